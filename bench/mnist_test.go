@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testproblems"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train/kernelperceptron"
@@ -25,11 +24,11 @@ import (
 // A run without -full takes one epoch of the linear kernel.
 func BenchmarkMNIST(b *testing.B) {
 	const folder = "../../shared/data/mnist"
-	rows, err := testproblems.MNIST(folder, "train", 60000)
+	rows, err := mnist(folder, "train", 60000)
 	if err != nil {
 		b.Skip(err)
 	}
-	test, err := testproblems.MNIST(folder, "test", 10000)
+	test, err := mnist(folder, "test", 10000)
 	require.NoError(b, err)
 	for _, epochs := range []int64{1, 2, 4, 10, 30}[:size(5, 1)] {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {

@@ -114,7 +114,7 @@ func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
 
 // digits returns the 10,000 test digits of MNIST, those of a class against the rest.
 func digits(folder string, class int) (*block.Data, error) {
-	data, err := testproblems.MNIST(folder, "test", 10_000)
+	data, err := mnist(folder, "test", 10_000)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"halfspace/internal/synth"
-	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
@@ -22,7 +21,7 @@ func made(t *testing.T, opt synth.Options) *flatRows {
 
 // digitPair returns the images of two digits of MNIST, the second one with label 1.
 func digitPair(t *testing.T, first, second int) *flatRows {
-	data, err := testproblems.MNIST("../../shared/data/mnist", "train", 60_000)
+	data, err := mnist("../../shared/data/mnist", "train", 60_000)
 	if err != nil {
 		t.Skipf("SKIPPED: MNIST: its files are not beside the checkout: %v", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/require"
-	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
 	"halfspace/train/mixing"
 	"halfspace/train/perceptron"
@@ -227,8 +226,8 @@ func realSets() []realSet {
 		{"magic04", 0, positive, false, file("magic04.csv.gz", "", last)},
 		{"magic04 in its order", 0, positive, true, file("magic04.csv.gz", "", last)},
 		{"MNIST, odd against even", 10_000, func(label int) bool { return label%2 == 1 }, false, []load{
-			func() (*block.Data, error) { return testproblems.MNIST(shared+"mnist", "train", 60_000) },
-			func() (*block.Data, error) { return testproblems.MNIST(shared+"mnist", "test", 10_000) },
+			func() (*block.Data, error) { return mnist(shared+"mnist", "train", 60_000) },
+			func() (*block.Data, error) { return mnist(shared+"mnist", "test", 10_000) },
 		}},
 	}
 }

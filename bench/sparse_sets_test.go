@@ -20,7 +20,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/require"
-	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
 )
 
@@ -36,7 +35,7 @@ func sparseSets() []sparseSet {
 	return []sparseSet{
 		{"a9a", func(path string) error { return unzip(shared+"a9a.svm.gz", path) }},
 		{"MNIST, 8 against the rest", func(path string) error {
-			data, err := testproblems.MNIST(shared+"mnist", "train", 60_000)
+			data, err := mnist(shared+"mnist", "train", 60_000)
 			if err != nil {
 				return err
 			}

@@ -3,8 +3,8 @@
 // Source yields the blocks of a data set. FromRows, FromFlat and FromGenerator make sources from the rows of a
 // program. Package schema describes the columns.
 //
-// Rows are numbered from 0 in the order in which they were kept. A run is RunRows consecutive rows. A block is as
-// many whole runs as fit in about 8 MiB, at least 1; only the last block is shorter. Blocks are cut by row number
+// Rows are numbered from 0 in the order in which they were kept. A chunk is ChunkRows consecutive rows. A block is as
+// many whole chunks as fit in about 8 MiB, at least 1; only the last block is shorter. Blocks are cut by row number
 // alone, never at the bounds of files or row groups. So the same rows give the same blocks from every source.
 package block
 
@@ -17,7 +17,7 @@ import (
 	"halfspace/schema"
 )
 
-// ChunkRows is the number of rows in a run. A sum over rows is computed within each run, then over the runs in row
+// ChunkRows is the number of rows in a chunk. A sum over rows is computed within each chunk, then over the chunks in row
 // order.
 const ChunkRows = 4096
 
@@ -94,8 +94,8 @@ func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 
 // Rows returns the number of rows in each block of a data set of cols columns. The last block may be shorter.
 func Rows(cols int) int {
-	run := ChunkRows * kernel.Stride(cols) * 4
-	return max(1, maxBytes/run) * ChunkRows
+	chunk := ChunkRows * kernel.Stride(cols) * 4
+	return max(1, maxBytes/chunk) * ChunkRows
 }
 
 // Len returns the number of rows. A nil block has 0 rows.
@@ -202,6 +202,19 @@ func (b *Block) Errors(c *kernel.ErrorCounter, counts []int64) {
 			counts[first+i] += n
 		}
 	})
+}
+
+// Row writes row r to the front of to, and zeros after its columns.
+func (b *Block) Row(r int, to []float32) {
+	if b.Sparse == nil {
+		clear(to[copy(to, b.X[r*b.Stride:][:b.Cols]):])
+		return
+	}
+	clear(to)
+	columns, values := b.Sparse.Row(r)
+	for k, c := range columns {
+		to[c] = values[k]
+	}
 }
 
 // Weight returns the sample weight of row r.

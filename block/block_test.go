@@ -67,14 +67,14 @@ func TestAlloc(t *testing.T) {
 	}
 }
 
-// TestReduceRuns: results arrive in row order, cover every row once, and don't depend on the workers.
-func TestReduceRuns(t *testing.T) {
+// TestReduceChunks: results arrive in row order, cover every row once, and don't depend on the workers.
+func TestReduceChunks(t *testing.T) {
 	d := random(3*Rows(29)+5000, 29)
 	for _, workers := range []int{1, 2, 3, 8} {
 		next, rows := int64(0), int64(0)
 		err := ReduceChunks(context.Background(), d, workers, func(r Chunk) Chunk { return r }, func(r Chunk) {
 			if r.Number != next || r.First != next*ChunkRows {
-				t.Fatalf("run %d begins at row %d, want run %d", r.Number, r.First, next)
+				t.Fatalf("chunk %d begins at row %d, want chunk %d", r.Number, r.First, next)
 			}
 			next++
 			rows += int64(r.Len())
@@ -91,8 +91,8 @@ func TestReduceRuns(t *testing.T) {
 	}
 }
 
-// TestReduceRunsWaits: while a run takes long, only a few others go ahead. Those who wait for it end with the context.
-func TestReduceRunsWaits(t *testing.T) {
+// TestReduceChunksWaits: while a chunk takes long, only a few others go ahead. Those who wait for it end with the context.
+func TestReduceChunksWaits(t *testing.T) {
 	const workers = 3
 	d := random(40*ChunkRows, 1)
 	for _, cancelled := range []bool{false, true} {
@@ -109,7 +109,7 @@ func TestReduceRunsWaits(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 			if before > 5+2*workers {
-				t.Errorf("%d runs were done beside run 5", before)
+				t.Errorf("%d chunks were done beside chunk 5", before)
 			}
 			if cancelled {
 				cancel()
@@ -144,26 +144,26 @@ func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	}
 }
 
-// TestRuns: runs of several blocks come at a time if data are in memory. Other sources never yield runs of a block that
+// TestRuns: chunks of several blocks come at a time if data are in memory. Other sources never yield chunks of a block that
 // is gone.
 func TestRuns(t *testing.T) {
-	d := random(5*Rows(700)+5, 700) // each of a run, and some rows
+	d := random(5*Rows(700)+5, 700) // each of a chunk, and some rows
 	for src, want := range map[Source][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
 		var got []int
 		next := int64(0)
-		for runs, err := range Chunks(context.Background(), src, 2) {
+		for chunks, err := range Chunks(context.Background(), src, 2) {
 			require.NoError(t, err)
-			got = append(got, len(runs))
-			for _, r := range runs {
+			got = append(got, len(chunks))
+			for _, r := range chunks {
 				b := d.blocks[r.Number]
 				if r.Number != next || r.First != b.First || !slices.Equal(r.X, b.X) || !slices.Equal(r.Y, b.Y) {
-					t.Errorf("run %d isn't its rows", next)
+					t.Errorf("chunk %d isn't its rows", next)
 				}
 				next++
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("%v runs at a time, want %v", got, want)
+			t.Errorf("%v chunks at a time, want %v", got, want)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestIndexOfUnevenBlocks: rows are found if blocks have different numbers of runs. Blocks that aren't whole runs are
+// TestIndexOfUnevenBlocks: rows are found if blocks have different numbers of chunks. Blocks that aren't whole chunks are
 // an error.
 func TestIndexOfUnevenBlocks(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"x"}, Classes: make([]schema.Class, 2)}

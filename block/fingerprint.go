@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"unsafe"
@@ -16,50 +15,43 @@ import (
 // Fingerprint returns a fast hash of the values of the rows, their labels and their weights, in row order. It depends
 // only on those values: the files, their format and the way they were read don't matter.
 //
-// The fingerprint is the XXH3-64 of the number of columns, followed by the hash of each run in row order. The hash of
-// a run is computed as follows:
+// The fingerprint is the XXH3-64 of the number of columns, followed by the hash of each chunk in row order. The hash of
+// a chunk is computed as follows:
 //
-//   - rows: the XXH3-64 of the bytes of the run's rows. Up to 1,024 columns, the bytes of a row are all its float32
+//   - rows: the XXH3-64 of the bytes of the chunk's rows. Up to 1,024 columns, the bytes of a row are all its float32
 //     values, padding included. Above 1,024 columns they are the number of the row's elements that aren't 0, then the
 //     columns of these elements, both as 32-bit numbers, then the values of these elements; -0 counts as an element.
 //   - labels: the XXH3-64 of the labels' bytes, seeded with the hash of the rows.
-//   - weights: if a row of the run has a weight other than 1, the XXH3-64 of the weights' bytes, seeded with the hash of
+//   - weights: if a row of the chunk has a weight other than 1, the XXH3-64 of the weights' bytes, seeded with the hash of
 //     the labels.
 //
 // All numbers are little-endian.
 func Fingerprint(ctx context.Context, src Source, workers int) (string, error) {
-	all := NewPrint(src.Spec().Cols())
-	err := ReduceChunks(ctx, src, workers, HashChunk, all.Add)
-	return all.String(), err
+	return FingerprintOf(src.Spec().Cols(), func(add func(hash uint64)) error { return ReduceChunks(ctx, src, workers, HashChunk, add) })
 }
 
-// A Print computes the fingerprint of rows from the hashes of their runs.
-type Hasher struct{ all *xxh3.Hasher }
-
-// NewPrint returns a Print for rows of cols columns, to which no run was added yet.
-func NewPrint(cols int) Hasher {
-	p := Hasher{xxh3.New()}
-	p.Add(uint64(cols))
-	return p
+// FingerprintOf returns the fingerprint of rows of cols columns. reduce calls add with the HashChunk of each chunk in row
+// order.
+func FingerprintOf(cols int, reduce func(add func(hash uint64)) error) (string, error) {
+	all := xxh3.New()
+	add := func(hash uint64) { all.Write(binary.LittleEndian.AppendUint64(nil, hash)) }
+	add(uint64(cols))
+	err := reduce(add)
+	return fmt.Sprintf("xxh3:%016x", all.Sum64()), err
 }
 
-// Add adds the hash of the next run, in row order.
-func (p Hasher) Add(hash uint64) {
-	var word [8]byte
-	binary.LittleEndian.PutUint64(word[:], hash)
-	p.all.Write(word[:])
-}
-
-// String returns the fingerprint of the runs added so far.
-func (p Hasher) String() string { return fmt.Sprintf("xxh3:%016x", p.all.Sum64()) }
-
-// HashChunk returns the hash of a run as Fingerprint defines it.
+// HashChunk returns the hash of a chunk as Fingerprint defines it.
 func HashChunk(r Chunk) uint64 {
 	rows := xxh3.New()
-	if r.Cols > maxWhole {
+	switch {
+	case r.Cols > maxWhole:
 		r.elements(rows.Write)
-	} else {
-		for row := range r.dense() {
+	case r.Sparse == nil:
+		rows.Write(LittleEndian(r.X))
+	default:
+		row := make([]float32, r.Stride)
+		for i := range r.Len() {
+			r.Row(i, row)
 			rows.Write(LittleEndian(row))
 		}
 	}
@@ -70,10 +62,10 @@ func HashChunk(r Chunk) uint64 {
 	return sum
 }
 
-// ChunkSums returns the SHA-256 of each run of src, in row order. Dense and sparse storage of the same rows give the
-// same sums. The hashed bytes of a run are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The
+// ChunkSums returns the SHA-256 of each chunk of src, in row order. Dense and sparse storage of the same rows give the
+// same sums. The hashed bytes of a chunk are a byte 0, the rows, their labels, and their weights as 64-bit numbers. The
 // bytes of a row are the number of its elements that aren't 0, then the columns of these elements, both as 32-bit
-// numbers, then the values of these elements; -0 counts as an element. All numbers are little-endian. RunSums uses up
+// numbers, then the values of these elements; -0 counts as an element. All numbers are little-endian. ChunkSums uses up
 // to workers goroutines.
 func ChunkSums(ctx context.Context, src Source, workers int) (sums [][sha256.Size]byte, err error) {
 	err = ReduceChunks(ctx, src, workers, func(r Chunk) (sum [sha256.Size]byte) {
@@ -119,30 +111,6 @@ func (b *Block) elements(write func([]byte) (int, error)) {
 		write(LittleEndian([]uint32{uint32(len(columns))}))
 		write(LittleEndian(columns))
 		write(LittleEndian(values))
-	}
-}
-
-// dense yields the rows in the dense layout, zeros and padding included: all rows of a dense block in one slice, each
-// row of a sparse block in a slice of its own. The slice for a sparse row is reused for the next row.
-func (b *Block) dense() iter.Seq[[]float32] {
-	return func(yield func([]float32) bool) {
-		if b.Sparse == nil {
-			yield(b.X)
-			return
-		}
-		row := make([]float32, b.Stride)
-		for r := range b.Len() {
-			idx, val := b.Sparse.Row(r)
-			for k, c := range idx {
-				row[c] = val[k]
-			}
-			if !yield(row) {
-				return
-			}
-			for _, c := range idx {
-				row[c] = 0
-			}
-		}
 	}
 }
 

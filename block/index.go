@@ -9,19 +9,19 @@ import (
 
 // Index gives access to the rows of a data set in any order.
 type Index struct {
-	dense  *kernel.Rows        // nil if rows are sparse
-	sparse *kernel.SparseIndex // nil if rows are dense
-	chunks []chunk             // kernel.EighthRows rows each, except the last
+	dense   *kernel.Rows        // nil if rows are sparse
+	sparse  *kernel.SparseIndex // nil if rows are dense
+	eighths []eighth            // kernel.EighthRows rows each, except the last
 }
 
-// A chunk is the block that holds the rows of a chunk, and the number of the chunk's first row within this block.
-type chunk struct {
+// An eighth is the block that holds the rows of an eighth, and the number of the eighth's first row within this block.
+type eighth struct {
 	block *Block
 	first int
 }
 
 // Index returns an index of all rows. It returns an error if there are more than math.MaxUint32 rows, if there are no
-// labels, or if Check would reject the layout of a block.
+// labels, or if Validate would reject the layout of a block.
 func (d *Data) Index() (*Index, error) {
 	if d.rows > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
@@ -45,7 +45,7 @@ func (d *Data) Index() (*Index, error) {
 		}
 		for lo := 0; lo < b.Len(); lo += kernel.EighthRows {
 			hi := min(b.Len(), lo+kernel.EighthRows)
-			index.chunks = append(index.chunks, chunk{b, lo})
+			index.eighths = append(index.eighths, eighth{b, lo})
 			y = append(y, b.Y[lo:hi])
 			if some := b.Slice(lo, hi); b.Sparse == nil {
 				x = append(x, some.X)
@@ -62,32 +62,32 @@ func (d *Data) Index() (*Index, error) {
 	return index, nil
 }
 
-// NewSparseIndex returns an index over chunks of sparse rows. Call Renew after other rows were read into them. Each
-// block is one that NewSparseFor returned, and holds one chunk. NewSparseIndex appends rows without elements to a
+// NewSparseIndex returns an index over eighths of sparse rows. Call Renew after other rows were read into them. Each
+// block is one that NewSparseFor returned, and holds one eighth. NewSparseIndex appends rows without elements to a
 // block with fewer than kernel.EighthRows rows.
-func NewSparseIndex(chunks []*Block) *Index {
+func NewSparseIndex(eighths []*Block) *Index {
 	x := &Index{}
 	var rows []*kernel.SparseRows
 	var y [][]float32
-	for _, b := range chunks {
-		b.fillChunk()
-		x.chunks = append(x.chunks, chunk{b, 0})
+	for _, b := range eighths {
+		b.fillEighth()
+		x.eighths = append(x.eighths, eighth{b, 0})
 		rows, y = append(rows, b.Sparse), append(y, b.Y)
 	}
 	x.sparse = kernel.NewSparseIndex(rows, y)
 	return x
 }
 
-// Renew updates an index that NewSparseIndex returned, after other rows were read into the blocks of its chunks.
+// Renew updates an index that NewSparseIndex returned, after other rows were read into the blocks of its eighths.
 func (x *Index) Renew() {
-	for c, of := range x.chunks {
-		of.block.fillChunk()
+	for c, of := range x.eighths {
+		of.block.fillEighth()
 		x.sparse.Set(c, of.block.Sparse, of.block.Y)
 	}
 }
 
-// fillChunk appends rows without elements until the block has kernel.EighthRows rows.
-func (b *Block) fillChunk() {
+// fillEighth appends rows without elements until the block has kernel.EighthRows rows.
+func (b *Block) fillEighth() {
 	for b.Len() < kernel.EighthRows {
 		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
 		b.Y = append(b.Y, 0)
@@ -99,7 +99,7 @@ func (b *Block) fillChunk() {
 
 // At returns the block that holds row id, and the number of the row within this block.
 func (x *Index) At(id uint32) (b *Block, r int) {
-	c := x.chunks[id/kernel.EighthRows]
+	c := x.eighths[id/kernel.EighthRows]
 	return c.block, c.first + int(id%kernel.EighthRows)
 }
 

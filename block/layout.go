@@ -37,7 +37,7 @@ func newLayout(src Source) (*layout, error) {
 	return l, nil
 }
 
-// SpecOf returns the Spec of src. It returns an error if src is nil, or if Check would reject the Spec.
+// SpecOf returns the Spec of src. It returns an error if src is nil, or if Validate would reject the Spec.
 func SpecOf(src Source) (*schema.Spec, error) {
 	l, err := newLayout(src)
 	if err != nil {

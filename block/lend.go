@@ -9,32 +9,32 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// A Loan is a block that stays valid until Release is called. Any goroutine may call Release, exactly once.
+// A Lease is a block that stays valid until Release is called. Any goroutine may call Release, exactly once.
 type Lease struct {
 	*Block
 	Release func()
 }
 
-// A Lender is a source that isn't in memory and lends several blocks at the same time. Workers need several blocks if
-// a block has fewer runs than there are workers.
+// A Leaser is a source that isn't in memory and leases several blocks at the same time. Workers need several blocks if
+// a block has fewer chunks than there are workers.
 type Leaser interface {
 	Source
-	// Lend is Blocks with loans in place of blocks. The pass ends when all loans are released. So before the caller
-	// asks for the next loan or leaves the loop, it must make sure that other goroutines release the loans they hold.
+	// Lend is Blocks with leases in place of blocks. The pass ends when all leases are released. So before the caller
+	// asks for the next lease or leaves the loop, it must make sure that other goroutines release the leases they hold.
 	Lend(ctx context.Context) iter.Seq2[Lease, error]
 }
 
-// EachLease yields the blocks of loans. It releases each block when the next block is requested.
-func EachLease(loans iter.Seq2[Lease, error]) iter.Seq2[*Block, error] {
+// EachLease yields the blocks of leases. It releases each block when the next block is requested.
+func EachLease(leases iter.Seq2[Lease, error]) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
-		for loan, err := range loans {
+		for lease, err := range leases {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			goOn := func() bool {
-				defer loan.Release() // also if the caller panics
-				return yield(loan.Block, nil)
+				defer lease.Release() // also if the caller panics
+				return yield(lease.Block, nil)
 			}()
 			if !goOn {
 				return
@@ -43,7 +43,7 @@ func EachLease(loans iter.Seq2[Lease, error]) iter.Seq2[*Block, error] {
 	}
 }
 
-// lend returns loans of any source. A source that is neither a Lender nor in memory lends one block at a time: the
+// lend returns leases of any source. A source that is neither a Leaser nor in memory leases one block at a time: the
 // pass waits for its release.
 func lend(ctx context.Context, src Source) iter.Seq2[Lease, error] {
 	switch src := src.(type) {
@@ -72,7 +72,7 @@ func lend(ctx context.Context, src Source) iter.Seq2[Lease, error] {
 	}
 }
 
-// lend yields the blocks as loans. Release does nothing, because the blocks stay in memory.
+// lend yields the blocks as leases. Release does nothing, because the blocks stay in memory.
 func (d *Data) lend(ctx context.Context) iter.Seq2[Lease, error] {
 	return func(yield func(Lease, error) bool) {
 		for b, err := range d.Blocks(ctx) {
@@ -83,7 +83,7 @@ func (d *Data) lend(ctx context.Context) iter.Seq2[Lease, error] {
 	}
 }
 
-// Map passes each block of src to change and lends the block that change returns. It lends as many blocks at the
+// Map passes each block of src to change and leases the block that change returns. It leases as many blocks at the
 // same time as src does. change gets a block b of src and a spare: a block that change returned before and that was
 // released, or nil. change may overwrite the spare and return it. The first error of src or change ends the pass.
 func Map(ctx context.Context, src Source,
@@ -91,7 +91,7 @@ func Map(ctx context.Context, src Source,
 	return func(yield func(Lease, error) bool) {
 		var mu sync.Mutex
 		var spares []*Block
-		for loan, err := range lend(ctx, src) {
+		for lease, err := range lend(ctx, src) {
 			if err != nil {
 				yield(Lease{}, err)
 				return
@@ -102,9 +102,9 @@ func Map(ctx context.Context, src Source,
 				spare, spares = spares[n-1], spares[:n-1]
 			}
 			mu.Unlock()
-			to, err := change(loan.Block, spare)
+			to, err := change(lease.Block, spare)
 			if err != nil {
-				loan.Release()
+				lease.Release()
 				yield(Lease{}, err)
 				return
 			}
@@ -112,7 +112,7 @@ func Map(ctx context.Context, src Source,
 				mu.Lock()
 				spares = append(spares, to)
 				mu.Unlock()
-				loan.Release()
+				lease.Release()
 			}}, nil) {
 				return
 			}
@@ -120,35 +120,40 @@ func Map(ctx context.Context, src Source,
 	}
 }
 
-// reduceLoans is MergeRuns for a source that isn't in memory. If the source lends several blocks at the same time,
-// their runs are computed at the same time. A block is released when the results of all its runs are merged.
-func reduceLoans(ctx context.Context, src Source, workers int, part func(Chunk) (merge func())) error {
+// MergeChunks is ReduceChunks without a type parameter, so it is compiled once. part computes a chunk and returns the
+// function that merges the chunk's result. If src leases several blocks at the same time, their chunks are computed at
+// the same time. A block is released when the results of all its chunks are merged.
+func MergeChunks(ctx context.Context, src Source, workers int, part func(Chunk) (merge func())) error {
+	workers, err := parallel.Resolve(workers)
+	if err != nil {
+		return err
+	}
 	follows, err := follow(src)
 	if err != nil {
 		return err
 	}
 	line := parallel.NewLine(ctx, workers)
-	for loan, err := range lend(ctx, src) {
+	for lease, err := range lend(ctx, src) {
 		if err == nil {
-			if err = follows(loan.Block); err != nil {
-				loan.Release()
+			if err = follows(lease.Block); err != nil {
+				lease.Release()
 			}
 		}
 		if err != nil {
 			_ = line.Wait() // err takes precedence over its error
 			return err
 		}
-		runs := loan.runs(nil)
+		chunks := lease.chunks(nil)
 		var left atomic.Int64
-		left.Store(int64(len(runs)) + 1)
+		left.Store(int64(len(chunks)) + 1)
 		done := func() {
 			if left.Add(-1) == 0 {
-				loan.Release()
+				lease.Release()
 			}
 		}
-		for _, run := range runs {
+		for _, chunk := range chunks {
 			started := line.Go(func() func() {
-				merge := part(run)
+				merge := part(chunk)
 				return func() {
 					merge()
 					done()

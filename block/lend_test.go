@@ -13,7 +13,7 @@ import (
 	"halfspace/internal/require"
 )
 
-// A library lends copies of blocks, up to most at a time, and spoils each once it is released. It may fail.
+// A library leases copies of blocks, up to most at a time, and spoils each once it is released. It may fail.
 type library struct {
 	*Data
 	most  int
@@ -54,7 +54,7 @@ func (l library) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return EachLease(l.Lend(ctx))
 }
 
-// sumRuns returns a hash of each run's rows, by ReduceRuns.
+// sumRuns returns a hash of each chunk's rows, by ReduceChunks.
 func sumRuns(ctx context.Context, src Source, workers int) (sums []string, err error) {
 	return sums, ReduceChunks(ctx, src, workers,
 		func(r Chunk) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
@@ -69,8 +69,8 @@ func rowsHash(b *Block) (h uint64) {
 	return h
 }
 
-// TestLoans: ReduceRuns gives the results of data in memory for sources that lend any number of blocks, checked or not,
-// and for wide rows, whose blocks hold one run.
+// TestLoans: ReduceChunks gives the results of data in memory for sources that lend any number of blocks, checked or not,
+// and for wide rows, whose blocks hold one chunk.
 func TestLoans(t *testing.T) {
 	for _, d := range []*Data{random(4*ChunkRows+5, 260), random(2*Rows(100)+ChunkRows+1, 100)} {
 		want, err := sumRuns(t.Context(), d, 1)
@@ -88,7 +88,7 @@ func TestLoans(t *testing.T) {
 	}
 }
 
-// TestLoansAtOnce: two workers compute runs of two blocks at the same time. Each waits for the other.
+// TestLoansAtOnce: two workers compute chunks of two blocks at the same time. Each waits for the other.
 func TestLoansAtOnce(t *testing.T) {
 	d := random(6*ChunkRows, 260)
 	meet := make(chan struct{})
@@ -102,7 +102,7 @@ func TestLoansAtOnce(t *testing.T) {
 		return true
 	}, func(met bool) {
 		if !met {
-			t.Error("a run is computed alone")
+			t.Error("a chunk is computed alone")
 		}
 	})
 	if err != nil {
@@ -110,7 +110,7 @@ func TestLoansAtOnce(t *testing.T) {
 	}
 }
 
-// TestLoansEnd: errors of the source, of its blocks and of the context end ReduceRuns, with all loans released.
+// TestLoansEnd: errors of the source, of its blocks and of the context end ReduceChunks, with all leases released.
 func TestLoansEnd(t *testing.T) {
 	d := random(6*ChunkRows, 260)
 	for fails := 1; fails <= 6; fails++ {
@@ -128,12 +128,12 @@ func TestLoansEnd(t *testing.T) {
 			return r.Number
 		}, func(n int64) {
 			if n != int64(merged) {
-				t.Errorf("run %d is merged after %d others", n, merged)
+				t.Errorf("chunk %d is merged after %d others", n, merged)
 			}
 			merged++
 		})
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("cancelled in run %d: error %v", stop, err)
+			t.Errorf("cancelled in chunk %d: error %v", stop, err)
 		}
 	}
 	wrong := NewData(d.Spec(), []*Block{d.blocks[0], d.blocks[2]})

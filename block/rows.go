@@ -139,9 +139,9 @@ func refitRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], ro
 func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+ChunkRows-1)/ChunkRows)
 	maker := preprocess.New(spec)
-	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, run int) {
-		for r := run * ChunkRows; r < min(b.Len(), (run+1)*ChunkRows) && errs[run] == nil; r++ {
-			errs[run] = put(b, r, spec, maker, row(r))
+	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, chunk int) {
+		for r := chunk * ChunkRows; r < min(b.Len(), (chunk+1)*ChunkRows) && errs[chunk] == nil; r++ {
+			errs[chunk] = put(b, r, spec, maker, row(r))
 		}
 	})
 	for _, wrong := range errs {

@@ -192,7 +192,7 @@ func TestGeneratorChanges(t *testing.T) {
 }
 
 // TestRunSums: dense and sparse storage have the same sums, on any number of workers. A changed value, label or weight
-// changes the sum of its run alone.
+// changes the sum of its chunk alone.
 func TestRunSums(t *testing.T) {
 	const rows = 2*block.ChunkRows + 100
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -224,9 +224,9 @@ func TestRunSums(t *testing.T) {
 				change(b, r)
 			}
 		}
-		for run, sum := range sums(changed, 2) {
-			if (sum != want[run]) != (run == 1) {
-				t.Errorf("another %s of row %d: run %d", name, at, run)
+		for chunk, sum := range sums(changed, 2) {
+			if (sum != want[chunk]) != (chunk == 1) {
+				t.Errorf("another %s of row %d: chunk %d", name, at, chunk)
 			}
 		}
 	}

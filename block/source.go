@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 
-	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -25,16 +24,16 @@ type Seekable interface {
 	Source
 	// Sparse returns true if the rows are sparse.
 	Sparse() bool
-	// ReadChunk reads the rows of chunk c, which begin at row c*kernel.EighthRows, to the front of a block. For dense
+	// ReadEighth reads the rows of eighth c, which begin at row c*kernel.EighthRows, to the front of a block. For dense
 	// rows, the block is one that NewFor returned, with room for kernel.EighthRows rows. For sparse rows, the block is
-	// one that NewSparseFor returned: ReadChunk removes its rows first, and enlarges it if necessary.
-	ReadChunk(c int, to *Block) error
+	// one that NewSparseFor returned: ReadEighth removes its rows first, and enlarges it if necessary.
+	ReadEighth(c int, to *Block) error
 	// ReadRows reads the rows with the given numbers, in this order, to the front of a block like the block of
-	// ReadChunk.
+	// ReadEighth.
 	ReadRows(rows []uint32, to *Block) error
 }
 
-// A Remote source's rows are also read by other processes, which make passes over them; see package internal/passes.
+// A Remote source's rows are also read by other processes, which make passes over them; see package internal/distributed.
 // Blocks reads the rows in this process.
 type Remote interface {
 	// Remote returns the cluster of the other processes, or nil. The rows of the source are the rows that these
@@ -49,13 +48,13 @@ type Cluster interface {
 	Pass(ctx context.Context, p Pass, merge func(result any) error) error
 }
 
-// A Pass is a task on the rows. Package internal/passes defines the names of tasks and views.
+// A Pass is a task on the rows. Package internal/distributed defines the names of tasks and views.
 type Pass struct {
 	Task   string
 	Args   any                 // the task's arguments
 	Own    func(piece int) any // arguments of one piece in addition to Args; called concurrently; nil: none
 	Views  []View
-	Pieces [][]int64 // for each piece, the numbers of its runs, ascending
+	Pieces [][]int64 // for each piece, the numbers of its chunks, ascending
 }
 
 // A View is a change of the rows of a source, such as other sample weights. Another process can make the same change.
@@ -89,7 +88,7 @@ type Data struct {
 }
 
 // NewData returns a data set of the blocks, which follow each other from row 0. It doesn't check them: learners call
-// Check, whose documentation lists the conditions.
+// Validate, whose documentation lists the conditions.
 func NewData(spec *schema.Spec, blocks []*Block) *Data {
 	d := &Data{spec: spec, blocks: blocks}
 	for _, b := range blocks {
@@ -141,18 +140,18 @@ func Bytes(rows int64, cols int, weighted bool) int64 {
 	return rows * each
 }
 
-// A Run is the rows of a run as a block, with the number of the run.
+// A Chunk is the rows of a chunk as a block, with the number of the chunk.
 type Chunk struct {
 	*Block
 	Number int64
 }
 
-// runs appends the runs of b to runs.
-func (b *Block) runs(runs []Chunk) []Chunk {
+// chunks appends the chunks of b to chunks.
+func (b *Block) chunks(chunks []Chunk) []Chunk {
 	for lo := 0; lo < b.Len(); lo += ChunkRows {
-		runs = append(runs, Chunk{b.Slice(lo, min(b.Len(), lo+ChunkRows)), (b.First + int64(lo)) / ChunkRows})
+		chunks = append(chunks, Chunk{b.Slice(lo, min(b.Len(), lo+ChunkRows)), (b.First + int64(lo)) / ChunkRows})
 	}
-	return runs
+	return chunks
 }
 
 // follow returns a function that checks the next block of a pass. The function checks nothing if Validate or AssumeValid
@@ -170,9 +169,9 @@ func follow(src Source) (check func(*Block) error, err error) {
 	}, nil
 }
 
-// Chunks yields the runs of src in row order, several at a time. For data in memory it yields the runs of enough blocks
-// to have at least n runs; for other sources, the runs of one block. Runs are valid until the next ones are
-// requested. Unless Validate or AssumeValid returned src, Runs yields an error if blocks don't follow each other or have
+// Chunks yields the chunks of src in row order, several at a time. For data in memory it yields the chunks of enough blocks
+// to have at least n chunks; for other sources, the chunks of one block. Chunks are valid until the next ones are
+// requested. Unless Validate or AssumeValid returned src, Chunks yields an error if blocks don't follow each other or have
 // slices that are too short.
 func Chunks(ctx context.Context, src Source, n int) iter.Seq2[[]Chunk, error] {
 	_, keeps := src.(*Data)
@@ -182,7 +181,7 @@ func Chunks(ctx context.Context, src Source, n int) iter.Seq2[[]Chunk, error] {
 			yield(nil, err)
 			return
 		}
-		var runs []Chunk
+		var chunks []Chunk
 		for b, err := range src.Blocks(ctx) {
 			if err == nil {
 				err = follows(b)
@@ -191,49 +190,28 @@ func Chunks(ctx context.Context, src Source, n int) iter.Seq2[[]Chunk, error] {
 				yield(nil, err)
 				return
 			}
-			runs = b.runs(runs)
-			if keeps && len(runs) < n {
+			chunks = b.chunks(chunks)
+			if keeps && len(chunks) < n {
 				continue
 			}
-			if !yield(runs, nil) {
+			if !yield(chunks, nil) {
 				return
 			}
-			runs = runs[:0]
+			chunks = chunks[:0]
 		}
-		if len(runs) > 0 {
-			yield(runs, nil)
+		if len(chunks) > 0 {
+			yield(chunks, nil)
 		}
 	}
 }
 
-// ReduceChunks calls part for every run of src on up to workers goroutines (0: every core; a negative number is an
+// ReduceChunks calls part for every chunk of src on up to workers goroutines (0: every core; a negative number is an
 // error). It passes the results to merge one at a time, in row order, for any number of workers. At most two results
-// for each worker exist at the same time. A run is valid until its result is merged. If src is a Lender, runs of
+// for each worker exist at the same time. A chunk is valid until its result is merged. If src is a Leaser, chunks of
 // several blocks are computed at the same time.
 func ReduceChunks[R any](ctx context.Context, src Source, workers int, part func(Chunk) R, merge func(R)) error {
-	return MergeChunks(ctx, src, workers, func(run Chunk) func() {
-		r := part(run)
+	return MergeChunks(ctx, src, workers, func(chunk Chunk) func() {
+		r := part(chunk)
 		return func() { merge(r) }
 	})
-}
-
-// MergeChunks is ReduceRuns without a type parameter, so it is compiled once. part computes a run and returns the
-// function that merges the run's result.
-func MergeChunks(ctx context.Context, src Source, workers int, part func(Chunk) (merge func())) error {
-	workers, err := parallel.Resolve(workers)
-	if err != nil {
-		return err
-	}
-	if _, keeps := src.(*Data); !keeps {
-		return reduceLoans(ctx, src, workers, part)
-	}
-	for runs, err := range Chunks(ctx, src, math.MaxInt) {
-		if err != nil {
-			return err
-		}
-		if err := parallel.InOrder(ctx, workers, len(runs), func(i int) func() { return part(runs[i]) }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -59,7 +59,7 @@ func TestSparseFingerprint(t *testing.T) {
 				t.Errorf("%d columns: %s with a stored zero, want %s", cols, got, want)
 			}
 		}
-		s.Ptr[r+1]--                                  // the row's last value becomes one of the next row
+		s.Ptr[r+1]--                                        // the row's last value becomes one of the next row
 		if fingerprint(t, AssumeValid(sparse), 1) == want { // unchecked, since columns may not ascend now
 			t.Errorf("%d columns: the fingerprint doesn't show that a value moved to another row", cols)
 		}

@@ -41,7 +41,7 @@ func (r refitable) Refit(ctx context.Context, choices []func(class int) bool) ([
 func everyRow(int) bool { return true }
 
 // standardized returns, for each choice of rows, the spec with the means and deviations of the features in the chosen
-// rows. It reads the rows once. A sum is computed within each run of chosen rows, then over the runs.
+// rows. It reads the rows once. A sum is computed within each chunk of chosen rows, then over the chunks.
 func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]stats.Moments, len(choices)), make([]int64, len(choices))
@@ -65,7 +65,7 @@ func standardized[F float32 | float64, L Label](ctx context.Context, spec *schem
 			if chosen(l.order[number]) {
 				addRow(learned[i], x)
 				if counts[i]++; counts[i]%ChunkRows == 0 {
-					stats.EndRuns(learned[i])
+					stats.EndChunk(learned[i])
 				}
 			}
 		}
@@ -96,7 +96,7 @@ func addRow[F float32 | float64](to []stats.Moments, x []F) {
 
 // withMoments returns the spec with the means and deviations of the features in rows rows.
 func withMoments(spec *schema.Spec, learned []stats.Moments, rows int64) (*schema.Spec, error) {
-	stats.EndRuns(learned)
+	stats.EndChunk(learned)
 	p := &schema.Preprocessing{Nulls: schema.NullsError}
 	for i := range learned {
 		mean, what := learned[i].Mean()

@@ -108,6 +108,15 @@ type sharedFiles struct {
 	ranges []parquetfile.RowRange
 }
 
+func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges} }
+
+// Fields returns pointers to the options that another process needs, for the tasks of Cluster.
+func (o *Options) Fields() []any {
+	return []any{&o.Label, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
+		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
+		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live}
+}
+
 // rangeRuns is the smallest number of runs in a range. A page often holds the rows of several runs, and is decoded
 // for each range that has some of these rows. Tests use a smaller number.
 var rangeRuns int64 = 32

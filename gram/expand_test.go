@@ -51,36 +51,3 @@ func testExpand(t *testing.T) {
 		}
 	}
 }
-
-func TestMulVec(t *testing.T) {
-	kerneltest.OnLevels(t, testMulVec)
-}
-
-func testMulVec(t *testing.T) {
-	ctx, rng := context.Background(), rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{0, 1, 2, 7, 8, 33, 300} {
-		x, v := random(rng, n, 5, rng.NormFloat64), random(rng, 1, n, rng.NormFloat64).values
-		full, packed := products(t, x.rows, gram.Full, gram.Kernel{}, 2), products(t, x.rows, gram.Packed, gram.Kernel{}, 2)
-		got, want := make([]float32, n), make([]float32, n)
-		require.NoError(t, full.MulVec(ctx, got, v, 1+rng.IntN(3)))
-		padded := append(append([]float32(nil), v...), make([]float32, full.Stride-n)...)
-		for i := range n {
-			if want := ref.DotF32(full.Data[i*full.Stride:][:full.Stride], padded); !same(got[i], want) {
-				t.Fatalf("full n=%d: element %d is %v, want %v", n, i, got[i], want)
-			}
-		}
-		for i := range n {
-			row := packed.Data[i*(i+1)/2:][:i+1]
-			want[i] = ref.DotF32(row, v[:i+1])
-			for j, g := range row[:i] {
-				want[j] = fma(v[i], g, want[j])
-			}
-		}
-		require.NoError(t, packed.MulVec(ctx, got, v, 1))
-		for i := range n {
-			if !same(got[i], want[i]) {
-				t.Fatalf("packed n=%d: element %d is %v, want %v", n, i, got[i], want[i])
-			}
-		}
-	}
-}

@@ -1,5 +1,7 @@
-// Package gram computes inner products of rows: Gram matrices, cross-Gram matrices, and kernel functions of them. It
-// cuts matrices into blocks as BLIS does (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
+// Package gram computes inner products of rows in parallel.
+//
+// The products make Gram matrices, cross-Gram matrices, scatter matrices, and kernel functions of rows. The package cuts
+// matrices into blocks as BLIS does (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
 // Functionality", ACM TOMS 41(3), 2015), by the method of Goto and van de Geijn ("Anatomy of High-Performance Matrix
 // Multiplication", ACM TOMS 34(3), 2008).
 //

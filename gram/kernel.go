@@ -21,7 +21,7 @@ const (
 	RBF                    // exp(-gamma |x - y|^2)
 )
 
-// A Mercer is a kernel function of two rows (Mercer 1909): their inner product in a space of features. The zero value
+// A Kernel is a kernel function of two rows (Mercer 1909): their inner product in a space of features. The zero value
 // is the linear kernel.
 type Kernel struct {
 	Kind   Kind

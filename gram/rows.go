@@ -227,16 +227,13 @@ func (x *Rows) row(r, hi int) []float32 {
 		}
 		return row
 	}
-	b, local := x.find(r)
-	if b.Sparse == nil {
+	if b, local := x.find(r); b.Sparse == nil {
 		return b.X[local*b.Stride:][:x.cols]
 	}
 	row := make([]float32, x.cols)
-	columns, values := b.Sparse.Row(local)
+	columns, values := x.sparseRow(r)
 	for k, c := range columns {
-		if int(c) < len(row) { // the bias may be left out
-			row[c] = values[k]
-		}
+		row[c] = values[k]
 	}
 	return row
 }

@@ -9,15 +9,15 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 )
 
 // panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
 // first-level cache.
-const panelRows = widen.PanelRows
+const panelRows = csr.PanelRows
 
 // A Triangle is the lower triangle of a symmetric matrix of N x N float64, row by row: element (i, j) with j <= i is
 // Data[i*(i+1)/2+j]. LAPACK calls it packed storage.
@@ -74,20 +74,20 @@ func (m *Triangle) check() error {
 // x[r][j]. It is, for example, the Hessian of a logistic loss, and with s = 1 the matrix from which scatter matrices
 // are made. m must have as many rows as src has columns, or more; see below.
 //
-// setWeights sets s[r] for each row r of a run. It is called for several runs at once. If it is nil, every weight is 1.
+// setWeights sets s[r] for each row r of a chunk. It is called for several chunks at once. If it is nil, every weight is 1.
 //
 // m may have n more rows than src has columns. Then each row gets n extra columns f, which setWeights sets too: the
 // extra columns of row r begin at f[r*n]. Row cols+k of m holds the sums over the rows of f[r*n+k] s[r] x[r][j]. Extra
 // columns cost almost no time if they fit in the last block of 32 columns. Products of two extra columns are undefined
 // in m.
 //
-// All sums are float64. A run of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then
+// All sums are float64. A chunk of 4,096 rows is cut into panels of 32 rows: first the rows with a weight above 0, then
 // the rows with a weight below 0. With u[r] = sqrt(|s[r]|) x[r], a panel's sum starts at +0 and is fma(u[r][i],
 // u[r][j], sum) for j <= i, with r ascending. For weights below 0 it is fma(-u[r][i], u[r][j], sum). Panels are added
-// to zeros in order, and runs in row order. So the result depends neither on the number of workers nor on the
+// to zeros in order, and chunks in row order. So the result depends neither on the number of workers nor on the
 // instruction set. x is the row minus the subtrahend of its block's Centring, if the block has one.
 func Scatter(ctx context.Context, m *Triangle, src block.Source,
-	setWeights func(run block.Chunk, s, f []float64), workers int) error {
+	setWeights func(chunk block.Chunk, s, f []float64), workers int) error {
 	workers, err := parallel.Resolve(workers)
 	if err == nil {
 		err = m.check()
@@ -112,25 +112,25 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 		}
 	}
 	total := newSums(cols, more)
-	var runs []*run
+	var chunks []*chunk
 	w := make([]*scaledPanel, workers)
 	for i := range w {
 		w[i] = newScaledPanel(cols, more)
 	}
-	for found, err := range block.Chunks(ctx, src, windowRuns(cols, more)) {
+	for found, err := range block.Chunks(ctx, src, windowChunks(cols, more)) {
 		if err != nil {
 			return err
 		}
-		for len(runs) < len(found) {
-			runs = append(runs, &run{sums: newSums(cols, more)})
+		for len(chunks) < len(found) {
+			chunks = append(chunks, &chunk{sums: newSums(cols, more)})
 		}
 		for i, r := range found {
-			runs[i].Chunk = r
+			chunks[i].Chunk = r
 		}
-		if err := scatterRuns(ctx, runs[:len(found)], setWeights, w); err != nil {
+		if err := scatterChunks(ctx, chunks[:len(found)], setWeights, w); err != nil {
 			return err
 		}
-		for _, r := range runs[:len(found)] {
+		for _, r := range chunks[:len(found)] {
 			total.add(r.sums)
 		}
 	}
@@ -138,15 +138,15 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 	return nil
 }
 
-// A run is the rows of a block.Chunk, their weights, their extra columns, and the sums over them.
-type run struct {
+// A chunk is the rows of a block.Chunk, their weights, their extra columns, and the sums over them.
+type chunk struct {
 	block.Chunk
 	s, f []float64
-	own  weights // memory of s and f if workers share the run
+	own  weights // memory of s and f if workers share the chunk
 	sums sums
 }
 
-// weights is memory for the weights and the extra columns of a run's rows.
+// weights is memory for the weights and the extra columns of a chunk's rows.
 type weights struct{ s, f []float64 }
 
 // of returns the memory for a number of rows, with more extra columns each.
@@ -157,23 +157,23 @@ func (v *weights) of(rows, more int) (s, f []float64) {
 	return v.s[:rows], v.f[:rows*more]
 }
 
-// windowRuns is the number of runs that workers share at a time: 64, or fewer if their sums or extra columns are large.
-func windowRuns(cols, more int) int {
+// windowChunks is the number of chunks that workers share at a time: 64, or fewer if their sums or extra columns are large.
+func windowChunks(cols, more int) int {
 	const most = 16 << 20
 	return min(64, max(1, most/(8*cols*(cols+more)+8*more*block.ChunkRows+1)))
 }
 
-// scatterRuns computes the sums of each run while the run is in the cache. If there are few runs, workers share a run:
+// scatterChunks computes the sums of each chunk while the chunk is in the cache. With few chunks, workers share a chunk:
 // each part of the work is some rows of the sums, and the parts have about the same area.
-func scatterRuns(ctx context.Context, runs []*run,
-	setWeights func(run block.Chunk, s, f []float64), w []*scaledPanel) error {
-	if len(runs) == 0 {
+func scatterChunks(ctx context.Context, chunks []*chunk,
+	setWeights func(chunk block.Chunk, s, f []float64), w []*scaledPanel) error {
+	if len(chunks) == 0 {
 		return nil
 	}
-	cuts := runs[0].sums.cut((2*len(w) + len(runs) - 1) / len(runs))
+	cuts := chunks[0].sums.cut((2*len(w) + len(chunks) - 1) / len(chunks))
 	parts := len(cuts) - 1
-	err := parallel.For(ctx, len(w), len(runs), func(worker, i int) {
-		r := runs[i]
+	err := parallel.For(ctx, len(w), len(chunks), func(worker, i int) {
+		r := chunks[i]
 		clear(r.sums.blocks)
 		if parts == 1 { // the worker's weights stay in its cache
 			r.s, r.f = w[worker].weights.of(r.Len(), w[worker].more)
@@ -186,8 +186,8 @@ func scatterRuns(ctx context.Context, runs []*run,
 		}
 	})
 	if err == nil && parts > 1 {
-		err = parallel.For(ctx, len(w), len(runs)*parts, func(worker, task int) {
-			r, part := runs[task/parts], task%parts
+		err = parallel.For(ctx, len(w), len(chunks)*parts, func(worker, task int) {
+			r, part := chunks[task/parts], task%parts
 			w[worker].sum(ctx, r, cuts[part], cuts[part+1])
 		})
 	}
@@ -250,7 +250,7 @@ type scaledPanel struct {
 	minus      []float64
 	cols, more int // number of columns, and of extra columns
 	wide       []float64
-	weights    weights   // weights of a run's rows
+	weights    weights   // weights of a chunk's rows
 	rows       []float32 // gathered rows
 	s, f       []float64 // weights and extra columns of the gathered rows
 }
@@ -261,7 +261,7 @@ func newScaledPanel(cols, more int) *scaledPanel {
 }
 
 // sum adds the rows of r to block rows lo to hi-1 of its sums. It stops when ctx ends.
-func (w *scaledPanel) sum(ctx context.Context, r *run, lo, hi int) {
+func (w *scaledPanel) sum(ctx context.Context, r *chunk, lo, hi int) {
 	w.below = false
 	w.add(ctx, r, lo, hi, false)
 	if w.below {
@@ -270,12 +270,12 @@ func (w *scaledPanel) sum(ctx context.Context, r *run, lo, hi int) {
 }
 
 // add is sum for the rows with weights below 0 if below is set, and for the rows with weights above 0 otherwise.
-func (w *scaledPanel) add(ctx context.Context, r *run, lo, hi int, below bool) {
+func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool) {
 	for k := 0; k < len(r.s) && ctx.Err() == nil; {
 		var x []float32
 		var s, f []float64
 		x, s, f, k = w.panel(r, k, below)
-		widen.Panel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
+		csr.Panel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
 		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))
@@ -298,7 +298,7 @@ func (w *scaledPanel) add(ctx context.Context, r *run, lo, hi int, below bool) {
 // panel returns the next rows of r from row k on, at most panelRows, with weights of one sign. It also returns the
 // absolute values of their weights, their extra columns, and the number of the row after them. It gathers the rows if
 // it leaves out rows (many in a support vector machine), or if they are sparse.
-func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []float64, next int) {
+func (w *scaledPanel) panel(r *chunk, k int, below bool) (x []float32, s, f []float64, next int) {
 	n := min(panelRows, len(r.s)-k)
 	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
 		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
@@ -312,16 +312,7 @@ func (w *scaledPanel) panel(r *run, k int, below bool) (x []float32, s, f []floa
 		if weight == 0 || below != (weight < 0) {
 			continue
 		}
-		row := w.rows[n*r.Stride:][:r.Stride]
-		if r.Sparse == nil {
-			copy(row, r.X[k*r.Stride:])
-		} else {
-			clear(row)
-			columns, values := r.Sparse.Row(k)
-			for i, c := range columns {
-				row[c] = values[i]
-			}
-		}
+		r.Row(k, w.rows[n*r.Stride:][:r.Stride])
 		w.s[n] = math.Abs(weight)
 		copy(w.f[n*w.more:], r.f[k*w.more:(k+1)*w.more])
 		n++

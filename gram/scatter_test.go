@@ -15,7 +15,7 @@ import (
 	"halfspace/schema"
 )
 
-// source returns random rows in blocks of perBlock runs, sparse if asked for.
+// source returns random rows in blocks of perBlock chunks, sparse if asked for.
 func source(rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data {
 	var blocks []*block.Block
 	for lo := 0; lo < n; lo += perBlock {
@@ -41,9 +41,9 @@ func source(rng *rand.Rand, n, cols, perBlock int, sparse bool) *block.Data {
 }
 
 // weights depend on the row's number alone. They are positive for 70 rows, and then 0 for some and negative for others.
-func weights(run block.Chunk, s []float64) {
+func weights(chunk block.Chunk, s []float64) {
 	for i := range s {
-		n := (run.First + int64(i)) % 97
+		n := (chunk.First + int64(i)) % 97
 		if s[i] = 1 / (1 + float64(n)); n >= 70 && n%3 > 0 {
 			s[i] = 0
 		} else if n >= 70 && n%2 > 0 {
@@ -56,7 +56,7 @@ func weights(run block.Chunk, s []float64) {
 func scatter(x [][]float32, s []float64, i, j int) float64 {
 	total := 0.0
 	for lo := 0; lo < len(x); lo += block.ChunkRows {
-		run := 0.0
+		chunk := 0.0
 		for _, sign := range []float64{1, -1} {
 			sum, rows := 0.0, 0
 			for r := lo; r < min(len(x), lo+block.ChunkRows); r++ {
@@ -66,13 +66,13 @@ func scatter(x [][]float32, s []float64, i, j int) float64 {
 				root := math.Sqrt(s[r] * sign)
 				sum = math.FMA(sign*float64(root*float64(x[r][i])), float64(root*float64(x[r][j])), sum)
 				if rows++; rows%32 == 0 {
-					run += sum
+					chunk += sum
 					sum = 0
 				}
 			}
-			run += sum
+			chunk += sum
 		}
-		total += run
+		total += chunk
 	}
 	return total
 }
@@ -122,10 +122,10 @@ func testScatter(t *testing.T) {
 	} {
 		d := source(rng, c.n, c.cols, c.perBlock, c.sparse)
 		s := make([]float64, c.n)
-		setWeights := func(run block.Chunk, s, f []float64) {
-			weights(run, s)
+		setWeights := func(chunk block.Chunk, s, f []float64) {
+			weights(chunk, s)
 			for i := range f {
-				f[i] = longer(run.First+int64(i/c.more), i%c.more)
+				f[i] = longer(chunk.First+int64(i/c.more), i%c.more)
 			}
 		}
 		for i := range s {

@@ -48,8 +48,8 @@ func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 	return columns[:n], values[:n]
 }
 
-// A transposed is sparse rows by column: row c of columns holds the numbers and values of the rows that store column c.
-type transposed struct{ columns *kernel.SparseRows }
+// A transposed is sparse rows by column: row c holds the numbers and values of the rows that store column c.
+type transposed kernel.SparseRows
 
 func transposeSparse(x *Rows) *transposed {
 	ptr, idx, val, _ := csr.Transpose(x.cols, func(do func(r uint32, columns []uint32, values []float32)) error {
@@ -59,7 +59,7 @@ func transposeSparse(x *Rows) *transposed {
 		}
 		return nil
 	})
-	return &transposed{&kernel.SparseRows{Ptr: ptr, Idx: idx, Val: val}}
+	return &transposed{Ptr: ptr, Idx: idx, Val: val}
 }
 
 // add adds the inner products of a row and each row r of the transposed rows to sums[r], for r below len(sums). In each
@@ -93,7 +93,7 @@ func (t *transposed) add(sums, part []float32, columns []uint32, values []float3
 
 // column returns the rows below end that store column c, and their values.
 func (t *transposed) column(c uint32, end int) ([]uint32, []float32) {
-	rows, values := t.columns.Row(int(c))
+	rows, values := (*kernel.SparseRows)(t).Row(int(c))
 	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // in a triangle
 		n, _ = slices.BinarySearch(rows, uint32(end))
 		rows, values = rows[:n], values[:n]

@@ -8,7 +8,7 @@ type CPU struct {
 	Vendor        string   // the maker, such as Intel, AMD or ARM
 	Family, Model int      // the vendor's numbers for the kind of core
 	Cores         int      // physical cores
-	Threads       int      // bytes of the first-level data cache of one core
+	Threads       int      // threads of all cores
 	L1D           int      // bytes of the first-level data cache, of a core
 	L2            int      // bytes of the second-level cache
 	L3            int      // bytes of the third-level cache

@@ -1,5 +1,6 @@
-// Package kernel holds the loops in which training and prediction spend their time. It detects the CPU, checks every
-// argument, and calls the assembly of the active instruction set, or its pure-Go twin.
+// Package kernel holds the float32 loops that training spends its time in.
+//
+// It detects the CPU, checks every argument, and calls the assembly of the active instruction set, or its pure-Go twin.
 //
 // The comment of a function shows the Go loop that the function equals. Package asm fixes the order of the loop's
 // floating-point operations, so a result has the same bits on every instruction set.
@@ -23,7 +24,7 @@ import (
 // rowAlign divides the length of a row: 32 bytes.
 const rowAlign = 8
 
-// EighthRows is the number of rows in a chunk of Rows.
+// EighthRows is the number of rows in an eighth of Rows.
 const EighthRows = ref.EighthRows
 
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.

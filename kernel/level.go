@@ -44,6 +44,20 @@ func initialLevel(name string) (Level, error) {
 	return l, nil
 }
 
+// preferred returns the level of levels that is fastest on c, as far as is known: AVX2 on Xeon Gold 51xx (Skylake-SP),
+// otherwise the last level. A core of these has a single 512-bit FMA unit, except the Gold 5122
+// (community.intel.com, "Calculate the Max Flops on Skylake", 1160952). The unit does as many operations a cycle as two
+// units of 256 bits, and AVX-512 lowers the clock. MKL's dgemm with AVX-512 is no faster there, or slower ("AVX512 slower
+// than AVX2 with Intel MKL dgemm on Intel Gold 5118", topic 815069).
+func preferred(levels []Level, c CPU) Level {
+	best := levels[len(levels)-1]
+	skylake := c.Vendor == "Intel" && c.Family == 6 && c.Model == 85
+	if best == AVX512 && skylake && strings.Contains(c.Brand, "Gold 51") && !strings.Contains(c.Brand, "Gold 5122") {
+		return AVX2
+	}
+	return best
+}
+
 // LevelError returns an error if the environment variable HALFSPACE_ISA named an unknown level at start, or a level
 // that this machine lacks. After Use it returns nil.
 func LevelError() error { return levelErr }

@@ -53,34 +53,40 @@ func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows
 	return epochF32(w, log, x, y, eta, margin)
 }
 
-// Rows addresses the rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may be shorter.
+// Rows addresses the rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may be shorter.
 type Rows struct {
 	x, y   [][]float32
 	n      int
 	stride int
 }
 
-// NewRows returns the rows whose chunk c has features x[c], with rows of that stride, and labels y[c]. It keeps the
-// chunks.
+// NewRows returns the rows whose eighth c has features x[c], with rows of that stride, and labels y[c]. It keeps the
+// eighths.
 func NewRows(x, y [][]float32, stride int) *Rows {
 	checkStride(stride)
-	if len(x) != len(y) {
+	n := checkEighths(y, len(x), func(c int) bool { return len(x[c])%stride == 0 && len(x[c])/stride == len(y[c]) })
+	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
+}
+
+// checkEighths panics unless the labels y belong to the given number of eighths. same tells whether eighth c has as many
+// rows as labels. checkEighths returns the number of rows.
+func checkEighths(y [][]float32, eighths int, same func(c int) bool) (n int) {
+	if len(y) != eighths {
 		panic("kernel: x and y have different numbers of chunks")
 	}
-	n := 0
-	for c := range x {
+	for c := range y {
 		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
 			panic("kernel: a chunk before the last doesn't have EighthRows rows")
 		}
-		if len(x[c])%stride != 0 || len(x[c])/stride != len(y[c]) {
+		if !same(c) {
 			panic("kernel: a chunk has different numbers of rows and labels")
 		}
 		n += len(y[c])
 	}
-	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
+	return n
 }
 
-// WithLabels returns the same rows with other labels, in chunks as for NewRows. It keeps the chunks of y.
+// WithLabels returns the same rows with other labels, in eighths as for NewRows. It keeps the eighths of y.
 func (rows *Rows) WithLabels(y [][]float32) *Rows { return NewRows(rows.x, y, rows.stride) }
 
 // Len returns the number of rows.
@@ -92,7 +98,7 @@ func (rows *Rows) Row(i int) (x []float32, y float32) {
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
-// Chunk returns the features of chunk c.
+// Chunk returns the features of eighth c.
 func (rows *Rows) Chunk(c int) []float32 { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it

@@ -137,7 +137,7 @@ func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin f
 	race.Read(s.Val)
 	for rows < len(y) && updates < len(log) {
 		hi := s.panel(rows, len(y))
-		n, more := s.epoch(w, log[updates:], rows, y[rows:hi], eta, margin)
+		n, more := sparseEpochF32(w, log[updates:], slices.Clip(s.Ptr)[rows:hi+1], s.Idx, s.Val, y[rows:hi], eta, margin)
 		for k := range log[updates : updates+more] {
 			log[updates+k] += uint32(rows)
 		}
@@ -147,12 +147,6 @@ func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin f
 		}
 	}
 	return rows, updates
-}
-
-// epoch visits len(y) rows from row lo on.
-func (s *SparseRows) epoch(w []float32, log []uint32, lo int, y []float32, eta, margin float32) (rows, updates int) {
-	ptr := slices.Clip(s.Ptr)[lo : lo+len(y)+1]
-	return sparseEpochF32(w, log, ptr, s.Idx, s.Val, y, eta, margin)
 }
 
 // MaxSquaredNorm returns the largest squared Euclidean norm of the rows. It sums in the order of the function
@@ -178,7 +172,7 @@ func (s *SparseRows) MaxSquaredNorm() float64 {
 	return largest
 }
 
-// SparseIndex addresses the sparse rows of a data set that lies in memory in chunks of EighthRows rows. The last chunk may
+// SparseIndex addresses the sparse rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may
 // be shorter.
 type SparseIndex struct {
 	ptr    [][]int64
@@ -187,27 +181,19 @@ type SparseIndex struct {
 	n      int
 }
 
-// NewSparseIndex returns the rows whose chunk c is x[c], with labels y[c]. It keeps the slices of the chunks.
+// NewSparseIndex returns the rows whose eighth c is x[c], with labels y[c]. It keeps the slices of the eighths.
 func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
-	if len(x) != len(y) {
-		panic("kernel: x and y have different numbers of chunks")
-	}
-	s := &SparseIndex{}
-	for c, rows := range x {
-		rows.check()
-		if rows.Len() != len(y[c]) || len(rows.Ptr) == 0 {
-			panic("kernel: a chunk has different numbers of rows and labels")
-		}
-		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
-			panic("kernel: a chunk before the last doesn't have EighthRows rows")
-		}
-		s.ptr, s.idx, s.val, s.y = append(s.ptr, rows.Ptr), append(s.idx, rows.Idx), append(s.val, rows.Val), append(s.y, y[c])
-		s.n += len(y[c])
+	s := &SparseIndex{y: slices.Clone(y), n: checkEighths(y, len(x), func(c int) bool {
+		x[c].check()
+		return x[c].Len() == len(y[c]) && len(x[c].Ptr) > 0
+	})}
+	for _, rows := range x {
+		s.ptr, s.idx, s.val = append(s.ptr, rows.Ptr), append(s.idx, rows.Idx), append(s.val, rows.Val)
 	}
 	return s
 }
 
-// Set replaces chunk c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
+// Set replaces eighth c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
 // WithLabels returned change too.
 func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	x.check()
@@ -217,18 +203,11 @@ func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	s.ptr[c], s.idx[c], s.val[c], s.y[c] = x.Ptr, x.Idx, x.Val, y
 }
 
-// WithLabels returns the same rows with other labels, in the same chunks. It keeps the chunks of y.
+// WithLabels returns the same rows with other labels, in the same eighths. It keeps the eighths of y.
 func (s *SparseIndex) WithLabels(y [][]float32) *SparseIndex {
-	if len(y) != len(s.y) {
-		panic("kernel: x and y have different numbers of chunks")
-	}
-	for c := range y {
-		if len(y[c]) != len(s.y[c]) {
-			panic("kernel: a chunk has different numbers of rows and labels")
-		}
-	}
+	checkEighths(y, len(s.y), func(c int) bool { return len(y[c]) == len(s.y[c]) })
 	t := *s
-	t.y = append([][]float32(nil), y...)
+	t.y = slices.Clone(y)
 	return &t
 }
 
@@ -251,7 +230,7 @@ func (s *SparseIndex) Epoch(w []float32, log []uint32, rows []uint32, eta, margi
 	race.Write(log)
 	for visits < len(rows) && updates < len(log) {
 		some := rows[visits:min(len(rows), visits+sparseVisits)]
-		n, more := s.epoch(w, log[updates:], some, eta, margin)
+		n, more := sparseEpochIndexedF32(w, log[updates:], s.ptr, s.idx, s.val, s.y, some, eta, margin)
 		for k := range log[updates : updates+more] {
 			log[updates+k] += uint32(visits)
 		}
@@ -261,10 +240,6 @@ func (s *SparseIndex) Epoch(w []float32, log []uint32, rows []uint32, eta, margi
 		}
 	}
 	return visits, updates
-}
-
-func (s *SparseIndex) epoch(w []float32, log []uint32, rows []uint32, eta, margin float32) (visits, updates int) {
-	return sparseEpochIndexedF32(w, log, s.ptr, s.idx, s.val, s.y, rows, eta, margin)
 }
 
 // interleaved is the number of weight vectors of one kernel call.
@@ -309,7 +284,7 @@ func (v *Interleaved) Scores(s *SparseRows, each func(row, vector int, scores []
 		for first := 0; first < v.n; first += interleaved {
 			w, n := v.w[first*v.cols:][:interleaved*v.cols], min(interleaved, v.n-first)
 			scores := out[:(hi-lo)*interleaved]
-			if s.scores8(scores, lo, w) < hi-lo {
+			if sparseScores8F32(scores, slices.Clip(s.Ptr)[lo:hi+1], s.Idx, s.Val, w) < hi-lo {
 				panicBeyond()
 			}
 			for r := range hi - lo {
@@ -318,9 +293,4 @@ func (v *Interleaved) Scores(s *SparseRows, each func(row, vector int, scores []
 		}
 		lo = hi
 	}
-}
-
-func (s *SparseRows) scores8(out []float32, lo int, w []float32) int {
-	ptr := slices.Clip(s.Ptr)[lo : lo+len(out)/interleaved+1]
-	return sparseScores8F32(out, ptr, s.Idx, s.Val, w)
 }

@@ -189,7 +189,7 @@ func (h *hardRows) mark(ctx context.Context, last float32) error {
 		h.bits = make([]uint64, (h.src.Rows()+63)/64)
 	}
 	err := block.ReduceChunks(ctx, h.src, h.workers, func(r block.Chunk) struct{} {
-		h.markRun(r, last)
+		h.markChunk(r, last)
 		return struct{}{}
 	}, func(struct{}) {})
 	if err != nil {
@@ -199,7 +199,7 @@ func (h *hardRows) mark(ctx context.Context, last float32) error {
 	return nil
 }
 
-func (h *hardRows) markRun(r block.Chunk, last float32) {
+func (h *hardRows) markChunk(r block.Chunk, last float32) {
 	var buf [block.ChunkRows]float32
 	scores := buf[:r.Len()]
 	r.Scores(h.sum, scores)

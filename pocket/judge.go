@@ -32,8 +32,8 @@ type judge struct {
 // A scratch is the work memory for judging rows.
 type scratch struct {
 	counts  []int64
-	x, y    []float32 // selected rows of the run
-	weights []int32   // their sample weights as integers, or the sample weights of all rows of the run
+	x, y    []float32 // selected rows of the chunk
+	weights []int32   // their sample weights as integers, or the sample weights of all rows of the chunk
 
 	sparse *block.Block // selected sparse rows; nil before the first
 }
@@ -199,17 +199,17 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 		if b.Y == nil {
 			return block.ErrNoLabels
 		}
-		runs := make([][]tally, (b.Len()+block.ChunkRows-1)/block.ChunkRows)
-		err := parallel.For(ctx, j.workers, len(runs), func(_, n int) {
-			runs[n] = j.wrongRows(b.Slice(n*block.ChunkRows, min(b.Len(), (n+1)*block.ChunkRows)))
+		chunks := make([][]tally, (b.Len()+block.ChunkRows-1)/block.ChunkRows)
+		err := parallel.For(ctx, j.workers, len(chunks), func(_, n int) {
+			chunks[n] = j.wrongRows(b.Slice(n*block.ChunkRows, min(b.Len(), (n+1)*block.ChunkRows)))
 		})
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
+		for _, chunk := range chunks {
 			for k, i := range j.alive {
-				j.counts[i] += run[k].rows
-				j.weights[i] += run[k].weight
+				j.counts[i] += chunk[k].rows
+				j.weights[i] += chunk[k].weight
 			}
 		}
 		if b.Sparse != nil { // screen has counted dense rows
@@ -222,29 +222,31 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 	return nil
 }
 
-// A tally is the number of rows of a run that a candidate predicts wrongly, and the sum of their sample weights.
+// A tally is the number of rows of a chunk that a candidate predicts wrongly, and the sum of their sample weights.
 type tally struct {
 	rows   int64
 	weight float64
 }
 
+func (t *tally) Fields() []any { return []any{&t.rows, &t.weight} }
+
 // wrongRows returns the tally of each remaining candidate.
-func (j *judge) wrongRows(run *block.Block) []tally {
+func (j *judge) wrongRows(chunk *block.Block) []tally {
 	all := make([]tally, len(j.alive))
-	if run.Sparse != nil {
-		j.candidates.Interleaved().Scores(run.Sparse, func(r, first int, scores []float32) {
+	if chunk.Sparse != nil {
+		j.candidates.Interleaved().Scores(chunk.Sparse, func(r, first int, scores []float32) {
 			for k, s := range scores {
-				add(&all[first+k], s, run.Y[r], run.W[r])
+				add(&all[first+k], s, chunk.Y[r], chunk.W[r])
 			}
 		})
 		return all
 	}
 	var buf [block.ChunkRows]float32
-	scores := buf[:run.Len()]
+	scores := buf[:chunk.Len()]
 	for k := range all {
-		run.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
+		chunk.Scores(j.w[k*j.stride:(k+1)*j.stride], scores)
 		for i, s := range scores {
-			add(&all[k], s, run.Y[i], run.W[i])
+			add(&all[k], s, chunk.Y[i], chunk.W[i])
 		}
 	}
 	return all
@@ -277,7 +279,7 @@ func (j *judge) drop(reached func(i int) bool) {
 	}
 }
 
-// taskRows is the number of rows of one task of a worker: a quarter of a run, so that workers end at about the same
+// taskRows is the number of rows of one task of a worker: a quarter of a chunk, so that workers end at about the same
 // time, and a multiple of the rows in a word of marks.
 const taskRows = block.ChunkRows / 4
 

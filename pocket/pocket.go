@@ -1,8 +1,8 @@
-// Package pocket judges candidate weights on a whole data set, in parallel, and keeps the best.
+// Package pocket keeps the best of many candidate weights.
 //
 // The pocket algorithm (Gallant, "Perceptron-based learning algorithms", 1990) runs the perceptron and keeps the
 // weights that make the fewest errors. The perceptron's path doesn't depend on the kept weights. So candidates are
-// collected in batches, and one pass over the rows judges a whole batch.
+// collected in batches, and one parallel pass over the whole data set judges a batch.
 package pocket
 
 import (
@@ -15,7 +15,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/schema"
 )
 
 // Errors returns, for each candidate, the number of rows whose prediction isn't their label. The prediction is +1 if
@@ -24,24 +23,16 @@ import (
 // that isn't a multiple of the stride, elements of w after a candidate's columns that aren't 0, a negative number of
 // workers, rows that block.Validate refuses, errors of src, and ctx's error.
 func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]int64, error) {
-	workers, err := parallel.Resolve(workers)
+	j, err := judgeOf(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
-	src, err = block.Validate(ctx, src, workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := twoClasses(src.Spec()); err != nil {
-		return nil, err
-	}
-	j := newJudge(src, workers)
 	if len(w)%j.stride != 0 {
 		return nil, fmt.Errorf("%d weights aren't a multiple of the stride %d, see kernel.Stride", len(w), j.stride)
 	}
 	for i := range len(w) / j.stride {
-		if slices.ContainsFunc(w[i*j.stride:][src.Spec().Cols():j.stride], func(v float32) bool { return v != 0 }) {
-			return nil, fmt.Errorf("candidate %d isn't 0 after its %d columns", i, src.Spec().Cols())
+		if cols := src.Spec().Cols(); !isZero(w[i*j.stride:][cols:j.stride]) {
+			return nil, fmt.Errorf("candidate %d isn't 0 after its %d columns", i, cols)
 		}
 	}
 	j.begin(w)
@@ -49,12 +40,20 @@ func Errors(ctx context.Context, src block.Source, w []float32, workers int) ([]
 	return j.counts, err
 }
 
-// twoClasses returns an error if labels are class numbers, whose signs have no meaning.
-func twoClasses(spec *schema.Spec) error {
-	if n := len(spec.Classes); n > 2 {
-		return fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
+// judgeOf returns a judge of candidates on the valid rows of src. It returns an error if labels are class numbers, whose
+// signs have no meaning.
+func judgeOf(ctx context.Context, src block.Source, workers int) (*judge, error) {
+	workers, err := parallel.Resolve(workers)
+	if err == nil {
+		src, err = block.Validate(ctx, src, workers)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	if n := len(src.Spec().Classes); n > 2 {
+		return nil, fmt.Errorf("there are %d classes, and a pocket judges weights of two: take one class versus the rest", n)
+	}
+	return newJudge(src, workers), nil
 }
 
 // A Mode says which weights on a perceptron's path a pocket judges.
@@ -82,7 +81,7 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // replaces the best candidate.
 //
 // If rows have sample weights, the sum of the sample weights of wrong rows takes the place of the number of errors. It
-// is summed within a run in row order, then over the runs in row order. Lower bounds of the sums drop most candidates
+// is summed within a chunk in row order, then over the chunks in row order. Lower bounds of the sums drop most candidates
 // first.
 type Pocket struct {
 	mode     Mode
@@ -131,18 +130,12 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	if !slices.Contains(Modes, mode) {
 		return nil, fmt.Errorf("unknown pocket %q: use one of %v", mode, Modes)
 	}
-	workers, err := parallel.Resolve(workers)
+	j, err := judgeOf(ctx, src, workers)
 	if err != nil {
 		return nil, err
 	}
-	src, err = block.Validate(ctx, src, workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := twoClasses(src.Spec()); err != nil {
-		return nil, err
-	}
-	p := &Pocket{mode: mode, judge: newJudge(src, workers), start: time.Now()}
+	src, workers = j.src, j.workers
+	p := &Pocket{mode: mode, judge: j, start: time.Now()}
 	p.current.Weights = make([]float32, p.judge.stride)
 	p.weighted = src.Spec().Weighted
 	var zeros Candidate

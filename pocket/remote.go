@@ -13,38 +13,40 @@ func remote(src block.Source) bool {
 	return cluster != nil
 }
 
-// errorsPass counts the errors of candidates in each run. Its arguments are the candidates' weights.
-var errorsPass = distributed.NewPerRun("pocket.errors", errorsRun)
+// errorsPass counts the errors of candidates in each chunk. Its arguments are the candidates' weights.
+var errorsPass = distributed.NewPerChunk("pocket.errors", errorsOfChunk)
 
-// runErrors are the errors of each candidate in a run.
-type runErrors struct {
+// chunkErrors are the errors of each candidate in a chunk.
+type chunkErrors struct {
 	of       []tally
 	total    float64 // sum of the sample weights of all rows
 	noLabels bool
 }
 
-func errorsRun(src block.Source, weights []float64) func(block.Chunk) runErrors {
+func (r *chunkErrors) Fields() []any { return []any{&r.of, &r.total, &r.noLabels} }
+
+func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkErrors {
 	j, w := newJudge(src, 1), make([]float32, len(weights))
 	for i, v := range weights {
 		w[i] = float32(v)
 	}
 	j.begin(w)
-	return func(run block.Chunk) (e runErrors) {
+	return func(chunk block.Chunk) (e chunkErrors) {
 		switch {
-		case run.Y == nil:
+		case chunk.Y == nil:
 			e.noLabels = true
-		case run.W != nil:
-			e.of = j.wrongRows(run.Block)
-			for _, v := range run.W {
+		case chunk.W != nil:
+			e.of = j.wrongRows(chunk.Block)
+			for _, v := range chunk.W {
 				e.total += v
 			}
 		default:
 			counts := make([]int64, len(j.alive))
-			run.Errors(j.candidates, counts)
+			chunk.Errors(j.candidates, counts)
 			for _, n := range counts {
 				e.of = append(e.of, tally{n, float64(n)})
 			}
-			e.total = float64(run.Len())
+			e.total = float64(chunk.Len())
 		}
 		return e
 	}
@@ -57,7 +59,7 @@ func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
 	for i, v := range j.w {
 		weights[i] = float64(v)
 	}
-	err = distributed.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e runErrors) {
+	err = distributed.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e chunkErrors) {
 		for i, t := range e.of {
 			j.counts[i] += t.rows
 			j.weights[i] += t.weight

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"halfspace/internal/decimal"
-	"halfspace/internal/decimal/decimaltest"
 )
 
 func TestClasses(t *testing.T) {
@@ -44,9 +43,9 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%s is the class %v, error %v", text, c, err)
 		}
 	}
-	for text := range decimaltest.Texts(13, 100_000) {
+	for text := range decimal.Texts(13, 100_000) {
 		v, wrong := decimal.Parse(text)
-		if c, err := ParseNumber(text); (err == nil) != (wrong == nil && v-v == 0) || err == nil && (c != FloatClass(v) || !decimaltest.IsNumber(text)) {
+		if c, err := ParseNumber(text); (err == nil) != (wrong == nil && v-v == 0) || err == nil && (c != FloatClass(v) || !decimal.IsNumber(text)) {
 			t.Fatalf("%q is the class %v, error %v, and the number %v, error %v", text, c, err, v, wrong)
 		}
 	}

@@ -109,7 +109,6 @@ func TestZeroValues(t *testing.T) {
 		"zero cache":          func() error { return second(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
 		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Kernel{})) },
 		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Kernel{})) },
-		"nil product":         func() error { return (*gram.Symmetric)(nil).MulVec(ctx, nil, nil, 1) },
 		"nil scatter":         func() error { return gram.Scatter(ctx, nil, data, nil, 1) },
 		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf(nil), 1, nil) },
 		"features of nil":     func() error { return gram.LowerProducts(ctx, gram.FeaturesOf(nil), 1, nil) },
@@ -197,10 +196,6 @@ func TestWorkers(t *testing.T) {
 		"LowerProducts": func(n int) error { return gram.LowerProducts(ctx, rows, n, func(int, int, []float32) {}) },
 		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Kernel{}, n) },
 		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Kernel{}, 1<<20, n)) },
-		"MulVec": func(n int) error {
-			g, _ := gram.NewSymmetric(4, gram.Full)
-			return g.MulVec(ctx, make([]float32, 4), make([]float32, 4), n)
-		},
 		"Scatter": func(n int) error {
 			g, _ := gram.NewTriangle(cols)
 			return gram.Scatter(ctx, g, data, nil, n)

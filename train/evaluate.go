@@ -199,6 +199,8 @@ type scoredRows struct {
 	w      []float64
 }
 
+func (s *scoredRows) Fields() []any { return []any{&s.scores, &s.y, &s.w} }
+
 func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all []scoredRows, err error) {
 	m, err := model.Read(bytes.NewReader(file))
 	if err != nil {

@@ -280,7 +280,7 @@ func eachClass(ctx context.Context, src block.Source, spread bool, see func(clas
 }
 
 // classPass returns the class of each row, encoded as a Uvarint.
-var classPass = distributed.NewPerRun("fit.classes", classesOf)
+var classPass = distributed.NewPerChunk("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	spec := src.Spec()

@@ -35,12 +35,16 @@ const (
 	surveyValues = 1 << 20
 )
 
-var surveyPass = distributed.NewPerRun("fit.survey", surveyor)
+var surveyPass = distributed.NewPerChunk("fit.survey", surveyor)
 
 // surveyed is the survey of a run, and the label of its first row.
 type surveyed struct {
 	DataProfile
 	first float64
+}
+
+func (s *surveyed) Fields() []any {
+	return []any{&s.Counts, &s.Changes, &s.before, &s.rows, &s.zero, &s.sums, &s.squares, &s.lo, &s.hi, &s.looked, &s.first}
 }
 
 func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {

@@ -34,6 +34,8 @@ type predictArgs struct {
 	text                 []byte // of the model
 }
 
+func (p *predictArgs) Fields() []any { return []any{&p.options, &p.files, &p.outs, &p.model, &p.text} }
+
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
 var predictTask = distributed.New("beam.predict", func(ctx context.Context, piece distributed.Piece, a predictArgs) (string, error) {
 	predicting.Lock()

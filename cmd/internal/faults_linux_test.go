@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/faults"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
 	"halfspace/kernel"
@@ -38,16 +37,16 @@ func TestFaults(t *testing.T) {
 		t.Skip("takes minutes: use -faults FILE")
 	}
 	table := fmt.Sprintf(faultHead, cmp.Or(kernel.DetectedCPU().Brand, "unknown"), runtime.GOMAXPROCS(0))
-	for _, f := range faults.All {
-		t.Run(f.Name, func(t *testing.T) {
+	for _, f := range faults {
+		t.Run(f.name, func(t *testing.T) {
 			dir := t.TempDir()
-			path, err := f.Write(dir)
+			path, err := f.file(dir)
 			require.NoError(t, err)
 			var all faultSum
 			for _, args := range faultVerbs(t, f, dir, path) {
 				tryFault(t, f, args, &all)
 			}
-			table += fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %.1f |\n", f.Name, f.About, all.tries, all.done, all.refused, all.interrupted, all.peak>>20, all.took.Seconds())
+			table += fmt.Sprintf("| %s | %s | %d | %d | %d | %d | %d | %.1f |\n", f.name, f.about, all.tries, all.done, all.refused, all.interrupted, all.peak>>20, all.took.Seconds())
 		})
 	}
 	require.NoError(t, os.WriteFile(*faultTable, []byte(table), 0o666))
@@ -73,7 +72,7 @@ type faultSum struct {
 }
 
 // faultVerbs returns the command lines to try.
-func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]string) {
+func faultVerbs(t *testing.T, f fault, dir, path string) (lines [][]string) {
 	t.Helper()
 	model := path
 	if strings.HasSuffix(path, ".json") {
@@ -82,7 +81,7 @@ func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]strin
 		return [][]string{{"inspect", model}, {"predict", "--model", model, path, "--out", filepath.Join(dir, "out.csv")}, {"eval", "--model", model, path}}
 	}
 	model = filepath.Join(dir, "small.json")
-	features := faultModels[f.Name]
+	features := faultModels[f.name]
 	if features == nil {
 		features = []string{"x"}
 	}
@@ -107,12 +106,12 @@ func faultVerbs(t *testing.T, f faults.Fault, dir, path string) (lines [][]strin
 }
 
 // tryFault runs the program in a process of its own.
-func tryFault(t *testing.T, f faults.Fault, args []string, all *faultSum) {
+func tryFault(t *testing.T, f fault, args []string, all *faultSum) {
 	t.Helper()
 	const memory = 256 << 20
 	name := strings.Join(args, " ")
 	name = strings.ReplaceAll(name, filepath.Dir(args[len(args)-1])+"/", "")
-	if args[0] != "inspect" || !strings.HasSuffix(f.Name, ".json") {
+	if args[0] != "inspect" || !strings.HasSuffix(f.name, ".json") {
 		args = append(args, "--memory", "256MiB")
 	}
 	peakPath := filepath.Join(t.TempDir(), "peak")

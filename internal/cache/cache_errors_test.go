@@ -22,7 +22,7 @@ func TestUnderUs(t *testing.T) {
 	row := func(f *File) error {
 		return f.ReadRows([]uint32{4999}, block.New(0, 512, f.Spec().Cols()))
 	}
-	chunk := func(f *File) error { return f.ReadChunk(9, block.New(0, 512, f.Spec().Cols())) }
+	chunk := func(f *File) error { return f.ReadEighth(9, block.New(0, 512, f.Spec().Cols())) }
 	pass := func(f *File) error {
 		for _, err := range f.Blocks(ctx) {
 			if err != nil {

@@ -241,8 +241,8 @@ func (f *File) readBeside(b *block.Block, at place) error {
 	return f.read(bytesOf(b.W), at.w)
 }
 
-// ReadChunk reads the rows of chunk c and verifies their checksum; see block.Seekable.
-func (f *File) ReadChunk(c int, to *block.Block) error {
+// ReadEighth reads the rows of chunk c and verifies their checksum; see block.Seekable.
+func (f *File) ReadEighth(c int, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
 		return f.appendChunk(c, to)

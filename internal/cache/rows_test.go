@@ -126,7 +126,7 @@ func checkRows(t *testing.T, data *block.Data) {
 			}
 		}
 		for c := range f.chunks() {
-			require.NoError(t, f.ReadChunk(c, to))
+			require.NoError(t, f.ReadEighth(c, to))
 			for r := range min(kernel.EighthRows, len(want)-c*kernel.EighthRows) {
 				if rowText(to, r) != want[c*kernel.EighthRows+r] {
 					t.Fatalf("chunk %d: row %d differs", c, r)

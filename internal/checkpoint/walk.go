@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -17,6 +18,8 @@ type Walk struct {
 	reading bool
 	err     error
 }
+
+var errCut = errors.New("it is cut")
 
 // Write returns the bytes of a state. It returns an error if Read would reject the state.
 func Write(state func(*Walk)) ([]byte, error) { return write(state, 0) }
@@ -58,7 +61,7 @@ func (w *Walk) number(v uint64) uint64 {
 		return v
 	}
 	if w.err == nil && len(w.data) < 8 {
-		w.err = errors.New("it is cut")
+		w.err = errCut
 	}
 	if w.err != nil {
 		return v
@@ -78,6 +81,17 @@ func (w *Walk) Count(v *int) {
 		return
 	}
 	*v = int(n)
+}
+
+// Length writes or reads the length of a slice. It rejects a length if length × each exceeds the bytes that are left, and
+// sets n to 0 after an error. each is the least number of bytes of an element.
+func (w *Walk) Length(n *int, each int) {
+	if w.Count(n); w.reading && w.err == nil && *n > len(w.data)/each {
+		w.err = errCut
+	}
+	if w.err != nil {
+		*n = 0
+	}
 }
 
 // Word writes or reads an unsigned integer.
@@ -131,7 +145,14 @@ type Element interface {
 
 // Values writes or reads the elements of a slice of known length. Reading another length is an error.
 func Values[E Element](w *Walk, v []E) {
-	if w.elements(len(v), binary.Size(v)) {
+	n := len(v)
+	switch w.Count(&n); {
+	case w.err != nil:
+	case n != len(v):
+		w.err = fmt.Errorf("it has %d elements where %d belong", n, len(v))
+	case w.reading && binary.Size(v) > len(w.data):
+		w.err = errCut
+	default:
 		copied(w, v)
 	}
 }
@@ -139,23 +160,10 @@ func Values[E Element](w *Walk, v []E) {
 // Slice writes or reads a slice of any length. It reads into the slice's memory if the capacity is large enough.
 func Slice[E Element](w *Walk, v *[]E) {
 	n := len(*v)
-	if !w.reading {
-		w.elements(n, 0)
-		copied(w, *v)
-		return
+	w.Length(&n, binary.Size([1]E{}))
+	if w.reading {
+		*v = slices.Grow((*v)[:0], n)[:n]
 	}
-	n = int(min(w.number(0), math.MaxInt))
-	size := binary.Size([1]E{})
-	if w.err == nil && n > len(w.data)/size {
-		w.err = errors.New("it is cut")
-	}
-	if w.err != nil {
-		return
-	}
-	if cap(*v) < n {
-		*v = make([]E, n)
-	}
-	*v = (*v)[:n]
 	copied(w, *v)
 }
 
@@ -170,19 +178,6 @@ func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
 	w.number(0)
 	state(w)
 	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
-}
-
-// elements writes n, or reads the number of elements and checks that it is n and that the elements' bytes are there.
-func (w *Walk) elements(n, bytes int) bool {
-	is := w.number(uint64(n))
-	switch {
-	case !w.reading || w.err != nil:
-	case is != uint64(n):
-		w.err = fmt.Errorf("it has %d elements where %d belong", is, n)
-	case bytes > len(w.data):
-		w.err = errors.New("it is cut")
-	}
-	return w.err == nil
 }
 
 // copied writes elements, or reads elements whose bytes are known to be there.
@@ -202,21 +197,16 @@ func copied[E Element](w *Walk, v []E) {
 // List writes or reads a slice of any length. Each element must take at least one byte.
 func List[E any](w *Walk, v *[]E, each func(*E)) {
 	n := len(*v)
-	if w.Count(&n); !w.reading {
-		for i := range *v {
-			each(&(*v)[i])
-		}
-		return
+	if w.Length(&n, 1); w.reading {
+		*v = (*v)[:0]
 	}
-	if w.err == nil && n > len(w.data) {
-		w.err = errors.New("it is cut")
-	}
-	*v = (*v)[:0]
-	for range n {
+	for i := range n {
 		if w.err != nil {
 			return
 		}
-		*v = append(*v, *new(E))
-		each(&(*v)[len(*v)-1])
+		if w.reading {
+			*v = append(*v, *new(E))
+		}
+		each(&(*v)[i])
 	}
 }

@@ -1,5 +1,7 @@
-// Package csr yields the elements of rows that aren't 0, for learners whose weights are float64. Its results are the
-// same for dense and for sparse rows.
+// Package csr reads rows of blocks for learners whose weights are float64.
+//
+// Rows, Reader and Transpose yield the elements that aren't 0, the same for dense and for sparse rows. Widen, WideReader
+// and Panel yield float64 values after the centring of a block.
 package csr
 
 import (
@@ -10,23 +12,23 @@ import (
 	"halfspace/kernel"
 )
 
-// Clean tells whether a run has sparse rows without stored zeros.
-func Clean(run block.Chunk) bool {
-	s := run.Sparse
-	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[run.Len()]], 0)
+// Clean tells whether a chunk has sparse rows without stored zeros.
+func Clean(chunk block.Chunk) bool {
+	s := chunk.Sparse
+	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[chunk.Len()]], 0)
 }
 
-// Rows returns the rows of a run in CSR form, without zeros. Values are as stored: a Reader centres rows, Rows doesn't.
-// If clean says that the run's sparse rows have no zeros, Rows returns them unchanged; otherwise it writes the rows to
+// Rows returns the rows of a chunk in CSR form, without zeros. Values are as stored: a Reader centres rows, Rows doesn't.
+// If clean says that the chunk's sparse rows have no zeros, Rows returns them unchanged; otherwise it writes the rows to
 // packed.
-func Rows(run block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
-	s := run.Sparse
+func Rows(chunk block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
+	s := chunk.Sparse
 	if clean {
 		return s
 	}
 	p := packed
 	p.Ptr, p.Idx, p.Val = append(p.Ptr[:0], 0), p.Idx[:0], p.Val[:0]
-	for r := range run.Len() {
+	for r := range chunk.Len() {
 		if s != nil {
 			columns, values := s.Row(r)
 			for k, v := range values {
@@ -35,7 +37,7 @@ func Rows(run block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.Sparse
 				}
 			}
 		} else {
-			for i, v := range run.X[r*run.Stride:][:run.Cols] {
+			for i, v := range chunk.X[r*chunk.Stride:][:chunk.Cols] {
 				if v != 0 {
 					p.Idx, p.Val = append(p.Idx, uint32(i)), append(p.Val, v)
 				}

@@ -32,11 +32,11 @@ func TestRows(t *testing.T) {
 	}
 	w := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	for name, b := range map[string]*block.Block{"dense": dense, "sparse": sparse, "with zeros": zeros} {
-		run := block.Chunk{Block: b}
-		if clean := csr.Clean(run); clean != (name == "sparse") {
+		chunk := block.Chunk{Block: b}
+		if clean := csr.Clean(chunk); clean != (name == "sparse") {
 			t.Errorf("%s: clean is %t", name, clean)
 		}
-		rows := csr.Rows(run, csr.Clean(run), &kernel.SparseRows{})
+		rows := csr.Rows(chunk, csr.Clean(chunk), &kernel.SparseRows{})
 		for r := range x {
 			columns, values := rows.Row(r)
 			score, square, sum := 8.0, 0.0, slices.Clone(w) // the bias is 1

@@ -2,56 +2,56 @@ package csr
 
 import (
 	"halfspace/block"
-	"halfspace/internal/widen"
+
 	"halfspace/kernel"
 )
 
-// A Reader yields the rows of runs without zeros, like Rows. It packs dense rows, and rows of centred blocks, one by
+// A Reader yields the rows of chunks without zeros, like Rows. It packs dense rows, and rows of centred blocks, one by
 // one in memory that stays in the first-level cache. It isn't safe for concurrent use.
 type Reader struct {
 	sparse  *kernel.SparseRows // nil if the rows are dense or centred
 	packed  kernel.SparseRows
-	run     block.Chunk
+	chunk   block.Chunk
 	full    bool // no element of the dense rows is 0
 	centred bool // the rows belong to a centred block
 	idx     []uint32
 	every   []uint32 // the number of each column
 	val     []float32
-	rows    widen.Reader // reads centred blocks
+	rows    WideReader // reads centred blocks
 }
 
-// Begin starts with the rows of a run. It checks by itself whether they have zeros.
-func (r *Reader) Begin(run block.Chunk) {
+// Begin starts with the rows of a chunk. It checks by itself whether they have zeros.
+func (r *Reader) Begin(chunk block.Chunk) {
 	switch {
-	case run.Centring != nil:
-		r.ReadCentred(run)
-	case run.Sparse != nil:
-		r.ReadSparse(run, Clean(run))
+	case chunk.Centring != nil:
+		r.ReadCentred(chunk)
+	case chunk.Sparse != nil:
+		r.ReadSparse(chunk, Clean(chunk))
 	default:
-		r.ReadDense(run, false)
+		r.ReadDense(chunk, false)
 	}
 }
 
 // Read starts with rows in CSR form that have no zeros.
 func (r *Reader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
 
-// ReadSparse starts with the rows of a sparse run. clean says that no stored element is 0.
-func (r *Reader) ReadSparse(run block.Chunk, clean bool) { r.Read(Rows(run, clean, &r.packed)) }
+// ReadSparse starts with the rows of a sparse chunk. clean says that no stored element is 0.
+func (r *Reader) ReadSparse(chunk block.Chunk, clean bool) { r.Read(Rows(chunk, clean, &r.packed)) }
 
-// ReadDense starts with the rows of a dense run. full says that no element is 0.
-func (r *Reader) ReadDense(run block.Chunk, full bool) {
-	r.sparse, r.run, r.full, r.centred = nil, run, full, false
-	if len(r.every) == run.Cols {
+// ReadDense starts with the rows of a dense chunk. full says that no element is 0.
+func (r *Reader) ReadDense(chunk block.Chunk, full bool) {
+	r.sparse, r.chunk, r.full, r.centred = nil, chunk, full, false
+	if len(r.every) == chunk.Cols {
 		return
 	}
-	r.idx, r.val, r.every = make([]uint32, run.Cols), make([]float32, run.Cols), make([]uint32, run.Cols)
+	r.idx, r.val, r.every = make([]uint32, chunk.Cols), make([]float32, chunk.Cols), make([]uint32, chunk.Cols)
 	for i := range r.every {
 		r.every[i] = uint32(i)
 	}
 }
 
-// ReadCentred starts with the rows of a run of a centred block.
-func (r *Reader) ReadCentred(run block.Chunk) { r.sparse, r.run, r.centred = nil, run, true }
+// ReadCentred starts with the rows of a chunk of a centred block.
+func (r *Reader) ReadCentred(chunk block.Chunk) { r.sparse, r.chunk, r.centred = nil, chunk, true }
 
 // Centred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with Row.
 func (r *Reader) Centred() bool { return r.centred }
@@ -61,7 +61,7 @@ func (r *Reader) Row(k int) ([]uint32, []float32) {
 	if r.sparse != nil {
 		return r.sparse.Row(k)
 	}
-	x := r.run.X[k*r.run.Stride:][:r.run.Cols]
+	x := r.chunk.X[k*r.chunk.Stride:][:r.chunk.Cols]
 	if r.full {
 		return r.every, x
 	}
@@ -71,7 +71,7 @@ func (r *Reader) Row(k int) ([]uint32, []float32) {
 
 // CentredRow is Row for rows of a centred block.
 func (r *Reader) CentredRow(k int) ([]uint32, []float64) {
-	columns, values := r.rows.Row(r.run.Block, k)
+	columns, values := r.rows.Row(r.chunk.Block, k)
 	if len(r.idx) < len(columns) {
 		r.idx = make([]uint32, len(columns))
 	}
@@ -122,31 +122,17 @@ func pack(idx []uint32, val, x []float32) (n int) {
 	return n
 }
 
-// Elements returns the number of elements of a run that aren't 0.
-func Elements(run block.Chunk) (n int) {
-	switch {
-	case run.Centring != nil:
-		var r Reader
-		r.ReadCentred(run)
-		for k := range run.Len() {
+// Elements returns the number of elements of a chunk that aren't 0.
+func Elements(chunk block.Chunk) (n int) {
+	var r Reader
+	r.Begin(chunk)
+	for k := range chunk.Len() {
+		if r.Centred() {
 			columns, _ := r.CentredRow(k)
 			n += len(columns)
-		}
-	case run.Sparse != nil:
-		for _, v := range run.Sparse.Val[run.Sparse.Ptr[0]:run.Sparse.Ptr[run.Len()]] {
-			if v != 0 {
-				n++
-			}
-		}
-	default:
-		for r := range run.Len() {
-			for _, v := range run.X[r*run.Stride:][:run.Cols] {
-				more := 0
-				if v != 0 {
-					more = 1
-				}
-				n += more
-			}
+		} else {
+			columns, _ := r.Row(k)
+			n += len(columns)
 		}
 	}
 	return n

@@ -11,7 +11,7 @@ import (
 	"halfspace/kernel"
 )
 
-// TestReader: rows read one by one are those of Rows, whatever their form. One reader serves runs of several forms.
+// TestReader: rows read one by one are those of Rows, whatever their form. One reader serves chunks of several forms.
 func TestReader(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var r csr.Reader
@@ -27,14 +27,14 @@ func TestReader(t *testing.T) {
 				}
 			}
 			for b := range testproblems.Dense(x, y, false).Blocks(t.Context()) {
-				run := block.Chunk{Block: b}
-				want := csr.Rows(run, false, &kernel.SparseRows{})
-				elements := csr.Elements(run)
+				chunk := block.Chunk{Block: b}
+				want := csr.Rows(chunk, false, &kernel.SparseRows{})
+				elements := csr.Elements(chunk)
 				if elements != len(want.Idx) {
 					t.Errorf("%v zeros: %d elements, want %d", zeros, elements, len(want.Idx))
 				}
 				for form := range 2 {
-					if r.ReadDense(run, elements == len(x)*features); form == 1 {
+					if r.ReadDense(chunk, elements == len(x)*features); form == 1 {
 						r.Read(want)
 					}
 					for k := range x {

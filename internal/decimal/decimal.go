@@ -1,4 +1,6 @@
-// Package decimal reads numbers from text. All readers of files and all flags use its grammar.
+// Package decimal reads numbers from text.
+//
+// All readers of files and all flags use its grammar. Texts and IsNumber are for their tests.
 package decimal
 
 import (

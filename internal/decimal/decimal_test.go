@@ -7,15 +7,14 @@ import (
 	"testing"
 
 	"halfspace/internal/decimal"
-	"halfspace/internal/decimal/decimaltest"
 )
 
 // TestGrammar compares Parse with the regular expression, and its values with those of strconv.ParseFloat.
 func TestGrammar(t *testing.T) {
 	numbers, onlyGo := 0, 0
-	for text := range decimaltest.Texts(1, 100_000) {
+	for text := range decimal.Texts(1, 100_000) {
 		v, err := decimal.Parse(text)
-		is, want := err == nil || errors.Is(err, strconv.ErrRange), decimaltest.IsNumber(text)
+		is, want := err == nil || errors.Is(err, strconv.ErrRange), decimal.IsNumber(text)
 		if is != want {
 			t.Fatalf("%q is a number: %t, by the grammar %t", text, is, want)
 		}

@@ -7,8 +7,8 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/microkernel"
-	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -16,7 +16,7 @@ import (
 const (
 	// PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the
 	// first-level cache.
-	PanelRows = widen.PanelRows
+	PanelRows = csr.PanelRows
 	// PanelCols is the distance from the factors of a row to the factors of the next row, and the number of factors
 	// that lie together.
 	PanelCols = cols
@@ -73,14 +73,14 @@ func (p *Panel) Load(rows *block.Block) {
 	if p.wide == nil {
 		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
-	widen.Panel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
+	csr.Panel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
 }
 
 // centre is Load for sparse rows of a centred block.
 func (p *Panel) centre(rows *block.Block) {
 	p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
 	for r := range p.rows {
-		p.idx, p.val = widen.Append(rows, r, p.idx, p.val)
+		p.idx, p.val = csr.AppendCentred(rows, r, p.idx, p.val)
 		p.ptr = append(p.ptr, len(p.idx))
 	}
 }

@@ -1,6 +1,6 @@
 // Package distributed gives names to passes over rows, so that other processes can make them.
 //
-// A pass is a task on pieces of the rows. A piece consists of runs of 4,096 rows. A task is a pure function of the rows
+// A pass is a task on pieces of the rows. A piece consists of chunks of 4,096 rows. A task is a pure function of the rows
 // of its piece and of its arguments; a piece may have its own arguments. So a piece may be computed anywhere, and more
 // than once, with the same result. Results are merged in the order of the pieces, as a single process merges its sums.
 //
@@ -28,7 +28,7 @@ type OwnTask[A, O, R any] struct{ of *task }
 
 // A Piece is the rows of one call of a task, with the number of the piece in the pass.
 type Piece struct {
-	block.Source // rows numbered from 0; each block is a run
+	block.Source // rows numbered from 0; each block is a chunk
 	Number       int
 	Workers      int // number of goroutines that may compute at once
 	own          any // the piece's own arguments, for an OwnTask
@@ -43,7 +43,7 @@ type task struct {
 
 var (
 	tasks = map[string]*task{}
-	views = map[string]view{}
+	views = map[string]*view{}
 )
 
 // register adds a task to the tasks of the program. It panics if the name is taken.
@@ -112,17 +112,17 @@ func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R]
 	return t.of.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
 }
 
-// A PerRun is a task whose result is a list, with an element for each run of a piece.
+// A PerChunk is a task whose result is a list, with an element for each chunk of a piece.
 type PerChunk[A, R any] struct{ of *task }
 
-// NewPerRun registers a task under a name. of returns the function that computes the result of a run. of takes the
-// source of the runs, which describes their columns.
-func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
+// NewPerChunk registers a task under a name. of returns the function that computes the result of a chunk. of takes the
+// source of the chunks, which describes their columns.
+func NewPerChunk[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
 	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		part := of(piece.Source, args.(A))
 		var results []R
-		err := block.MergeChunks(ctx, piece.Source, piece.Workers, func(run block.Chunk) func() {
-			r := part(run)
+		err := block.MergeChunks(ctx, piece.Source, piece.Workers, func(chunk block.Chunk) func() {
+			r := part(chunk)
 			return func() { results = append(results, r) }
 		})
 		return results, err
@@ -131,10 +131,10 @@ func NewPerRun[A, R any](name string, of func(block.Source, A) func(block.Chunk)
 }
 
 // Reduce is block.ReduceChunks. If the rows have a cluster, it makes the pass as the task t there. part computes the same
-// result of a run as t.
+// result of a chunk as t.
 func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerChunk[A, R], args A, part func(block.Chunk) R, merge func(R)) error {
-	return t.of.reduce(ctx, src, workers, args, func(run block.Chunk) func() {
-		r := part(run)
+	return t.of.reduce(ctx, src, workers, args, func(chunk block.Chunk) func() {
+		r := part(chunk)
 		return func() { merge(r) }
 	}, func(results any) {
 		for _, r := range results.([]R) {
@@ -143,7 +143,7 @@ func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *Per
 	})
 }
 
-// reduce is Reduce for results of any type. here computes the result of a run and returns the function that merges it.
+// reduce is Reduce for results of any type. here computes the result of a chunk and returns the function that merges it.
 // there merges the results of a piece that a cluster computed.
 func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Chunk) func(), there func(results any)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
@@ -162,14 +162,14 @@ func (t *task) reduce(ctx context.Context, src block.Source, workers int, args a
 // of the rows.
 const mostPieces = 256
 
-// Consecutive cuts the runs of rows rows into pieces of consecutive runs.
+// Consecutive cuts the chunks of rows rows into pieces of consecutive chunks.
 func Consecutive(rows int64) (pieces [][]int64) {
-	runs := (rows + block.ChunkRows - 1) / block.ChunkRows
-	each := max(1, (runs+mostPieces-1)/mostPieces)
-	for first := int64(0); first < runs; first += each {
+	chunks := (rows + block.ChunkRows - 1) / block.ChunkRows
+	each := max(1, (chunks+mostPieces-1)/mostPieces)
+	for first := int64(0); first < chunks; first += each {
 		var piece []int64
-		for run := first; run < min(runs, first+each); run++ {
-			piece = append(piece, run)
+		for chunk := first; chunk < min(chunks, first+each); chunk++ {
+			piece = append(piece, chunk)
 		}
 		pieces = append(pieces, piece)
 	}
@@ -185,16 +185,11 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 // ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
 var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
 
-// fingerprintPass is the pass of Fingerprint.
-var fingerprintPass = NewPerRun("block.fingerprint", hasher)
-
-func hasher(block.Source, struct{}) func(block.Chunk) uint64 {
-	return block.HashChunk
-}
+var fingerprintPass = NewPerChunk("block.fingerprint", func(block.Source, struct{}) func(block.Chunk) uint64 { return block.HashChunk })
 
 // Fingerprint is block.Fingerprint, on the cluster of src if there is one.
 func Fingerprint(ctx context.Context, src block.Source, workers int) (string, error) {
-	all := block.NewPrint(src.Spec().Cols())
-	err := Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashChunk, all.Add)
-	return all.String(), err
+	return block.FingerprintOf(src.Spec().Cols(), func(add func(hash uint64)) error {
+		return Reduce(ctx, src, workers, fingerprintPass, struct{}{}, block.HashChunk, add)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 )
 
@@ -33,6 +34,12 @@ type outer struct {
 	list    []inner
 }
 
+func (i *inner) Fields() []any { return []any{&i.Exported, &i.hidden, &i.err, &i.skipped} }
+
+func (o *outer) Fields() []any {
+	return []any{&o.name, &o.flag, &o.small, &o.big, &o.narrow, &o.numbers, &o.wide, &o.none, &o.empty, &o.inner, &o.nothing, &o.list}
+}
+
 func example() outer {
 	return outer{name: "a\nb", flag: true, small: -7, big: math.MaxUint64, narrow: []float32{1.5, float32(math.Inf(-1)), math.SmallestNonzeroFloat32},
 		numbers: []uint32{0, math.MaxUint32},
@@ -41,7 +48,7 @@ func example() outer {
 		list: []inner{{}, {hidden: [2][]float64{nil, {2, 3}}}}}
 }
 
-// TestCode: what is decoded equals what was encoded, unexported fields too.
+// TestCode: what is decoded equals what was encoded, fields that aren't exported too.
 func TestCode(t *testing.T) {
 	want := example()
 	b, err := Encode(want)
@@ -63,9 +70,8 @@ func TestCode(t *testing.T) {
 			t.Errorf("error %v became %v, error %v", e, got.err, err)
 		}
 	}
-	if _, err := Encode(map[string]int{}); err == nil {
-		t.Error("a map was encoded")
-	}
+	require.Error(t, require.ErrorOf(Encode(map[string]int{})), "a map[string]int can't be sent")
+	require.Error(t, require.ErrorOf(Encode(struct{ hidden int }{})), "its field hidden isn't exported")
 }
 
 // TestDamaged: bytes that are cut off, longer or wrong are errors or other values. No length is believed.
@@ -88,29 +94,31 @@ func TestDamaged(t *testing.T) {
 
 // TestUnknown: a pass of another program is an error.
 func TestUnknown(t *testing.T) {
-	b, err := EncodePass(block.Pass{Task: "no such task", Args: 1})
+	p := block.Pass{Task: "no such task", Args: 1}
+	require.Error(t, require.ErrorOf(EncodePass(p)), "no such task")
+	b, err := checkpoint.Write(func(w *checkpoint.Walk) { w.Text(&p.Task) })
 	require.NoError(t, err)
-	require.Error(t, require.ErrorOf(DecodePass(b)), "no such task")
-	if _, err := Run(context.Background(), block.Pass{Task: "no such task"}, nil, nil, 0, 1); err == nil {
+	require.Error(t, require.ErrorOf(DecodePass(b)), "no task is called \"no such task\": the programs of the cluster differ")
+	if _, err := Run(context.Background(), p, nil, nil, 0, 1); err == nil {
 		t.Error("a task without a name ran")
 	}
 }
 
-// TestConsecutive: pieces have every run once, in order, and there are not too many.
+// TestConsecutive: pieces have every chunk once, in order, and there are not too many.
 func TestConsecutive(t *testing.T) {
 	for _, rows := range []int64{1, block.ChunkRows, block.ChunkRows + 1, 300 * block.ChunkRows, 100_000 * block.ChunkRows} {
 		next := int64(0)
 		pieces := Consecutive(rows)
 		for _, p := range pieces {
-			for _, run := range p {
-				if run != next {
-					t.Fatalf("%d rows: run %d follows run %d", rows, run, next-1)
+			for _, chunk := range p {
+				if chunk != next {
+					t.Fatalf("%d rows: chunk %d follows chunk %d", rows, chunk, next-1)
 				}
 				next++
 			}
 		}
 		if want := (rows + block.ChunkRows - 1) / block.ChunkRows; next != want || len(pieces) > mostPieces {
-			t.Errorf("%d rows: %d runs in %d pieces, want %d", rows, next, len(pieces), want)
+			t.Errorf("%d rows: %d chunks in %d pieces, want %d", rows, next, len(pieces), want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func copyRow(to *block.Block, n int, from *block.Block, r int) {
 }
 
 // Picked returns a cluster that makes passes over the chosen rows of src, in their order. Row i is chosen if bit i%64
-// of chosen[i/64] is set. The cluster sends each piece to the cluster of src, with the runs of src that hold the
+// of chosen[i/64] is set. The cluster sends each piece to the cluster of src, with the chunks of src that hold the
 // piece's rows. Picked returns nil if src has no cluster.
 func Picked(src block.Source, chosen []uint64) block.Cluster {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
@@ -85,9 +85,9 @@ func Picked(src block.Source, chosen []uint64) block.Cluster {
 	}
 	c := &choice{src: src, chosen: chosen}
 	n := int64(0)
-	for run := range slices.Chunk(chosen, words) {
+	for chunk := range slices.Chunk(chosen, words) {
 		c.before = append(c.before, n)
-		for _, w := range run {
+		for _, w := range chunk {
 			n += int64(bits.OnesCount64(w))
 		}
 	}
@@ -95,14 +95,14 @@ func Picked(src block.Source, chosen []uint64) block.Cluster {
 	return c
 }
 
-// words is the number of words with the bits of one run.
+// words is the number of words with the bits of one chunk.
 const words = block.ChunkRows / 64
 
 // A choice is a cluster for some rows of src.
 type choice struct {
 	src    block.Source
 	chosen []uint64
-	before []int64 // number of chosen rows before each run of src; the last element is their total
+	before []int64 // number of chosen rows before each chunk of src; the last element is their total
 }
 
 // pickTask computes the task in its argument on the chosen rows of a piece. Its result is the bytes of that task's
@@ -111,10 +111,12 @@ var pickTask = NewOwn("passes.pick", pickPiece)
 
 // A pick is a piece's own arguments.
 type pick struct {
-	chosen []uint64 // the bits of the rows of its runs
-	own    string   // bytes of EncodeOwn
+	chosen []uint64 // the bits of the rows of its chunks
+	own    []byte   // of EncodeOwn
 	err    string
 }
+
+func (p *pick) Fields() []any { return []any{&p.chosen, &p.own, &p.err} }
 
 // Pass makes a pass; see block.Cluster.
 func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
@@ -123,17 +125,17 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 		return err
 	}
 	pieces := make([][]int64, len(p.Pieces))
-	for i, runs := range p.Pieces {
-		pieces[i] = c.around(runs)
+	for i, chunks := range p.Pieces {
+		pieces[i] = c.around(chunks)
 	}
-	return EachOwn(ctx, c.src, pickTask, string(coded), pieces, func(i int) pick {
+	return EachOwn(ctx, c.src, pickTask, coded, pieces, func(i int) pick {
 		own, err := EncodeOwn(p, i)
 		if err != nil {
 			return pick{err: err.Error()}
 		}
-		return pick{chosen: c.bits(p.Pieces[i], pieces[i]), own: string(own)}
-	}, func(r string) error {
-		result, err := DecodeResult(p, []byte(r))
+		return pick{chosen: c.bits(p.Pieces[i], pieces[i]), own: own}
+	}, func(r []byte) error {
+		result, err := DecodeResult(p, r)
 		if err != nil {
 			return err
 		}
@@ -141,11 +143,11 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 	})
 }
 
-// around returns the runs of src that contain rows of the given runs of the choice.
-func (c *choice) around(runs []int64) (of []int64) {
-	for _, run := range runs {
-		first, _ := slices.BinarySearch(c.before, run*block.ChunkRows+1) // one after the run with the choice's row run*block.ChunkRows
-		for first--; first < len(c.before)-1 && c.before[first] < (run+1)*block.ChunkRows; first++ {
+// around returns the chunks of src that contain rows of the given chunks of the choice.
+func (c *choice) around(chunks []int64) (of []int64) {
+	for _, chunk := range chunks {
+		first, _ := slices.BinarySearch(c.before, chunk*block.ChunkRows+1) // one after the chunk with the choice's row chunk*block.ChunkRows
+		for first--; first < len(c.before)-1 && c.before[first] < (chunk+1)*block.ChunkRows; first++ {
 			if n := len(of); n == 0 || of[n-1] < int64(first) {
 				of = append(of, int64(first))
 			}
@@ -154,14 +156,14 @@ func (c *choice) around(runs []int64) (of []int64) {
 	return of
 }
 
-// bits returns, for the runs of src in of, the bits of the rows that belong to the given runs of the choice.
-func (c *choice) bits(runs, of []int64) (all []uint64) {
+// bits returns, for the chunks of src in of, the bits of the rows that belong to the given chunks of the choice.
+func (c *choice) bits(chunks, of []int64) (all []uint64) {
 	for _, from := range of {
 		n := c.before[from]
 		for _, w := range c.chosen[from*words : min((from+1)*words, int64(len(c.chosen)))] {
 			own := uint64(0)
 			for ; w != 0; w &= w - 1 {
-				if _, ok := slices.BinarySearch(runs, n/block.ChunkRows); ok {
+				if _, ok := slices.BinarySearch(chunks, n/block.ChunkRows); ok {
 					own |= w & -w
 				}
 				n++
@@ -172,13 +174,13 @@ func (c *choice) bits(runs, of []int64) (all []uint64) {
 	return all
 }
 
-func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string, error) {
+func pickPiece(ctx context.Context, piece Piece, coded []byte, own pick) ([]byte, error) {
 	if own.err != "" {
-		return "", errors.New(own.err)
+		return nil, errors.New(own.err)
 	}
-	pass, err := DecodePass([]byte(coded))
+	pass, err := DecodePass(coded)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	n := int64(0)
 	for _, w := range own.chosen {
@@ -192,8 +194,7 @@ func pickPiece(ctx context.Context, piece Piece, coded string, own pick) (string
 		}
 	}))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	result, err := Run(ctx, pass, []byte(own.own), block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
-	return string(result), err
+	return Run(ctx, pass, own.own, block.AssumeValid(block.Source(chosen)), piece.Number, piece.Workers)
 }

@@ -17,7 +17,7 @@ type chosenRows struct {
 
 func (c chosenRows) Remote() (block.Cluster, []block.View) { return c.cluster, nil }
 
-// TestPicked: a cluster has the same chosen rows as this process, also where runs have none, or all.
+// TestPicked: a cluster has the same chosen rows as this process, also where chunks have none, or all.
 func TestPicked(t *testing.T) {
 	const rows = 9*block.ChunkRows + 77
 	d := testproblems.Logistic(rows, 2)
@@ -25,7 +25,7 @@ func TestPicked(t *testing.T) {
 	for _, share := range []float64{0, 0.0001, 0.01, 0.3, 0.8, 1} {
 		bits, n := make([]uint64, (rows+63)/64), int64(0)
 		for row := range rows {
-			if run := row / block.ChunkRows; run%4 == 3 && share > 0.1 || run%4 != 2 && rng.Float64() < share {
+			if chunk := row / block.ChunkRows; chunk%4 == 3 && share > 0.1 || chunk%4 != 2 && rng.Float64() < share {
 				bits[row/64] |= 1 << (row % 64)
 				n++
 			}

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 )
 
 // A view turns a source into a changed source.
@@ -16,10 +17,10 @@ type view struct {
 
 // NewView registers a change of rows under a name, like New for a task.
 func NewView[A any](name string, of func(src block.Source, args A, workers int) block.Source) {
-	if views[name].of != nil {
+	if views[name] != nil {
 		panic("passes: two views of one name")
 	}
-	views[name] = view{reflect.TypeFor[A](), func(src block.Source, args any, workers int) block.Source {
+	views[name] = &view{reflect.TypeFor[A](), func(src block.Source, args any, workers int) block.Source {
 		return block.AssumeValid(of(src, args.(A), workers))
 	}}
 }
@@ -34,46 +35,44 @@ func Changed(src block.Source, name string, args any) (block.Cluster, []block.Vi
 	return cluster, append(before[:len(before):len(before)], block.View{Name: name, Args: args})
 }
 
+// lookup returns the task or view of a name among all.
+func lookup[T any](all map[string]*T, kind, name string) (*T, error) {
+	if t := all[name]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("no %s is called %q: %w", kind, name, errDiffer)
+}
+
+func taskOf(p block.Pass) (*task, error) { return lookup(tasks, "task", p.Task) }
+func viewOf(v block.View) (*view, error) { return lookup(views, "view", v.Name) }
+
 // EncodePass returns the bytes of a pass without its pieces.
 func EncodePass(p block.Pass) ([]byte, error) {
-	var e encoder
-	e.text(p.Task)
-	if err := e.value(reflect.ValueOf(p.Args)); err != nil {
-		return nil, err
-	}
-	e.number(uint64(len(p.Views)))
-	for _, v := range p.Views {
-		e.text(v.Name)
-		if err := e.value(reflect.ValueOf(v.Args)); err != nil {
-			return nil, err
-		}
-	}
-	return e.b, nil
+	return checkpoint.Write(func(w *checkpoint.Walk) { pass(w, &p) })
 }
 
 // DecodePass is the inverse of EncodePass.
 func DecodePass(b []byte) (p block.Pass, err error) {
-	d := decoder{b: b}
-	p.Task = d.text()
-	t := tasks[p.Task]
-	if t == nil {
-		return p, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
+	err = read(b, func(w *checkpoint.Walk) { pass(w, &p) })
+	return p, err
+}
+
+func pass(w *checkpoint.Walk, p *block.Pass) {
+	w.Text(&p.Task)
+	t, err := taskOf(*p)
+	if err != nil {
+		w.Fail(err)
+		return
 	}
-	if p.Args, err = d.any(t.args); err != nil {
-		return p, err
-	}
-	for range d.length(1) {
-		v := block.View{Name: d.text()}
-		known := views[v.Name]
-		if known.of == nil {
-			return p, fmt.Errorf("no view is called %q: the programs of the cluster differ: use the same version everywhere", v.Name)
+	typed(w, &p.Args, t.args)
+	checkpoint.List(w, &p.Views, func(v *block.View) {
+		w.Text(&v.Name)
+		if known, err := viewOf(*v); err != nil {
+			w.Fail(err)
+		} else {
+			typed(w, &v.Args, known.args)
 		}
-		if v.Args, err = d.any(known.args); err != nil {
-			return p, err
-		}
-		p.Views = append(p.Views, v)
-	}
-	return p, d.end()
+	})
 }
 
 // EncodeOwn returns the bytes of a piece's own arguments, or nil if it has none.
@@ -87,47 +86,35 @@ func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
 // Run computes the piece of that number of a pass, from the piece's rows. own are the bytes of EncodeOwn. Run returns
 // the bytes of the result. Up to workers goroutines compute.
 func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, number, workers int) ([]byte, error) {
-	t := tasks[p.Task]
-	if t == nil {
-		return nil, fmt.Errorf("no task is called %q: the programs of the cluster differ: use the same version everywhere", p.Task)
-	}
-	var err error
-	for _, v := range p.Views {
-		known := views[v.Name]
-		if known.of == nil {
-			return nil, fmt.Errorf("no view is called %q: the programs of the cluster differ: use the same version everywhere", v.Name)
-		}
-		rows = known.of(rows, v.Args, workers)
-	}
-	var ownArgs any
-	if of := t.own; of != nil {
-		d := decoder{b: own}
-		if ownArgs, err = d.any(of); err == nil {
-			err = d.end()
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	result, err := t.do(ctx, Piece{rows, number, workers, ownArgs}, p.Args)
+	t, err := taskOf(p)
 	if err != nil {
 		return nil, err
 	}
-	var e encoder
-	err = e.value(reflect.ValueOf(&result).Elem().Elem())
-	return e.b, err
+	for _, v := range p.Views {
+		known, err := viewOf(v)
+		if err != nil {
+			return nil, err
+		}
+		rows = known.of(rows, v.Args, workers)
+	}
+	piece := Piece{Source: rows, Number: number, Workers: workers}
+	if t.own != nil {
+		if piece.own, err = decoded(own, t.own); err != nil {
+			return nil, err
+		}
+	}
+	result, err := t.do(ctx, piece, p.Args)
+	if err != nil {
+		return nil, err
+	}
+	return Encode(result)
 }
 
 // DecodeResult returns the result of a piece, in the result type of the pass's task.
 func DecodeResult(p block.Pass, b []byte) (any, error) {
-	t := tasks[p.Task]
-	if t == nil {
-		return nil, fmt.Errorf("no task is called %q", p.Task)
-	}
-	d := decoder{b: b}
-	result, err := d.any(t.result)
+	t, err := taskOf(p)
 	if err != nil {
 		return nil, err
 	}
-	return result, d.end()
+	return decoded(b, t.result)
 }

@@ -137,7 +137,7 @@ func open(ctx context.Context, path string) (output, error) {
 }
 
 // LockFor takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
-// released. For a path that Create would write directly, Lock returns neither a lock nor an error.
+// released. For a path that Create would write directly, LockFor returns neither a lock nor an error.
 func LockFor(path string) (*Lock, error) {
 	if standard(path) != nil {
 		return nil, nil

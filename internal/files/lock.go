@@ -22,7 +22,7 @@ const (
 	mostArgs = 300     // characters of a command that are stored
 )
 
-// A Held is a lock that this process has. It ends with Release or with the process.
+// A Lock is a lock that this process has. It ends with Release or with the process.
 type Lock struct{ file *os.File }
 
 // A holder describes the process that has a lock. The lock's file holds it as JSON.
@@ -39,8 +39,8 @@ const mostTries = 1000
 // TakeLock locks the folder at path. If path isn't a folder, TakeLock locks the file at path. The file need not exist, but its
 // folder must.
 //
-// If another run has the lock, the error says which process has it and since when. A second Take in this process is an
-// error too. If the file system has no locks, Take locks nothing. Take doesn't follow symbolic links in path.
+// If another run has the lock, the error says which process has it and since when. A second TakeLock in this process is an
+// error too. If the file system has no locks, TakeLock locks nothing. TakeLock doesn't follow symbolic links in path.
 func TakeLock(path string) (*Lock, error) {
 	name, kind := nameOf(path), "file"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -54,7 +54,7 @@ func TakeLock(path string) (*Lock, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = own(f, name)
+		err = take(f, name)
 		switch {
 		case err == nil && how != foreign:
 			return hold(f)
@@ -84,7 +84,7 @@ func (h *Lock) Release() {
 	if h == nil || h.file == nil {
 		return
 	}
-	RemoveOwned(h.file)
+	removeOwned(h.file)
 	h.file = nil
 }
 
@@ -99,7 +99,7 @@ func nameOf(path string) string {
 	return dir + "." + base + suffix
 }
 
-// opened says how open got the file of a lock.
+// opened says how openLock got the file of a lock.
 type opened int
 
 const (

@@ -137,7 +137,7 @@ func TestTakeOdd(t *testing.T) {
 func TestCreateGivesUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
-	if _, err := CreateOwned(func() string { return path }, 0o600); !errors.Is(err, fs.ErrExist) {
+	if _, err := createOwned(func() string { return path }, 0o600); !errors.Is(err, fs.ErrExist) {
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(path); err != nil || string(text) != "x" {
@@ -153,8 +153,8 @@ func TestSweep(t *testing.T) {
 	end()
 	live := require.Value(TakeLock(in("live")))(t)
 	defer live.Release()
-	made := require.Value(CreateOwned(func() string { return in("temp-live") }, 0o600))(t)
-	defer RemoveOwned(made)
+	made := require.Value(createOwned(func() string { return in("temp-live") }, 0o600))(t)
+	defer removeOwned(made)
 	for name, text := range map[string]string{"temp-dead": "x", "data.csv": "x", ".other" + suffix: `{"process":1,"host":"elsewhere"}`, ".mine" + suffix: "not ours"} {
 		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
@@ -163,7 +163,7 @@ func TestSweep(t *testing.T) {
 		require.NoError(t, os.Symlink(in("data.csv"), in("temp-link")))
 		want = []string{".live" + suffix, ".mine" + suffix, ".other" + suffix, "data.csv", "temp-link", "temp-live"}
 	}
-	Sweep(dir, func(name string) bool { return strings.HasPrefix(name, "temp-") })
+	sweepFolder(dir, func(name string) bool { return strings.HasPrefix(name, "temp-") })
 	if got := left(t, dir); strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("%q are left, not %q", got, want)
 	}
@@ -177,10 +177,10 @@ func TestRemoveAll(t *testing.T) {
 	}
 	var files [2]*os.File
 	for i := range files {
-		f := require.Value(CreateOwned(func() string { return filepath.Join(dir, itoa(i)) }, 0o600))(t)
+		f := require.Value(createOwned(func() string { return filepath.Join(dir, itoa(i)) }, 0o600))(t)
 		files[i] = f
 	}
-	Keep(files[1])
+	release(files[1])
 	RemoveAllOwned()
 	if got := left(t, dir); len(got) != 1 || got[0] != "1" {
 		t.Errorf("%q are left", got)

@@ -14,8 +14,8 @@ var (
 	errGone  = errors.New("the file was removed, or another has its name")
 )
 
-// own locks an open file for this process. It returns errGone if the file at name is no longer the open file.
-func own(f *os.File, name string) error {
+// take locks an open file for this process. It returns errGone if the file at name is no longer the open file.
+func take(f *os.File, name string) error {
 	if err := lockFile(f); err != nil {
 		return err
 	}
@@ -29,9 +29,9 @@ func own(f *os.File, name string) error {
 	return nil
 }
 
-// CreateOwned makes a file, open for reading and writing, and owns it: Sweep in another process doesn't remove it. name
-// returns another random name in each call. End the file with Remove, or with Keep once it has its final name.
-func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
+// createOwned makes a file, open for reading and writing, and owns it: sweepFolder in another process doesn't remove it. name
+// returns another random name in each call. End the file with removeOwned, or with release once it has its final name.
+func createOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
 	for range mostTries {
 		f, err = os.OpenFile(name(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
@@ -40,7 +40,7 @@ func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = own(f, f.Name()); errors.Is(err, errTaken) || errors.Is(err, errGone) { // swept before it was locked
+		if err = take(f, f.Name()); errors.Is(err, errTaken) || errors.Is(err, errGone) { // swept before it was locked
 			discard(f, f.Name())
 			continue
 		}
@@ -50,8 +50,8 @@ func CreateOwned(name func() string, mode fs.FileMode) (f *os.File, err error) {
 	return nil, err
 }
 
-// Own locks f, a file that no other process has yet and that will get the name. End it like a file of Create.
-func Own(f *os.File, name string) {
+// ownNamed locks f, a file that no other process has yet and that will get the name. End it like a file of createOwned.
+func ownNamed(f *os.File, name string) {
 	lockFile(f)
 	remember(f, name)
 }
@@ -71,9 +71,9 @@ func remember(f *os.File, name string) {
 	owned.names[f] = name
 }
 
-// Keep releases a file from the process's ownership: it stays when the process ends, or is gone already. Keep returns
+// release ends the ownership of a file: the file stays when the process ends, or is gone already. release returns
 // the file's name.
-func Keep(f *os.File) (name string) {
+func release(f *os.File) (name string) {
 	owned.Lock()
 	defer owned.Unlock()
 	name = owned.names[f]
@@ -81,8 +81,8 @@ func Keep(f *os.File) (name string) {
 	return name
 }
 
-// RemoveOwned closes a file that this process owns and removes it.
-func RemoveOwned(f *os.File) error { return discard(f, Keep(f)) }
+// removeOwned closes a file that this process owns and removes it.
+func removeOwned(f *os.File) error { return discard(f, release(f)) }
 
 // RemoveAllOwned removes all files that this process owns. Call it only when the process ends at once: the files may be in
 // use.
@@ -95,11 +95,11 @@ func RemoveAllOwned() {
 	clear(owned.names)
 }
 
-// mostNames is the largest number of files in a folder that Sweep looks at. In a larger folder, some files may remain.
+// mostNames is the largest number of files in a folder that sweepFolder looks at. In a larger folder, some files may remain.
 const mostNames = 1 << 16
 
-// Sweep removes the files in a folder that killed processes of this computer owned: locks, and files whose names match.
-func Sweep(dir string, match func(name string) bool) {
+// sweepFolder removes the files in a folder that killed processes of this computer owned: locks, and files whose names match.
+func sweepFolder(dir string, match func(name string) bool) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return
@@ -120,7 +120,7 @@ func Sweep(dir string, match func(name string) bool) {
 		if isLock {
 			h, says = parse(f)
 		}
-		if (!isLock || says && h.Host == host) && own(f, f.Name()) == nil {
+		if (!isLock || says && h.Host == host) && take(f, f.Name()) == nil {
 			discard(f, f.Name())
 		}
 		f.Close()

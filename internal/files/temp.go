@@ -51,7 +51,7 @@ func createTemp(target string) (*tempFile, error) {
 }
 
 func named(target string, mode fs.FileMode) (*tempFile, error) {
-	file, err := CreateOwned(func() string { return newName(target) }, mode)
+	file, err := createOwned(func() string { return newName(target) }, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (f *tempFile) commit() error {
 	if err := os.Rename(f.name, f.target); err != nil {
 		return err
 	}
-	Keep(f.File)
+	release(f.File)
 	f.name = ""
 	f.Close() // it is synced: no error
 	return syncDir(filepath.Dir(f.target))
@@ -91,13 +91,13 @@ func (f *tempFile) commit() error {
 func (f *tempFile) giveName() error {
 	for {
 		name := newName(f.target)
-		Own(f.File, name)
+		ownNamed(f.File, name)
 		err := linkName(f, name)
 		if err == nil {
 			f.name = name
 			return nil
 		}
-		Keep(f.File)
+		release(f.File)
 		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -134,7 +134,7 @@ func (f *tempFile) abort() {
 		f.Close()
 		return
 	}
-	RemoveOwned(f.File)
+	removeOwned(f.File)
 }
 
 // prefix returns the start of the names of temporary files beside target. It has at most 200 bytes of the target's
@@ -171,5 +171,5 @@ func sweep(target string) {
 		return
 	}
 	prefix := prefix(target)
-	Sweep(filepath.Dir(target), func(name string) bool { return strings.HasPrefix(name, prefix) && len(name) == len(prefix)+16 })
+	sweepFolder(filepath.Dir(target), func(name string) bool { return strings.HasPrefix(name, prefix) && len(name) == len(prefix)+16 })
 }

@@ -34,7 +34,7 @@ func Unnamed() (*os.File, error) {
 	if f, err = named(target, mode); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(Keep(f.File)); err != nil {
+	if err := os.Remove(release(f.File)); err != nil {
 		f.Close()
 		return nil, err
 	}

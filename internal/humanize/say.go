@@ -1,4 +1,4 @@
-// Package humanize writes numbers for people: counts, shares, sizes and times.
+// Package humanize writes numbers for people.
 package humanize
 
 import (

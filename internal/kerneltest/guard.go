@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Buffer is memory between two pages. Reading or writing these pages faults.
+// A GuardedBuffer is memory between two pages. Reading or writing these pages faults.
 type GuardedBuffer struct {
 	mem    []byte
 	lo, hi int // bounds of the slice that Put returned last

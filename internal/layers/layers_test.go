@@ -19,16 +19,15 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"internal/decimal", "internal/decimal/decimaltest", "internal/testsize", "internal/require"},
+	{"internal/decimal", "internal/testsize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
-		"internal/browsertest", "internal/humanize", "internal/stats", "internal/faults", "internal/blob", "schema"},
+		"internal/browsertest", "internal/humanize", "internal/stats", "internal/blob", "schema"},
 	{"kernel", "internal/memory", "internal/files", "internal/drawing"},
 	{"kernel/f64"},
 	{"dataset/internal/parquet/page", "internal/checkpoint", "internal/chart"},
 	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
-	{"internal/widen", "metrics"},
-	{"internal/csr", "internal/distributed"},
+	{"metrics", "internal/csr", "internal/distributed"},
 	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet

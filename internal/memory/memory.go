@@ -1,4 +1,4 @@
-// Package memory finds the memory that is available to this process, and bounds the memory that the process takes.
+// Package memory bounds the memory that this process takes.
 package memory
 
 import "math"

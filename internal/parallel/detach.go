@@ -9,7 +9,7 @@ import (
 
 // Detach calls f on a new goroutine and tells whether f returned. If ctx ends or end is closed first, Detach returns without
 // waiting for f. f may return much later, so the caller must not use the data of f any more. A nil end is never closed.
-// If f panics, Run panics with the same value.
+// If f panics, Detach panics with the same value.
 func Detach(ctx context.Context, end <-chan struct{}, f func()) bool {
 	done := make(chan any, 1)
 	var left errgroup.Group
@@ -39,7 +39,7 @@ func returned(failed any) bool {
 	return true
 }
 
-// DetachValue returns the results of f, or ctx's error if ctx ends first. See Run.
+// DetachValue returns the results of f, or ctx's error if ctx ends first. See Detach.
 func DetachValue[R any](ctx context.Context, f func() (R, error)) (R, error) {
 	type results struct {
 		r   R

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Lent is a buffer with a result. The caller owns it until Release is called, once, on any goroutine.
+// A Leased is a buffer with a result. The caller owns it until Release is called, once, on any goroutine.
 type Leased[B any] struct {
 	Buffer  B
 	Release func()
 }
 
-// PrefetchLeased is Each for callers that work on several results at once. A buffer gets its next result after its release. The
+// PrefetchLeased is Prefetch for callers that work on several results at once. A buffer gets its next result after its release. The
 // sequence ends once all buffers are released and all calls of prepare have returned.
 func PrefetchLeased[B any](ctx context.Context, n int, buffers []B, prepare func(i int, b B) error) iter.Seq2[Leased[B], error] {
 	return func(yield func(Leased[B], error) bool) {

@@ -68,19 +68,13 @@ func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, 
 // InOrder is Ordered for results of any type: part returns the function that merges the result of a task. InOrder is
 // compiled once, and Ordered adds only a few instructions for each type.
 func InOrder(ctx context.Context, workers, n int, part func(task int) (merge func())) error {
-	workers = Workers(workers)
-	o := newOrdered(2 * workers)
-	stop := context.AfterFunc(ctx, o.end)
-	err := For(ctx, workers, n, func(_, task int) {
-		if o.wait(task) {
-			o.put(task, part(task))
+	l := NewLine(ctx, workers)
+	for task := range n {
+		if !l.Go(func() func() { return part(task) }) {
+			break
 		}
-	})
-	stop()
-	if err == nil {
-		err = ctx.Err() // waiting workers may have seen the end of ctx before For did
 	}
-	return err
+	return l.Wait()
 }
 
 // An ordered takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few results
@@ -99,8 +93,7 @@ func newOrdered(room int) *ordered {
 	return o
 }
 
-// wait waits until there is room for result i, and returns true. It returns false after end. The worker with the next
-// result to merge never waits.
+// wait waits until there is room for result i, and returns true. It returns false after end.
 func (o *ordered) wait(i int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

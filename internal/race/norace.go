@@ -1,6 +1,6 @@
 //go:build !race
 
-// Package race reports the memory that a kernel reads and writes to the race detector, which can't see into assembly.
+// Package race reports the memory of a kernel to the race detector, which can't see into assembly.
 package race
 
 // Enabled tells whether the race detector is on.

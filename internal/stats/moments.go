@@ -1,4 +1,4 @@
-// Package stats computes the means and standard deviations of features.
+// Package stats computes the moments of features.
 package stats
 
 import "math"
@@ -7,55 +7,58 @@ import "math"
 // errors to each side.
 const Quantile975 = 1.959963984540054
 
-// Moments compute the mean and the variance of a feature. Within a run they use Welford's method (Technometrics 4(3),
-// 1962); runs are combined in row order (Chan, Golub, LeVeque 1979).
-type Moments struct{ run, all Run }
+// Moments compute the mean and the variance of a feature. Within a chunk they use Welford's method (Technometrics 4(3),
+// 1962); chunks are combined in row order (Chan, Golub, LeVeque 1979).
+type Moments struct{ chunk, all Sums }
 
-// A Run holds the count n of numbers, their mean, and the sum of their squared distances to the mean.
-type Run struct{ n, mean, squares float64 }
+// Sums hold the count n of numbers, their mean, and the sum of their squared distances to the mean.
+type Sums struct{ n, mean, squares float64 }
 
-// Add adds a number to the current run. Conversions keep the compiler from fusing products with sums.
+// Fields returns pointers to the fields, for distributed.Encode.
+func (t *Sums) Fields() []any { return []any{&t.n, &t.mean, &t.squares} }
+
+// Add adds a number to the current chunk. Conversions keep the compiler from fusing products with sums.
 func (m *Moments) Add(x float64) {
-	t := &m.run
+	t := &m.chunk
 	t.n++
 	d := x - t.mean
 	t.mean += d / t.n
 	t.squares += float64(d * (x - t.mean))
 }
 
-// EndRuns ends the current run of every feature, and adds it to the feature's moments.
-func EndRuns(all []Moments) {
+// EndChunk ends the current chunk of every feature, and adds it to the feature's moments.
+func EndChunk(all []Moments) {
 	for i := range all {
 		m := &all[i]
-		m.all = m.all.merge(m.run)
-		m.run = Run{}
+		m.all = m.all.merge(m.chunk)
+		m.chunk = Sums{}
 	}
 }
 
-func (t Run) merge(u Run) Run {
+func (t Sums) merge(u Sums) Sums {
 	if t.n == 0 || u.n == 0 {
-		return Run{t.n + u.n, t.mean + u.mean, t.squares + u.squares}
+		return Sums{t.n + u.n, t.mean + u.mean, t.squares + u.squares}
 	}
 	n, d := t.n+u.n, u.mean-t.mean
-	return Run{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
+	return Sums{n, t.mean + float64(d*(u.n/n)), t.squares + u.squares + float64(float64(d*d)*(float64(t.n*u.n)/n))}
 }
 
-// TakeRuns ends the current run of every feature and appends it to runs. It doesn't add the runs to all: AddRun adds
+// TakeChunk ends the current chunk of every feature and appends it to chunks. It doesn't add them to all: AddChunk adds
 // them to other moments.
-func TakeRuns(runs []Run, all []Moments) []Run {
+func TakeChunk(chunks []Sums, all []Moments) []Sums {
 	for i := range all {
-		runs, all[i].run = append(runs, all[i].run), Run{}
+		chunks, all[i].chunk = append(chunks, all[i].chunk), Sums{}
 	}
-	return runs
+	return chunks
 }
 
-// AddRun adds a run that has ended.
-func (m *Moments) AddRun(r Run) { m.all = m.all.merge(r) }
+// AddChunk adds a chunk that has ended.
+func (m *Moments) AddChunk(r Sums) { m.all = m.all.merge(r) }
 
-// Empty tells whether the ended runs have no numbers.
+// Empty tells whether the ended chunks have no numbers.
 func (m *Moments) Empty() bool { return m.all.n == 0 }
 
-// Mean returns the mean over the ended runs. The second result is the reason why the mean can't be used, or "".
+// Mean returns the mean over the ended chunks. The second result is the reason why the mean can't be used, or "".
 func (m *Moments) Mean() (mean float64, what string) {
 	if mean = m.all.mean; math.IsNaN(mean) || math.IsInf(mean, 0) {
 		what = "its numbers are too large for a mean"

@@ -50,10 +50,10 @@ func TestMoments(t *testing.T) {
 		for i := range values {
 			values[i] = c.draw(i)
 			if m[0].Add(values[i]); (i+1)%4096 == 0 {
-				EndRuns(m[:])
+				EndChunk(m[:])
 			}
 		}
-		EndRuns(m[:])
+		EndChunk(m[:])
 		all := m[0].all
 		mean, deviation := exactMoments(values)
 		if got := math.Sqrt(all.squares / all.n); math.Abs(got-deviation) > c.relative*deviation {

@@ -1,7 +1,7 @@
-// Package synth makes data sets whose true model is known: linearly separable with a margin, linear with noise in the
-// labels, or a Boolean conjunction.
+// Package synth makes data sets whose true model is known.
 //
-// The same options give the same rows on every machine, for any number of goroutines. Each run of 4,096 rows has its
+// The data are linearly separable with a margin, linear with noise in the labels, or a Boolean conjunction.
+// The same options give the same rows on every machine, for any number of goroutines. Each chunk of 4,096 rows has its
 // own PCG. All arithmetic is exact, or IEEE 754 defines its rounding.
 package synth
 
@@ -122,7 +122,7 @@ func Blocks(opt Options) *block.Data {
 	for first := int64(0); first < opt.Rows; first += size {
 		blocks = append(blocks, block.New(first, int(min(size, opt.Rows-first)), spec.Cols()))
 	}
-	err = g.runs(context.Background(), 0, opt.Rows, func(row int64, x []float32, y int8) {
+	err = g.chunks(context.Background(), 0, opt.Rows, func(row int64, x []float32, y int8) {
 		b := blocks[row/size]
 		r := int(row % size)
 		dst := b.X[r*b.Stride : (r+1)*b.Stride]
@@ -144,7 +144,7 @@ type generator struct {
 	truth Truth
 }
 
-// newGenerator draws the truth from PCG(seed, 2^64-1). No run uses that stream.
+// newGenerator draws the truth from PCG(seed, 2^64-1). No chunk uses that stream.
 func newGenerator(opt Options) (*generator, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -202,19 +202,19 @@ func literals(src *rand.PCG, n, k int) []Literal {
 	return all
 }
 
-// runs makes rows first to last-1, on as many goroutines as can run at once. first must be the first row of a run. runs
+// chunks makes rows first to last-1, on as many goroutines as can run at once. first must be the first row of a chunk. chunks
 // calls put once for each row, in any order and on any goroutine. put may only read x, and only until it returns.
-func (g *generator) runs(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
+func (g *generator) chunks(ctx context.Context, first, last int64, put func(row int64, x []float32, y int8)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for run := first; run < last; run += block.ChunkRows {
+	for chunk := first; chunk < last; chunk += block.ChunkRows {
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			src := rand.NewPCG(g.opt.Seed, uint64(run/block.ChunkRows))
+			src := rand.NewPCG(g.opt.Seed, uint64(chunk/block.ChunkRows))
 			x, scratch := make([]float32, g.opt.Features), make([]float32, g.opt.Features)
-			for row := run; row < min(last, run+block.ChunkRows) && ctx.Err() == nil; row++ {
+			for row := chunk; row < min(last, chunk+block.ChunkRows) && ctx.Err() == nil; row++ {
 				put(row, x, g.row(src, x, scratch))
 			}
 			return ctx.Err()

@@ -49,8 +49,8 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 		return err
 	}
 	defer w.Abort()
-	runs := min(16, max(1, batchBytes/(block.ChunkRows*g.opt.Features*typ.(arrow.FixedWidthDataType).Bytes())))
-	size := min(g.opt.Rows, int64(runs)*block.ChunkRows)
+	chunks := min(16, max(1, batchBytes/(block.ChunkRows*g.opt.Features*typ.(arrow.FixedWidthDataType).Bytes())))
+	size := min(g.opt.Rows, int64(chunks)*block.ChunkRows)
 	next, ready := newBatch[E](g.opt.Features, size), newBatch[E](g.opt.Features, size)
 	for first := int64(0); first-size < g.opt.Rows; first += size {
 		group, ctx := errgroup.WithContext(ctx)
@@ -85,7 +85,7 @@ func newBatch[E float32 | int8](features int, rows int64) *batch[E] {
 // fill makes rows first to last-1. It makes none if first isn't below last.
 func (b *batch[E]) fill(ctx context.Context, g *generator, first, last int64) error {
 	b.rows = int(max(0, last-first))
-	return g.runs(ctx, first, last, func(row int64, x []float32, y int8) {
+	return g.chunks(ctx, first, last, func(row int64, x []float32, y int8) {
 		r := int(row - first)
 		for j, v := range x {
 			b.cols[j][r] = E(v)

@@ -8,7 +8,7 @@ type Table struct {
 	Y []string
 }
 
-// Forever returns tables that must never change: noisy rows of two runs, noisy rows of three classes, bits, and noisy
+// Forever returns tables that must never change: noisy rows of two chunks, noisy rows of three classes, bits, and noisy
 // rows with more columns than solvers compute a Hessian for.
 func Forever() map[string]Table {
 	state := uint32(1)

@@ -55,6 +55,15 @@ func (d *draw) each(f func(row []float64, at float64)) {
 	}
 }
 
+// values replaces each value by f of the number of its column, the value, and the row's position.
+func (d *draw) values(f func(j int, v, at float64) float64) {
+	d.each(func(row []float64, at float64) {
+		for j, v := range row {
+			row[j] = f(j, v, at)
+		}
+	})
+}
+
 // columns replaces each column. f takes the column's number and returns a function that makes the value of each row in
 // turn.
 func (d *draw) columns(f func(j int) func() float64) {
@@ -120,11 +129,7 @@ type adder func(make func(*draw), format string, args ...any)
 func scales(add adder) {
 	for k := 1; k <= 4; k++ {
 		add(labelled(func(d *draw) {
-			d.each(func(row []float64, _ float64) {
-				for j := range row {
-					row[j] *= math.Pow(10, float64(k)*(2*float64(j)/(Columns-1)-1))
-				}
-			})
+			d.values(func(j int, v, _ float64) float64 { return v * math.Pow(10, float64(k)*(2*float64(j)/(Columns-1)-1)) })
 		}), "scales 1e-%d to 1e%d", k, k)
 	}
 	for _, scale := range []float64{1e-6, 1e-3, 1e4, 1e6} {
@@ -134,13 +139,7 @@ func scales(add adder) {
 
 func offsets(add adder) {
 	for _, offset := range []float64{10, 1e2, 1e3, 1e4, 1e5} {
-		add(labelled(func(d *draw) {
-			d.each(func(row []float64, _ float64) {
-				for j := range row {
-					row[j] += offset
-				}
-			})
-		}), "mean %g deviations", offset)
+		add(labelled(func(d *draw) { d.values(func(_ int, v, _ float64) float64 { return v + offset }) }), "mean %g deviations", offset)
 	}
 	for _, offset := range []float64{1e6, 1e7} {
 		add(labelled(func(d *draw) { d.each(func(row []float64, _ float64) { row[0] += offset }) }), "one mean %g deviations", offset)
@@ -259,21 +258,9 @@ func tails(add adder) {
 
 func drifts(add adder) {
 	for _, size := range []float64{1, 10, 100} {
-		add(labelled(func(d *draw) {
-			d.each(func(row []float64, at float64) {
-				for j := range row {
-					row[j] += size * at
-				}
-			})
-		}), "means drift by %g", size)
+		add(labelled(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v + size*at }) }), "means drift by %g", size)
 	}
-	add(labelled(func(d *draw) {
-		d.each(func(row []float64, at float64) {
-			for j := range row {
-				row[j] *= math.Pow(100, at)
-			}
-		})
-	}), "deviations drift to 100")
+	add(labelled(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v * math.Pow(100, at) }) }), "deviations drift to 100")
 	add(func(d *draw) {
 		for i, row := range d.x {
 			at := float64(i) / float64(len(d.x))

@@ -27,7 +27,7 @@ func NewRemote(d *block.Data, seed uint64) *Remote {
 			panic("testrows: " + err.Error())
 		}
 		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
-			c.runs = append(c.runs, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
+			c.chunks = append(c.chunks, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
 		}
 	}
 	return &Remote{Source: Stream{d}, cluster: c}
@@ -49,10 +49,10 @@ func (r *Remote) Read() int { return r.read }
 func (r *Remote) Tasks() map[string]int { return r.cluster.Tasks }
 
 type cluster struct {
-	Tasks map[string]int
-	spec  block.Source
-	runs  []*block.Block
-	rng   *rand.Rand
+	Tasks  map[string]int
+	spec   block.Source
+	chunks []*block.Block
+	rng    *rand.Rand
 }
 
 // Pass makes a pass; see block.Cluster.
@@ -70,8 +70,8 @@ func (c *cluster) Pass(ctx context.Context, p block.Pass, merge func(any) error)
 			return err
 		}
 		var blocks []*block.Block
-		for k, run := range p.Pieces[i] {
-			b := *c.runs[run]
+		for k, chunk := range p.Pieces[i] {
+			b := *c.chunks[chunk]
 			b.First = int64(k) * block.ChunkRows
 			blocks = append(blocks, &b)
 		}

@@ -1,5 +1,6 @@
-// Package f64 holds the float64 loops in which solvers spend their time: dot products, exponentials and the logistic
-// loss. Rows are float32; package kernel has their loops.
+// Package f64 holds the float64 loops of solvers.
+//
+// They are dot products, exponentials and the logistic loss. Rows are float32; package kernel has their loops.
 //
 // The functions follow the rules of package kernel, and run at its active level.
 package f64

@@ -230,7 +230,7 @@ func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []flo
 }
 
 // weighPass sums the sample weights of each of the two classes.
-var weighPass = distributed.NewPerRun("elastic.weigh", weighRun)
+var weighPass = distributed.NewPerChunk("elastic.weigh", weighRun)
 
 func weighRun(block.Source, struct{}) func(block.Chunk) [2]float64 {
 	return weigh

@@ -23,6 +23,8 @@ type classes struct {
 	noLabels bool
 }
 
+func (c *classes) Fields() []any { return []any{&c.n, &c.sums, &c.noLabels} }
+
 // classOf returns the number of the class of a label, or -1 if the label stands for no class.
 func classOf(y float32, classes int) int {
 	class := int(y)

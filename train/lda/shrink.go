@@ -99,10 +99,12 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 	return total, err
 }
 
-var fourthPass = distributed.NewPerRun("lda.fourth", fourthRun)
+var fourthPass = distributed.NewPerChunk("lda.fourth", fourthRun)
 
 // fourthArgs are the means and the units of each class.
 type fourthArgs struct{ means, units [][]float64 }
+
+func (f *fourthArgs) Fields() []any { return []any{&f.means, &f.units} }
 
 func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	k, d := len(args.means), src.Spec().Width()

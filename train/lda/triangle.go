@@ -41,7 +41,7 @@ func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s
 // rootArgs are the means of the features for each class.
 type rootArgs struct{ Means [][]float64 }
 
-var rootPass = distributed.NewPerRun("lda.root", rootRun)
+var rootPass = distributed.NewPerChunk("lda.root", rootRun)
 
 // rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
 // means of their classes, each times the square root of its sample weight.

@@ -75,7 +75,7 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 }
 
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
-var exchangePass = distributed.NewPerRun("train.exchange", exchangeRun)
+var exchangePass = distributed.NewPerChunk("train.exchange", exchangeRun)
 
 // exchangeRun returns the function that computes the sums of exchanged for one run.
 func exchangeRun(src block.Source, args [2][]float64) func(block.Chunk) []float64 {

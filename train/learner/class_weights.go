@@ -34,13 +34,15 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-var countPass = distributed.NewPerRun("train.classes", countRun)
+var countPass = distributed.NewPerChunk("train.classes", countRun)
 
 // counted is the number of rows of each class in a run, or an error.
 type counted struct {
 	n   []int64
 	err error
 }
+
+func (c *counted) Fields() []any { return []any{&c.n, &c.err} }
 
 // countRun returns the function that counts the rows of each class in a run.
 func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
@@ -175,9 +177,9 @@ type reweightedFile struct {
 
 func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f reweightedFile) ReadChunk(c int, to *block.Block) error {
+func (f reweightedFile) ReadEighth(c int, to *block.Block) error {
 	rows := min(kernel.EighthRows, f.Rows()-int64(c)*kernel.EighthRows)
-	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadChunk(c, to) })
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadEighth(c, to) })
 }
 
 func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {

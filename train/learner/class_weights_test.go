@@ -89,7 +89,7 @@ func TestWithClassWeights(t *testing.T) {
 				}
 				for range 2 {
 					for c := range (rows + kernel.EighthRows - 1) / kernel.EighthRows {
-						require.NoError(t, errors.Join(any.ReadChunk(c, to), few.ReadChunk(c, elements)))
+						require.NoError(t, errors.Join(any.ReadEighth(c, to), few.ReadEighth(c, elements)))
 						same("chunk")
 						check("chunk", numbers(c*kernel.EighthRows, min(kernel.EighthRows, rows-c*kernel.EighthRows)), to)
 					}

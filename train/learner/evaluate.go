@@ -77,13 +77,15 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
-var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
+var judgePass = distributed.NewPerChunk("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
 	weights []float64 // one vector of src's columns, or one for each class
 	loss    RowLoss
 }
+
+func (j *judgeArgs) Fields() []any { return []any{&j.weights, &j.loss} }
 
 // judgeRun returns the function that evaluates one run.
 func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
@@ -155,6 +157,10 @@ type judgement struct {
 	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
 	bad            bool    // a score overflows float32
 	err            error   // the error of a label
+}
+
+func (j *judgement) Fields() []any {
+	return []any{&j.errors, &j.predicted, &j.square, &j.margin, &j.loss, &j.wrong, &j.bad, &j.err}
 }
 
 // judge evaluates rows labelled -1 and +1.

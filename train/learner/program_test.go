@@ -59,7 +59,7 @@ func (s seekable) ReadRows(rows []uint32, to *block.Block) error {
 	return nil
 }
 
-func (s seekable) ReadChunk(c int, to *block.Block) error {
+func (s seekable) ReadEighth(c int, to *block.Block) error {
 	var rows []uint32
 	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.EighthRows) {
 		rows = append(rows, uint32(int64(c)*kernel.EighthRows+r))

@@ -24,6 +24,8 @@ type scatterArgs[A any] struct {
 	args A
 }
 
+func (s *scatterArgs[A]) Fields() []any { return []any{&s.n, &s.args} }
+
 // scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
 type scattered[R any] struct {
@@ -31,9 +33,11 @@ type scattered[R any] struct {
 	sums     R
 }
 
+func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
+
 // NewScatterTask returns a task for ScatterAs with a name.
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{distributed.NewPerRun(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
+	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.args)
 		return func(run block.Chunk) (s scattered[R]) {
 			s.products = ScatterChunk(src.Spec(), run, args.n, func(run block.Chunk, w, f []float64) { s.sums = part(run, w, f) })

@@ -108,8 +108,8 @@ type seekableVersus struct {
 
 func (s seekableVersus) Sparse() bool { return s.from.Sparse() }
 
-func (s seekableVersus) ReadChunk(c int, to *block.Block) error {
-	err := s.from.ReadChunk(c, to)
+func (s seekableVersus) ReadEighth(c int, to *block.Block) error {
+	err := s.from.ReadEighth(c, to)
 	y := to.Y[:min(to.Len(), kernel.EighthRows)]
 	Relabel(y, y, s.class, s.classes)
 	return err

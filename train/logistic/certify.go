@@ -118,10 +118,14 @@ type audited struct {
 	losses  float64   // the same with the squared slope of the loss in place of the curvature
 }
 
+func (a *audited) Fields() []any { return []any{&a.product, &a.sizes, &a.square, &a.blur, &a.losses} }
+
 // auditArgs are the weights and the direction of audit.
 type auditArgs struct{ w, d []float64 }
 
-var auditPass = distributed.NewPerRun("logistic.audit", auditRun)
+func (a *auditArgs) Fields() []any { return []any{&a.w, &a.d} }
+
+var auditPass = distributed.NewPerChunk("logistic.audit", auditRun)
 
 func auditRun(src block.Source, args auditArgs) func(block.Chunk) audited {
 	return newProblem(src, 0, 1).auditRun(args)

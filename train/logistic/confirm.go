@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 )
 
@@ -76,6 +76,8 @@ type mismatches struct {
 	slopes, squares [][]float64
 }
 
+func (m *mismatches) Fields() []any { return []any{&m.most, &m.exact, &m.sums, &m.slopes, &m.squares} }
+
 // related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
 // largest over the classes of the squared slope divided by its estimated variance. Under the hypothesis, this quotient
 // has about the chi-square distribution with one degree of freedom for each class (Rao, "Large sample tests of
@@ -131,7 +133,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-var checkPass = distributed.NewPerRun("logistic.check", checkRun)
+var checkPass = distributed.NewPerChunk("logistic.check", checkRun)
 
 // claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.
@@ -149,7 +151,7 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 			if weight == 0 {
 				continue
 			}
-			widen.Row(run.Block, r, row)
+			csr.Widen(run.Block, r, row)
 			for k, coefficients := range args.Coefficients {
 				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {

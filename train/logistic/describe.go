@@ -133,7 +133,7 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 }
 
 // brokenPass finds sample weights that aren't whole numbers.
-var brokenPass = distributed.NewPerRun("logistic.broken", brokenRun)
+var brokenPass = distributed.NewPerChunk("logistic.broken", brokenRun)
 
 func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
 	return hasBroken

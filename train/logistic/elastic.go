@@ -9,9 +9,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/coordinate"
@@ -139,7 +139,7 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	return total, err
 }
 
-var lossesPass = distributed.NewPerRun("logistic.losses", lossesRun)
+var lossesPass = distributed.NewPerChunk("logistic.losses", lossesRun)
 
 func lossesRun(src block.Source, w [][]float64) func(block.Chunk) []float64 {
 	return newProblem(src, 0, 1).lossesRun(w)
@@ -196,11 +196,15 @@ type elasticArgs struct {
 	first bool
 }
 
+func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
+
 // elasticSums are the sums of a run. In the first pass they include the greatest absolute value of each column.
 type elasticSums struct {
 	sums   sums
 	widest []float64
 }
+
+func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
 
 // elasticRun returns the function that makes the pass of At on one run.
 func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _ []float64) elasticSums {
@@ -246,7 +250,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 
 // columnSizes returns the greatest absolute value of each column of a run.
 func columnSizes(run block.Chunk, cols int) []float64 {
-	widest, wide := make([]float64, cols), widen.Reader{}
+	widest, wide := make([]float64, cols), csr.WideReader{}
 	for r := range run.Len() {
 		columns, values := wide.Row(run.Block, r)
 		for k, c := range columns {

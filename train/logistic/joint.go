@@ -76,7 +76,7 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-var jointPass = distributed.NewPerRun("logistic.joint", jointRun)
+var jointPass = distributed.NewPerChunk("logistic.joint", jointRun)
 
 func jointRun(src block.Source, w []float64) func(block.Chunk) jointSums {
 	return newProblem(src, 0, 1).jointRun(w)
@@ -87,6 +87,8 @@ type jointSums struct {
 	sums     sums
 	products []float64
 }
+
+func (j *jointSums) Fields() []any { return []any{&j.sums, &j.products} }
 
 // jointRun returns the function that makes the pass of joint on one run.
 func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {

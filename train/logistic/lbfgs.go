@@ -7,9 +7,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -34,6 +34,8 @@ type scaling struct {
 	total       []float64 // sums of the columns
 	square      float64   // mean squared norm of a row
 }
+
+func (s *scaling) Fields() []any { return []any{&s.mean, &s.scale, &s.bias, &s.total, &s.square} }
 
 // scaling returns the scaling of the rows. It makes one pass over them. scale[i]^2 is the diagonal of the Hessian at
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
@@ -82,7 +84,9 @@ type columns struct {
 	n             float64
 }
 
-var columnsPass = distributed.NewPerRun("logistic.columns", columnsRun)
+func (c *columns) Fields() []any { return []any{&c.sums, &c.squares, &c.n} }
+
+var columnsPass = distributed.NewPerChunk("logistic.columns", columnsRun)
 
 func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 	return newProblem(src, 0, 1).columns
@@ -90,7 +94,7 @@ func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 
 // columns returns the sums over the rows of a run.
 func (p *problem) columns(run block.Chunk) columns {
-	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, widen.Reader{}
+	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, csr.WideReader{}
 	for r := range run.Len() {
 		weight := run.Weight(r)
 		m.n += weight

@@ -39,6 +39,8 @@ type probed struct {
 	own []onSides
 }
 
+func (p *probed) Fields() []any { return []any{&p.reach, &p.all, &p.own} }
+
 // onSides describe the changes of scores by a direction. The scores of rows on the right side of the direction's plane
 // are above 0.
 type onSides struct {
@@ -47,6 +49,8 @@ type onSides struct {
 	most  float64 // the greatest score
 	terms float64 // the greatest size of a score's terms
 }
+
+func (o *onSides) Fields() []any { return []any{&o.near, &o.off, &o.most, &o.terms} }
 
 func newOnSides() onSides { return onSides{near: math.Inf(1), off: math.Inf(1)} }
 
@@ -83,7 +87,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-var probePass = distributed.NewPerRun("logistic.probe", probeRun)
+var probePass = distributed.NewPerChunk("logistic.probe", probeRun)
 
 func probeRun(src block.Source, d []float64) func(block.Chunk) *probed {
 	return newProblem(src, 0, 1).probeRun(d)

@@ -7,9 +7,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -29,7 +29,7 @@ type problem struct {
 
 type scratch struct {
 	panel  *dense.Panel
-	wide   widen.Reader
+	wide   csr.WideReader
 	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.ChunkRows]float64
 
@@ -71,6 +71,10 @@ type sums struct {
 	hessian []float64
 }
 
+func (s *sums) Fields() []any {
+	return []any{&s.loss, &s.objective, &s.gradient, &s.margin, &s.largest, &s.weight, &s.lightest, &s.noLabels, &s.hessian}
+}
+
 // pass computes the sums at w. With hessian it also computes the Hessian.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
 	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
@@ -107,7 +111,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 
 // The passes over the rows at given weights.
 var (
-	gradientPass = distributed.NewPerRun("logistic.gradient", gradientRun)
+	gradientPass = distributed.NewPerChunk("logistic.gradient", gradientRun)
 	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
 )
 

@@ -32,6 +32,8 @@ type course struct {
 	each float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
 }
 
+func (c *course) Fields() []any { return []any{&c.t, &c.all, &c.each} }
+
 func (c *course) at() *course { return c }
 
 func (a *walk) mixed() [][]float64 { return [][]float64{a.v, a.average} }
@@ -178,6 +180,8 @@ type shardArgs struct {
 	epoch   int64
 	vectors [][]float64
 }
+
+func (s *shardArgs) Fields() []any { return []any{&s.opt, &s.scaling, &s.course, &s.epoch, &s.vectors} }
 
 func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part mixing.Part, err error) {
 	rows, err := block.Validate(ctx, piece.Source, piece.Workers)

@@ -27,7 +27,7 @@ func (p *problem) rootSize(w []float64) int {
 	return p.vectors * p.cols
 }
 
-var rootPass = distributed.NewPerRun("logistic.root", rootRun)
+var rootPass = distributed.NewPerChunk("logistic.root", rootRun)
 
 func rootRun(src block.Source, w []float64) func(block.Chunk) []float64 {
 	return newProblem(src, 0, 1).rootRun(w)

@@ -68,9 +68,9 @@ func (f *shardFile) Rows() int64 {
 	return min(n*block.ChunkRows, (n-1)*block.ChunkRows+f.Seekable.Rows()-f.runs[n-1]*block.ChunkRows)
 }
 
-// ReadChunk reads chunk c of the shard; see block.Seekable.
-func (f *shardFile) ReadChunk(c int, to *block.Block) error {
-	return f.Seekable.ReadChunk(int(f.runs[c/chunksPerRun])*chunksPerRun+c%chunksPerRun, to)
+// ReadEighth reads chunk c of the shard; see block.Seekable.
+func (f *shardFile) ReadEighth(c int, to *block.Block) error {
+	return f.Seekable.ReadEighth(int(f.runs[c/chunksPerRun])*chunksPerRun+c%chunksPerRun, to)
 }
 
 // ReadRows reads rows of the shard, which have their numbers in the shard; see block.Seekable.
@@ -128,12 +128,12 @@ func (f *shardFile) read(i int, b *buffer) error {
 	for lo := 0; lo < rows; lo += kernel.EighthRows {
 		c := i*chunksPerRun + lo/kernel.EighthRows
 		if !f.Sparse() {
-			if err := f.ReadChunk(c, b.run.Slice(lo, lo+kernel.EighthRows)); err != nil {
+			if err := f.ReadEighth(c, b.run.Slice(lo, lo+kernel.EighthRows)); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := f.ReadChunk(c, b.chunk); err != nil {
+		if err := f.ReadEighth(c, b.chunk); err != nil {
 			return err
 		}
 		for r := range min(rows-lo, b.chunk.Len()) {

@@ -20,6 +20,8 @@ type passArgs struct {
 	w     []float32
 }
 
+func (p *passArgs) Fields() []any { return []any{&p.opt, &p.epoch, &p.w} }
+
 // someTask makes someUpdate on a cluster.
 var someTask = distributed.New("perceptron.some", somePiece)
 

@@ -16,6 +16,8 @@ type kinks struct {
 	by, at []float64
 }
 
+func (k *kinks) Fields() []any { return []any{&k.curvature, &k.by, &k.at} }
+
 func newKinks() kinks {
 	return kinks{by: make([]float64, octaves*parts), at: make([]float64, octaves*parts)}
 }

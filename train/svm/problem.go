@@ -94,6 +94,10 @@ type runSums struct {
 	noLabels bool
 }
 
+func (r *runSums) Fields() []any {
+	return []any{&r.loss, &r.apart, &r.weight, &r.active, &r.near, &r.a, &r.squares, &r.ax, &r.kinks, &r.noLabels}
+}
+
 func (p *problem) newSums() sums {
 	s := sums{gradient: make([]float64, p.cols)}
 	for class := range s.ax {
@@ -131,6 +135,8 @@ type point struct {
 	raise float64
 }
 
+func (p *point) Fields() []any { return []any{&p.w, &p.from, &p.other, &p.raise} }
+
 // pass computes the sums at a point. Unless h is nil, it updates h to the point.
 func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
@@ -160,7 +166,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 
 // The passes of the squared hinge at a point.
 var (
-	sumsPass    = distributed.NewPerRun("svm.sums", sumsRun)
+	sumsPass    = distributed.NewPerChunk("svm.sums", sumsRun)
 	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 )
 

@@ -45,12 +45,16 @@ type hingeArgs struct {
 	hessian bool
 }
 
+func (h *hingeArgs) Fields() []any { return []any{&h.at, &h.slope, &h.hessian} }
+
 // hingeSums are the sums over the runs of a piece.
 type hingeSums struct {
 	runs     []runSums
 	products [][]float64 // for each run, the change of the Hessian; nil without a Hessian
 	base     []float64   // base of each row if it changed; otherwise nil
 }
+
+func (h *hingeSums) Fields() []any { return []any{&h.runs, &h.products, &h.base} }
 
 // hingeTask makes the passes of the hinge. Each piece gets the base of its rows.
 var hingeTask = distributed.NewOwn("svm.hinge", hingeOf)
@@ -108,17 +112,23 @@ type nearArgs struct {
 	slope float64
 }
 
+func (n *nearArgs) Fields() []any { return []any{&n.w, &n.slope} }
+
 // nearOwn is the base of the rows of a piece, and the numbers of the rows that are already chosen.
 type nearOwn struct {
 	base   []float64
 	chosen []uint32
 }
 
+func (n *nearOwn) Fields() []any { return []any{&n.base, &n.chosen} }
+
 // nearSums are the near rows of each run of a piece, and the base of all rows of the piece.
 type nearSums struct {
 	runs []nearRows
 	base []float64
 }
+
+func (n *nearSums) Fields() []any { return []any{&n.runs, &n.base} }
 
 // nearTask finds the near rows of a piece.
 var nearTask = distributed.NewOwn("svm.near", nearIn)

@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
-	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -78,13 +78,15 @@ func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]flo
 	return total, err
 }
 
-var lossesPass = distributed.NewPerRun("svm.losses", lossesRun)
+var lossesPass = distributed.NewPerChunk("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
 	squared, errors bool
 	w               [][]float64
 }
+
+func (l *lossesArgs) Fields() []any { return []any{&l.squared, &l.errors, &l.w} }
 
 func (a *lossesArgs) sums() []float64 {
 	if a.errors {
@@ -114,7 +116,7 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		panel := p.scratch.Get().(*dense.Panel)
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64
-		var wide widen.Reader
+		var wide csr.WideReader
 		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
 			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
@@ -133,7 +135,7 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 }
 
 // addLoss adds row r, with margin 1-u at point k, to the sums.
-func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *widen.Reader, rows *block.Block, r int, u float64) {
+func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *csr.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
 	sums[k] += float64(l.of(u) * c)
 	if args.errors && !(u <= 0) {

@@ -89,6 +89,10 @@ type nearRows struct {
 	fixed   runSums
 }
 
+func (n *nearRows) Fields() []any {
+	return []any{&n.rows, &n.base, &n.numbers, &n.loss, &n.weight, &n.fixed}
+}
+
 // eachNear calls add with the near rows of each run, in row order.
 func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {

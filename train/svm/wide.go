@@ -5,7 +5,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
-	"halfspace/internal/widen"
 	"halfspace/train/coordinate"
 	"halfspace/train/truncated"
 )
@@ -78,7 +77,7 @@ func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	return func(run block.Chunk) []float64 {
 		sums := args.sums()
 		var rows csr.Reader
-		var wide widen.Reader
+		var wide csr.WideReader
 		rows.Begin(run)
 		for r := range run.Len() {
 			for k, w := range args.w {

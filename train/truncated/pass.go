@@ -269,11 +269,15 @@ type scored struct {
 	scores [][]float64 // scores for each vector of weights
 }
 
+func (s *scored) Fields() []any { return []any{&s.labels, &s.scores} }
+
 // labels are the labels -1 and +1 of the rows of a run, and their sample weights, which are nil if all are 1.
 type labels struct {
 	y       []float32
 	weights []float64
 }
+
+func (l *labels) Fields() []any { return []any{&l.y, &l.weights} }
 
 func labelsOf(run block.Chunk) labels {
 	l := labels{weights: run.W}
@@ -291,7 +295,7 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.y[r]), l.weights[r]
 }
 
-var scoresPass = distributed.NewPerRun("truncated.scores", scoresRun)
+var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
 
 // scoresRun returns the function that computes the scores of a run for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {

@@ -21,8 +21,10 @@ type looked struct {
 	radius   float64
 }
 
+func (l *looked) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
+
 // lookPass is the first pass on a cluster.
-var lookPass = distributed.NewPerRun("truncated.look", lookRun)
+var lookPass = distributed.NewPerChunk("truncated.look", lookRun)
 
 func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
@@ -101,6 +103,8 @@ type own struct {
 	groups            []group
 	factor, curvature []float64 // one number for each row; factor is nil in products
 }
+
+func (o *own) Fields() []any { return []any{&o.groups, &o.factor, &o.curvature} }
 
 // tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
 func tableOf(src distributed.Piece, o *own) (*table, error) {

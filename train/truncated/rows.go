@@ -61,6 +61,10 @@ type part struct {
 	sums, squares []float64
 }
 
+func (p *part) Fields() []any {
+	return []any{&p.point, &p.radius, &p.elements, &p.visited, &p.columns, &p.sums, &p.squares}
+}
+
 // A form is how the rows of a run are read. All forms give the same elements, without zeros, because the order of a sum
 // depends on the number of elements before each element.
 type form struct {
@@ -125,6 +129,8 @@ type group struct {
 	end int
 	all bool // the runs have at least as many elements as there are columns, so most columns are touched
 }
+
+func (g *group) Fields() []any { return []any{&g.end, &g.all} }
 
 // pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group, in row order.
 func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {

@@ -271,6 +271,10 @@ type point struct {
 	entropies [2]float64 // part of each class in the dual objective
 }
 
+func (p *point) Fields() []any {
+	return []any{&p.w, &p.loss, &p.objective, &p.smooth, &p.weight, &p.gradient, &p.diagonal, &p.scores, &p.curvature, &p.duals, &p.entropies}
+}
+
 // reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
 func (p *point) reset(cols, rows int) {
 	if p.gradient == nil {

@@ -117,6 +117,8 @@ type passArgs struct {
 	state    [][]float64
 }
 
+func (p *passArgs) Fields() []any { return []any{&p.settings, &p.epoch, &p.w, &p.state} }
+
 // A pass is the pass of a shard on a cluster. A piece is a shard.
 type pass = distributed.Task[passArgs, mixing.Part]
 

@@ -254,7 +254,7 @@ func (s *fileWindows) each(ctx context.Context, n int, visit func(Window) error,
 // readChunks reads whole chunks into the window, in the given order.
 func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
 	for i, c := range chunks {
-		if err := src.ReadChunk(int(c), w.chunks[i]); err != nil {
+		if err := src.ReadEighth(int(c), w.chunks[i]); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
-	"halfspace/internal/decimal/decimaltest"
+	"halfspace/internal/decimal"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
@@ -87,7 +87,7 @@ func checkNumber(t *testing.T, text string) {
 	t.Helper()
 	got, err := parseNumber([]byte(text))
 	want, wantErr := strconv.ParseFloat(text, 64)
-	if !decimaltest.IsNumber(text) {
+	if !decimal.IsNumber(text) {
 		wantErr = strconv.ErrSyntax
 	}
 	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
@@ -108,7 +108,7 @@ func TestNumbers(t *testing.T) {
 	if testsize.Small() {
 		n = 20_000
 	}
-	for text := range decimaltest.Texts(2, n/2) {
+	for text := range decimal.Texts(2, n/2) {
 		checkNumber(t, text)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -192,10 +192,13 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 // consecutive rows, the first of which begins a run of block.ChunkRows rows.
 type Learned struct {
 	rows    int64
-	runs    [][]stats.Run // for each column, the moments of its features in the first run, then in the next run
-	texts   [][]string    // for each column, its categories
-	buckets [][]int       // for each hashed column, its buckets
+	runs    [][]stats.Sums // for each column, the moments of its features in the first run, then in the next run
+	texts   [][]string     // for each column, its categories
+	buckets [][]int        // for each hashed column, its buckets
 }
+
+// Fields returns pointers to the fields, for distributed.Encode.
+func (l *Learned) Fields() []any { return []any{&l.rows, &l.runs, &l.texts, &l.buckets} }
 
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
@@ -207,7 +210,7 @@ func (s *Selection) Parted() bool {
 // releases the batches.
 func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
-	st.part = &Learned{runs: make([][]stats.Run, len(s.Inputs))}
+	st.part = &Learned{runs: make([][]stats.Sums, len(s.Inputs))}
 	for bt, err := range batches {
 		if err != nil {
 			return nil, err
@@ -232,10 +235,10 @@ func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.S
 // endRun ends a run of column k. If the statistics are for a part, it stores the run's moments separately.
 func (st *Statistics) endRun(k int) {
 	if st.part == nil {
-		stats.EndRuns(st.moments[k])
+		stats.EndChunk(st.moments[k])
 		return
 	}
-	st.part.runs[k] = stats.TakeRuns(st.part.runs[k], st.moments[k])
+	st.part.runs[k] = stats.TakeChunk(st.part.runs[k], st.moments[k])
 }
 
 // Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
@@ -247,7 +250,7 @@ func (st *Statistics) Merge(l *Learned) bool {
 			st.moments[k] = make([]stats.Moments, width)
 		}
 		for i, r := range runs {
-			st.moments[k][i%len(st.moments[k])].AddRun(r)
+			st.moments[k][i%len(st.moments[k])].AddChunk(r)
 		}
 		for _, text := range l.texts[k] {
 			if !texts.texts[text] {

@@ -237,7 +237,7 @@ func (st *Statistics) countEmpty(columns []stats.Moments) {
 			st.countMissing(&columns[i])
 		}
 		if (row+1)%block.ChunkRows == 0 {
-			stats.EndRuns(columns)
+			stats.EndChunk(columns)
 		}
 	}
 }
@@ -315,7 +315,7 @@ func (st *Statistics) Finish(name string) error {
 		case c.Width() == 0:
 			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
-		stats.EndRuns(st.moments[k])
+		stats.EndChunk(st.moments[k])
 		for i := range st.moments[k] {
 			if what := st.note(c, &st.moments[k][i]); what != "" {
 				return column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)

@@ -94,17 +94,14 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 		return err
 	}
 	if p.Own != nil {
-		errs := make([]error, len(p.Pieces))
-		if err := atOnce(ctx, len(errs), func(i int) {
+		errs, err := atOnce(ctx, len(p.Pieces), func(i int) error {
 			own, err := distributed.EncodeOwn(p, i)
 			if err == nil {
 				err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
 			}
-			errs[i] = err
-		}); err != nil {
 			return err
-		}
-		if err := errors.Join(errs...); err != nil {
+		})
+		if err := errors.Join(append(errs, err)...); err != nil {
 			return err
 		}
 	}
@@ -126,9 +123,10 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	return nil
 }
 
-// atOnce calls do for each number below n, for several at once.
-func atOnce(ctx context.Context, n int, do func(i int)) error {
-	return parallel.For(ctx, blob.Requests, n, func(_, i int) { do(i) })
+// atOnce calls do for each number below n, for several at once. It returns the errors of the calls, and the error of ctx.
+func atOnce(ctx context.Context, n int, do func(i int) error) ([]error, error) {
+	errs := make([]error, n)
+	return errs, parallel.For(ctx, blob.Requests, n, func(_, i int) { errs[i] = do(i) })
 }
 
 // compute returns the results of all pieces of a pass.
@@ -150,11 +148,11 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		errs := make([]error, len(missing))
-		if err := atOnce(ctx, len(missing), func(k int) {
-			i := missing[k]
-			results[i], errs[k] = c.folder.result(ctx, name, i)
-		}); err != nil {
+		errs, err := atOnce(ctx, len(missing), func(k int) (err error) {
+			results[missing[k]], err = c.folder.result(ctx, name, missing[k])
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		var left []int64
@@ -198,14 +196,9 @@ func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all, try
 	errs := make([]error, len(pools))
 	var wait sync.WaitGroup
 	for k, pool := range pools {
-		if len(shares[k]) == 0 {
-			continue
+		if len(shares[k]) > 0 {
+			wait.Go(func() { errs[k] = runOnPool(ctx, pool, c.folder.path(name), shares[k]) })
 		}
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			errs[k] = runOnPool(ctx, pool, c.folder.path(name), shares[k])
-		}()
 	}
 	wait.Wait()
 	c.mu.Lock()

@@ -29,12 +29,9 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	if piece < 0 || piece >= int64(len(o.Pieces)) {
 		return fmt.Errorf("%s: there is no piece %d", folder, piece)
 	}
-	var rows block.Source
-	switch runs := o.Pieces[piece]; {
-	case len(runs) == 0:
-		rows = block.NewData(new(schema.Spec), nil)
-	default:
-		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), runs)
+	rows := block.Source(block.NewData(new(schema.Spec), nil))
+	if chunks := o.Pieces[piece]; len(chunks) > 0 {
+		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), chunks)
 	}
 	var own, result []byte
 	if err == nil && o.Own {
@@ -86,14 +83,14 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 // tables are the rows that this process keeps.
 var tables table
 
-// A table keeps decoded runs of the files that were asked for last.
+// A table keeps decoded chunks of the files that were asked for last.
 type table struct {
 	mu      sync.Mutex
 	key     string         // of the files and options
 	sources []cache.Source // the local files when they were opened
 	folder  string         // of the training that used them last
 	in      *dataset.Input
-	runs    map[int64]*kept
+	chunks  map[int64]*kept
 	bytes   int64
 	clock   int64
 }
@@ -103,26 +100,26 @@ type kept struct {
 	used int64 // by the clock of the table
 }
 
-// rowsOf returns the rows of some runs as a source, whose rows are numbered from 0. Each block is a run. It is for a training that
+// rowsOf returns the rows of some chunks as a source, whose rows are numbered from 0. Each block is a chunk. It is for a training that
 // has a folder of its own.
-func rowsOf(ctx context.Context, t *table, o *order, folder string, runs []int64) (block.Source, error) {
+func rowsOf(ctx context.Context, t *table, o *order, folder string, chunks []int64) (block.Source, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.open(ctx, o, folder); err != nil {
 		return nil, err
 	}
 	t.clock++
-	for _, run := range runs {
-		if t.runs[run] == nil {
-			if err := t.load(ctx, run, o.Files.Rows); err != nil {
+	for _, chunk := range chunks {
+		if t.chunks[chunk] == nil {
+			if err := t.load(ctx, chunk, o.Files.Rows); err != nil {
 				return nil, err
 			}
 		}
-		t.runs[run].used = t.clock
+		t.chunks[chunk].used = t.clock
 	}
-	blocks := make([]*block.Block, len(runs))
-	for i, run := range runs {
-		b := *t.runs[run].rows
+	blocks := make([]*block.Block, len(chunks))
+	for i, chunk := range chunks {
+		b := *t.chunks[chunk].rows
 		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
@@ -147,12 +144,11 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 		}
 	}
 	if t.key == string(key) {
-		same := slices.Equal(t.sources, now)
-		switch {
-		case same:
+		if slices.Equal(t.sources, now) {
 			t.folder = folder
 			return nil
-		case t.folder == folder:
+		}
+		if t.folder == folder {
 			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Paths[0])
 		}
 	}
@@ -163,7 +159,7 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 		return err
 	}
 	objects.Keep(o.Files.Paths...)
-	t.in, t.key, t.sources, t.folder, t.runs, t.bytes = in, string(key), now, folder, map[int64]*kept{}, 0
+	t.in, t.key, t.sources, t.folder, t.chunks, t.bytes = in, string(key), now, folder, map[int64]*kept{}, 0
 	return nil
 }
 
@@ -230,17 +226,17 @@ func checkMarks(o *order) error {
 	return nil
 }
 
-// window is the number of runs that are decoded together. A page of a Parquet file often holds more rows than a run, and other
+// window is the number of chunks that are decoded together. A page of a Parquet file often holds more rows than a chunk, and other
 // pieces need those around.
 const window = 32
 
-// load decodes a run, with those beside it in its window that are missing.
-func (t *table) load(ctx context.Context, run, rows int64) error {
-	first, last := run, run+1
-	for first%window > 0 && t.runs[first-1] == nil {
+// load decodes a chunk, with those beside it in its window that are missing.
+func (t *table) load(ctx context.Context, chunk, rows int64) error {
+	first, last := chunk, chunk+1
+	for first%window > 0 && t.chunks[first-1] == nil {
 		first--
 	}
-	for last%window > 0 && last*block.ChunkRows < rows && t.runs[last] == nil {
+	for last%window > 0 && last*block.ChunkRows < rows && t.chunks[last] == nil {
 		last++
 	}
 	blocks, err := t.in.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
@@ -248,26 +244,26 @@ func (t *table) load(ctx context.Context, run, rows int64) error {
 		return err
 	}
 	for i, b := range blocks {
-		t.runs[first+int64(i)] = &kept{b, t.clock}
+		t.chunks[first+int64(i)] = &kept{b, t.clock}
 		t.bytes += t.in.Bytes(int64(b.Len()), b.W != nil)
 	}
 	return nil
 }
 
-// shrink forgets the runs that were not used for longest, if all take more than half of the memory.
+// shrink forgets the chunks that were not used for longest, if all take more than half of the memory.
 func (t *table) shrink() {
 	for limit := memory.Available() / 2; t.bytes > limit; {
 		oldest, at := t.clock, int64(-1)
-		for run, k := range t.runs {
+		for chunk, k := range t.chunks {
 			if k.used < oldest {
-				oldest, at = k.used, run
+				oldest, at = k.used, chunk
 			}
 		}
 		if at < 0 {
 			return
 		}
-		b := t.runs[at].rows
+		b := t.chunks[at].rows
 		t.bytes -= t.in.Bytes(int64(b.Len()), b.W != nil)
-		delete(t.runs, at)
+		delete(t.chunks, at)
 	}
 }

@@ -1,4 +1,4 @@
-package faults
+package cli
 
 import (
 	"bytes"
@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// The physical types of Parquet that this package writes (parquet.thrift, Type).
+// The physical types of Parquet that the faults have (parquet.thrift, Type).
 const (
 	typeInt64     = 2
 	typeDouble    = 5
 	typeByteArray = 6
 )
 
-// The encodings and page types of Parquet that this package writes (parquet.thrift, Encoding and PageType).
+// The encodings and page types of Parquet that the faults have (parquet.thrift, Encoding and PageType).
 const (
 	plain         = 0
 	rle           = 3
@@ -59,13 +59,13 @@ func writeParquet(w io.Writer, groups, rows int, columns ...column) error {
 			}
 			chunks = append(chunks, c.write(out, at))
 		}
-		var g object
+		var g thrift
 		g.list(1, thriftStruct, chunks)
 		g.i64(2, 1)
 		g.i64(3, int64(rows))
 		rowGroups = append(rowGroups, g.end())
 	}
-	var f object
+	var f thrift
 	f.i32(1, 2)
 	f.list(2, thriftStruct, schemaOf(columns))
 	f.i64(3, int64(groups)*int64(rows))
@@ -83,23 +83,23 @@ func (c *column) write(out *bytes.Buffer, at int64) []byte {
 	uncompressed := 0
 	for _, p := range c.pages {
 		place := at + int64(out.Len()-begin)
-		var h object
+		var h thrift
 		h.i32(1, p.kind)
 		h.i32(2, p.body.size)
 		h.i32(3, len(p.body.bytes))
-		var of object
+		var of thrift
 		of.i32(1, p.values)
 		of.i32(2, p.encoding)
 		if p.kind == dictionaryPage {
 			dictionary = place
-			h.object(7, of.end())
+			h.thrift(7, of.end())
 		} else {
 			if data < 0 {
 				data = place
 			}
 			of.i32(3, rle)
 			of.i32(4, rle)
-			h.object(5, of.end())
+			h.thrift(5, of.end())
 		}
 		header := h.end()
 		out.Write(header)
@@ -111,7 +111,7 @@ func (c *column) write(out *bytes.Buffer, at int64) []byte {
 		path = append(path, thriftText("list"), thriftText("element"))
 	}
 	const zstd = 6
-	var m object
+	var m thrift
 	m.i32(1, c.physical)
 	m.list(2, thriftInt, [][]byte{{plain}, {rle << 1}, {rleDictionary << 1}})
 	m.list(3, thriftBinary, path)
@@ -123,23 +123,23 @@ func (c *column) write(out *bytes.Buffer, at int64) []byte {
 	if dictionary >= 0 {
 		m.i64(11, dictionary)
 	}
-	var chunk object
+	var chunk thrift
 	chunk.i64(2, at)
-	chunk.object(3, m.end())
+	chunk.thrift(3, m.end())
 	return chunk.end()
 }
 
 // schemaOf returns the elements of the schema: the root, and the elements of each column.
 func schemaOf(columns []column) (elements [][]byte) {
 	const required, repeated, utf8, list = 0, 2, 0, 3
-	var root object
+	var root thrift
 	root.text(4, "schema")
 	root.i32(5, len(columns))
 	elements = append(elements, root.end())
 	for _, c := range columns {
 		name := c.name
 		if c.list {
-			var outer, inner object
+			var outer, inner thrift
 			outer.i32(3, required)
 			outer.text(4, name)
 			outer.i32(5, 1)
@@ -150,7 +150,7 @@ func schemaOf(columns []column) (elements [][]byte) {
 			elements = append(elements, outer.end(), inner.end())
 			name = "element"
 		}
-		var leaf object
+		var leaf thrift
 		leaf.i32(1, c.physical)
 		leaf.i32(3, required)
 		leaf.text(4, name)
@@ -171,45 +171,45 @@ const (
 	thriftStruct = 12
 )
 
-// An object is a struct in Thrift's compact protocol. Its fields must be written in ascending order.
-type object struct {
+// A thrift is a struct in Thrift's compact protocol. Its fields must be written in ascending order.
+type thrift struct {
 	bytes []byte
 	last  int
 }
 
-func (o *object) field(id int, kind byte) {
+func (o *thrift) field(id int, kind byte) {
 	o.bytes = append(o.bytes, byte(id-o.last)<<4|kind)
 	o.last = id
 }
 
-func (o *object) i32(id, v int) {
+func (o *thrift) i32(id, v int) {
 	o.field(id, thriftInt)
 	o.bytes = binary.AppendVarint(o.bytes, int64(v))
 }
 
-func (o *object) i64(id int, v int64) {
+func (o *thrift) i64(id int, v int64) {
 	o.field(id, thriftLong)
 	o.bytes = binary.AppendVarint(o.bytes, v)
 }
 
-func (o *object) text(id int, s string) {
+func (o *thrift) text(id int, s string) {
 	o.field(id, thriftBinary)
 	o.bytes = append(o.bytes, thriftText(s)...)
 }
 
-func (o *object) object(id int, b []byte) {
+func (o *thrift) thrift(id int, b []byte) {
 	o.field(id, thriftStruct)
 	o.bytes = append(o.bytes, b...)
 }
 
-func (o *object) list(id int, kind byte, elements [][]byte) {
+func (o *thrift) list(id int, kind byte, elements [][]byte) {
 	o.field(id, thriftList)
 	o.bytes = append(o.bytes, 0xf0|kind)
 	o.bytes = binary.AppendUvarint(o.bytes, uint64(len(elements)))
 	o.bytes = append(o.bytes, bytes.Join(elements, nil)...)
 }
 
-func (o *object) end() []byte { return append(o.bytes, 0) }
+func (o *thrift) end() []byte { return append(o.bytes, 0) }
 
 func thriftText(s string) []byte {
 	return append(binary.AppendUvarint(nil, uint64(len(s))), s...)

@@ -1,4 +1,4 @@
-package widen_test
+package csr_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
-	"halfspace/internal/widen"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -21,7 +20,7 @@ type pair struct {
 	name    string
 	rows    *block.Block
 	centred [][]float64 // every element of each row
-	columns [][]uint32  // of each row, those that a widen.Reader yields
+	columns [][]uint32  // of each row, those that a WideReader yields
 	plain   *block.Data // the centred rows, where float32 holds them
 }
 
@@ -117,12 +116,12 @@ func nonzero(row []float64) (columns []uint32) {
 	return columns
 }
 
-// TestRows: a row and its elements are those of rows that were centred beforehand. So are the elements that aren't 0, the
+// TestWideRows: a row and its elements are those of rows that were centred beforehand. So are the elements that aren't 0, the
 // scores, the norms and the numbers of elements that a csr.Reader returns.
-func TestRows(t *testing.T) {
+func TestWideRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(38, 1))
 	zeros := 0
-	var wide widen.Reader
+	var wide csr.WideReader
 	for _, p := range pairs(rng, 90, false) {
 		plain := *p.rows
 		plain.Centring = nil
@@ -134,7 +133,7 @@ func TestRows(t *testing.T) {
 			w[c] = rng.NormFloat64()
 		}
 		for r, expected := range p.centred {
-			widen.Row(p.rows, r, row)
+			csr.Widen(p.rows, r, row)
 			if !same(row, expected) {
 				t.Fatalf("%s: row %d is %v, want %v", p.name, r, row, expected)
 			}
@@ -272,7 +271,7 @@ func TestKept(t *testing.T) {
 	for _, p := range pairs(rand.New(rand.NewPCG(38, 4)), 10, false) {
 		for name, b := range map[string]*block.Block{"slice": p.rows.Slice(2, 5), "copy": p.rows.Clone().Slice(2, 5)} {
 			got := make([]float64, b.Cols)
-			widen.Row(b, 1, got)
+			csr.Widen(b, 1, got)
 			if !same(got, p.centred[3]) {
 				t.Errorf("%s, %s: row %v, want %v", p.name, name, got, p.centred[3])
 			}

@@ -1,6 +1,4 @@
-// Package faults writes files that demand much memory or time, for tests of the command's limits. The files are small,
-// or valid but large in one respect.
-package faults
+package cli
 
 import (
 	"bufio"
@@ -13,37 +11,37 @@ import (
 	"strings"
 )
 
-// A Fault is a file that demands much memory or time.
-type Fault struct {
-	Name  string // name of the file
-	About string // the demand, as the end of a sentence
+// A fault is a file that demands much memory or time.
+type fault struct {
+	name  string // name of the file
+	about string // the demand, as the end of a sentence
 	write func(w io.Writer) error
 }
 
-// All are the faults. Files of rows have a label column, "label".
-var All = []Fault{
+// faults are the faults. Files of rows have a label column, "label".
+var faults = []fault{
 	{"pages.parquet", "300 columns of one 16 MiB page each, in 190 KB", wide(300, plainPages)},
 	{"dictionaries.parquet", "300 columns with a dictionary of 16 MiB each", wide(300, dictionaryPages)},
 	{"longtext.parquet", "a text of 8 MiB, which 200,000 rows use", texts(1, 8<<20, 200_000)},
 	{"texts.parquet", "300,000 rows of texts of 20 KB", texts(100, 20_000, 300_000)},
 	{"list.parquet", "a row with a list of 8 million elements", list(8_000_000)},
 	{"rowgroups.parquet", "50,000 row groups of one row", rowGroups(50_000)},
-	{"names.csv", "30 columns of text, in 12 KB", csv(30, 60, func(row, col int) string { return fmt.Sprintf("t%d", (row*7+col)%60) })},
-	{"hash.csv.gz", "10 columns of text and 45,000 rows", zipped(csv(10, 45_000, func(row, col int) string { return fmt.Sprintf("t%d", (row*7+col)%60) }))},
+	{"names.csv", "30 columns of text, in 12 KB", csvRows(30, 60, func(row, col int) string { return fmt.Sprintf("t%d", (row*7+col)%60) })},
+	{"hash.csv.gz", "10 columns of text and 45,000 rows", zipped(csvRows(10, 45_000, func(row, col int) string { return fmt.Sprintf("t%d", (row*7+col)%60) }))},
 	{"categories.csv.gz", "900 categories of 1 MiB, in 1 MB", zipped(longCSV("text", 900, 1<<20))},
 	{"labels.csv.gz", "900 labels of 1 MiB, in 1 MB", zipped(longCSV("label", 900, 1<<20))},
 	{"first.csv.gz", "a first record of 5 MiB", zipped(longCSV("text", 4, 5<<20))},
 	{"record.csv.gz", "a first record of 64 MiB", zipped(longCSV("text", 4, 64<<20))},
-	{"columns.csv", "2 rows of 262,143 columns", csv(262_143, 2, func(row, col int) string { return "0" })},
+	{"columns.csv", "2 rows of 262,143 columns", csvRows(262_143, 2, func(row, col int) string { return "0" })},
 	{"features.svm", "rows with a feature 262,144", svmlight(262_144, 20_000)},
-	{"model.json", "a model of 240 MB", model(strings.Repeat("1,", 1<<10), 120<<10)},
-	{"text.json", "a model with a text of 240 MB", model(strings.Repeat("t", 1<<10), 240<<10)},
-	{"nested.json", "a model of 100 million nested lists", model(strings.Repeat("[", 1<<10), 100<<10)},
+	{"model.json", "a model of 240 MB", modelOf(strings.Repeat("1,", 1<<10), 120<<10)},
+	{"text.json", "a model with a text of 240 MB", modelOf(strings.Repeat("t", 1<<10), 240<<10)},
+	{"nested.json", "a model of 100 million nested lists", modelOf(strings.Repeat("[", 1<<10), 100<<10)},
 }
 
-// Write writes the fault's file in a directory and returns its path.
-func (f Fault) Write(dir string) (path string, err error) {
-	path = filepath.Join(dir, f.Name)
+// file writes the fault's file in a directory and returns its path.
+func (f fault) file(dir string) (path string, err error) {
+	path = filepath.Join(dir, f.name)
 	file, err := os.Create(path)
 	if err != nil {
 		return "", err
@@ -63,7 +61,7 @@ func labels(rows int) column {
 	values := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0), 1)
 	return column{name: "label", physical: typeInt64, values: rows, pages: []page{
 		{dictionaryPage, plain, 2, newFrame(values)},
-		{dataPage, rleDictionary, rows, newFrame(binary.AppendUvarint([]byte{1}, uint64((rows+7)/8)<<1|1), run{0xaa, (rows + 7) / 8})},
+		{dataPage, rleDictionary, rows, newFrame(binary.AppendUvarint([]byte{1}, uint64((rows+7)/8)<<1|1), repeat{0xaa, (rows + 7) / 8})},
 	}}
 }
 
@@ -73,12 +71,12 @@ func sameIndex(rows int) []byte { return append(binary.AppendUvarint([]byte{1}, 
 const pageValues = 2 << 20 // number of float64 in 16 MiB
 
 func plainPages() []page {
-	return []page{{dataPage, plain, pageValues, newFrame(nil, run{0, 8 * pageValues})}}
+	return []page{{dataPage, plain, pageValues, newFrame(nil, repeat{0, 8 * pageValues})}}
 }
 
 func dictionaryPages() []page {
 	return []page{
-		{dictionaryPage, plain, pageValues, newFrame(nil, run{0, 8 * pageValues})},
+		{dictionaryPage, plain, pageValues, newFrame(nil, repeat{0, 8 * pageValues})},
 		{dataPage, rleDictionary, pageValues, newFrame(sameIndex(pageValues))},
 	}
 }
@@ -97,15 +95,15 @@ func wide(columns int, pages func() []page) func(io.Writer) error {
 // texts writes rows with a number and a text of size bytes. The dictionary has distinct texts.
 func texts(distinct, size, rows int) func(io.Writer) error {
 	return func(w io.Writer) error {
-		var runs []run
+		var runs []repeat
 		for i := range distinct {
 			for shift := range 4 {
-				runs = append(runs, run{byte(size >> (8 * shift)), 1})
+				runs = append(runs, repeat{byte(size >> (8 * shift)), 1})
 			}
-			runs = append(runs, run{'a' + byte(i%26), size - i}, run{'z', i})
+			runs = append(runs, repeat{'a' + byte(i%26), size - i}, repeat{'z', i})
 		}
 		return writeParquet(w, 1, rows, labels(rows),
-			column{name: "x", physical: typeDouble, values: rows, pages: []page{{dataPage, plain, rows, newFrame(nil, run{0, 8 * rows})}}},
+			column{name: "x", physical: typeDouble, values: rows, pages: []page{{dataPage, plain, rows, newFrame(nil, repeat{0, 8 * rows})}}},
 			column{name: "text", physical: typeByteArray, text: true, values: rows, pages: []page{
 				{dictionaryPage, plain, distinct, newFrame(nil, runs...)},
 				{dataPage, rleDictionary, rows, newFrame(sameIndex(rows))},
@@ -143,8 +141,8 @@ func rowGroups(n int) func(io.Writer) error {
 	}
 }
 
-// csv writes a header, and rows with that many columns and the label.
-func csv(columns, rows int, cell func(row, col int) string) func(io.Writer) error {
+// csvRows writes a header, and rows with that many columns and the label.
+func csvRows(columns, rows int, cell func(row, col int) string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		var line strings.Builder
 		for c := range columns {
@@ -212,8 +210,8 @@ func svmlight(index, rows int) func(io.Writer) error {
 	}
 }
 
-// model writes the start of a model, and then part, a piece of its weights, times times.
-func model(part string, times int) func(io.Writer) error {
+// modelOf writes the start of a model, and then part, a piece of its weights, times times.
+func modelOf(part string, times int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		io.WriteString(w, `{"format":"halfspace-model/1","algorithm":"perceptron","dtype":"float32","features":["x"],"weights":[[`)
 		if part[0] == 't' {

@@ -1,24 +1,26 @@
-// Package decimaltest has the grammar of package decimal as a regular expression, and random texts for comparing a
-// reader with the grammar.
-package decimaltest
+package decimal
 
 import (
 	"iter"
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 )
 
-var grammar = regexp.MustCompile(`^(?:[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))|(?i:nan))$`)
+// grammar is compiled at its first use, since only tests use it.
+var grammar = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))|(?i:nan))$`)
+})
 
-// IsNumber tells whether text is a number by the grammar of package decimal.
-func IsNumber(text string) bool { return grammar.MatchString(text) }
+// IsNumber tells whether text is a number by the grammar of Parse. It is the oracle of tests.
+func IsNumber(text string) bool { return grammar().MatchString(text) }
 
 // parts are characters and words that occur in numbers of Go and of other languages.
 var parts = strings.Split("0 1 7 9 . . e E + - _ x 0x 0X p P inf Inf INFINITY nan NaN 0b 0o a f d L ' ,", " ")
 
-// Texts yields n random texts without blanks. Half of them are number literals of Go, with underscores and hexadecimal
-// digits.
+// Texts yields n random texts without blanks, for tests of readers of numbers. Half of them are number literals of Go,
+// with underscores and hexadecimal digits.
 func Texts(seed uint64, n int) iter.Seq[string] {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	return func(yield func(string) bool) {

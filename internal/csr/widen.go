@@ -1,5 +1,4 @@
-// Package widen reads rows of blocks as float64, after the block's centring.
-package widen
+package csr
 
 import (
 	"math"
@@ -9,8 +8,8 @@ import (
 	"halfspace/internal/microkernel"
 )
 
-// Row writes row r of a block to out, which has an element for each column.
-func Row(b *block.Block, r int, out []float64) {
+// Widen writes row r of a block to out, after the centring of the block. out has an element for each column.
+func Widen(b *block.Block, r int, out []float64) {
 	if b.Sparse != nil {
 		clear(out)
 		columns, values := b.Sparse.Row(r)
@@ -27,9 +26,9 @@ func Row(b *block.Block, r int, out []float64) {
 	}
 }
 
-// Append appends the columns and the values of row r of a sparse block with a centring. The result includes every
+// AppendCentred appends the columns and the values of row r of a sparse block with a centring. The result includes every
 // column that the centring changes.
-func Append(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []float64) {
+func AppendCentred(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []float64) {
 	columns, values := b.Sparse.Row(r)
 	c, x := b.Centring, 0.0
 	if k, there := slices.BinarySearch(columns, uint32(c.Of)); there {
@@ -53,8 +52,9 @@ func Append(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []flo
 	return idx, val
 }
 
-// A Reader yields rows of blocks, one by one, in memory that stays in the first-level cache. It isn't safe for concurrent use.
-type Reader struct {
+// A WideReader yields rows of blocks as float64, after the centring of the block, one by one, in memory that stays in the
+// first-level cache. It isn't safe for concurrent use.
+type WideReader struct {
 	every   []uint32 // the number of each column
 	columns []uint32
 	values  []float64
@@ -63,9 +63,9 @@ type Reader struct {
 // Row returns the columns and the values of row r of a block. A dense row has all columns. A sparse row has its stored
 // columns, and the columns that a centring changes. The slices are valid until the next call. The caller may change
 // only the values.
-func (w *Reader) Row(b *block.Block, r int) ([]uint32, []float64) {
+func (w *WideReader) Row(b *block.Block, r int) ([]uint32, []float64) {
 	if b.Sparse != nil && b.Centring != nil {
-		w.columns, w.values = Append(b, r, w.columns[:0], w.values[:0])
+		w.columns, w.values = AppendCentred(b, r, w.columns[:0], w.values[:0])
 		return w.columns, w.values
 	}
 	if b.Sparse != nil {
@@ -80,7 +80,7 @@ func (w *Reader) Row(b *block.Block, r int) ([]uint32, []float64) {
 		w.every = append(w.every, uint32(len(w.every)))
 	}
 	w.values = slices.Grow(w.values[:0], b.Cols)[:b.Cols]
-	Row(b, r, w.values)
+	Widen(b, r, w.values)
 	return w.every[:b.Cols], w.values
 }
 

@@ -1,4 +1,4 @@
-package testproblems
+package bench
 
 import (
 	"compress/gzip"
@@ -14,9 +14,9 @@ import (
 	"halfspace/schema"
 )
 
-// MNIST reads the first rows of the handwritten digits of LeCun, Cortes and Burges. folder holds their compressed
+// mnist reads the first rows of the handwritten digits of LeCun, Cortes and Burges. folder holds their compressed
 // files; part is "train" or "test". Features are pixels from 0 to 1, without a bias. Classes are the digits.
-func MNIST(folder, part string, rows int) (*block.Data, error) {
+func mnist(folder, part string, rows int) (*block.Data, error) {
 	images, err := idx(filepath.Join(folder, part+"-images.idx3.gz"), 16, rows*784)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package faults
+package cli
 
 import "encoding/binary"
 
@@ -10,14 +10,14 @@ type frame struct {
 	last  int // offset of the last block's header
 }
 
-// A run is a byte that is repeated count times.
-type run struct {
+// A repeat is a byte that is repeated count times.
+type repeat struct {
 	value byte
 	count int
 }
 
-// newFrame returns a frame whose content is first, and then the runs.
-func newFrame(first []byte, runs ...run) frame {
+// newFrame returns a frame whose content is first, and then the repeated bytes.
+func newFrame(first []byte, runs ...repeat) frame {
 	size := len(first)
 	for _, r := range runs {
 		size += r.count

@@ -1,0 +1,14 @@
+package distributed
+
+import "reflect"
+
+// Types returns the types of the arguments and results of all tasks and views.
+func Types() (all []reflect.Type) {
+	for _, t := range tasks {
+		all = append(all, t.args, t.own, t.result)
+	}
+	for _, v := range views {
+		all = append(all, v.args)
+	}
+	return all
+}
