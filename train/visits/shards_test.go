@@ -296,7 +296,7 @@ func TestShardsConverge(t *testing.T) {
 	}
 }
 
-// TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts those of all shards.
+// TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts the windows of all shards.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		rows, shards int64
@@ -310,7 +310,7 @@ func TestWindows(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		counted := visits.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
+		counted := learner.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
 		if made != c.each || counted != c.all*block.ChunkRows {
 			t.Errorf("%d rows have %d windows, want %d; those of %d shards take the memory of %d rows, want %d", c.rows, made, c.each, c.shards, counted, c.all*block.ChunkRows)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // windowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
-const windowRows = learner.WindowEighths * kernel.EighthRows
+const windowRows = learner.WindowRows
 
 // A Window is rows to visit one after another.
 type Window struct {
@@ -163,25 +163,10 @@ type readWindow struct {
 	again  func()         // called after rows are read
 }
 
-// windowsInFlight is the most windows of a training, or of a shard. While one window is visited, the next windows are
-// read.
-const windowsInFlight = 3
-
-// WindowBytes returns the bytes of all windows of a training, for a source of the given number of rows that isn't in
-// memory. A training without shards has windows if its order isn't cyclic. Each shard that learns has its own windows,
-// or in the cyclic order the same number of runs. shards is the number of shards that learn at the same time, at least
-// 1. bytes returns the memory of blocks of a number of rows.
-func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
-	return min(windowsInFlight*shards, windowsOf(rows)) * bytes(windowRows)
-}
-
-// windowsOf returns the number of windows for a number of rows.
-func windowsOf(rows int64) int64 { return (rows + windowRows - 1) / windowRows }
-
 func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
 	chunks := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
-	for range min(windowsInFlight, windowsOf(src.Rows())) {
+	for range learner.WindowsInFlight(src.Rows(), 1) {
 		w, err := newReadWindow(src.Spec(), chunks, src.Sparse())
 		if err != nil {
 			return nil, err
