@@ -11,19 +11,19 @@ import (
 )
 
 // chunksPerRun is the number of chunks in a run.
-const chunksPerRun = block.ChunkRows / kernel.EighthRows
+const eighthsPerChunk = block.ChunkRows / kernel.EighthRows
 
-// Rows are the rows of a source, in a form from which shards can be made.
-type Rows struct {
+// dealable are the rows of a source, in a form from which shards can be made.
+type dealable struct {
 	src  block.Source
 	runs []*block.Block // runs of rows in memory
 	file block.Seekable // file of other rows
 }
 
-// NewRows returns the rows of src, which must come from block.Validate. It returns an error unless src is a *block.Data or
+// newDealable returns the rows of src, which must come from block.Validate. It returns an error unless src is a *block.Data or
 // a block.Seekable.
-func NewRows(src block.Source) (*Rows, error) {
-	r := &Rows{src: src}
+func newDealable(src block.Source) (*dealable, error) {
+	r := &dealable{src: src}
 	switch from := src.(type) {
 	case *block.Data:
 		for b, err := range from.Blocks(context.Background()) {
@@ -44,7 +44,7 @@ func NewRows(src block.Source) (*Rows, error) {
 
 // Shard returns the rows of the given runs as a source. Its rows are numbered from 0. Each block is a run. Only the
 // last run of all rows may be shorter than the other runs, and it must be the last run of the shard.
-func (r *Rows) Shard(runs []int64) block.Source {
+func (r *dealable) Shard(runs []int64) block.Source {
 	if r.file != nil {
 		return block.AssumeValid(block.Source(&shardFile{r.file, runs}))
 	}
@@ -70,7 +70,7 @@ func (f *shardFile) Rows() int64 {
 
 // ReadChunk reads chunk c of the shard; see block.Seekable.
 func (f *shardFile) ReadChunk(c int, to *block.Block) error {
-	return f.Seekable.ReadChunk(int(f.runs[c/chunksPerRun])*chunksPerRun+c%chunksPerRun, to)
+	return f.Seekable.ReadChunk(int(f.runs[c/eighthsPerChunk])*eighthsPerChunk+c%eighthsPerChunk, to)
 }
 
 // ReadRows reads rows of the shard, which have their numbers in the shard; see block.Seekable.
@@ -126,7 +126,7 @@ func (f *shardFile) read(i int, b *buffer) error {
 		b.rows.First = first
 	}
 	for lo := 0; lo < rows; lo += kernel.EighthRows {
-		c := i*chunksPerRun + lo/kernel.EighthRows
+		c := i*eighthsPerChunk + lo/kernel.EighthRows
 		if !f.Sparse() {
 			if err := f.ReadChunk(c, b.run.Slice(lo, lo+kernel.EighthRows)); err != nil {
 				return err

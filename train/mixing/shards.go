@@ -40,7 +40,7 @@ var ErrPause = errors.New("paused")
 type Shards struct {
 	opt     learner.Options
 	count   int64                                                           // number of rows
-	rows    *Rows                                                           // nil if the rows are on a cluster
+	rows    *dealable                                                       // nil if the rows are on a cluster
 	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
 	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt runs
 
@@ -60,7 +60,7 @@ func NewShards(src block.Source, opt learner.Options, begin func(rows block.Sour
 	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
 	x = &Shards{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
 	if remote, _ := block.RemoteOf(src); remote == nil {
-		if x.rows, err = NewRows(src); err != nil {
+		if x.rows, err = newDealable(src); err != nil {
 			return nil, err
 		}
 	}

@@ -130,7 +130,7 @@ func (l *training) part() mixing.Part {
 }
 
 // Pass makes an epoch of one shard, from the mixed weights w, in which each vector has the stride of a block. rows are
-// the rows of the shard, numbered from 0: see mixing.Rows. The result depends on the arguments but not on opt.Workers.
+// the rows of the shard, numbered from 0: see mixing.dealable. The result depends on the arguments but not on opt.Workers.
 // The errors are the errors of Train.
 func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shard int, w []float32) (part mixing.Part, err error) {
 	if opt, err = opt.withDefaults(false); err != nil {
