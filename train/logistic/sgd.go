@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 const (
@@ -99,7 +99,7 @@ func (s *solver) descend(ctx context.Context) error {
 
 // visit calls learn with the rows of an epoch: 32 rows at a time, or one row if the order isn't cyclic and there are
 // more than 16,384 columns. rows are the rows of src. learn may use the scratch c until it returns.
-func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
+func (s *solver) visit(ctx context.Context, src block.Source, rows *online.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	if s.opt.Order != learner.Cyclic {
@@ -122,7 +122,7 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 }
 
 // ordered is visit for orders other than the order of the source. It copies the rows of a batch.
-func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, learn func(part *block.Block)) error {
+func (s *solver) ordered(ctx context.Context, rows *online.Rows, epoch int64, learn func(part *block.Block)) error {
 	if wide(s.cols) { // a step takes one row
 		return rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
 			learn(b.Slice(r, r+1))

@@ -8,9 +8,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
-	"halfspace/train/visits"
 )
 
 // A mover is a state of stochastic gradient descent that takes steps.
@@ -72,7 +71,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
-	rows, err := visits.NewRows(s.src, s.opt.Options)
+	rows, err := online.NewRows(s.src, s.opt.Options)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
 		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
@@ -86,12 +85,12 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	if s.pivots != nil {
 		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
 	}
-	shards, err := mixing.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (mixing.Member, error) {
+	shards, err := online.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
-	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
+	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
 		args.opt.Checkpoint, args.opt.Progress = nil, nil
-		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p mixing.Part) error {
+		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.Part) error {
 			parts = append(parts, p)
 			return nil
 		})
@@ -115,7 +114,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		if len(parts) > 0 {
 			vectors := make([][]float64, len(parts[0].State))
 			for i := range vectors {
-				vectors[i] = mixing.MeanState(parts, i)
+				vectors[i] = online.MeanState(parts, i)
 			}
 			by.begin(vectors)
 		}
@@ -141,11 +140,11 @@ func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, 
 	return x
 }
 
-// Pass takes the steps of the epoch; see mixing.Member. It never pauses.
+// Pass takes the steps of the epoch; see online.Member. It never pauses.
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	opt := x.solver.opt.Options
 	opt.Workers = 1
-	rows, err := visits.NewRows(x.rows, opt)
+	rows, err := online.NewRows(x.rows, opt)
 	if err != nil {
 		return err
 	}
@@ -156,8 +155,8 @@ func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	})
 }
 
-func (x *shard) Part() mixing.Part {
-	return mixing.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
+func (x *shard) Part() online.Part {
+	return online.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
 }
 
 func (x *shard) Visits() int64 { return x.visits }
@@ -166,7 +165,7 @@ func (x *shard) Visits() int64 { return x.visits }
 func (x *shard) State(*checkpoint.Walk) {}
 
 // shardTask takes the steps of a shard on a cluster. A piece is a shard.
-var shardTask *distributed.Task[shardArgs, mixing.Part]
+var shardTask *distributed.Task[shardArgs, online.Part]
 
 func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
@@ -179,7 +178,7 @@ type shardArgs struct {
 	vectors [][]float64
 }
 
-func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part mixing.Part, err error) {
+func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part online.Part, err error) {
 	rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err

@@ -4,12 +4,12 @@ import (
 	"cmp"
 
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Learner describes the passive-aggressive algorithms.
-var Learner = visits.Complete(&learner.Learner{Name: "passive-aggressive",
+var Learner = online.Complete(&learner.Learner{Name: "passive-aggressive",
 	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},

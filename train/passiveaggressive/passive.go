@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Loss is the loss of a row, which an update weighs against the change of the weights.
@@ -68,7 +68,7 @@ func (o Options) withDefaults() (Options, error) {
 // and subtracts t x from the vector of the other class (section 7). |x|^2 above is then 2 |x|^2.
 //
 // With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
-// weights, and their weights are mixed after it; see package mixing. With learner.Mistakes, a shard's share is its share
+// weights, and their weights are mixed after it. With learner.Mistakes, a shard's share is its share
 // of the updates: a row with a loss of 0 makes no update, as a correctly classified row makes none in a perceptron. The
 // bound on updates in McDonald, Hall and Mann (2010) holds only for perceptrons.
 //
@@ -77,7 +77,7 @@ func (o Options) withDefaults() (Options, error) {
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	return visits.Learn(ctx, Learner, src, &opt)
+	return online.Learn(ctx, Learner, src, &opt)
 }
 
 // A stepper is the learner.Stepper of the passive-aggressive algorithms.

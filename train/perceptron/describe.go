@@ -9,8 +9,8 @@ import (
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // Learner is the perceptron. It keeps the last weights.
@@ -91,7 +91,7 @@ func learnTask(ctx context.Context, task *learner.Task, judges bool) (*learner.L
 			}
 		}
 	}
-	if err := mixing.CheckMemory(task, shardBytes(&opt, task.Rows.Spec())); err != nil {
+	if err := online.CheckMemory(task, shardBytes(&opt, task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := TrainValidated(ctx, task.Rows, validation, opt)

@@ -66,7 +66,7 @@ import (
 // smallest sum of sample weights over wrong rows. Errors counts rows.
 //
 // opt.Shards above 1: the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
-// weights, and their weights are mixed after it; see package mixing. The averaged form is the mean over all visits of
+// weights, and their weights are mixed after it (McDonald, Hall and Mann 2010). The averaged form is the mean over all visits of
 // all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the training after the
 // epoch that reaches it. Train has converged if no row of any shard updated the weights of an epoch. Votes and traces
 // take one shard.
@@ -142,7 +142,7 @@ type training struct {
 	shards *shards // nil if there is one shard
 	member *shards // shards that this learner is a member of; nil if its rows are all rows
 	since  int64   // visits of a member when its pass began or resumed
-	stream int64   // number of the shard's random choices; see mixing.Stream
+	stream int64   // number of the shard's random choices; see online.Stream
 
 	visits    int64
 	updates   int64

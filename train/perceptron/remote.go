@@ -5,11 +5,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
-	"halfspace/train/mixing"
+	"halfspace/train/internal/online"
 )
 
 // passTask makes Pass on a cluster. A piece is a shard.
-var passTask *distributed.Task[passArgs, mixing.Part]
+var passTask *distributed.Task[passArgs, online.Part]
 
 func init() { passTask = distributed.New("perceptron.pass", passPiece) } // set here, because passPiece uses passTask indirectly
 
@@ -52,15 +52,15 @@ func (l *training) sent() Options {
 	return opt
 }
 
-func passPiece(ctx context.Context, piece distributed.Piece, args passArgs) (mixing.Part, error) {
+func passPiece(ctx context.Context, piece distributed.Piece, args passArgs) (online.Part, error) {
 	return Pass(ctx, piece.Source, args.opt, args.epoch, piece.Number, args.w)
 }
 
 // remoteEpoch makes the passes of an epoch on the cluster, and returns the parts of the shards.
-func (x *shards) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
+func (x *shards) remoteEpoch(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 	l := x.all
 	task := passTask
-	err = distributed.Each(ctx, l.src, task, passArgs{l.sent(), epoch, l.w}, dealt, func(p mixing.Part) error {
+	err = distributed.Each(ctx, l.src, task, passArgs{l.sent(), epoch, l.w}, dealt, func(p online.Part) error {
 		parts = append(parts, p)
 		return nil
 	})

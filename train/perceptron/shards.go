@@ -6,21 +6,21 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/train/mixing"
+	"halfspace/train/internal/online"
 )
 
 // A shards is the shards of a training.
 type shards struct {
-	*mixing.Shards
+	*online.Shards
 	all *training // the learner that mixes them
 }
 
 // errPause ends the visits of a shard until the states of all shards are saved.
-var errPause = mixing.ErrPause
+var errPause = online.ErrPause
 
 func newShards(l *training) (x *shards, err error) {
 	x = &shards{all: l}
-	x.Shards, err = mixing.NewShards(l.src, l.opt.Options, func(rows block.Source, s int) (mixing.Member, error) {
+	x.Shards, err = online.NewShards(l.src, l.opt.Options, func(rows block.Source, s int) (online.Member, error) {
 		shard, err := newShard(rows, l.opt, s, l.w)
 		if err == nil {
 			shard.member = x
@@ -49,7 +49,7 @@ func (x *shards) epoch(ctx context.Context, epoch int64) error {
 }
 
 // take mixes the parts into the weights. It tells whether no row would change the weights with which the parts began.
-func (l *training) take(parts []mixing.Part) (clean bool) {
+func (l *training) take(parts []online.Part) (clean bool) {
 	clean = true
 	for _, p := range parts {
 		l.visits += p.Visits
@@ -61,7 +61,7 @@ func (l *training) take(parts []mixing.Part) (clean bool) {
 			}
 		}
 	}
-	l.mixed += mixing.Mix(l.w, parts, l.opt.Mix)
+	l.mixed += online.Mix(l.w, parts, l.opt.Mix)
 	return clean
 }
 
@@ -79,12 +79,12 @@ func (x *shards) mayReport(shard *training) {
 	})
 }
 
-// A member is the learner of one shard as a mixing.Member.
+// A member is the learner of one shard as a online.Member.
 type member struct{ *training }
 
 func (m member) Pass(ctx context.Context, epoch int64) error { return m.pass(ctx, epoch) }
 
-func (m member) Part() mixing.Part { return m.part() }
+func (m member) Part() online.Part { return m.part() }
 
 func (m member) Visits() int64 { return m.visits }
 
@@ -97,7 +97,7 @@ func newShard(rows block.Source, opt Options, shard int, w []float32) (*training
 	opt.Checkpoint, opt.Progress = nil, nil
 	l, err := newLearner(context.Background(), rows, nil, opt)
 	if err == nil {
-		l.stream = mixing.Stream(shard, 0)
+		l.stream = online.Stream(shard, 0)
 		copy(l.w, w)
 	}
 	return l, err
@@ -120,8 +120,8 @@ func (l *training) pass(ctx context.Context, epoch int64) error {
 }
 
 // part returns the result of the shard in the epoch so far.
-func (l *training) part() mixing.Part {
-	p := mixing.Part{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
+func (l *training) part() online.Part {
+	p := online.Part{Weights: l.w, Visits: l.visits, Updates: l.updates, Clean: l.converged}
 	if l.mean != nil {
 		l.mean.end(l.w)
 		p.Sum = l.mean.sum
@@ -132,7 +132,7 @@ func (l *training) part() mixing.Part {
 // Pass makes an epoch of one shard, from the mixed weights w, in which each vector has the stride of a block. rows are
 // the rows of the shard, numbered from 0: see mixing.dealable. The result depends on the arguments but not on opt.Workers.
 // The errors are the errors of Train.
-func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shard int, w []float32) (part mixing.Part, err error) {
+func Pass(ctx context.Context, rows block.Source, opt Options, epoch int64, shard int, w []float32) (part online.Part, err error) {
 	if opt, err = opt.withDefaults(false); err != nil {
 		return part, err
 	}

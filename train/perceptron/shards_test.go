@@ -14,12 +14,12 @@ import (
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the runs that
-// mixing.Deal documents.
+// online.Deal documents.
 type mixedLiteral struct {
 	all     *literal
 	mixed   float64
@@ -31,7 +31,7 @@ type mixedLiteral struct {
 
 // dealt returns the rows of each shard in an epoch.
 func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
-	runs, err := mixing.Deal(int64(n), &opt.Options, int64(epoch))
+	runs, err := online.Deal(int64(n), &opt.Options, int64(epoch))
 	if err != nil {
 		panic(err)
 	}

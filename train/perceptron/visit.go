@@ -5,7 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/train/visits"
+	"halfspace/train/internal/online"
 )
 
 // A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
@@ -15,7 +15,7 @@ type stretch struct {
 	lo, hi int          // numbers of the first row and of the row after the last, in block
 
 	index *block.Index
-	from  *visits.Window // window to which index belongs
+	from  *online.Window // window to which index belongs
 	steps *steps         // steps of the rows of index; nil if they have no sample weights
 	rows  []uint32       // row numbers in index
 	ahead []float32      // features to prefetch; see kernel.EpochIndexed

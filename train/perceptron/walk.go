@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // run makes the epochs. It returns errStop if the training ends before the last epoch.
@@ -57,7 +57,7 @@ func (l *training) order() (epoch func(context.Context, int64) error, err error)
 		return l.cyclic, nil
 	}
 	x := &numbered{training: l, steps: map[*block.Index]*steps{}}
-	if x.windows, err = visits.NewWindows(l.src, l.opt.Options, x.filled); err != nil {
+	if x.windows, err = online.NewWindows(l.src, l.opt.Options, x.filled); err != nil {
 		return nil, err
 	}
 	switch l.opt.Order {
@@ -251,7 +251,7 @@ func (l *training) finish() error {
 type numbered struct {
 	*training
 	within  int // number of rows of the next window that are already visited
-	windows visits.Windows
+	windows online.Windows
 	steps   map[*block.Index]*steps // steps of the rows of each index; nil if they have no sample weights
 }
 
@@ -265,7 +265,7 @@ func (x *numbered) filled(index *block.Index) (again func()) {
 
 // walk visits the rows of a window, a panel at a time. During visit i it prefetches row i, in storage order, of the
 // chunks win.Ahead. It calls after between two panels, unless after is nil.
-func (x *numbered) walk(ctx context.Context, win visits.Window, after func() error) error {
+func (x *numbered) walk(ctx context.Context, win online.Window, after func() error) error {
 	panel, sparse := min(kernel.EighthRows, kernel.PanelRows(x.rule.stride)), win.Index.Sparse() != nil
 	first := x.within
 	x.within = 0
@@ -304,7 +304,7 @@ func (x *numbered) walk(ctx context.Context, win visits.Window, after func() err
 func (x *numbered) permuted(ctx context.Context, epoch int64, after func() error) error {
 	p := learner.NewPermutation(int(x.rows), x.opt.Seed, x.stream+epoch)
 	x.within = p.Skip(x.at)
-	return x.windows.Permuted(ctx, p, func(win visits.Window) error { return x.walk(ctx, win, after) })
+	return x.windows.Permuted(ctx, p, func(win online.Window) error { return x.walk(ctx, win, after) })
 }
 
 // shuffle makes an epoch with its own permutation. The training has converged if the epoch makes no update.
@@ -326,8 +326,8 @@ func (x *numbered) fixedShuffle(ctx context.Context, _ int64) error {
 // random makes an epoch of draws with replacement; there are as many draws as rows. The generator's seed is opt.Seed
 // and the number of the epoch.
 func (x *numbered) random(ctx context.Context, epoch int64) error {
-	x.within = visits.WithinDraws(x.rows, x.at)
-	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win visits.Window) error {
+	x.within = online.WithinDraws(x.rows, x.at)
+	return x.windows.Drawn(ctx, rand.NewPCG(x.opt.Seed, uint64(x.stream+epoch)), x.at, func(win online.Window) error {
 		return x.walk(ctx, win, func() error { return x.verify(ctx) })
 	})
 }

@@ -1,4 +1,4 @@
-package visits
+package online
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // A member is the learner of one shard in an epoch.
@@ -18,11 +17,11 @@ type member struct {
 	*training
 	all   *training // learner with the mixed weights; nil on a cluster
 	shard int
-	told  struct{ visits, updates int64 } // counts at the last call of mixing.Shards.Tell
+	told  struct{ visits, updates int64 } // counts at the last call of Shards.Tell
 }
 
 // shard makes the member of a shard in the epoch that begins.
-func (l *training) shard(rows block.Source, shard int) (mixing.Member, error) {
+func (l *training) shard(rows block.Source, shard int) (Member, error) {
 	m, err := newMember(l.of, rows, l.settings, l.opt, shard)
 	if err != nil {
 		return nil, err
@@ -53,7 +52,7 @@ func (l *training) shardBytes() int64 {
 	return each * int64(len(l.stepper.Weights()))
 }
 
-// Pass makes the remaining visits of an epoch; see mixing.Member.
+// Pass makes the remaining visits of an epoch; see Member.
 func (m *member) Pass(ctx context.Context, epoch int64) error {
 	rows, err := NewRows(m.src, m.opt)
 	if err != nil {
@@ -63,8 +62,8 @@ func (m *member) Pass(ctx context.Context, epoch int64) error {
 	return rows.Epoch(ctx, epoch, m.r.Visits, m.visit)
 }
 
-func (m *member) Part() mixing.Part {
-	return mixing.Part{Weights: m.stepper.Weights(), State: inOrder(m.stepper.State()), Visits: m.r.Visits, Updates: m.r.Updates, Clean: m.r.Updates == 0}
+func (m *member) Part() Part {
+	return Part{Weights: m.stepper.Weights(), State: inOrder(m.stepper.State()), Visits: m.r.Visits, Updates: m.r.Updates, Clean: m.r.Updates == 0}
 }
 
 func (m *member) Visits() int64 { return m.r.Visits }
@@ -92,7 +91,7 @@ func inOrder(state map[string][]float64) (vectors [][]float64) {
 
 // take counts the visits and updates of the parts, and mixes their weights and states for the next epoch. Without an
 // update it changes no weights.
-func (l *training) take(parts []mixing.Part) {
+func (l *training) take(parts []Part) {
 	before := l.r.Updates
 	for _, p := range parts {
 		l.r.Visits += p.Visits
@@ -102,9 +101,9 @@ func (l *training) take(parts []mixing.Part) {
 		return
 	}
 	w, state := slices.Clone(l.stepper.Weights()), l.stepper.State()
-	mixing.Mix(w, parts, l.opt.Mix)
+	Mix(w, parts, l.opt.Mix)
 	for i, name := range slices.Sorted(maps.Keys(state)) {
-		state[name] = mixing.MeanState(parts, i)
+		state[name] = MeanState(parts, i)
 	}
 	l.stepper.Begin(w, state)
 }
@@ -118,14 +117,14 @@ type passArgs struct {
 }
 
 // A pass is the pass of a shard on a cluster. A piece is a shard.
-type pass = distributed.Task[passArgs, mixing.Part]
+type pass = distributed.Task[passArgs, Part]
 
 // newPass returns the pass of a learner's shards, or nil if the learner takes no shards.
 func newPass(l *learner.Learner) *pass {
 	if l.Option("shards") == nil {
 		return nil
 	}
-	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part mixing.Part, err error) {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part Part, err error) {
 		s := l.New()
 		if err := distributed.Decode(args.settings, s); err != nil {
 			return part, err
@@ -157,7 +156,7 @@ func named(state map[string][]float64, vectors [][]float64) map[string][]float64
 }
 
 // elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
-func (l *training) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
+func (l *training) elsewhere(ctx context.Context, p *pass, epoch int64, dealt [][]int64) (parts []Part, err error) {
 	s := learner.CopySettings(l.settings)
 	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil // these options belong to all shards together
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
@@ -165,7 +164,7 @@ func (l *training) elsewhere(ctx context.Context, p *pass, epoch int64, dealt []
 		return nil, err
 	}
 	args := passArgs{settings, epoch, l.stepper.Weights(), inOrder(l.stepper.State())}
-	err = distributed.Each(ctx, l.src, p, args, dealt, func(part mixing.Part) error {
+	err = distributed.Each(ctx, l.src, p, args, dealt, func(part Part) error {
 		parts = append(parts, part)
 		return nil
 	})

@@ -1,4 +1,4 @@
-package visits
+package online
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package visits
+package online
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // Learn trains l on all rows of src with the settings s. l must come from Complete. Learn makes up to Epochs epochs,
@@ -25,7 +24,7 @@ import (
 // and ctx's error.
 //
 // With more than one shard, each shard has its own stepper in an epoch. All steppers begin with the same weights and
-// the same state. After the epoch, their weights and states are mixed; see package mixing.
+// the same state. After the epoch, their weights and states are mixed.
 func Learn(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
 	learned, err := l.Train(ctx, &learner.Task{Rows: src, Settings: s})
 	if learned == nil {
@@ -59,14 +58,14 @@ func taskOf(l *learner.Learner) func(context.Context, *learner.Task) (*learner.L
 		if err != nil {
 			return nil, err
 		}
-		if err := mixing.CheckMemory(task, x.shardBytes()); err != nil {
+		if err := CheckMemory(task, x.shardBytes()); err != nil {
 			return nil, err
 		}
 		if task.Init != nil {
 			x.stepper.Begin(task.Init.Weights, task.Init.State)
 		}
 		if opt.Shards > 1 {
-			x.shards, err = mixing.NewShards(src, opt, x.shard, func(ctx context.Context, epoch int64, dealt [][]int64) ([]mixing.Part, error) {
+			x.shards, err = NewShards(src, opt, x.shard, func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error) {
 				return x.elsewhere(ctx, pass, epoch, dealt)
 			})
 		} else {
@@ -110,10 +109,10 @@ type training struct {
 	done     int64 // number of finished epochs
 	before   int64 // updates before the present epoch
 
-	rows   *Rows          // nil if there are shards
-	shards *mixing.Shards // nil if there is one shard
-	member *member        // nil if this isn't a shard
-	since  int64          // visits of the member when its pass began or resumed
+	rows   *Rows   // nil if there are shards
+	shards *Shards // nil if there is one shard
+	member *member // nil if this isn't a shard
+	since  int64   // visits of the member when its pass began or resumed
 
 	start, reported time.Time
 }
@@ -216,7 +215,7 @@ func (l *training) epoch(ctx context.Context) error {
 func (l *training) visit(b *block.Block, r int) error {
 	if l.r.Visits%256 == 0 {
 		if l.member != nil && l.r.Visits > l.since && l.member.due() {
-			return mixing.ErrPause
+			return ErrPause
 		}
 		if l.opt.Checkpoint.Due(l.done) {
 			l.mark()

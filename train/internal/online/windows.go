@@ -1,5 +1,10 @@
-// Package visits makes one visit to a row after another, in every order, for learners that learn from each row.
-package visits
+// Package online makes passes over rows for learners that learn from each row.
+//
+// Shards of the rows learn by iterative parameter mixing (McDonald, Hall and Mann, "Distributed Training Strategies for
+// the Structured Perceptron", NAACL 2010). In each epoch, every shard makes one pass over its rows, from the same
+// weights. The next epoch begins with the mean of the shards' weights. The number of shards is an option of the
+// training, not the number of workers. So the result doesn't depend on the computer.
+package online
 
 import (
 	"context"

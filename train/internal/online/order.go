@@ -1,4 +1,4 @@
-package visits
+package online
 
 import (
 	"context"
@@ -6,12 +6,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // Rows visits the rows of a source one after another, in the order of the options.
 type Rows struct {
-	Shard int // number of the shard that the rows are, for random choices; 0 without shards. See mixing.Stream
+	Shard int // number of the shard that the rows are, for random choices; 0 without shards. See Stream
 
 	src     block.Source
 	opt     learner.Options
@@ -53,12 +52,12 @@ func (s *Rows) Epoch(ctx context.Context, epoch, skip int64, visit func(b *block
 		if s.opt.Order == learner.FixedShuffle {
 			epoch = 0
 		}
-		p := learner.NewPermutation(int(s.src.Rows()), s.opt.Seed, mixing.Stream(s.Shard, epoch))
+		p := learner.NewPermutation(int(s.src.Rows()), s.opt.Seed, Stream(s.Shard, epoch))
 		within = p.Skip(skip)
 		return s.windows.Permuted(ctx, p, each)
 	case learner.Random:
 		within = WithinDraws(s.src.Rows(), skip)
-		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(mixing.Stream(s.Shard, epoch))), skip, each)
+		return s.windows.Drawn(ctx, rand.NewPCG(s.opt.Seed, uint64(Stream(s.Shard, epoch))), skip, each)
 	}
 	return s.cyclic(ctx, skip, visit)
 }

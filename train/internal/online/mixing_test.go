@@ -1,4 +1,4 @@
-package mixing
+package online
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package visits_test
+package online_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train/ftrl"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 	"halfspace/train/passiveaggressive"
-	"halfspace/train/visits"
 )
 
 // A path is the weights of a shard, and what they depend on. Both learners are written out as in their papers, on rows of one
@@ -304,7 +304,7 @@ func TestWindows(t *testing.T) {
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
 		file := learntest.Cached(t, testproblems.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
-		if _, err := visits.NewWindows(block.Source(file), learner.Options{Order: learner.Shuffle}, func(*block.Index) func() {
+		if _, err := online.NewWindows(block.Source(file), learner.Options{Order: learner.Shuffle}, func(*block.Index) func() {
 			made++
 			return func() {}
 		}); err != nil {
