@@ -107,7 +107,7 @@ type rates struct {
 // but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
 func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	return online.Learn(ctx, FTRL, src, &opt)
+	return online.Train(ctx, FTRL, src, &opt)
 }
 
 // TrainAdaGrad trains by AdaGrad with a diagonal matrix (Duchi, Hazan and Singer, "Adaptive Subgradient Methods for
@@ -129,5 +129,5 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Res
 // but n grows, so the growth in one epoch becomes small against n. More than one shard needs src to be a *block.Data or
 // a block.Seekable.
 func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*learner.Result, error) {
-	return online.Learn(ctx, AdaGrad, src, &opt)
+	return online.Train(ctx, AdaGrad, src, &opt)
 }

@@ -71,10 +71,10 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
-	rows, err := online.NewRows(s.src, s.opt.Options)
+	pass, err := online.NewPass(s.src, s.opt.Options, 0, nil)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
-		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
+		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
 		s.steps = by.at().t
 		return err
 	}, err
@@ -112,11 +112,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 			sum.loss += p.Loss
 		}
 		if len(parts) > 0 {
-			vectors := make([][]float64, len(parts[0].State))
-			for i := range vectors {
-				vectors[i] = online.MeanState(parts, i)
-			}
-			by.begin(vectors)
+			by.begin(online.MeanState(parts))
 		}
 		return err
 	}, err
@@ -144,12 +140,11 @@ func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, 
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	opt := x.solver.opt.Options
 	opt.Workers = 1
-	rows, err := online.NewRows(x.rows, opt)
+	pass, err := online.NewPass(x.rows, opt, x.number, nil)
 	if err != nil {
 		return err
 	}
-	rows.Shard = x.number
-	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block, c *scratch) {
+	return x.solver.visit(ctx, x.rows, pass, epoch, func(part *block.Block, c *scratch) {
 		x.learn(part, c, &x.losses)
 		x.visits += int64(part.Len())
 	})

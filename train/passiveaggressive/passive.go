@@ -77,7 +77,7 @@ func (o Options) withDefaults() (Options, error) {
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	return online.Learn(ctx, Learner, src, &opt)
+	return online.Train(ctx, Learner, src, &opt)
 }
 
 // A stepper is the learner.Stepper of the passive-aggressive algorithms.

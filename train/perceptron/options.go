@@ -21,13 +21,9 @@ type Options struct {
 
 	VoterBytes int64 // most bytes of the weights that vote, only with the form Voted; VoterBytes
 
-	Margin    float64   // a row updates the weights if y (w.x) is at most this, 0 or more; 0
-	L2        float64   // penalty on the weights without the bias, 0 or more; 0. It excludes votes and a pocket
-	EarlyStop int64     // epochs without fewer errors that end the training; 0: the training doesn't end early
-	Init      []float64 // initial weights, in the form of Result.Weights; nil: zeros. They exclude a pocket and votes
-	// Versus says that the rows are one class versus the rest of several classes. A pocket then doesn't keep the
-	// initial zeros; see pocket.Pocket.LeaveZeros.
-	Versus bool
+	Margin    float64 // a row updates the weights if y (w.x) is at most this, 0 or more; 0
+	L2        float64 // penalty on the weights without the bias, 0 or more; 0. It excludes votes and a pocket
+	EarlyStop int64   // epochs without fewer errors that end the training; 0: the training doesn't end early
 }
 
 // withDefaults returns the options with every zero value replaced by its default. It returns an error if an option is
@@ -56,8 +52,6 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
 	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
-	case (voted || o.Pocket != "") && o.Init != nil:
-		return o, errors.New("the form voted and a pocket begin with zeros: leave out the weights to begin with")
 	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
 		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
 	case (voted || o.Pocket != "") && o.L2 > 0:

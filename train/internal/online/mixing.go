@@ -7,8 +7,6 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
@@ -16,44 +14,44 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/schema"
 	"halfspace/train/learner"
 )
 
-// Deal returns the runs of each shard in an epoch: their numbers, ascending. A run is block.ChunkRows rows. Of n runs in
-// order, shard s gets the runs s*n/shards to (s+1)*n/shards-1, so the numbers of runs of two shards differ by at most
-// 1.
+// Deal returns the chunks of each shard in an epoch: their numbers, ascending. Of n chunks in order, shard s gets the
+// chunks s*n/shards to (s+1)*n/shards-1, so the numbers of chunks of two shards differ by at most 1.
 //
-// In file order, the order of the runs is the same in each epoch, and the runs of a shard follow each other. For the
-// other orders the runs are permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed. Its
-// second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. Deal returns an error if there
-// are fewer runs than shards.
+// In file order, the order of the chunks is the same in each epoch, and the chunks of a shard follow each other. For
+// the other orders the chunks are permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed.
+// Its second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. Deal returns an error if
+// there are fewer chunks than shards.
 func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
-	runs := make([]int64, (rows+block.ChunkRows-1)/block.ChunkRows)
+	chunks := make([]int64, (rows+block.ChunkRows-1)/block.ChunkRows)
 	shards := int(max(1, opt.Shards))
-	if len(runs) < shards {
+	if len(chunks) < shards {
 		most := "1 shard"
-		if len(runs) > 1 {
-			most = fmt.Sprintf("%d shards or fewer", len(runs))
+		if len(chunks) > 1 {
+			most = fmt.Sprintf("%d shards or fewer", len(chunks))
 		}
-		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(runs)), "run"),
+		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(chunks)), "run"),
 			humanize.Count(block.ChunkRows), humanize.Count(int64(shards)), most)
 	}
-	for i := range runs {
-		runs[i] = int64(i)
+	for i := range chunks {
+		chunks[i] = int64(i)
 	}
 	if opt.Order != learner.Cyclic && shards > 1 {
 		if opt.Order == learner.FixedShuffle {
 			epoch = 0
 		}
 		rng := rand.NewPCG(opt.Seed, ^uint64(epoch))
-		for i := len(runs) - 1; i > 0; i-- {
+		for i := len(chunks) - 1; i > 0; i-- {
 			j := learner.Draw(rng, uint64(i)+1)
-			runs[i], runs[j] = runs[j], runs[i]
+			chunks[i], chunks[j] = chunks[j], chunks[i]
 		}
 	}
 	dealt := make([][]int64, shards)
 	for s := range dealt {
-		dealt[s] = runs[s*len(runs)/shards : (s+1)*len(runs)/shards]
+		dealt[s] = chunks[s*len(chunks)/shards : (s+1)*len(chunks)/shards]
 		slices.Sort(dealt[s])
 	}
 	return dealt, nil
@@ -66,8 +64,7 @@ func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 // A Part is the result of one shard in one epoch.
 type Part struct {
 	Weights []float32   // weights at the end of the epoch, with the stride of a block
-	Sum     []float64   // sum of the weights after each visit; nil unless the training averages weights
-	State   [][]float64 // other vectors that the training mixes, see MeanState; nil: none
+	State   [][]float64 // the vectors of Rule.Vectors
 	Loss    float64     // sum of the losses of the visits; 0 if the training doesn't use it
 	Visits  int64
 	Updates int64
@@ -101,35 +98,38 @@ func Mix(w []float32, parts []Part, mix learner.Mix) (updates float64) {
 	return updates / all
 }
 
-// MeanState returns the mean over the parts of vector i of State, in a new slice. All parts have equal shares. There
+// MeanState returns the means over the parts of the vectors of State, in new slices. All parts have equal shares. There
 // must be one part or more. Sums are made in the order of the parts.
-func MeanState(parts []Part, i int) []float64 {
-	mean := make([]float64, len(parts[0].State[i]))
-	for _, p := range parts {
-		for c, v := range p.State[i] {
-			mean[c] += v
+func MeanState(parts []Part) [][]float64 {
+	means := make([][]float64, len(parts[0].State))
+	for i := range means {
+		means[i] = make([]float64, len(parts[0].State[i]))
+		for _, p := range parts {
+			for c, v := range p.State[i] {
+				means[i][c] += v
+			}
+		}
+		for c := range means[i] {
+			means[i][c] /= float64(len(parts))
 		}
 	}
-	for c := range mean {
-		mean[c] /= float64(len(parts))
-	}
-	return mean
+	return means
 }
 
-// chunksPerRun is the number of chunks in a run.
+// eighthsPerChunk is the number of eighths in a chunk.
 const eighthsPerChunk = block.ChunkRows / kernel.EighthRows
 
-// dealable are the rows of a source, in a form from which shards can be made.
+// A dealable is the rows of a source, in a form from which shards can be made.
 type dealable struct {
-	src  block.Source
-	runs []*block.Block // runs of rows in memory
-	file block.Seekable // file of other rows
+	spec   *schema.Spec
+	chunks []*block.Block // rows in memory
+	file   block.Seekable // other rows
 }
 
-// newDealable returns the rows of src, which must come from block.Validate. It returns an error unless src is a *block.Data or
-// a block.Seekable.
+// newDealable returns the rows of src, which must come from block.Validate. It returns an error unless src is a
+// *block.Data or a block.Seekable.
 func newDealable(src block.Source) (*dealable, error) {
-	r := &dealable{src: src}
+	d := &dealable{spec: src.Spec()}
 	switch from := src.(type) {
 	case *block.Data:
 		for b, err := range from.Blocks(context.Background()) {
@@ -137,77 +137,76 @@ func newDealable(src block.Source) (*dealable, error) {
 				return nil, err
 			}
 			for lo := 0; lo < b.Len(); lo += block.ChunkRows {
-				r.runs = append(r.runs, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
+				d.chunks = append(d.chunks, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
 			}
 		}
 	case block.Seekable:
-		r.file = from
+		d.file = from
 	default:
 		return nil, errors.New("shards need the rows in memory or in a cache file")
 	}
-	return r, nil
+	return d, nil
 }
 
-// Shard returns the rows of the given runs as a source. Its rows are numbered from 0. Each block is a run. Only the
-// last run of all rows may be shorter than the other runs, and it must be the last run of the shard.
-func (r *dealable) Shard(runs []int64) block.Source {
-	if r.file != nil {
-		return block.AssumeValid(block.Source(&shardFile{r.file, runs}))
+// shard returns the rows of the given chunks as a source. Its rows are numbered from 0. Each block is a chunk. Only the
+// last chunk of all rows may be shorter than the other chunks, and it must be the last chunk of the shard.
+func (d *dealable) shard(chunks []int64) block.Source {
+	if d.file != nil {
+		return block.AssumeValid(block.Source(&shardFile{d.file, chunks}))
 	}
-	blocks := make([]*block.Block, len(runs))
-	for i, number := range runs {
-		b := *r.runs[number]
+	blocks := make([]*block.Block, len(chunks))
+	for i, number := range chunks {
+		b := *d.chunks[number]
 		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
-	return block.AssumeValid(block.Source(block.NewData(r.src.Spec(), blocks)))
+	return block.AssumeValid(block.Source(block.NewData(d.spec, blocks)))
 }
 
-// A shardFile is the rows of some runs of a file, as a source.
+// A shardFile is the rows of some chunks of a file, as a source.
 type shardFile struct {
 	block.Seekable
-	runs []int64
+	chunks []int64
 }
 
 func (f *shardFile) Rows() int64 {
-	n := int64(len(f.runs))
-	return min(n*block.ChunkRows, (n-1)*block.ChunkRows+f.Seekable.Rows()-f.runs[n-1]*block.ChunkRows)
+	n := int64(len(f.chunks))
+	return min(n*block.ChunkRows, (n-1)*block.ChunkRows+f.Seekable.Rows()-f.chunks[n-1]*block.ChunkRows)
 }
 
-// ReadChunk reads chunk c of the shard; see block.Seekable.
-func (f *shardFile) ReadChunk(c int, to *block.Block) error {
-	return f.Seekable.ReadChunk(int(f.runs[c/eighthsPerChunk])*eighthsPerChunk+c%eighthsPerChunk, to)
+// ReadChunk reads an eighth of the shard; see block.Seekable.
+func (f *shardFile) ReadChunk(eighth int, to *block.Block) error {
+	return f.Seekable.ReadChunk(int(f.chunks[eighth/eighthsPerChunk])*eighthsPerChunk+eighth%eighthsPerChunk, to)
 }
 
 // ReadRows reads rows of the shard, which have their numbers in the shard; see block.Seekable.
 func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 	all := make([]uint32, len(rows))
 	for i, row := range rows {
-		all[i] = uint32(f.runs[row/block.ChunkRows])*block.ChunkRows + row%block.ChunkRows
+		all[i] = uint32(f.chunks[row/block.ChunkRows])*block.ChunkRows + row%block.ChunkRows
 	}
 	return f.Seekable.ReadRows(all, to)
 }
 
-// A buffer has room for the rows of a run.
+// A buffer has room for the rows of a chunk.
 type buffer struct {
-	run   *block.Block
-	rows  *block.Block // the rows of run that are in use
-	chunk *block.Block // a chunk of sparse rows
+	chunk  *block.Block
+	rows   *block.Block // the rows of chunk that are in use
+	eighth *block.Block // an eighth of sparse rows
 }
 
-// Blocks yields the runs. While one run is in use, the next runs are read.
+// Blocks yields the chunks. While one chunk is in use, the next chunks are read.
 func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	buffers := make([]*buffer, min(block.InFlight, len(f.runs)))
+	buffers := make([]*buffer, min(block.InFlight, len(f.chunks)))
 	for i := range buffers {
-		buffers[i] = new(buffer)
-		if b := buffers[i]; f.Sparse() {
-			b.run, b.chunk = block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)
+		if f.Sparse() {
+			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), eighth: block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)}
 		} else {
-			b.run = block.NewFor(f.Spec(), 0, block.ChunkRows)
+			buffers[i] = &buffer{chunk: block.NewFor(f.Spec(), 0, block.ChunkRows)}
 		}
 	}
 	return func(yield func(*block.Block, error) bool) {
-		for b, err := range parallel.Prefetch(ctx, len(f.runs), buffers, func(i int, b *buffer) func() error {
+		for b, err := range parallel.Prefetch(ctx, len(f.chunks), buffers, func(i int, b *buffer) func() error {
 			return func() error { return f.read(i, b) }
 		}) {
 			if err != nil {
@@ -221,40 +220,36 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// read reads run i of the shard into b.
+// read reads chunk i of the shard into b.
 func (f *shardFile) read(i int, b *buffer) error {
 	first := int64(i) * block.ChunkRows
 	rows := int(min(block.ChunkRows, f.Rows()-first))
-	if f.Sparse() {
-		b.run.Clear(first)
+	if b.rows = b.chunk; f.Sparse() {
+		b.chunk.Clear(first)
 	} else {
-		b.rows = b.run.Slice(0, rows)
+		b.rows = b.chunk.Slice(0, rows)
 		b.rows.First = first
 	}
 	for lo := 0; lo < rows; lo += kernel.EighthRows {
-		c := i*eighthsPerChunk + lo/kernel.EighthRows
+		to := b.eighth
 		if !f.Sparse() {
-			if err := f.ReadChunk(c, b.run.Slice(lo, lo+kernel.EighthRows)); err != nil {
-				return err
-			}
-			continue
+			to = b.chunk.Slice(lo, lo+kernel.EighthRows)
 		}
-		if err := f.ReadChunk(c, b.chunk); err != nil {
+		if err := f.ReadChunk(i*eighthsPerChunk+lo/kernel.EighthRows, to); err != nil {
 			return err
 		}
-		for r := range min(rows-lo, b.chunk.Len()) {
-			b.run.AppendRow(b.chunk, r)
+		if f.Sparse() {
+			for r := range min(rows-lo, to.Len()) {
+				b.chunk.AppendRow(to, r)
+			}
 		}
-	}
-	if f.Sparse() {
-		b.rows = b.run
 	}
 	return nil
 }
 
 // A Member learns from the rows of one shard in one epoch.
 type Member interface {
-	// Pass makes the remaining visits of the epoch. Once Shards.Due tells that a checkpoint is due, Pass returns
+	// Pass makes the remaining visits of the epoch. Once a checkpoint is due, Pass returns
 	// ErrPause between two visits. It makes some visits before it pauses, because beginning may take longer than the
 	// time between two checkpoints, and each call must make progress.
 	Pass(ctx context.Context, epoch int64) error
@@ -278,18 +273,15 @@ type Shards struct {
 	count   int64                                                           // number of rows
 	rows    *dealable                                                       // nil if the rows are on a cluster
 	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
-	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt runs
+	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt chunks
 
 	each []Member // members of the present epoch; nil between two epochs
 	done []bool   // members that have finished the epoch
-
-	visits, updates atomic.Int64 // in the present epoch, as counted by Tell
-	reports         sync.Mutex
 }
 
 // NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch, begin
 // makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the function
-// cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the runs of each shard, and
+// cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the chunks of each shard, and
 // cluster returns the parts of the shards in the order of dealt. NewShards returns an error if there are too few rows,
 // or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
 func NewShards(src block.Source, opt learner.Options, begin func(rows block.Source, shard int) (Member, error),
@@ -342,10 +334,10 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, e
 		}
 	}
 	for slices.Contains(x.done, false) {
-		if err := x.visit(ctx, epoch); err != nil {
+		if err := x.passes(ctx, epoch); err != nil {
 			return nil, err
 		}
-		if x.Due(epoch) {
+		if x.opt.Checkpoint.Due(epoch) {
 			mark()
 		}
 	}
@@ -359,8 +351,8 @@ func (x *Shards) deal(epoch int64) error {
 		return err
 	}
 	each := make([]Member, len(dealt))
-	for s, runs := range dealt {
-		if each[s], err = x.begin(x.rows.Shard(runs), s); err != nil {
+	for s, chunks := range dealt {
+		if each[s], err = x.begin(x.rows.shard(chunks), s); err != nil {
 			return err
 		}
 	}
@@ -368,9 +360,9 @@ func (x *Shards) deal(epoch int64) error {
 	return nil
 }
 
-// visit lets the members visit their rows, as many members at once as there are workers. It ends early if a checkpoint
+// passes lets the members visit their rows, as many members at once as there are workers. It ends early if a checkpoint
 // is due.
-func (x *Shards) visit(ctx context.Context, epoch int64) error {
+func (x *Shards) passes(ctx context.Context, epoch int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	failed := make(chan error, 1)
@@ -402,36 +394,15 @@ func (x *Shards) Take() (parts []Part) {
 		parts = append(parts, member.Part())
 	}
 	x.each = nil
-	x.visits.Store(0)
-	x.updates.Store(0)
 	return parts
 }
 
-// Due tells whether a checkpoint is due in the given epoch. Members may call it concurrently.
-func (x *Shards) Due(epoch int64) bool { return x.opt.Checkpoint.Due(epoch) }
-
-// Visited returns the number of visits of all members in the present epoch.
-func (x *Shards) Visited() (visits int64) {
+// visits returns the number of visits of all members in the present epoch.
+func (x *Shards) visits() (visits int64) {
 	for _, member := range x.each {
 		visits += member.Visits()
 	}
 	return visits
-}
-
-// Tell adds visits and updates of a member to the counts. Then it calls report, unless another member is in report.
-// Members may call Tell concurrently.
-func (x *Shards) Tell(visits, updates int64, report func()) {
-	x.visits.Add(visits)
-	x.updates.Add(updates)
-	if x.reports.TryLock() {
-		defer x.reports.Unlock()
-		report()
-	}
-}
-
-// Told returns the visits and updates that Tell counted in the present epoch.
-func (x *Shards) Told() (visits, updates int64) {
-	return x.visits.Load(), x.updates.Load()
 }
 
 // State saves or restores the members of the present epoch.

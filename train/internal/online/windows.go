@@ -1,9 +1,3 @@
-// Package online makes passes over rows for learners that learn from each row.
-//
-// Shards of the rows learn by iterative parameter mixing (McDonald, Hall and Mann, "Distributed Training Strategies for
-// the Structured Perceptron", NAACL 2010). In each epoch, every shard makes one pass over its rows, from the same
-// weights. The next epoch begins with the mean of the shards' weights. The number of shards is an option of the
-// training, not the number of workers. So the result doesn't depend on the computer.
 package online
 
 import (
@@ -11,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
@@ -20,57 +13,55 @@ import (
 	"halfspace/train/learner"
 )
 
-// windowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
-const windowRows = learner.WindowRows
+// A window is rows to visit one after another.
+type window struct {
+	rows  []uint32     // numbers of the rows in index, in the order of the visits
+	index *block.Index // index that holds the rows
+	ahead []uint32     // eighths of index to prefetch during the visits: the eighths of the next window
+	kept  any          // see Filled
 
-// A Window is rows to visit one after another.
-type Window struct {
-	Rows  []uint32     // numbers of the rows in Index, in the order of the visits
-	Index *block.Index // index that holds the rows
-	Ahead []uint32     // chunks of Index to prefetch during the visits: the chunks of the next window
-
-	// Source of the rows of Index: whole chunks, or drawn rows. Both are nil if Index has all rows.
-	chunksOf, draws []uint32
+	// Source of the rows of index: whole eighths, or drawn rows. Both are nil if index has all rows.
+	eighths, draws []uint32
 }
 
-// Number returns the number, among all rows, of row id of Index.
-func (w *Window) Number(id uint32) int64 {
+// number returns the number, among all rows, of row id of the index.
+func (w *window) number(id uint32) int64 {
 	switch {
-	case w.chunksOf != nil:
-		return int64(w.chunksOf[id/kernel.EighthRows])*kernel.EighthRows + int64(id%kernel.EighthRows)
+	case w.eighths != nil:
+		return int64(w.eighths[id/kernel.EighthRows])*kernel.EighthRows + int64(id%kernel.EighthRows)
 	case w.draws != nil:
 		return int64(w.draws[id])
 	}
 	return int64(id)
 }
 
-// Features returns the features of rows lo to hi-1 of a chunk of the index, or nil if the rows are sparse.
-func (w *Window) Features(chunk, lo, hi, stride int) []float32 {
-	if w.Index.Rows() == nil {
+// prefetch returns the features of rows lo to hi-1 of eighth number e of ahead, or nil if there are none.
+func (w *window) prefetch(e, lo, hi, stride int) []float32 {
+	if e >= len(w.ahead) || w.index.Rows() == nil {
 		return nil
 	}
-	x := w.Index.Rows().Chunk(chunk)
+	x := w.index.Rows().Chunk(int(w.ahead[e]))
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
-// Windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
+// windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
 // first error.
-type Windows interface {
-	Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error
+type windows interface {
+	permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error
 
-	// Drawn begins with the window that has draw number skip, counted from 0.
-	Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error
+	// drawn begins with the window that has draw number skip, counted from 0.
+	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
-// NewWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
-// the workers of opt. If filled isn't nil, NewWindows calls it with each index that it makes; the function again that
-// filled returns is called after new rows are read into that index.
-func NewWindows(src block.Source, opt learner.Options, filled func(*block.Index) (again func())) (Windows, error) {
+// A Filled function is called with each index that a Pass makes. The panels with rows of that index have its result
+// kept. The function again is called after new rows are read into that index.
+type Filled func(*block.Index) (kept any, again func())
+
+// newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
+// the workers of opt.
+func newWindows(src block.Source, opt learner.Options, filled Filled) (windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
-	}
-	if filled == nil {
-		filled = func(*block.Index) func() { return func() {} }
 	}
 	switch src := src.(type) {
 	case *block.Data:
@@ -78,8 +69,8 @@ func NewWindows(src block.Source, opt learner.Options, filled func(*block.Index)
 		if err != nil {
 			return nil, err
 		}
-		filled(index)
-		return &memoryWindows{index: index, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), beside: opt.Workers > 1}, nil
+		kept, _ := filled(index)
+		return &memoryWindows{all: window{index: index, kept: kept}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), beside: opt.Workers > 1}, nil
 	case block.Seekable:
 		return newFileWindows(src, filled)
 	}
@@ -88,16 +79,18 @@ func NewWindows(src block.Source, opt learner.Options, filled func(*block.Index)
 
 // A memoryWindows has all rows in memory.
 type memoryWindows struct {
-	index  *block.Index
+	all    window
 	rows   int
 	stride int
 	beside bool // compute permutations on another goroutine
-	draws  []uint32
 }
 
-func (s *memoryWindows) Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error {
+func (s *memoryWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
 	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
-		return visit(Window{Rows: rows, Index: s.index, Ahead: s.prefetched(p.Window(k + 1))})
+		if s.all.rows = rows; learner.WindowRows*s.stride*4 <= aheadBytes {
+			s.all.ahead = p.Window(k + 1)
+		}
+		return visit(&s.all)
 	})
 }
 
@@ -106,18 +99,10 @@ func (s *memoryWindows) Permuted(ctx context.Context, p *learner.Permutation, vi
 // prefetches.
 const aheadBytes = 512 << 10
 
-// prefetched returns the chunks of a window, or nil if the window is too large for prefetches.
-func (s *memoryWindows) prefetched(chunks []uint32) []uint32 {
-	if windowRows*s.stride*4 > aheadBytes {
-		return nil
-	}
-	return chunks
-}
-
-func (s *memoryWindows) Drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error {
-	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.draws) {
-		s.draws = drawRows(s.draws[:0], min(left, windowRows), rng, s.rows)
-		if err := visit(Window{Rows: s.draws, Index: s.index}); err != nil {
+func (s *memoryWindows) drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.all.rows) {
+		s.all.rows = drawRows(s.all.rows[:0], min(left, learner.WindowRows), rng, s.rows)
+		if err := visit(&s.all); err != nil {
 			return err
 		}
 	}
@@ -129,7 +114,7 @@ func (s *memoryWindows) Drawn(_ context.Context, rng *rand.PCG, skip int64, visi
 func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 	draws = int(min(skip, int64(rows)))
 	if draws < rows {
-		draws -= draws % windowRows
+		draws -= draws % learner.WindowRows
 	}
 	for range draws {
 		rng.Uint64()
@@ -137,13 +122,13 @@ func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 	return draws
 }
 
-// WithinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
+// withinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
 // draws in an epoch.
-func WithinDraws(rows, skip int64) int {
+func withinDraws(rows, skip int64) int {
 	if skip >= rows {
 		return 0
 	}
-	return int(skip % windowRows)
+	return int(skip % learner.WindowRows)
 }
 
 // drawRows appends n draws from all rows to dst.
@@ -163,23 +148,24 @@ type fileWindows struct {
 
 // A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
 type readWindow struct {
-	Window
-	chunks []*block.Block // the memory, in blocks of kernel.EighthRows rows
+	window
+	memory []*block.Block // blocks of kernel.EighthRows rows
 	again  func()         // called after rows are read
 }
 
-func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*fileWindows, error) {
+func newFileWindows(src block.Seekable, filled Filled) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
-	chunks := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
+	eighths := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
 	for range learner.WindowsInFlight(src.Rows(), 1) {
-		w, err := newReadWindow(src.Spec(), chunks, src.Sparse())
+		w, err := newReadWindow(src.Spec(), eighths, src.Sparse())
 		if err != nil {
 			return nil, err
 		}
-		again := filled(w.Index)
+		kept, again := filled(w.index)
+		w.kept = kept
 		w.again = func() {
 			if src.Sparse() {
-				w.Index.Renew()
+				w.index.Renew()
 			}
 			again()
 		}
@@ -188,79 +174,72 @@ func newFileWindows(src block.Seekable, filled func(*block.Index) func()) (*file
 	return s, nil
 }
 
-// newReadWindow returns a window with memory for a number of chunks.
-func newReadWindow(spec *schema.Spec, chunks int, sparse bool) (w *readWindow, err error) {
-	w = &readWindow{chunks: make([]*block.Block, chunks)}
+// newReadWindow returns a window with memory for a number of eighths.
+func newReadWindow(spec *schema.Spec, eighths int, sparse bool) (w *readWindow, err error) {
+	w = &readWindow{memory: make([]*block.Block, eighths)}
 	if sparse {
-		for c := range chunks {
-			w.chunks[c] = block.NewSparseFor(spec, 0, kernel.EighthRows, 0)
+		for e := range eighths {
+			w.memory[e] = block.NewSparseFor(spec, 0, kernel.EighthRows, 0)
 		}
-		w.Index = block.NewSparseIndex(w.chunks)
+		w.index = block.NewSparseIndex(w.memory)
 		return w, nil
 	}
-	b := block.NewFor(spec, 0, chunks*kernel.EighthRows)
-	for c := range chunks {
-		w.chunks[c] = b.Slice(c*kernel.EighthRows, (c+1)*kernel.EighthRows)
+	b := block.NewFor(spec, 0, eighths*kernel.EighthRows)
+	for e := range eighths {
+		w.memory[e] = b.Slice(e*kernel.EighthRows, (e+1)*kernel.EighthRows)
 	}
-	w.Index, err = block.NewData(spec, []*block.Block{b}).Index()
+	w.index, err = block.NewData(spec, []*block.Block{b}).Index()
 	return w, err
 }
 
-func (s *fileWindows) Permuted(ctx context.Context, p *learner.Permutation, visit func(Window) error) error {
-	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func() error {
+func (s *fileWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
+	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func(e int) (bool, error) {
 		k += p.First()
-		w.Rows = p.Positions(w.Rows[:0], k)
-		w.chunksOf = p.Window(k)
-		return func() error { return w.readChunks(s.src, w.chunksOf) }
-	})
-}
-
-func (s *fileWindows) Drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(Window) error) error {
-	rows := s.rows - skipDraws(rng, s.rows, skip)
-	return s.each(ctx, (rows+windowRows-1)/windowRows, visit, func(k int, w *readWindow) func() error {
-		w.draws = drawRows(w.draws[:0], min(windowRows, rows-k*windowRows), rng, s.rows)
-		w.Rows = w.Rows[:0]
-		for i := range w.draws {
-			w.Rows = append(w.Rows, uint32(i))
+		w.rows = p.Positions(w.rows[:0], k)
+		w.eighths = p.Window(k)
+		return func(e int) (bool, error) {
+			return e+1 < len(w.eighths), s.src.ReadChunk(int(w.eighths[e]), w.memory[e])
 		}
-		return func() error { return w.readDraws(s.src) }
 	})
 }
 
-// each visits n windows, which begin fills as in parallel.Prefetch.
-func (s *fileWindows) each(ctx context.Context, n int, visit func(Window) error,
-	begin func(k int, w *readWindow) func() error) error {
-	for w, err := range parallel.Prefetch(ctx, n, s.used, begin) {
+func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+	rows := s.rows - skipDraws(rng, s.rows, skip)
+	return s.each(ctx, (rows+learner.WindowRows-1)/learner.WindowRows, visit, func(k int, w *readWindow) func(e int) (bool, error) {
+		w.draws = drawRows(w.draws[:0], min(learner.WindowRows, rows-k*learner.WindowRows), rng, s.rows)
+		w.rows = w.rows[:0]
+		for i := range w.draws {
+			w.rows = append(w.rows, uint32(i))
+		}
+		return func(e int) (bool, error) {
+			lo, hi := e*kernel.EighthRows, min(len(w.draws), (e+1)*kernel.EighthRows)
+			return hi < len(w.draws), s.src.ReadRows(w.draws[lo:hi], w.memory[e])
+		}
+	})
+}
+
+// each visits n windows. begin chooses the rows of window k, and returns the function that reads eighth e of the window
+// and tells whether another eighth follows.
+func (s *fileWindows) each(ctx context.Context, n int, visit func(*window) error,
+	begin func(k int, w *readWindow) (read func(e int) (more bool, err error))) error {
+	for w, err := range parallel.Prefetch(ctx, n, s.used, func(k int, w *readWindow) func() error {
+		read := begin(k, w)
+		return func() (err error) {
+			for e, more := 0, true; more && err == nil; e++ {
+				more, err = read(e)
+			}
+			if err == nil {
+				w.again()
+			}
+			return err
+		}
+	}) {
 		if err == nil {
-			err = visit(w.Window)
+			err = visit(&w.window)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// readChunks reads whole chunks into the window, in the given order.
-func (w *readWindow) readChunks(src block.Seekable, chunks []uint32) error {
-	for i, c := range chunks {
-		if err := src.ReadChunk(int(c), w.chunks[i]); err != nil {
-			return err
-		}
-	}
-	w.again()
-	return nil
-}
-
-// readDraws reads the drawn rows.
-func (w *readWindow) readDraws(src block.Seekable) error {
-	c := 0
-	for rows := range slices.Chunk(w.draws, kernel.EighthRows) {
-		if err := src.ReadRows(rows, w.chunks[c]); err != nil {
-			return err
-		}
-		c++
-	}
-	w.again()
 	return nil
 }
