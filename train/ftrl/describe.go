@@ -1,8 +1,6 @@
 package ftrl
 
 import (
-	"cmp"
-
 	"halfspace/schema"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
@@ -16,7 +14,10 @@ var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 	New:     func() learner.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
 	LogOdds: true, NotFound: notFound,
 	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
-	Stepper: describeFTRL})
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		o := s.(*Options)
+		return newStepper(spec, rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2})
+	}})
 
 // AdaGrad describes AdaGrad.
 var AdaGrad = online.Steps(&learner.Learner{Name: "adagrad",
@@ -29,10 +30,11 @@ var AdaGrad = online.Steps(&learner.Learner{Name: "adagrad",
 		return o
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss: func(s learner.Settings) learner.RowLoss {
-		return learner.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic))
-	},
-	Stepper: describeAdaGrad})
+	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradOptions).Loss) },
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		o := s.(*AdaGradOptions)
+		return newStepper(spec, rates{loss: o.Loss, alpha: o.Eta, beta: delta})
+	}})
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
@@ -54,19 +56,3 @@ var (
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
 		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
 )
-
-func describeFTRL(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	r, err := s.(*Options).rates()
-	if err != nil {
-		return nil, err
-	}
-	return newStepper(spec, r)
-}
-
-func describeAdaGrad(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	r, err := s.(*AdaGradOptions).rates()
-	if err != nil {
-		return nil, err
-	}
-	return newStepper(spec, r)
-}

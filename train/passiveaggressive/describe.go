@@ -1,8 +1,6 @@
 package passiveaggressive
 
 import (
-	"cmp"
-
 	"halfspace/schema"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
@@ -18,8 +16,10 @@ var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
 	},
 	Joint: true, Together: true,
 	NotFound: "no plane with a margin of 1 for every row was found",
-	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
-	Stepper:  describe})
+	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Options).Loss) },
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		return newStepper(spec, *s.(*Options))
+	}})
 
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
@@ -27,7 +27,3 @@ var (
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
 		Field: learner.FieldOf(func(o *Options) any { return &o.Loss })}
 )
-
-func describe(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	return newStepper(spec, *s.(*Options))
-}

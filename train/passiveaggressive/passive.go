@@ -3,9 +3,6 @@ package passiveaggressive
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -30,23 +27,6 @@ type Options struct {
 	learner.Options
 	Loss Loss    // Hinge
 	C    float64 // aggressiveness, above 0: the factor of the loss in an update; 1
-}
-
-func (o Options) withDefaults() (Options, error) {
-	if o.Loss == "" {
-		o.Loss = Hinge
-	}
-	if !slices.Contains(Losses, o.Loss) {
-		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
-	}
-	if o.C == 0 {
-		o.C = 1
-	}
-	if !(o.C > 0) || math.IsInf(o.C, 0) {
-		//lint:ignore ST1005 C is the name of an option
-		return o, fmt.Errorf("C is %v: use a number above 0", o.C)
-	}
-	return o, nil
 }
 
 // Train learns from one row after another, in opt.Epochs epochs. The weights, including the bias, are 0 at first. Let l
@@ -88,10 +68,6 @@ type stepper struct {
 }
 
 func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
-	opt, err := opt.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	if len(spec.Classes) < 2 {
 		return nil, learner.TwoClasses(spec)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"halfspace/block"
@@ -26,12 +25,9 @@ type Options struct {
 	EarlyStop int64   // epochs without fewer errors that end the training; 0: the training doesn't end early
 }
 
-// withDefaults returns the options with every zero value replaced by its default. It returns an error if an option is
-// out of range or excludes another option that is set.
+// withDefaults returns the options with the defaults that depend on other options. It returns an error if an option
+// excludes another option that is set.
 func (o Options) withDefaults(validated bool) (_ Options, err error) {
-	if o.Options, err = o.Options.WithDefaults(); err != nil {
-		return o, err
-	}
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
 	}
@@ -52,14 +48,8 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
 	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
-	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
-		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
 	case (voted || o.Pocket != "") && o.L2 > 0:
 		return o, errors.New("the form voted and a pocket take no l2: leave it out")
-	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
-		return o, fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
-	case o.EarlyStop < 0:
-		return o, fmt.Errorf("early-stop is %d: use 1 or more epochs, or 0 for none", o.EarlyStop)
 	case o.EarlyStop > 0 && !validated && o.Pocket == "":
 		return o, errors.New("early-stop needs a pocket, or rows to validate on: give one, or 0")
 	}

@@ -5,7 +5,6 @@ package perceptron
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"halfspace/block"
@@ -169,12 +168,6 @@ func newRule(spec *schema.Spec, opt *Options) (u rule, vectors int, err error) {
 		u.scores, u.rivals, vectors = make([]float32, classes), make([]uint32, online.MostRows(u.stride)), classes
 	} else if err := learner.TwoClasses(spec); err != nil {
 		return u, 0, err
-	}
-	if m := u.margin; m-m != 0 || m == 0 && opt.Margin > 0 {
-		return u, 0, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, m)
-	}
-	if u.eta == 0 {
-		return u, 0, fmt.Errorf("eta is %v: too small for %T", opt.Eta, u.eta)
 	}
 	return u, vectors, nil
 }

@@ -48,9 +48,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 		pass = newPassTask(l, rule)
 	}
 	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-		own := *task
-		own.Settings = learner.CopySettings(task.Settings)
-		t := &Training{Learner: l, Task: &own}
+		t := &Training{Learner: l, Task: task}
 		if err := t.prepare(ctx, rule); err != nil {
 			return nil, err
 		}
@@ -81,8 +79,12 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 
 // prepare checks the shared options and the rows, and makes the rule.
 func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
-	l := t.Learner
-	if t.Opt, err = t.Task.Settings.Shared().WithDefaults(); err != nil {
+	l, task := t.Learner, *t.Task
+	if task.Settings, err = l.Checked(task.Settings); err != nil {
+		return err
+	}
+	t.Task = &task
+	if t.Opt, err = task.Settings.Shared().WithDefaults(); err != nil {
 		return err
 	}
 	switch {
