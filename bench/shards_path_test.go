@@ -87,7 +87,7 @@ func countPath(t *testing.T, valgrind, program string, rows int) path {
 	data, out := filepath.Join(dir, "rows.parquet"), filepath.Join(dir, "out")
 	output(t, exec.Command(program, "gen", "--noise", "0.05", "--rows", strconv.Itoa(rows), "--features", "28", "--compression", "none", "--out", data))
 	cmd := exec.Command(valgrind, "--tool=callgrind", "--callgrind-out-file="+out, "--compress-strings=no", "--compress-pos=no",
-		"--dump-before=halfspace/train/perceptron.*.goOn", "--dump-before=halfspace/train/mixing.Mix*",
+		"--dump-before=halfspace/train/internal/online.*.goOn", "--dump-before=halfspace/train/internal/online.Mix*",
 		program, "train", data, "--label", "label", "--algo", "averaged", "--order", "cyclic", "--standardize=false", "--shards", strconv.Itoa(pathShards),
 		"--workers", "1", "--epochs", "3", "--out", filepath.Join(dir, "model.json"))
 	// Callgrind may crash on a signal, and the runtime preempts loops by signals.
@@ -119,7 +119,7 @@ func readPath(t *testing.T, out string) path {
 		if mixes == 1 {
 			counts = append(counts, count)
 		}
-		if strings.Contains(string(trigger[1]), "mixing.Mix") {
+		if strings.Contains(string(trigger[1]), "online.Mix") {
 			mixes++
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 	"halfspace/train/perceptron"
 )
 
@@ -72,21 +71,42 @@ func (w way) learn(t *testing.T, rows *block.Data, shards int, form learner.Form
 		}
 		return trained(t, rows, opt).Weights
 	}
-	all, err := mixing.NewRows(rows)
-	require.NoError(t, err)
-	dealt, err := mixing.Deal(rows.Rows(), &learner.Options{Order: learner.Cyclic, Shards: int64(shards)}, 0)
-	require.NoError(t, err)
+	dealt := dealInOrder(t, rows, shards)
 	if w == single {
 		dealt = dealt[:1]
 	}
-	var parts []mixing.Part
-	for _, runs := range dealt {
-		r := trained(t, all.Shard(runs), opt)
-		parts = append(parts, mixing.Part{Weights: r.Weights, Updates: r.Updates})
+	var mixed []float32
+	sums := make([]float64, rows.Spec().Cols())
+	for _, shard := range dealt {
+		for i, v := range trained(t, shard, opt).Weights {
+			sums[i] += float64(v)
+		}
 	}
-	mixed := slices.Clone(parts[0].Weights)
-	mixing.Mix(mixed, parts, learner.Uniform)
+	for _, sum := range sums {
+		mixed = append(mixed, float32(sum/float64(len(dealt))))
+	}
 	return mixed
+}
+
+// dealInOrder returns the shards of rows in file order: of n chunks, shard s gets the chunks s*n/shards to (s+1)*n/shards-1.
+func dealInOrder(t *testing.T, rows *block.Data, shards int) (dealt []block.Source) {
+	var chunks []*block.Block
+	for b, err := range rows.Blocks(context.Background()) {
+		require.NoError(t, err)
+		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
+			chunks = append(chunks, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))
+		}
+	}
+	for s := range shards {
+		var own []*block.Block
+		for i, chunk := range chunks[s*len(chunks)/shards : (s+1)*len(chunks)/shards] {
+			b := *chunk
+			b.First = int64(i) * block.ChunkRows
+			own = append(own, &b)
+		}
+		dealt = append(dealt, block.NewData(rows.Spec(), own))
+	}
+	return dealt
 }
 
 func trained(t *testing.T, rows block.Source, opt perceptron.Options) *learner.Result {

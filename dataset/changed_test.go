@@ -231,7 +231,7 @@ func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string
 // TestStreamNested makes passes inside a pass, ends some early, and cancels one: the blocks stay right, and no goroutine
 // or memory is left behind.
 func TestStreamNested(t *testing.T) {
-	g := newGappyTable(t, 4*block.RunRows+1, 0, 248, false) // five blocks
+	g := newGappyTable(t, 4*block.ChunkRows+1, 0, 248, false) // five blocks
 	path, want := filepath.Join(t.TempDir(), "wide.parquet"), g.blocks(false, nil)
 	writeFile(t, path, g.rec, 1500)
 	mem := memory.NewCheckedAllocator(memory.DefaultAllocator)

@@ -84,7 +84,7 @@ func numbersTable(t *testing.T, rows int, gaps bool) arrow.Record {
 // any number of workers, in memory or as a stream, in ranges by other processes, and as an object of a store.
 func TestSameInEveryFormat(t *testing.T) {
 	t.Parallel()
-	plain, gaps := numbersTable(t, block.RunRows+77, false), numbersTable(t, 2*block.RunRows+77, true)
+	plain, gaps := numbersTable(t, block.ChunkRows+77, false), numbersTable(t, 2*block.ChunkRows+77, true)
 	model := &schema.Spec{Features: []string{"f1", "f2", "f3"}, Bias: true, Label: column.SvmlightLabel, Classes: []schema.Class{schema.IntClass(0),
 		schema.IntClass(1)}, Positive: 1, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsDrop, Columns: []schema.Column{
 		{Name: "f1", Kind: schema.NumberColumn}, {Name: "f2", Kind: schema.NumberColumn}, {Name: "f3", Kind: schema.NumberColumn}}}}
@@ -131,14 +131,14 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	in := require.Value(Open(ctx, []string{path}, opt))(t)
 	again := require.Value(Open(ctx, []string{path}, in.Spread(want.Spec())))(t)
 	all, n := blocksOf(t, want)[0], want.Rows() // the rows are few: one block
-	for _, r := range [][2]int64{{0, n}, {0, block.RunRows}, {block.RunRows, n}} {
+	for _, r := range [][2]int64{{0, n}, {0, block.ChunkRows}, {block.ChunkRows, n}} {
 		got := require.Value(again.LoadRange(ctx, r[0], r[1], n))(t)
-		if len(got) != int(r[1]-r[0]+block.RunRows-1)/block.RunRows {
+		if len(got) != int(r[1]-r[0]+block.ChunkRows-1)/block.ChunkRows {
 			t.Errorf("%s: %d runs of rows %d", path, len(got), r)
 		}
 		for i, b := range got {
-			lo := int(r[0]) + i*block.RunRows
-			if err := sameBlocks([]*block.Block{b}, []*block.Block{all.Slice(lo, min(all.Len(), lo+block.RunRows))}); err != nil {
+			lo := int(r[0]) + i*block.ChunkRows
+			if err := sameBlocks([]*block.Block{b}, []*block.Block{all.Slice(lo, min(all.Len(), lo+block.ChunkRows))}); err != nil {
 				t.Errorf("%s, %+v, in ranges: %v", path, opt, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/testrows"
+	"halfspace/internal/testproblems"
 	"halfspace/schema"
 )
 
@@ -27,7 +27,7 @@ func TestCluster(t *testing.T) {
 	defer func(n int64) { rangeRuns = n }(rangeRuns)
 	rangeRuns = 1
 	dir := t.TempDir()
-	for i, rows := range []int{2*block.RunRows + 9, 100, block.RunRows} {
+	for i, rows := range []int{2*block.ChunkRows + 9, 100, block.ChunkRows} {
 		mixedFile(t, filepath.Join(dir, fmt.Sprint(i, ".parquet")), rows, i)
 	}
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestCluster(t *testing.T) {
 	} {
 		ctx, paths := context.Background(), []string{dir}
 		want, bad := specOf(ctx, paths, c.opt)
-		remote := testrows.NewRemote(block.NewData(new(schema.Spec), nil), 3)
+		remote := testproblems.NewRemote(block.NewData(new(schema.Spec), nil), 3)
 		c.opt.Cluster, _ = remote.Remote()
 		got, err := specOf(ctx, paths, c.opt)
 		if fmt.Sprint(err) != fmt.Sprint(bad) || !reflect.DeepEqual(got, want) {

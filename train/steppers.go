@@ -24,14 +24,18 @@ func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (learner.Stepper,
 	if l.Stepper == nil {
 		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use %s", l.Name, sayOnline())
 	}
+	settings, err := l.Checked(l.Settings)
+	if err != nil {
+		return nil, err
+	}
 	if len(spec.Classes) == 2 || l.Together {
-		return l.Learner.Stepper(spec, l.Settings)
+		return l.Learner.Stepper(spec, settings)
 	}
 	two := *spec
 	two.Classes, two.Positive = spec.Classes[:2], 0
 	all := &versus{stride: kernel.Stride(spec.Cols())}
 	for range spec.Classes {
-		one, err := l.Learner.Stepper(&two, l.Settings)
+		one, err := l.Learner.Stepper(&two, settings)
 		if err != nil {
 			return nil, err
 		}

@@ -33,8 +33,7 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
-	{"train/visits"},
+	{"train/internal/online", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/coordinate", "train/trace"},
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},

@@ -4,13 +4,10 @@ package ftrl
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"slices"
 
 	"halfspace/block"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Loss is the loss of a row.
@@ -34,26 +31,6 @@ type Options struct {
 	L2    float64 // penalty on the squares of the weights without the bias, 0 or more; 0
 }
 
-func (o Options) rates() (rates, error) {
-	if o.Alpha == 0 {
-		o.Alpha = 0.1
-	}
-	if o.Beta == 0 {
-		o.Beta = 1
-	}
-	for _, v := range []struct {
-		name, want string
-		value      float64
-		ok         bool
-	}{{"alpha", "a number above 0", o.Alpha, o.Alpha > 0}, {"beta", "a number above 0", o.Beta, o.Beta > 0},
-		{"l1", "a penalty of 0 or more", o.L1, o.L1 >= 0}, {"l2", "a penalty of 0 or more", o.L2, o.L2 >= 0}} {
-		if !v.ok || math.IsInf(v.value, 0) {
-			return rates{}, fmt.Errorf("%s is %v: use %s", v.name, v.value, v.want)
-		}
-	}
-	return rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2}, nil
-}
-
 // AdaGradOptions are the options of AdaGrad. The zero value of a field stands for its default. AdaGrad ignores
 // MaxUpdates. The default of Eta is 0.1.
 type AdaGradOptions struct {
@@ -63,22 +40,6 @@ type AdaGradOptions struct {
 
 // delta is the summand of AdaGrad beside the square root of the sum of squared gradients.
 const delta = 1e-10
-
-func (o AdaGradOptions) rates() (rates, error) {
-	if o.Loss == "" {
-		o.Loss = Logistic
-	}
-	if !slices.Contains(Losses, o.Loss) {
-		return rates{}, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
-	}
-	if o.Eta == 0 {
-		o.Eta = 0.1
-	}
-	if !(o.Eta > 0 && o.Eta <= 1) {
-		return rates{}, fmt.Errorf("eta is %v: use a learning rate above 0 and up to 1", o.Eta)
-	}
-	return rates{loss: o.Loss, alpha: o.Eta, beta: delta}, nil
-}
 
 // rates are the loss, the rates and the penalties of FTRL-Proximal. For AdaGrad the penalties are 0.
 type rates struct {
@@ -107,7 +68,7 @@ type rates struct {
 // but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
 func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	return visits.Learn(ctx, FTRL, src, &opt)
+	return online.Train(ctx, FTRL, src, &opt)
 }
 
 // TrainAdaGrad trains by AdaGrad with a diagonal matrix (Duchi, Hazan and Singer, "Adaptive Subgradient Methods for
@@ -129,5 +90,5 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Res
 // but n grows, so the growth in one epoch becomes small against n. More than one shard needs src to be a *block.Data or
 // a block.Seekable.
 func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*learner.Result, error) {
-	return visits.Learn(ctx, AdaGrad, src, &opt)
+	return online.Train(ctx, AdaGrad, src, &opt)
 }

@@ -1,25 +1,26 @@
 package ftrl
 
 import (
-	"cmp"
-
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // FTRL describes FTRL-Proximal.
-var FTRL = visits.Complete(&learner.Learner{Name: "ftrl",
+var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:       "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
 	Options: []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
 	New:     func() learner.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
 	LogOdds: true, NotFound: notFound,
 	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
-	Stepper: describeFTRL})
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		o := s.(*Options)
+		return newStepper(spec, rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2})
+	}})
 
 // AdaGrad describes AdaGrad.
-var AdaGrad = visits.Complete(&learner.Learner{Name: "adagrad",
+var AdaGrad = online.Steps(&learner.Learner{Name: "adagrad",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
@@ -29,10 +30,11 @@ var AdaGrad = visits.Complete(&learner.Learner{Name: "adagrad",
 		return o
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss: func(s learner.Settings) learner.RowLoss {
-		return learner.RowLoss(cmp.Or(s.(*AdaGradOptions).Loss, Logistic))
-	},
-	Stepper: describeAdaGrad})
+	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradOptions).Loss) },
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		o := s.(*AdaGradOptions)
+		return newStepper(spec, rates{loss: o.Loss, alpha: o.Eta, beta: delta})
+	}})
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
@@ -54,19 +56,3 @@ var (
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
 		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
 )
-
-func describeFTRL(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	r, err := s.(*Options).rates()
-	if err != nil {
-		return nil, err
-	}
-	return newStepper(spec, r)
-}
-
-func describeAdaGrad(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	r, err := s.(*AdaGradOptions).rates()
-	if err != nil {
-		return nil, err
-	}
-	return newStepper(spec, r)
-}

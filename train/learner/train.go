@@ -52,7 +52,7 @@ type Options struct {
 	Seed       uint64  // seed of every random choice; 1
 	ZeroSeed   bool    // Seed 0 means the seed 0, not the default
 	Workers    int     // most goroutines that run at once; GOMAXPROCS. No result depends on it
-	Shards     int64   // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1. See package mixing
+	Shards     int64   // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
 	Mix        Mix     // Uniform
 
 	// Trace, if not nil, gets the updates of a perceptron without a kernel: the updates whose number is a multiple of

@@ -11,8 +11,8 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // Learner describes logistic regression.
@@ -80,7 +80,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 	}
 	opt.Robust = opt.Robust || robust
 	opt.NoPenalty = true // the settings are complete
-	if err := mixing.CheckMemory(task, opt.shardBytes(task.Rows.Spec())); err != nil {
+	if err := online.CheckMemory(task, opt.shardBytes(task.Rows.Spec())); err != nil {
 		return nil, err
 	}
 	r, err := Train(ctx, task.Rows, opt)

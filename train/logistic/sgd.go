@@ -10,8 +10,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 const (
@@ -98,23 +98,23 @@ func (s *solver) descend(ctx context.Context) error {
 }
 
 // visit calls learn with the rows of an epoch: 32 rows at a time, or one row if the order isn't cyclic and there are
-// more than 16,384 columns. rows are the rows of src. learn may use the scratch c until it returns.
-func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows, epoch int64, learn func(part *block.Block, c *scratch)) error {
+// more than 16,384 columns. pass makes passes over the rows of src. learn may use the scratch c until it returns.
+func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass, epoch int64, learn func(part *block.Block, c *scratch)) error {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	if s.opt.Order != learner.Cyclic {
-		return s.ordered(ctx, rows, epoch, func(part *block.Block) { learn(part, c) })
+		return s.ordered(ctx, pass, epoch, func(part *block.Block) { learn(part, c) })
 	}
-	for runs, err := range block.Chunks(ctx, src, 1) {
+	for chunks, err := range block.Chunks(ctx, src, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			if run.Y == nil {
+		for _, chunk := range chunks {
+			if chunk.Y == nil {
 				return block.ErrNoLabels
 			}
-			for lo := 0; lo < run.Len(); lo += batch {
-				learn(run.Slice(lo, min(run.Len(), lo+batch)), c)
+			for lo := 0; lo < chunk.Len(); lo += batch {
+				learn(chunk.Slice(lo, min(chunk.Len(), lo+batch)), c)
 			}
 		}
 	}
@@ -122,13 +122,7 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 }
 
 // ordered is visit for orders other than the order of the source. It copies the rows of a batch.
-func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, learn func(part *block.Block)) error {
-	if wide(s.cols) { // a step takes one row
-		return rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
-			learn(b.Slice(r, r+1))
-			return nil
-		})
-	}
+func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, learn func(part *block.Block)) error {
 	part, n := block.NewFor(s.src.Spec(), 0, batch), 0
 	sparse := block.NewSparseFor(s.src.Spec(), 0, batch, 0)
 	take := func() {
@@ -140,19 +134,26 @@ func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, le
 		}
 		n = 0
 	}
-	err := rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
-		if b.Sparse != nil {
-			sparse.AppendRow(b, r)
-		} else {
-			copy(part.X[n*part.Stride:], b.X[r*b.Stride:][:b.Stride])
-			if part.Y[n] = b.Y[r]; b.W != nil {
-				part.W[n] = b.W[r]
+	err := pass.Epoch(ctx, epoch, 0, func(p *online.Panel, _ int) (int, error) {
+		for i := range p.Len() {
+			b, r := p.At(i)
+			switch {
+			case wide(s.cols): // a step takes one row
+				learn(b.Slice(r, r+1))
+				continue
+			case b.Sparse != nil:
+				sparse.AppendRow(b, r)
+			default:
+				copy(part.X[n*part.Stride:], b.X[r*b.Stride:][:b.Stride])
+				if part.Y[n] = b.Y[r]; b.W != nil {
+					part.W[n] = b.W[r]
+				}
+			}
+			if n++; n == batch {
+				take()
 			}
 		}
-		if n++; n == batch {
-			take()
-		}
-		return nil
+		return p.Len(), nil
 	})
 	if err == nil {
 		take()

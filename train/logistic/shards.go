@@ -8,9 +8,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
-	"halfspace/train/visits"
 )
 
 // A mover is a state of stochastic gradient descent that takes steps.
@@ -74,10 +73,10 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
-	rows, err := visits.NewRows(s.src, s.opt.Options)
+	pass, err := online.NewPass(s.src, s.opt.Options, 0, nil)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
-		err := s.visit(ctx, s.src, rows, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
+		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
 		s.steps = by.at().t
 		return err
 	}, err
@@ -88,12 +87,12 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	if s.pivots != nil {
 		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
 	}
-	shards, err := mixing.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (mixing.Member, error) {
+	shards, err := online.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
-	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []mixing.Part, err error) {
+	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
 		args.opt.Checkpoint, args.opt.Progress = nil, nil
-		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p mixing.Part) error {
+		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.Part) error {
 			parts = append(parts, p)
 			return nil
 		})
@@ -115,11 +114,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 			sum.loss += p.Loss
 		}
 		if len(parts) > 0 {
-			vectors := make([][]float64, len(parts[0].State))
-			for i := range vectors {
-				vectors[i] = mixing.MeanState(parts, i)
-			}
-			by.begin(vectors)
+			by.begin(online.MeanState(parts))
 		}
 		return err
 	}, err
@@ -143,23 +138,22 @@ func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, 
 	return x
 }
 
-// Pass takes the steps of the epoch; see mixing.Member. It never pauses.
+// Pass takes the steps of the epoch; see online.Member. It never pauses.
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	opt := x.solver.opt.Options
 	opt.Workers = 1
-	rows, err := visits.NewRows(x.rows, opt)
+	pass, err := online.NewPass(x.rows, opt, x.number, nil)
 	if err != nil {
 		return err
 	}
-	rows.Shard = x.number
-	return x.solver.visit(ctx, x.rows, rows, epoch, func(part *block.Block, c *scratch) {
+	return x.solver.visit(ctx, x.rows, pass, epoch, func(part *block.Block, c *scratch) {
 		x.learn(part, c, &x.losses)
 		x.visits += int64(part.Len())
 	})
 }
 
-func (x *shard) Part() mixing.Part {
-	return mixing.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
+func (x *shard) Part() online.Part {
+	return online.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
 }
 
 func (x *shard) Visits() int64 { return x.visits }
@@ -168,7 +162,7 @@ func (x *shard) Visits() int64 { return x.visits }
 func (x *shard) State(*checkpoint.Walk) {}
 
 // shardTask takes the steps of a shard on a cluster. A piece is a shard.
-var shardTask *distributed.Task[shardArgs, mixing.Part]
+var shardTask *distributed.Task[shardArgs, online.Part]
 
 func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
@@ -183,7 +177,7 @@ type shardArgs struct {
 
 func (s *shardArgs) Fields() []any { return []any{&s.opt, &s.scaling, &s.course, &s.epoch, &s.vectors} }
 
-func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part mixing.Part, err error) {
+func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part online.Part, err error) {
 	rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err

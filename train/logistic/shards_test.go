@@ -10,8 +10,8 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // sparseWords returns sparse rows of a few words, in the blocks of a whole data set.
@@ -58,7 +58,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 	}
 	index := require.Value(d.Index())(t)
 	for e := range opt.Epochs {
-		dealt := require.Value(mixing.Deal(d.Rows(), &opt.Options, e))(t)
+		dealt := require.Value(online.Deal(d.Rows(), &opt.Options, e))(t)
 		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, runs := range dealt {

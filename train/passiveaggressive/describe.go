@@ -1,15 +1,13 @@
 package passiveaggressive
 
 import (
-	"cmp"
-
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Learner describes the passive-aggressive algorithms.
-var Learner = visits.Complete(&learner.Learner{Name: "passive-aggressive",
+var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
 	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},
@@ -18,8 +16,10 @@ var Learner = visits.Complete(&learner.Learner{Name: "passive-aggressive",
 	},
 	Joint: true, Together: true,
 	NotFound: "no plane with a margin of 1 for every row was found",
-	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(cmp.Or(s.(*Options).Loss, Hinge)) },
-	Stepper:  describe})
+	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Options).Loss) },
+	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
+		return newStepper(spec, *s.(*Options))
+	}})
 
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
@@ -27,7 +27,3 @@ var (
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
 		Field: learner.FieldOf(func(o *Options) any { return &o.Loss })}
 )
-
-func describe(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-	return newStepper(spec, *s.(*Options))
-}

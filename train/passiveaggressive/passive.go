@@ -3,15 +3,12 @@ package passiveaggressive
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Loss is the loss of a row, which an update weighs against the change of the weights.
@@ -30,23 +27,6 @@ type Options struct {
 	learner.Options
 	Loss Loss    // Hinge
 	C    float64 // aggressiveness, above 0: the factor of the loss in an update; 1
-}
-
-func (o Options) withDefaults() (Options, error) {
-	if o.Loss == "" {
-		o.Loss = Hinge
-	}
-	if !slices.Contains(Losses, o.Loss) {
-		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
-	}
-	if o.C == 0 {
-		o.C = 1
-	}
-	if !(o.C > 0) || math.IsInf(o.C, 0) {
-		//lint:ignore ST1005 C is the name of an option
-		return o, fmt.Errorf("C is %v: use a number above 0", o.C)
-	}
-	return o, nil
 }
 
 // Train learns from one row after another, in opt.Epochs epochs. The weights, including the bias, are 0 at first. Let l
@@ -68,7 +48,7 @@ func (o Options) withDefaults() (Options, error) {
 // and subtracts t x from the vector of the other class (section 7). |x|^2 above is then 2 |x|^2.
 //
 // With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
-// weights, and their weights are mixed after it; see package mixing. With learner.Mistakes, a shard's share is its share
+// weights, and their weights are mixed after it. With learner.Mistakes, a shard's share is its share
 // of the updates: a row with a loss of 0 makes no update, as a correctly classified row makes none in a perceptron. The
 // bound on updates in McDonald, Hall and Mann (2010) holds only for perceptrons.
 //
@@ -77,7 +57,7 @@ func (o Options) withDefaults() (Options, error) {
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	return visits.Learn(ctx, Learner, src, &opt)
+	return online.Train(ctx, Learner, src, &opt)
 }
 
 // A stepper is the learner.Stepper of the passive-aggressive algorithms.
@@ -88,10 +68,6 @@ type stepper struct {
 }
 
 func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
-	opt, err := opt.withDefaults()
-	if err != nil {
-		return nil, err
-	}
 	if len(spec.Classes) < 2 {
 		return nil, learner.TwoClasses(spec)
 	}

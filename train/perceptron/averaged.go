@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/train/internal/online"
 )
 
 // A mean is the mean of the weights after every visit. Visits without an update cost no time.
@@ -26,13 +27,13 @@ func newMean(stride int) *mean {
 	return &mean{late: block.Alloc[float32](stride), sum: make([]float64, stride)}
 }
 
-// add adds visits to a stretch, with updates at the given positions. w are the weights after them.
-func (m *mean) add(u *rule, s *stretch, visits int, positions []uint32, w []float32) {
+// add adds visits to a panel, with updates at the given positions. w are the weights after them.
+func (m *mean) add(u *rule, panel *online.Panel, visits int, positions []uint32, w []float32) {
 	m.a = m.a[:0]
 	for _, p := range positions {
 		m.a = append(m.a, float32(m.span+int64(p))*u.eta)
 	}
-	u.repeat(m.late, m.a, s, 0, positions)
+	u.repeat(m.late, m.a, panel, 0, positions)
 	if m.span += int64(visits); m.span >= spanVisits {
 		m.end(w)
 	}

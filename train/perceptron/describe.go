@@ -1,16 +1,12 @@
 package perceptron
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
-	"halfspace/kernel"
-	"halfspace/model"
 	"halfspace/pocket"
-	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // Learner is the perceptron. It keeps the last weights.
@@ -54,7 +50,7 @@ var (
 		Field: learner.FieldOf(func(o *Options) any { return &o.Pocket })}
 )
 
-// describe completes a description with the options and functions that all perceptrons share.
+// describe completes a description with the options that all perceptrons share.
 func describe(l learner.Learner, defaults Options, options ...learner.Option) *learner.Learner {
 	l.Options = slices.Concat([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption}, options, []learner.Option{learner.EpochsOption})
 	if defaults.Form != learner.Voted {
@@ -64,52 +60,5 @@ func describe(l learner.Learner, defaults Options, options ...learner.Option) *l
 	defaults.Options = learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: learner.Uniform}
 	l.New = func() learner.Settings { o := defaults; return &o }
 	l.Perceptron = func(s learner.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
-	judges := l.Judges
-	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-		return learnTask(ctx, task, judges)
-	}
-	return &l
-}
-
-// learnTask trains on the rows of a task. If judges is set, the validation rows judge the weights.
-func learnTask(ctx context.Context, task *learner.Task, judges bool) (*learner.Learned, error) {
-	opt, validation := *task.Settings.(*Options), task.Validation
-	if !judges {
-		validation = nil
-	}
-	if task.Versus > 0 {
-		opt.Versus = true
-	}
-	if task.Versus > 0 && opt.Form == learner.Voted && opt.VoterBytes >= 0 {
-		opt.VoterBytes = max(1, cmp.Or(opt.VoterBytes, VoterBytes)/int64(task.Versus)) // all classes share the bytes
-	}
-	if task.Init != nil {
-		stride, cols := kernel.Stride(task.Rows.Spec().Cols()), task.Rows.Spec().Cols()
-		for i, v := range task.Init.Weights {
-			if i%stride < cols {
-				opt.Init = append(opt.Init, float64(v))
-			}
-		}
-	}
-	if err := mixing.CheckMemory(task, shardBytes(&opt, task.Rows.Spec())); err != nil {
-		return nil, err
-	}
-	r, err := TrainValidated(ctx, task.Rows, validation, opt)
-	if r == nil {
-		return nil, err
-	}
-	return &learner.Learned{Result: r, Own: r, Keep: func(m *model.Model) {
-		if r.Counts != nil {
-			m.Voters = model.NewVoters(r.Voters, r.Counts, task.Rows.Spec().Cols())
-		}
-	}}, err
-}
-
-// shardBytes returns the bytes that a shard needs for rows of a spec.
-func shardBytes(opt *Options, spec *schema.Spec) int64 {
-	each := int64(4)
-	if opt.Form == learner.Averaged {
-		each += each + 8 // for the mean: see mean
-	}
-	return each * int64(spec.Vectors()*kernel.Stride(spec.Cols()))
+	return online.Complete(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
 }

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel"
 	"halfspace/pocket"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
@@ -59,16 +60,16 @@ func newKeeper(ctx context.Context, src, validation block.Source, opt Options, v
 	if err != nil {
 		return nil, err
 	}
-	if opt.Versus {
-		p.LeaveZeros()
-	}
 	k.judge = p
 	return k, nil
 }
 
-// updated offers the weights to the judge after an update.
-func (k *keeper) updated(ctx context.Context, w []float32, updates, visits int64) error {
-	return k.ended(k.Updated(ctx, w, updates, visits))
+// pocket returns the judge if it is a pocket.
+func (k *keeper) pocket() (p *pocket.Pocket, is bool) {
+	if k != nil {
+		p, is = k.judge.(*pocket.Pocket)
+	}
+	return p, is
 }
 
 // epochEnded offers the weights to the judge at the end of an epoch.
@@ -84,46 +85,68 @@ func (k *keeper) epochEnded(ctx context.Context, w []float32, updates, visits in
 		k.found, k.stale = found, 0
 	}
 	if k.stale == k.earlyStop {
-		return errStop
+		return online.ErrStop
 	}
 	return nil
 }
 
-// ended returns errStop if the best weights make no errors, so that no weights can be better. Otherwise it returns err.
+// ended returns ErrStop if the best weights make no errors, so that no weights can be better. Otherwise it returns err.
 func (k *keeper) ended(err error) error {
 	if err == nil && k.Best().Weight == 0 {
-		return errStop
+		return online.ErrStop
 	}
 	return err
 }
 
-// fewest returns the number of errors of the best weights so far, or -1 if no weights were judged.
-func (k *keeper) fewest() int64 {
-	if k == nil || k.Best().Errors == math.MaxInt64 { // see LeaveZeros
-		return -1
-	}
-	return k.Best().Errors
+func (k *keeper) state(w *checkpoint.Walk) {
+	w.Count(&k.found)
+	w.Int(&k.stale)
+	k.State(w)
 }
 
-// judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
-// the counts of updates and visits back to the counts at their update.
-func (l *training) judgeLast(ctx context.Context) error {
+// Resume judges weights that an interrupt left unjudged.
+func (l *training) Resume(ctx context.Context) error {
 	if l.keeper == nil {
 		return nil
 	}
-	if err := l.keeper.End(ctx, l.current(), l.updates, l.visits); err != nil {
+	return l.keeper.ended(l.keeper.Settle(ctx))
+}
+
+// Updated offers the weights to the judge.
+func (l *training) Updated(ctx context.Context) error {
+	if l.keeper == nil {
+		return nil
+	}
+	return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
+}
+
+// Best returns the number of errors of the best weights so far, or -1 if no weights were judged.
+func (l *training) Best() int64 {
+	if l.keeper == nil || l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
+		return -1
+	}
+	return l.keeper.Best().Errors
+}
+
+// Ended judges the last weights. If the best weights make no errors, they ended the training. Then Ended sets the
+// counts of updates and visits back to the counts at their update.
+func (l *training) Ended(ctx context.Context) error {
+	if l.keeper == nil {
+		return nil
+	}
+	if err := l.keeper.End(ctx, l.current(), l.Updates, l.Visits); err != nil {
 		return err
 	}
 	best := l.keeper.Best()
 	if best.Weight != 0 {
 		return nil
 	}
-	l.updates, l.visits, l.converged = best.Update, best.Visits, false
+	l.Updates, l.Visits, l.Converged = best.Update, best.Visits, false
 	if l.keeper.validated {
 		return nil
 	}
 	some, err := l.mayUpdate(ctx, best.Weights)
-	l.converged = !some
+	l.Converged = !some
 	return err
 }
 
@@ -150,7 +173,7 @@ func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visit
 	if slices.Equal(w, j.last) {
 		return nil
 	}
-	r := &learner.Result{Weights: unpad(w, j.src.Spec().Cols())}
+	r := &learner.Result{Weights: online.Unpad(w, j.src.Spec().Cols())}
 	wrong, err := learner.EvaluateLoss(ctx, j.src, j.workers, r, learner.PerceptronLoss)
 	if err != nil {
 		return err
@@ -182,11 +205,13 @@ func (j *classJudge) Curve() []pocket.Point  { return j.curve }
 
 func (j *classJudge) Judged() (candidates, rows int64) { return j.judged, j.judged * j.src.Rows() }
 
-// unpad returns the vectors of weights without the padding at their ends. Each result vector has cols elements.
-func unpad(w []float32, cols int) []float32 {
-	var out []float32
-	for v := range slices.Chunk(w, kernel.Stride(cols)) {
-		out = append(out, v[:cols]...)
+func (j *classJudge) State(w *checkpoint.Walk) {
+	w.Clock(&j.start)
+	w.Int(&j.judged)
+	checkpoint.Values(w, j.last)
+	if w.Reading() {
+		j.best.Weights = nil // it may share memory with j.last
 	}
-	return out
+	j.best.State(w, len(j.last))
+	checkpoint.List(w, &j.curve, func(p *pocket.Point) { p.State(w) })
 }

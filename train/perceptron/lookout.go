@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/cpu"
+
+	"halfspace/train/internal/online"
 )
 
 // Where mistakes are rare, most rows are scored only to find that they are right. The order of these scores doesn't
@@ -49,12 +51,12 @@ type lookouts struct {
 	g       errgroup.Group // of the other goroutines, which begin with the first search
 	began   bool
 	pays    trial
-	visits  float64 // visits of the last stretches: gapVisits to twice gapVisits
+	visits  float64 // visits of the last panels: gapVisits to twice gapVisits
 	updates float64 // updates in these visits
 
 	length int // rows of the course
-	// cut returns a stretch of at most the given number of rows of the course, from a position on.
-	cut func(at, rows int) (s stretch)
+	// cut returns a panel of at most the given number of rows of the course, from a position on.
+	cut func(at, rows int) (p online.Panel)
 
 	on       bool                   // a search is open
 	clean    int                    // rows before this position are right
@@ -77,7 +79,7 @@ type search struct {
 	from  int              // position of the first row
 	to    int              // position after the last row
 	rows  int              // rows of a piece
-	cut   func(at, rows int) (s stretch)
+	cut   func(at, rows int) (p online.Panel)
 
 	_      cpu.CacheLinePad
 	scored [inRing]struct {
@@ -105,24 +107,23 @@ const (
 )
 
 // newLookouts returns lookouts for a training, or nil if none would pay.
-func newLookouts(l *training) *lookouts {
-	n := l.opt.Workers - 1
+func newLookouts(workers int, u *rule, weights int) *lookouts {
+	n := workers - 1
 	if forced == nil {
 		n = min(n, runtime.GOMAXPROCS(0)-1)
 	}
-	if n < 1 || l.shards != nil || len(l.w)*4 > lookoutBytes {
+	if n < 1 || weights*4 > lookoutBytes {
 		return nil
 	}
 	x := &lookouts{}
 	for i := range x.searches {
-		x.searches[i].w = make([]float32, len(l.w))
+		x.searches[i].w = make([]float32, weights)
 	}
 	x.now.Store(&x.searches[0])
 	for range 1 + min(n, mostLookouts) {
-		o := &lookout{all: x, rule: l.rule, w: make([]float32, len(l.w)), wake: make(chan struct{}, 1)}
-		o.rule.steps = nil
-		if l.rule.scores != nil {
-			o.rule.scores, o.rule.rivals = make([]float32, len(l.rule.scores)), make([]uint32, 1)
+		o := &lookout{all: x, rule: *u, w: make([]float32, weights), wake: make(chan struct{}, 1)}
+		if u.scores != nil {
+			o.rule.scores, o.rule.rivals = make([]float32, len(u.scores)), make([]uint32, 1)
 		}
 		x.each = append(x.each, o)
 	}
@@ -141,9 +142,9 @@ func (x *lookouts) stop() {
 	_ = x.g.Wait() // no error
 }
 
-// begin begins a course of length rows. cut returns a stretch of at most the given number of its rows, from a position
+// begin begins a course of length rows. cut returns a panel of at most the given number of its rows, from a position
 // on.
-func (x *lookouts) begin(length int, cut func(at, rows int) stretch) {
+func (x *lookouts) begin(length int, cut func(at, rows int) online.Panel) {
 	if x != nil {
 		x.length, x.cut = length, cut
 	}
@@ -169,27 +170,27 @@ func (x *lookouts) piece() int {
 	return max(leastPiece, x.length/(over/2), int(min(most, math.Sqrt(x.gap()*handshake/(all*cost)))))
 }
 
-// visit visits rows as rule.visit does, but skips the rows that the lookouts found to be right. The stretch begins at
+// visit visits rows as rule.visit does, but skips the rows that the lookouts found to be right. The panel begins at
 // position at of the course.
-func (x *lookouts) visit(u *rule, w []float32, log []uint32, s *stretch, at int) (visits, updates int) {
-	if x.on && x.clean >= at+s.len() {
-		return s.len(), 0
+func (x *lookouts) visit(u *rule, w []float32, log []uint32, p *online.Panel, at int) (visits, updates int) {
+	if x.on && x.clean >= at+p.Len() {
+		return p.Len(), 0
 	}
 	rivals := u.rivals
 	defer func() { u.rivals = rivals }()
-	for visits < s.len() && updates < len(log) {
-		right, wrong := x.find(at+visits, s.len()-visits, w)
-		if visits += right; visits == s.len() {
+	for visits < p.Len() && updates < len(log) {
+		right, wrong := x.find(at+visits, p.Len()-visits, w)
+		if visits += right; visits == p.Len() {
 			break
 		}
 		n := 1
 		if !wrong { // the lookouts are busy with an older search
-			n = s.len() - visits
+			n = p.Len() - visits
 		}
 		if rivals != nil {
 			u.rivals = rivals[updates:]
 		}
-		part := s.part(visits, visits+n, u.stride)
+		part := p.Cut(visits, visits+n, u.stride)
 		v, made := u.visit(w, log[updates:], &part)
 		for i := range log[updates : updates+made] {
 			log[updates+i] += uint32(visits)

@@ -9,9 +9,11 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
@@ -123,22 +125,24 @@ func BenchmarkLookouts(b *testing.B) {
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
 				opt := defaults(b, Options{Options: learner.Options{Workers: workers, Epochs: 1 << 40}})
-				l, err := newLearner(context.Background(), block.AssumeValid(block.Source(d)), nil, opt)
-				if err != nil {
-					b.Fatal(err)
-				}
-				l.look = newLookouts(l)
-				defer l.look.stop()
+				src := block.AssumeValid(block.Source(d))
+				l := require.Value(newTraining(context.Background(), &online.Training{Learner: Learner, Task: &learner.Task{Settings: &opt}, Opt: opt.Options, Src: src, Rows: d.Rows()}))(b)
+				defer l.Stop()
+				pass := require.Value(online.NewPass(src, opt.Options, 0, nil))(b)
+				pass.Enter, pass.Leave = l.Enter, l.Leave
 				l.w[0] = 1
-				before := l.updates
+				log, made, visited := make([]uint32, online.MostRows(l.rule.stride)), 0, 0
 				b.SetBytes(int64(c.rows) * int64(l.rule.stride) * 4)
 				for b.Loop() {
-					l.at, l.streak = 0, math.MinInt32
-					if err := l.cyclic(context.Background(), 0); err != nil {
+					if err := pass.Epoch(context.Background(), 0, 0, func(p *online.Panel, at int) (int, error) {
+						visits, updates, err := l.Visit(p, at, log)
+						visited, made = visited+visits, made+updates
+						return visits, err
+					}); err != nil {
 						b.Fatal(err)
 					}
 				}
-				b.ReportMetric(float64(l.visits)/float64(max(1, l.updates-before)), "visits/update")
+				b.ReportMetric(float64(visited)/float64(max(1, made)), "visits/update")
 				if l.look != nil {
 					b.ReportMetric(l.look.pays.cost[0]/l.look.pays.cost[1], "gain")
 				}

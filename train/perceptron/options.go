@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"halfspace/block"
@@ -21,21 +20,14 @@ type Options struct {
 
 	VoterBytes int64 // most bytes of the weights that vote, only with the form Voted; VoterBytes
 
-	Margin    float64   // a row updates the weights if y (w.x) is at most this, 0 or more; 0
-	L2        float64   // penalty on the weights without the bias, 0 or more; 0. It excludes votes and a pocket
-	EarlyStop int64     // epochs without fewer errors that end the training; 0: the training doesn't end early
-	Init      []float64 // initial weights, in the form of Result.Weights; nil: zeros. They exclude a pocket and votes
-	// Versus says that the rows are one class versus the rest of several classes. A pocket then doesn't keep the
-	// initial zeros; see pocket.Pocket.LeaveZeros.
-	Versus bool
+	Margin    float64 // a row updates the weights if y (w.x) is at most this, 0 or more; 0
+	L2        float64 // penalty on the weights without the bias, 0 or more; 0. It excludes votes and a pocket
+	EarlyStop int64   // epochs without fewer errors that end the training; 0: the training doesn't end early
 }
 
-// withDefaults returns the options with every zero value replaced by its default. It returns an error if an option is
-// out of range or excludes another option that is set.
+// withDefaults returns the options with the defaults that depend on other options. It returns an error if an option
+// excludes another option that is set.
 func (o Options) withDefaults(validated bool) (_ Options, err error) {
-	if o.Options, err = o.Options.WithDefaults(); err != nil {
-		return o, err
-	}
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
 	}
@@ -56,16 +48,8 @@ func (o Options) withDefaults(validated bool) (_ Options, err error) {
 		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
 	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
-	case (voted || o.Pocket != "") && o.Init != nil:
-		return o, errors.New("the form voted and a pocket begin with zeros: leave out the weights to begin with")
-	case !(o.L2 >= 0) || math.IsInf(o.L2, 0):
-		return o, fmt.Errorf("l2 is %v: use a penalty of 0 or more", o.L2)
 	case (voted || o.Pocket != "") && o.L2 > 0:
 		return o, errors.New("the form voted and a pocket take no l2: leave it out")
-	case !(o.Margin >= 0) || math.IsInf(o.Margin, 0):
-		return o, fmt.Errorf("margin is %v: use a number of 0 or more", o.Margin)
-	case o.EarlyStop < 0:
-		return o, fmt.Errorf("early-stop is %d: use 1 or more epochs, or 0 for none", o.EarlyStop)
 	case o.EarlyStop > 0 && !validated && o.Pocket == "":
 		return o, errors.New("early-stop needs a pocket, or rows to validate on: give one, or 0")
 	}

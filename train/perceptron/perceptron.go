@@ -4,14 +4,17 @@ package perceptron
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"time"
+	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
 	"halfspace/kernel"
+	"halfspace/model"
 	"halfspace/pocket"
+	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
@@ -59,14 +62,12 @@ import (
 // -w. Average, margin and validation work as above; the margin is half the difference of the two scores. A pocket and
 // votes take two classes. Loss is the sum of the differences.
 //
-// opt.Init: the initial weights, in place of zeros. The bounds don't hold with them.
-//
 // The sample weight of a row multiplies eta in the row's updates, and the row's share of the loss. A row with a sample
 // weight of 0 updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the
 // smallest sum of sample weights over wrong rows. Errors counts rows.
 //
 // opt.Shards above 1: the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
-// weights, and their weights are mixed after it; see package mixing. The averaged form is the mean over all visits of
+// weights, and their weights are mixed after it (McDonald, Hall and Mann 2010). The averaged form is the mean over all visits of
 // all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the training after the
 // epoch that reaches it. Train has converged if no row of any shard updated the weights of an epoch. Votes and traces
 // take one shard.
@@ -87,208 +88,314 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Optio
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
-		return nil, err
-	}
-	if src.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
-	}
-	if validation != nil {
-		if validation, err = checkValidation(ctx, src.Spec(), validation, opt.Workers); err != nil {
-			return nil, err
-		}
-	}
-	l, err := newLearner(ctx, src, validation, opt)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := opt.Checkpoint.Load(l.state); err != nil {
-		return nil, err
-	}
-	if err := l.run(ctx); err != nil && err != errStop {
-		if ctx.Err() != nil {
-			l.mark()
-		}
-		return l.interrupted(ctx), err
-	}
-	l.over = true
-	l.mark() // the steps below change no weights
-	if err := l.judgeLast(ctx); err != nil {
-		return l.interrupted(ctx), err
-	}
-	r, err := l.result(ctx)
-	if err != nil {
-		return l.interrupted(ctx), err
-	}
-	return r, nil
+	return online.Validated(ctx, Of(&opt), src, validation, &opt)
 }
 
-// errStop ends the epochs: the training has finished.
-var errStop = errors.New("finished")
-
-// A learner is the state of a training.
+// A training is the online.Rule of the perceptrons.
 type training struct {
-	src    block.Source
+	online.Plain
+	*online.Training
 	opt    Options
-	rows   int64
 	rule   rule
 	w      []float32 // weights; with several classes one vector for each, in class order
-	log    []uint32  // positions of updates in a stretch
 	keeper *keeper   // nil if no weights are judged
 	mean   *mean     // nil if the weights aren't averaged
 	voters *voters   // nil if the weights don't vote
 	tracer *tracer   // nil if no update is traced
 	look   *lookouts
-	shards *shards // nil if there is one shard
-	member *shards // shards that this learner is a member of; nil if its rows are all rows
-	since  int64   // visits of a member when its pass began or resumed
-	stream int64   // number of the shard's random choices; see mixing.Stream
 
-	visits    int64
-	updates   int64
-	mixed     float64 // sum of updates times the share of their shard; 0 with one shard
-	streak    int64   // visits since the last update
-	converged bool
-
-	epoch   int64 // number of finished epochs
-	at      int64 // visits in the present epoch
-	before  int64 // updates before the present epoch
-	decayed bool  // the weights have the penalty of the present epoch, at its end
-	over    bool  // no epoch follows
-
-	start, reported time.Time
-	calls           int                             // calls of mayReport
-	told            struct{ visits, updates int64 } // counts of a shard at its last call of Tell
+	decayed int64 // number of epochs whose penalty the weights have
 }
 
-func newLearner(ctx context.Context, src, validation block.Source, opt Options) (*training, error) {
-	spec := src.Spec()
-	stride, vectors := kernel.Stride(spec.Cols()), 1
-	l := &training{src: src, opt: opt, rows: src.Rows(), start: time.Now(), log: make([]uint32, panelOf(stride, true))}
-	l.rule = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: stride}
-	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != learner.Voted {
-		l.rule.scores, l.rule.rivals, vectors = make([]float32, classes), make([]uint32, len(l.log)), classes
-	} else if err := learner.TwoClasses(spec); err != nil {
+func newTraining(ctx context.Context, t *online.Training) (_ *training, err error) {
+	l := &training{Training: t, opt: *t.Task.Settings.(*Options)}
+	l.opt.Options = t.Opt
+	validation, versus := t.Task.Validation, t.Task.Versus
+	if !t.Learner.Judges {
+		validation = nil
+	}
+	if t.IsShard() {
+		l.opt.L2, l.opt.EarlyStop, l.opt.Pocket, validation = 0, 0, "", nil // these options belong to all shards together
+	} else if versus > 0 && l.opt.Form == learner.Voted && l.opt.VoterBytes >= 0 {
+		if l.opt.VoterBytes == 0 {
+			l.opt.VoterBytes = VoterBytes
+		}
+		l.opt.VoterBytes = max(1, l.opt.VoterBytes/int64(versus)) // all classes share the bytes
+	}
+	if l.opt, err = l.opt.withDefaults(validation != nil); err != nil {
 		return nil, err
 	}
-	l.w = block.Alloc[float32](vectors * stride)
-	if opt.Init != nil && len(opt.Init) != vectors*spec.Cols() {
-		return nil, fmt.Errorf("there are %d weights to begin with: use %d", len(opt.Init), vectors*spec.Cols())
-	}
-	for i, v := range opt.Init {
-		l.w[i/spec.Cols()*stride+i%spec.Cols()] = float32(v)
-	}
-	if m := l.rule.margin; m-m != 0 || m == 0 && opt.Margin > 0 {
-		return nil, fmt.Errorf("margin is %v: out of the range of %T", opt.Margin, m)
-	}
-	if eta := l.rule.eta; eta == 0 {
-		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, eta)
-	}
-	if opt.Form == learner.Averaged || opt.Form == learner.Voted {
-		l.mean = newMean(len(l.w))
-	}
-	if opt.Form == learner.Voted {
-		l.voters = &voters{stride: stride, most: opt.VoterBytes}
-	}
-	if opt.Trace != nil {
-		l.tracer = &tracer{w: make([]float32, len(l.w)), every: max(1, opt.TraceEvery), cols: spec.Cols()}
-	}
-	if opt.Pocket != "" && opt.Pocket != pocket.Epoch {
-		l.log = l.log[:1] // return after every update
-	}
-	var err error
-	if opt.Shards > 1 {
-		if l.shards, err = newShards(l); err != nil {
+	spec := t.Src.Spec()
+	if validation != nil {
+		if validation, err = checkValidation(ctx, spec, validation, l.opt.Workers); err != nil {
 			return nil, err
 		}
 	}
-	l.keeper, err = newKeeper(ctx, src, validation, opt, vectors)
+	vectors := 0
+	if l.rule, vectors, err = newRule(spec, &l.opt); err != nil {
+		return nil, err
+	}
+	l.w = block.Alloc[float32](vectors * l.rule.stride)
+	if t.Task.Init != nil {
+		copy(l.w, t.Task.Init.Weights)
+	}
+	if l.opt.Form == learner.Averaged || l.opt.Form == learner.Voted {
+		l.mean = newMean(len(l.w))
+	}
+	if l.opt.Form == learner.Voted {
+		l.voters = &voters{stride: l.rule.stride, most: l.opt.VoterBytes}
+	}
+	if l.opt.Trace != nil {
+		l.tracer = &tracer{w: make([]float32, len(l.w)), every: max(1, l.opt.TraceEvery), cols: spec.Cols()}
+	}
+	t.Streaks = true
+	t.Single = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
+	if l.opt.Shards == 1 && !t.IsShard() {
+		l.look = newLookouts(l.opt.Workers, &l.rule, len(l.w))
+	}
+	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)
+	if p, ok := l.keeper.pocket(); ok && versus > 0 {
+		p.LeaveZeros()
+	}
 	return l, err
+}
+
+// newRule returns the rule of the options for rows of a spec, and the number of its vectors of weights.
+func newRule(spec *schema.Spec, opt *Options) (u rule, vectors int, err error) {
+	u = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: kernel.Stride(spec.Cols())}
+	vectors = 1
+	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != learner.Voted {
+		u.scores, u.rivals, vectors = make([]float32, classes), make([]uint32, online.MostRows(u.stride)), classes
+	} else if err := learner.TwoClasses(spec); err != nil {
+		return u, 0, err
+	}
+	return u, vectors, nil
+}
+
+// Visit visits the rows of a panel; see online.Rule. With little room in the log, rows that update nothing may fill it
+// in a single visit. Then there is no use for lookouts.
+func (l *training) Visit(p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
+	if l.tracer != nil {
+		copy(l.tracer.w, l.w)
+	}
+	little := l.rule.weighted && len(log) < cap(log)
+	if l.look.pay() && !little {
+		visits, updates = l.look.visit(&l.rule, l.w, log, p, at)
+	} else {
+		l.look.close()
+		visits, updates = l.rule.visit(l.w, log, p)
+	}
+	if !little {
+		l.look.saw(visits, updates)
+	} else if l.look != nil {
+		l.look.pays.stop()
+	}
+	if l.tracer != nil {
+		l.trace(p, log[:updates])
+	}
+	if l.mean != nil {
+		l.mean.add(&l.rule, p, visits, log[:updates], l.w)
+	}
+	if l.voters != nil {
+		err = l.voters.add(&l.rule, p, visits, log[:updates])
+	}
+	return visits, updates, err
+}
+
+func (l *training) Enter(length int, cut func(at, rows int) online.Panel) { l.look.begin(length, cut) }
+func (l *training) Leave()                                                { l.look.end() }
+func (l *training) Stop()                                                 { l.look.stop() }
+
+// Most returns the number of visits that end a span of the mean, or the training, if they make no update.
+func (l *training) Most() int64 {
+	if l.mean != nil {
+		return min(l.Left(), spanVisits-l.mean.span)
+	}
+	return l.Left()
+}
+
+// Filled returns the steps of the rows of an index with sample weights.
+func (l *training) Filled(index *block.Index) (any, func()) {
+	if spec := l.Src.Spec(); !spec.Weighted || spec.Vectors() > 1 {
+		return l.Plain.Filled(index)
+	}
+	s := newSteps(index, l.rule.eta)
+	return s, s.update
+}
+
+// EpochEnded divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
+func (l *training) EpochEnded(ctx context.Context) error {
+	if l.opt.L2 > 0 && l.decayed <= l.Epoch {
+		l.decayed = l.Epoch + 1
+		if l.mean != nil {
+			l.mean.end(l.w)
+		}
+		factor := float32(1 / (1 + float64(l.opt.Eta*l.opt.L2)))
+		for v := range slices.Chunk(l.w, l.rule.stride) {
+			for i := range v[:l.Src.Spec().Width()] {
+				v[i] *= factor
+			}
+		}
+		l.ResetStreak()
+	}
+	if l.keeper == nil {
+		return nil
+	}
+	return l.keeper.epochEnded(ctx, l.current(), l.Updates, l.Visits)
 }
 
 // current returns the weights, or with a mean the mean, of a training that ends now.
 func (l *training) current() []float32 {
 	if l.mean != nil {
-		return l.mean.weights(l.w, l.visits)
+		return l.mean.weights(l.w, l.Visits)
 	}
 	return l.w
 }
 
-// reportEvery is the least time between two reports in an epoch. reportCalls is the number of calls of mayReport
-// between two reads of the clock.
-const (
-	reportEvery = 100 * time.Millisecond
-	reportCalls = 16
-)
+func (l *training) Weights() []float32 { return l.w }
 
-// mayReport reports the progress if the last report is older than reportEvery. It checks that in one of 16 calls.
-func (l *training) mayReport() {
-	if l.calls++; l.calls%reportCalls != 0 {
-		return
+func (l *training) State(w *checkpoint.Walk) {
+	w.Int(&l.decayed)
+	checkpoint.Values(w, l.w)
+	if l.mean != nil {
+		checkpoint.Values(w, l.mean.late)
+		checkpoint.Values(w, l.mean.sum)
+		w.Int(&l.mean.span)
 	}
-	if l.member != nil {
-		l.member.mayReport(l)
-	} else if time.Since(l.reported) > reportEvery {
-		l.report(nil)
+	if l.voters != nil {
+		l.voters.state(w)
+	}
+	if l.keeper != nil {
+		l.keeper.state(w)
 	}
 }
 
-func (l *training) report(sum func() [sha256.Size]byte) {
-	if l.opt.Progress == nil {
-		return
-	}
-	l.reported = time.Now()
-	visits, updates := l.visits, l.updates
-	if l.shards != nil {
-		v, u := l.shards.Told()
-		visits, updates = visits+v, updates+u
-	}
-	l.opt.Progress(learner.Progress{Epoch: visits / l.rows, Epochs: l.opt.Epochs, Visits: visits, Rows: l.rows, Updates: updates,
-		Best: l.keeper.fewest(), Elapsed: time.Since(l.start), Sum: sum})
-}
+func (l *training) Begin(w []float32, _ [][]float64) { copy(l.w, w) }
 
-// interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
-func (l *training) interrupted(ctx context.Context) *learner.Result {
-	if l.shards != nil {
-		l.take(l.shards.Take())
-	}
-	if ctx.Err() == nil || l.updates == 0 {
+// Vectors returns the sum of the weights over the visits, for the mean.
+func (l *training) Vectors() [][]float64 {
+	if l.mean == nil {
 		return nil
 	}
-	r := l.learned()
-	if r.Interrupted = true; l.voters != nil {
-		r.Voters, r.Counts = l.voters.w, l.voters.counts
-	}
-	return r
+	l.mean.end(l.w)
+	return [][]float64{l.mean.sum}
 }
 
-// learned returns the result without the figures that need another pass over the rows.
-func (l *training) learned() *learner.Result {
-	w, cols := l.current(), l.src.Spec().Cols()
-	r := &learner.Result{Weights: unpad(w, cols), Epochs: (l.visits + l.rows - 1) / l.rows, Visits: l.visits, Updates: l.updates,
-		Mixed: l.mixed, Converged: l.converged, Seconds: time.Since(l.start).Seconds()}
+func (l *training) Take(parts []online.Part) {
+	for _, p := range parts {
+		for _, sum := range p.State {
+			for i, s := range sum {
+				l.mean.sum[i] += s
+			}
+		}
+	}
+	l.Mixed += online.Mix(l.w, parts, l.opt.Mix)
+}
+
+// ShardBytes counts the weights and the mean.
+func (l *training) ShardBytes() int64 {
+	each := int64(4)
+	if l.mean != nil {
+		each += each + 8
+	}
+	return each * int64(len(l.w))
+}
+
+func (l *training) Uncount(visits int64) {
+	if l.mean != nil {
+		l.mean.span -= visits
+	}
+	if l.voters != nil {
+		l.voters.survive(int(-visits))
+	}
+}
+
+func (l *training) Verify(ctx context.Context) (bool, error) {
+	return someUpdate(ctx, l.Src, &l.rule, l.w)
+}
+
+// someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
+// prediction is right.
+func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bool, error) {
+	w = slices.Clone(w)
+	log := make([]uint32, 1)
+	for b, err := range src.Blocks(ctx) {
+		if err != nil {
+			return false, err
+		}
+		panel := kernel.PanelRows(u.stride)
+		if b.Sparse != nil {
+			panel = online.MostRows(u.stride)
+		}
+		for r := 0; r < b.Len(); {
+			visits, updates := u.visit(w, log, &online.Panel{Block: b, Lo: r, Hi: min(b.Len(), r-r%panel+panel)})
+			if updates > 0 {
+				return true, nil
+			}
+			r += visits
+		}
+	}
+	return false, nil
+}
+
+// someArgs are the arguments of someUpdate on a cluster.
+type someArgs struct {
+	opt Options
+	w   []float32
+}
+
+func (s *someArgs) Fields() []any { return []any{&s.opt, &s.w} }
+
+// someTask makes someUpdate on a cluster.
+var someTask = distributed.New("perceptron.some", func(ctx context.Context, piece distributed.Piece, args someArgs) (bool, error) {
+	u, _, err := newRule(piece.Source.Spec(), &args.opt)
+	if err != nil {
+		return false, err
+	}
+	return someUpdate(ctx, piece.Source, &u, args.w)
+})
+
+// mayUpdate is someUpdate, made on the cluster of the rows if there is one.
+func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
+	if cluster, _ := block.RemoteOf(l.Src); cluster == nil {
+		return someUpdate(ctx, l.Src, &l.rule, w)
+	}
+	opt := Options{Options: learner.Options{Eta: l.opt.Eta}, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}
+	err = distributed.Each(ctx, l.Src, someTask, someArgs{opt, w}, distributed.Consecutive(l.Rows), func(b bool) error {
+		some = some || b
+		return nil
+	})
+	return some, err
+}
+
+func (l *training) Complete(r *learner.Result) {
+	r.Weights = l.Unpad(l.current())
 	if l.keeper != nil {
 		r.Last = r.Weights
-		r.Weights, r.Kept = unpad(l.keeper.Best().Weights, cols), l.keeper.Best().Update
+		r.Weights, r.Kept = l.Unpad(l.keeper.Best().Weights), l.keeper.Best().Update
 		r.Candidates, r.RowsScored = l.keeper.Judged()
 		r.Curve = l.keeper.Curve()
 	}
-	return r
+	if l.voters != nil {
+		r.Voters, r.Counts = l.voters.w, l.voters.counts
+	}
 }
 
-func (l *training) result(ctx context.Context) (*learner.Result, error) {
-	r := l.learned()
-	if _, err := learner.EvaluateLoss(ctx, l.src, l.opt.Workers, r, learner.PerceptronLoss); err != nil {
-		return nil, err
-	}
+// Evaluated counts the errors of the vote.
+func (l *training) Evaluated(ctx context.Context, r *learner.Result) (err error) {
 	if l.voters == nil {
-		return r, nil
+		return nil
 	}
-	if l.updates == 0 {
-		return nil, errors.New("every row has a sample weight of 0: there is nothing to learn from")
+	if l.Updates == 0 {
+		return errors.New("every row has a sample weight of 0: there is nothing to learn from")
 	}
-	r.Voters, r.Counts, r.Predicted = l.voters.w, l.voters.counts, nil // these counts were of the mean
-	var err error
-	r.Errors, err = l.voters.errors(ctx, l.src, l.opt.Workers)
-	return r, err
+	r.Predicted = nil // the counts were of the mean
+	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)
+	return err
+}
+
+func (l *training) Keep(m *model.Model) {
+	if l.voters != nil {
+		m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols())
+	}
 }

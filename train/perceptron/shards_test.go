@@ -1,25 +1,22 @@
 package perceptron
 
 import (
-	"context"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
-	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/internal/testsize"
 	"halfspace/pocket"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
-	"halfspace/train/mixing"
 )
 
 // mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the runs that
-// mixing.Deal documents.
+// online.Deal documents.
 type mixedLiteral struct {
 	all     *literal
 	mixed   float64
@@ -31,7 +28,7 @@ type mixedLiteral struct {
 
 // dealt returns the rows of each shard in an epoch.
 func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
-	runs, err := mixing.Deal(int64(n), &opt.Options, int64(epoch))
+	runs, err := online.Deal(int64(n), &opt.Options, int64(epoch))
 	if err != nil {
 		panic(err)
 	}
@@ -181,33 +178,6 @@ func TestShardsBound(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// failsOnce is rows whose first pass in file order fails.
-type failsOnce struct {
-	block.Seekable
-	failed bool
-}
-
-func (f *failsOnce) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	if f.failed {
-		return f.Seekable.Blocks(ctx)
-	}
-	f.failed = true
-	return func(yield func(*block.Block, error) bool) { yield(nil, context.Canceled) }
-}
-
-// TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
-func TestShardVerifies(t *testing.T) {
-	d := testproblems.Dense([][]float64{{1}, {2}, {-1}}, []float64{1, 1, -1}, true)
-	rows := &failsOnce{Seekable: learntest.Cached(t, d)}
-	shard := require.Value(newShard(block.AssumeValid(block.Source(rows)), defaults(t, Options{Options: learner.Options{Order: learner.Random}}), 0, []float32{1}))(t)
-	if err := shard.pass(t.Context(), 0); err != context.Canceled {
-		t.Fatalf("error %v, want that of the rows", err)
-	}
-	if err := shard.pass(t.Context(), 0); err != nil || !shard.part().Clean || shard.visits != 3 {
-		t.Errorf("clean %t after %d visits (error %v), want yes after 3", shard.part().Clean, shard.visits, err)
 	}
 }
 

@@ -3,33 +3,34 @@ package perceptron
 import (
 	"slices"
 
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
 // A tracer repeats updates on a copy of the weights, to report them.
 type tracer struct {
-	w      []float32 // the weights, as before the stretch until its updates are repeated
+	w      []float32 // the weights, as before the panel until its updates are repeated
 	every  int64
 	cols   int
 	vector []float64 // weights after the last reported update
 }
 
-// trace repeats the updates of a visit to a stretch, at the given positions. It passes every update whose number is a
-// multiple of every to opt.Trace. l.visits and l.updates are the counts before the stretch.
-func (l *training) trace(s *stretch, positions []uint32) {
+// trace repeats the updates of a visit to a panel, at the given positions. It passes every update whose number is a
+// multiple of every to opt.Trace. l.Visits and l.Updates are the counts before the panel.
+func (l *training) trace(panel *online.Panel, positions []uint32) {
 	t, a := l.tracer, []float32{l.rule.eta}
-	last := (l.updates + int64(len(positions))) / t.every * t.every
+	last := (l.Updates + int64(len(positions))) / t.every * t.every
 	for k, p := range positions {
-		number := l.updates + int64(k) + 1
+		number := l.Updates + int64(k) + 1
 		if number > last {
 			return
 		}
 		look := number%t.every == 0
-		u := learner.Update{Number: number, Visit: l.visits + int64(p) + 1}
+		u := learner.Update{Number: number, Visit: l.Visits + int64(p) + 1}
 		if look {
-			u.Row, u.Score = s.number(p), t.score(&l.rule, s, k, p)
+			u.Row, u.Score = panel.Number(int(p)), t.score(&l.rule, panel, k, p)
 		}
-		l.rule.repeat(t.w, a, s, k, positions[k:k+1])
+		l.rule.repeat(t.w, a, panel, k, positions[k:k+1])
 		if look {
 			u.Vector = t.unpadded(l.rule.stride)
 			l.opt.Trace(u)
@@ -39,8 +40,8 @@ func (l *training) trace(s *stretch, positions []uint32) {
 
 // score returns the score of the row of update k, at position p, before the update. For several classes it is the score
 // of the row's class minus the score of its rival.
-func (t *tracer) score(u *rule, s *stretch, k int, p uint32) float64 {
-	b, r := s.at(int(p))
+func (t *tracer) score(u *rule, panel *online.Panel, k int, p uint32) float64 {
+	b, r := panel.At(int(p))
 	if u.scores == nil {
 		return float64(b.Dot(r, t.w))
 	}

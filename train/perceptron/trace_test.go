@@ -1,7 +1,6 @@
 package perceptron
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -75,29 +74,30 @@ func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all [
 	if int64(len(all)) < r.Updates {
 		t.Errorf("%s: %d of %d updates", where, len(all), r.Updates)
 	}
-	l := require.Value(newLearner(context.Background(), src, nil, opt))(t)
+	rule, vectors, err := newRule(src.Spec(), &opt)
+	require.NoError(t, err)
 	index := require.Value(src.Index())(t)
-	again := tracer{w: make([]float32, len(l.w)), cols: src.Spec().Cols()}
+	again := tracer{w: make([]float32, vectors*rule.stride), cols: src.Spec().Cols()}
 	visit := int64(0)
 	for i, u := range all {
 		b, row := index.At(uint32(u.Row))
 		rival := 0
 		score := 0.0
-		if l.rule.scores != nil {
+		if rule.scores != nil {
 			var wrong bool
-			if rival, wrong = l.rule.wrong(b, row, again.w); !wrong {
+			if rival, wrong = rule.wrong(b, row, again.w); !wrong {
 				t.Fatalf("%s: row %d needs no update", where, u.Row)
 			}
-			l.rule.rivals[0] = uint32(rival)
-			score = float64(l.rule.scores[int(b.Y[row])]) - float64(l.rule.scores[rival])
+			rule.rivals[0] = uint32(rival)
+			score = float64(rule.scores[int(b.Y[row])]) - float64(rule.scores[rival])
 		} else {
 			score = float64(b.Dot(row, again.w))
 			if float64(b.Y[row])*score > opt.Margin {
 				t.Fatalf("%s: row %d of score %v needs no update", where, u.Row, score)
 			}
 		}
-		l.rule.add(again.w, l.rule.eta, b, row, rival)
-		if u.Number != int64(i)+1 || u.Visit <= visit || u.Score != score || !slices.Equal(u.Vector, again.unpadded(l.rule.stride)) {
+		rule.add(again.w, rule.eta, b, row, rival)
+		if u.Number != int64(i)+1 || u.Visit <= visit || u.Score != score || !slices.Equal(u.Vector, again.unpadded(rule.stride)) {
 			t.Fatalf("%s: update %+v, after visit %d, isn't number %d with score %v", where, u, visit, i+1, score)
 		}
 		visit = u.Visit

@@ -2,10 +2,13 @@ package perceptron
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/predict"
+	"halfspace/train/internal/online"
 )
 
 // VoterBytes is the default of Options.VoterBytes.
@@ -20,9 +23,9 @@ type voters struct {
 	most   int64 // most bytes of w
 }
 
-// add counts the visits to a stretch, and makes the weights after each update by repeating it. positions are the places
+// add counts the visits to a panel, and makes the weights after each update by repeating it. positions are the places
 // of the updates.
-func (v *voters) add(u *rule, s *stretch, visits int, positions []uint32) error {
+func (v *voters) add(u *rule, panel *online.Panel, visits int, positions []uint32) error {
 	a := []float32{u.eta}
 	counted := 0 // visits before this position are counted
 	for k, p := range positions {
@@ -37,7 +40,7 @@ func (v *voters) add(u *rule, s *stretch, visits int, positions []uint32) error 
 		} else {
 			v.w = append(v.w, v.w[len(v.w)-v.stride:]...)
 		}
-		u.repeat(v.w[len(v.w)-v.stride:], a, s, k, positions[k:k+1])
+		u.repeat(v.w[len(v.w)-v.stride:], a, panel, k, positions[k:k+1])
 		v.counts = append(v.counts, 0)
 	}
 	v.survive(visits - counted)
@@ -70,4 +73,12 @@ func (v *voters) errors(ctx context.Context, src block.Source, workers int) (err
 	}
 	err = block.ReduceChunks(ctx, src, workers, part, func(n int64) { errors += n })
 	return errors, err
+}
+
+func (v *voters) state(w *checkpoint.Walk) {
+	checkpoint.Slice(w, &v.w)
+	checkpoint.Slice(w, &v.counts)
+	if len(v.w) != len(v.counts)*v.stride {
+		w.Fail(errors.New("weights of voters are missing"))
+	}
 }

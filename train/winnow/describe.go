@@ -1,21 +1,19 @@
 package winnow
 
 import (
-	"context"
-
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
 // Learner describes Winnow.
-var Learner = &learner.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
+var Learner = online.Complete(&learner.Learner{Name: "winnow", Minimises: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	Use: "features that are 0 or 1, if only a few of them matter", NeedsBias: "which has a threshold", NoWeights: "which multiplies weights by one number",
 	Options: []learner.Option{learner.MaxUpdatesOption, learner.EpochsOption, variantOption, alphaOption, thresholdOption, literalsOption}, Example: "--winnow balanced",
 	New: func() learner.Settings {
 		return &Options{Options: learner.Options{Epochs: 100, Seed: 1}, Variant: Winnow2}
 	},
 	ScaleFree: func(learner.Settings) bool { return true },
-	NotFound:  "no disjunction, or other plane that this variant finds, was found",
-	Train:     learnTask}
+	NotFound:  "no disjunction, or other plane that this variant finds, was found"}, newRule)
 
 var (
 	variantOption = learner.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
@@ -28,11 +26,3 @@ var (
 	literalsOption = learner.Option{Name: "literals", Value: "BOOL", Help: "Learn a weight for each feature x and one for not x. Features are then 0 and 1, or -1 and 1.", Keep: learner.Changed,
 		Field: learner.FieldOf(func(o *Options) any { return &o.Literals })}
 )
-
-func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-	r, err := Train(ctx, task.Rows, *task.Settings.(*Options))
-	if r == nil {
-		return nil, err
-	}
-	return &learner.Learned{Result: r, Own: r}, err
-}

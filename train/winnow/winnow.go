@@ -3,14 +3,15 @@ package winnow
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"time"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
@@ -65,124 +66,180 @@ type Options struct {
 // opt.MaxUpdates is reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample
 // weights, no bias, classes other than two, other features, weights that overflow, errors of src, and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
-	src, opt, err := check(ctx, src, opt)
-	if err != nil {
-		return nil, err
-	}
-	l := newLearner(src.Spec().Cols(), opt)
-	l.src, l.rows = src, src.Rows()
-	if opt.Literals {
-		signed, err := signs(ctx, src)
-		if err != nil {
-			return nil, err
-		}
-		l.literals = newLiterals(l.w, signed, opt)
-	}
-	if _, err := opt.Checkpoint.Load(l.state); err != nil {
-		return nil, err
-	}
-	l.report(nil)
-	for l.done < opt.Epochs && !l.over() {
-		if err := l.epoch(ctx); err != nil {
-			if ctx.Err() != nil {
-				l.mark()
-			}
-			return l.interrupted(ctx), err
-		}
-		if l.at() == l.rows {
-			l.done++
-		}
-		l.report(learner.SumOf(l.w))
-		if opt.Checkpoint.Due(l.done) {
-			l.mark()
-		}
-	}
-	l.mark()
-	l.learned()
-	l.r.Converged = l.streak == l.rows
-	return l.r, learner.Evaluate(ctx, src, opt.Workers, l.r)
+	return online.Train(ctx, Learner, src, &opt)
 }
 
-// check returns the rows, checked by block.Validate, and the options with their defaults.
-func check(ctx context.Context, src block.Source, opt Options) (_ block.Source, _ Options, err error) {
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
-		return nil, opt, err
+// mostAhead is the most rows that are scored before the first of them is visited.
+const mostAhead = 256
+
+// A rule is the online.Rule of Winnow.
+type rule struct {
+	online.Plain
+	*online.Training
+	spec     *schema.Spec
+	w        []float32 // weights that score rows
+	u, v     []float32 // weights of Balanced; w is their difference
+	literals *pairs    // nil unless Options.Literals
+	raise    float32   // factor of a promotion
+	lower    float32   // factor of a demotion
+	weights  int       // number of elements of w that may change
+	ahead    int       // number of rows to score at once
+	scores   [mostAhead]float32
+}
+
+func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
+	spec := t.Src.Spec()
+	if err := learner.TwoClasses(spec); err != nil {
+		return nil, err
 	}
-	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
-		return nil, opt, err
+	switch {
+	case spec.Weighted:
+		return nil, errors.New("rows have weights, which winnow doesn't use: leave them out")
+	case !spec.Bias:
+		return nil, errors.New("winnow has a threshold: it needs the bias")
 	}
-	attributes := src.Spec().Width()
+	opt := *t.Task.Settings.(*Options)
+	attributes := spec.Width()
 	if opt.Literals {
 		attributes *= 2
 	}
-	if opt, err = opt.withDefaults(attributes); err != nil {
-		return nil, opt, err
-	}
-	if err := learner.TwoClasses(src.Spec()); err != nil {
-		return nil, opt, err
-	}
-	switch {
-	case src.Spec().Weighted:
-		err = errors.New("rows have weights, which winnow doesn't use: leave them out")
-	case src.Rows() == 0:
-		err = errors.New("there are no rows to learn from")
-	case !src.Spec().Bias:
-		err = errors.New("winnow has a threshold: it needs the bias")
-	}
-	return src, opt, err
-}
-
-// over tells whether the training is over: no row is a mistake, or the limit of updates is reached.
-func (l *training) over() bool {
-	return l.streak == l.rows || l.opt.MaxUpdates > 0 && l.r.Updates == l.opt.MaxUpdates
-}
-
-func (l *training) report(sum func() [sha256.Size]byte) {
-	if l.opt.Progress == nil {
-		return
-	}
-	rows := l.src.Rows()
-	l.opt.Progress(learner.Progress{Epoch: l.r.Visits / rows, Epochs: l.opt.Epochs, Visits: l.r.Visits, Rows: rows, Updates: l.r.Updates,
-		Best: -1, Elapsed: time.Since(l.start), Sum: sum})
-}
-
-// learned completes the result, without the figures that need another pass over the rows.
-func (l *training) learned() {
-	l.r.Weights, l.r.Seconds = l.w[:l.src.Spec().Cols()], time.Since(l.start).Seconds()
-	l.r.Epochs = (l.r.Visits + l.rows - 1) / l.rows
-}
-
-// interrupted returns the weights so far if ctx ended the training after one update or more, and nil otherwise.
-func (l *training) interrupted(ctx context.Context) *learner.Result {
-	if ctx.Err() == nil || l.r.Updates == 0 {
-		return nil
-	}
-	l.learned()
-	l.r.Interrupted = true
-	return l.r
-}
-
-// withDefaults returns the options with their defaults. attributes is the number of features or literals.
-func (o Options) withDefaults(attributes int) (Options, error) {
-	if o.Variant == "" {
-		o.Variant = Winnow2
-	}
-	if !slices.Contains(Variants, o.Variant) {
-		return o, fmt.Errorf("unknown variant %q: use one of %v", o.Variant, Variants)
-	}
-	if o.Alpha == 0 {
-		if o.Alpha = 1.5; o.Variant == Winnow1 {
-			o.Alpha = 2
+	if opt.Alpha == 0 {
+		if opt.Alpha = 1.5; opt.Variant == Winnow1 {
+			opt.Alpha = 2
 		}
 	}
-	if !(o.Alpha > 1) || o.Alpha > math.MaxFloat32 {
-		return o, fmt.Errorf("alpha is %v: use a number above 1", o.Alpha)
+	if opt.Variant == Balanced && opt.Threshold != 0 {
+		return nil, fmt.Errorf("threshold is %v: use a number above 0, and none for balanced", opt.Threshold)
 	}
-	if o.Threshold == 0 && o.Variant != Balanced {
-		o.Threshold = float64(attributes) / 2
+	if opt.Threshold == 0 && opt.Variant != Balanced {
+		opt.Threshold = float64(attributes) / 2
 	}
-	if o.Variant != Balanced && !(o.Threshold > 0) || o.Variant == Balanced && o.Threshold != 0 || o.Threshold > math.MaxFloat32 {
-		return o, fmt.Errorf("threshold is %v: use a number above 0, and none for balanced", o.Threshold)
+	r := start(spec.Cols(), opt)
+	r.Training, r.spec = t, spec
+	t.Streaks, t.Single, t.LastSum = true, true, true
+	if opt.Literals {
+		signed, err := signs(ctx, t.Src)
+		if err != nil {
+			return nil, err
+		}
+		r.literals = newLiterals(r.w, signed, opt)
 	}
-	return o, nil
+	return r, nil
+}
+
+// start returns the rule before its first visit.
+func start(cols int, opt Options) *rule {
+	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1, ahead: 1}
+	if opt.Variant == Winnow1 {
+		r.lower = 0
+	}
+	if opt.Variant == Balanced {
+		r.weights = cols
+		r.u, r.v = ones(cols), ones(cols)
+		return r
+	}
+	copy(r.w, ones(r.weights))
+	r.w[cols-1] = float32(-opt.Threshold)
+	return r
+}
+
+func ones(n int) []float32 { return slices.Repeat([]float32{1}, n) }
+
+func (r *rule) Weights() []float32 { return r.w }
+
+func (r *rule) State(w *checkpoint.Walk) {
+	vectors := [][]float32{r.w, r.u, r.v}
+	if r.literals != nil {
+		vectors = append(vectors, r.literals.u, r.literals.v)
+	}
+	for _, v := range vectors {
+		checkpoint.Values(w, v)
+	}
+}
+
+// Visit visits rows up to the first mistake, and learns from the mistake. A kernel scores all rows that Visit may
+// visit. Without a mistake the number of rows to score doubles, up to 256. With a mistake it becomes the number of
+// visits.
+func (r *rule) Visit(p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
+	part := p.Block.Slice(p.Lo, min(p.Hi, p.Lo+r.ahead))
+	scores := r.scores[:part.Len()]
+	part.Scores(r.w, scores)
+	for i, score := range scores {
+		if r.Epoch == 0 && r.literals == nil {
+			if err := r.checkRow(part, i); err != nil {
+				return 0, 0, err
+			}
+		}
+		if positive := part.Y[i] > 0; (score > 0) != positive {
+			r.learn(part, i, positive)
+			r.ahead, log[0] = i+1, uint32(i)
+			return i + 1, 1, nil
+		}
+	}
+	r.ahead = min(2*r.ahead, mostAhead)
+	return len(scores), 0, nil
+}
+
+// checkRow returns an error unless all features of row i are 0 or 1.
+func (r *rule) checkRow(b *block.Block, i int) error {
+	wrong := func(v float32) bool { return v != 0 && v != 1 }
+	if b.Sparse != nil {
+		columns, values := b.Sparse.Row(i)
+		if k := slices.IndexFunc(values, wrong); k >= 0 {
+			return r.notBoolean(int(columns[k]), b.First+int64(i), values[k])
+		}
+		return nil
+	}
+	x := b.X[i*b.Stride:][:b.Cols]
+	if c := slices.IndexFunc(x, wrong); c >= 0 {
+		return r.notBoolean(c, b.First+int64(i), x[c])
+	}
+	return nil
+}
+
+func (r *rule) notBoolean(column int, row int64, v float32) error {
+	advice := "leave others out"
+	if v == -1 {
+		advice = "learn literals, or leave others out"
+	}
+	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
+		r.spec.FeatureName(column), row, v, advice)
+}
+
+// learn changes the weights of the features of row i, which is a mistake. positive tells whether its label is +1.
+func (r *rule) learn(b *block.Block, i int, positive bool) {
+	factor, against := r.raise, r.lower
+	if !positive {
+		factor, against = against, factor
+	}
+	if r.literals != nil {
+		r.literals.learn(r.w, b, i, factor, against)
+		return
+	}
+	if b.Sparse != nil {
+		columns, values := b.Sparse.Row(i)
+		for k, c := range columns {
+			if values[k] != 0 { // a stored value may be -0
+				r.multiply(int(c), factor, against)
+			}
+		}
+		return
+	}
+	for c, v := range b.X[i*b.Stride:][:r.weights] {
+		if v != 0 {
+			r.multiply(c, factor, against)
+		}
+	}
+}
+
+// multiply changes the weight of column c. It leaves the bias of Winnow1 and Winnow2 unchanged.
+func (r *rule) multiply(c int, factor, against float32) {
+	switch {
+	case r.u != nil:
+		r.u[c] *= factor
+		r.v[c] *= against
+		r.w[c] = r.u[c] - r.v[c]
+	case c < r.weights:
+		r.w[c] *= factor
+	}
 }

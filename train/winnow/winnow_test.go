@@ -13,6 +13,7 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 )
 
@@ -41,18 +42,20 @@ func disjunction(d, rows int, seed uint64, visit func(x []float32, y float32)) {
 
 // winnowMistakes returns the mistakes of a variant in one pass over a disjunction of d features.
 func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
-	opt, err := Options{Variant: variant}.withDefaults(d)
-	if err != nil {
-		panic(err)
+	opt := Options{Variant: variant, Alpha: 1.5, Threshold: float64(d) / 2}
+	if variant == Winnow1 {
+		opt.Alpha = 2
 	}
-	l := newLearner(d+1, opt)
-	l.rows = int64(rows)
+	r := start(d+1, opt)
+	r.Training = new(online.Training)
 	disjunction(d, rows, seed, func(x []float32, y float32) {
-		if _, err := l.visit(&block.Block{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, 0); err != nil {
+		_, updates, err := r.Visit(&online.Panel{Block: &block.Block{Cols: d + 1, Stride: len(x), X: x, Y: []float32{y}}, Hi: 1}, 0, make([]uint32, 1))
+		if err != nil {
 			panic(err)
 		}
+		mistakes += updates
 	})
-	return int(l.r.Updates)
+	return mistakes
 }
 
 // perceptronMistakes returns the perceptron's mistakes. It predicts by the sign of w.x + b.

@@ -12,7 +12,6 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/train/learner"
-	"halfspace/train/visits"
 )
 
 // Storage are the options on where the rows are kept. They change no result.
@@ -99,7 +98,7 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	least := pass + beside
 	switch s.Access {
 	case learner.AnyOrder:
-		windows := func(shards int64) int64 { return visits.WindowBytes(count, shards, bytes) }
+		windows := func(shards int64) int64 { return learner.WindowBytes(count, shards, bytes) }
 		for s.Shards > 1 && least+windows(s.Shards) > limit {
 			s.Shards--
 		}

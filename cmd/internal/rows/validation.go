@@ -10,7 +10,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
-	"halfspace/train/visits"
+	"halfspace/train/learner"
 )
 
 // OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
@@ -69,7 +69,7 @@ func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned
 	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows(cols)))
 	limit, used := s.Memory.Limit(), block.MemoryBytes(learned, s.Weighted)
 	if _, inMemory := learned.(*block.Data); !inMemory {
-		used = min(used, pass) + visits.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
+		used = min(used, pass) + learner.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
 	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
 		used = parted - used // the limit is relative to the memory that is available now
 	} else {

@@ -1,4 +1,4 @@
-package visits_test
+package online_test
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train/ftrl"
+	"halfspace/train/internal/online"
 	"halfspace/train/learner"
 	"halfspace/train/passiveaggressive"
-	"halfspace/train/visits"
 )
 
 // A path is the weights of a shard, and what they depend on. Both learners are written out as in their papers, on rows of one
@@ -296,7 +296,7 @@ func TestShardsConverge(t *testing.T) {
 	}
 }
 
-// TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts those of all shards.
+// TestWindows: a file has at most three windows, and no more than its rows fill. WindowBytes counts the windows of all shards.
 func TestWindows(t *testing.T) {
 	for _, c := range []struct {
 		rows, shards int64
@@ -304,13 +304,13 @@ func TestWindows(t *testing.T) {
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
 		file := learntest.Cached(t, testproblems.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
-		if _, err := visits.NewWindows(block.Source(file), learner.Options{Order: learner.Shuffle}, func(*block.Index) func() {
+		if _, err := online.NewPass(block.Source(file), learner.Options{Order: learner.Shuffle}, 0, func(*block.Index) (any, func()) {
 			made++
-			return func() {}
+			return nil, func() {}
 		}); err != nil {
 			t.Fatal(err)
 		}
-		counted := visits.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
+		counted := learner.WindowBytes(c.rows, c.shards, func(rows int64) int64 { return rows })
 		if made != c.each || counted != c.all*block.ChunkRows {
 			t.Errorf("%d rows have %d windows, want %d; those of %d shards take the memory of %d rows, want %d", c.rows, made, c.each, c.shards, counted, c.all*block.ChunkRows)
 		}

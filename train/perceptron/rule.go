@@ -5,68 +5,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/kernel"
-	"halfspace/train/visits"
+	"halfspace/train/internal/online"
 )
-
-// A stretch is rows to visit one after another: rows of a block in file order, or rows of an index by number. The first
-// row has position 0.
-type stretch struct {
-	block  *block.Block // nil if rows are visited by number
-	lo, hi int          // numbers of the first row and of the row after the last, in block
-
-	index *block.Index
-	from  *visits.Window // window to which index belongs
-	steps *steps         // steps of the rows of index; nil if they have no sample weights
-	rows  []uint32       // row numbers in index
-	ahead []float32      // features to prefetch; see kernel.EpochIndexed
-}
-
-func (s *stretch) len() int {
-	if s.block != nil {
-		return s.hi - s.lo
-	}
-	return len(s.rows)
-}
-
-// part returns the rows at positions lo to hi-1, with their share of ahead. stride is the number of elements of a row.
-func (s *stretch) part(lo, hi, stride int) stretch {
-	part := *s
-	if s.block != nil {
-		part.lo, part.hi = s.lo+lo, s.lo+hi
-		return part
-	}
-	part.rows = s.rows[lo:hi]
-	part.ahead = s.ahead[min(lo*stride, len(s.ahead)):min(hi*stride, len(s.ahead))]
-	return part
-}
-
-// at returns the block that holds the row at position i, and the number of the row in that block.
-func (s *stretch) at(i int) (b *block.Block, r int) {
-	if s.block != nil {
-		return s.block, s.lo + i
-	}
-	return s.index.At(s.rows[i])
-}
-
-// number returns the number of the row at position i among all rows.
-func (s *stretch) number(i uint32) int64 {
-	if s.block != nil {
-		return s.block.First + int64(s.lo) + int64(i)
-	}
-	return s.from.Number(s.rows[i])
-}
-
-func (s *stretch) sparse() bool {
-	if s.block != nil {
-		return s.block.Sparse != nil
-	}
-	return s.index.Rows() == nil
-}
-
-func (s *stretch) weight(i uint32) float64 {
-	b, r := s.at(int(i))
-	return b.Weight(r)
-}
 
 // A rule says which rows update the weights, and how.
 //
@@ -86,18 +26,18 @@ type rule struct {
 	rivals      []uint32  // rivals of the updates of the last visit, for several classes; as long as the log
 }
 
-// visit visits the rows of a stretch in turn and updates w. It writes the positions of the updates to log. It ends
-// after the last row, or when log is full. It returns the number of visits and of updates.
-func (u *rule) visit(w []float32, log []uint32, s *stretch) (visits, updates int) {
+// visit visits the rows of a panel in turn and updates w. It writes the positions of the updates to log. It ends after
+// the last row, or when log is full. It returns the number of visits and of updates.
+func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, updates int) {
 	if u.scores == nil {
-		visits, updates = u.epoch(w, log, s)
+		visits, updates = u.epoch(w, log, p)
 		if u.weighted {
-			updates = s.dropWeightless(log[:updates])
+			updates = dropWeightless(p, log[:updates])
 		}
 		return visits, updates
 	}
-	for i := range s.len() {
-		b, r := s.at(i)
+	for i := range p.Len() {
+		b, r := p.At(i)
 		rival, wrong := u.wrong(b, r, w)
 		if !wrong || b.Weight(r) == 0 {
 			continue
@@ -108,41 +48,37 @@ func (u *rule) visit(w []float32, log []uint32, s *stretch) (visits, updates int
 			return i + 1, updates
 		}
 	}
-	return s.len(), updates
+	return p.Len(), updates
 }
 
 // epoch visits rows of two classes in one kernel call. With sample weights, the kernel gets the signed steps of the
 // rows in place of labels.
-func (u *rule) epoch(w []float32, log []uint32, s *stretch) (visits, updates int) {
+func (u *rule) epoch(w []float32, log []uint32, p *online.Panel) (visits, updates int) {
 	eta := u.eta
 	if u.weighted {
 		eta = 1
 	}
-	b := s.block
+	b := p.Block
 	if b == nil {
-		return u.epochIndexed(w, log, s, eta)
+		sparse, dense := p.Index.Sparse(), p.Index.Rows()
+		if u.weighted {
+			s := p.Kept.(*steps)
+			sparse, dense = s.sparse, s.dense
+		}
+		if sparse != nil {
+			return sparse.Epoch(w, log, p.Rows, eta, u.margin)
+		}
+		return kernel.EpochIndexed(w, log, dense, p.Rows, p.Ahead, eta, u.margin)
 	}
-	y := b.Y[s.lo:s.hi]
+	y := b.Y[p.Lo:p.Hi]
 	if u.weighted {
-		y = u.stepsOf(b, s.lo, s.hi)
+		y = u.stepsOf(b, p.Lo, p.Hi)
 	}
 	if b.Sparse != nil {
-		rows := kernel.SparseRows{Ptr: b.Sparse.Ptr[s.lo : s.hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
+		rows := kernel.SparseRows{Ptr: b.Sparse.Ptr[p.Lo : p.Hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 		return rows.Epoch(w, log, y, eta, u.margin)
 	}
-	return kernel.Epoch(w, log, b.X[s.lo*b.Stride:s.hi*b.Stride], y, eta, u.margin)
-}
-
-// epochIndexed is epoch for rows by number.
-func (u *rule) epochIndexed(w []float32, log []uint32, s *stretch, eta float32) (visits, updates int) {
-	sparse, dense := s.index.Sparse(), s.index.Rows()
-	if u.weighted {
-		sparse, dense = s.steps.sparse, s.steps.dense
-	}
-	if sparse != nil {
-		return sparse.Epoch(w, log, s.rows, eta, u.margin)
-	}
-	return kernel.EpochIndexed(w, log, dense, s.rows, s.ahead, eta, u.margin)
+	return kernel.Epoch(w, log, b.X[p.Lo*b.Stride:p.Hi*b.Stride], y, eta, u.margin)
 }
 
 // stepsOf returns the signed steps of rows lo to hi-1 of b. It keeps them for later visits to the same rows.
@@ -158,10 +94,10 @@ func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 
 // dropWeightless removes the positions of rows with a sample weight of 0 from log; their updates changed nothing. It
 // returns the number of positions left.
-func (s *stretch) dropWeightless(log []uint32) (left int) {
-	for _, p := range log {
-		if s.weight(p) != 0 {
-			log[left] = p
+func dropWeightless(p *online.Panel, log []uint32) (left int) {
+	for _, i := range log {
+		if b, r := p.At(int(i)); b.Weight(r) != 0 {
+			log[left] = i
 			left++
 		}
 	}
@@ -179,30 +115,24 @@ func signedSteps(dst, y []float32, weights []float64, eta float32) {
 type steps struct {
 	index  *block.Index
 	eta    float32
-	y      [][]float32         // signed steps by chunk
+	y      [][]float32         // signed steps by eighth
 	dense  *kernel.Rows        // rows of index with y in place of labels; nil if they are sparse
 	sparse *kernel.SparseIndex // the same for sparse rows
 }
 
-// newSteps returns the steps of the rows of an index. It returns nil if weighted is false or the index has no rows.
-func newSteps(index *block.Index, eta float32, weighted bool) *steps {
-	if !weighted || index.Rows() == nil && index.Sparse() == nil {
-		return nil
-	}
+// newSteps returns the steps of the rows of an index.
+func newSteps(index *block.Index, eta float32) *steps {
 	s := &steps{index: index, eta: eta}
-	left := 0
-	if rows := index.Rows(); rows != nil {
-		left = rows.Len()
-	} else {
-		left = index.Sparse().Len()
-	}
-	for ; left > 0; left -= kernel.EighthRows {
-		s.y = append(s.y, make([]float32, min(left, kernel.EighthRows)))
+	labels := func(rows int) [][]float32 {
+		for ; rows > 0; rows -= kernel.EighthRows {
+			s.y = append(s.y, make([]float32, min(rows, kernel.EighthRows)))
+		}
+		return s.y
 	}
 	if rows := index.Rows(); rows != nil {
-		s.dense = rows.WithLabels(s.y)
-	} else {
-		s.sparse = index.Sparse().WithLabels(s.y)
+		s.dense = rows.WithLabels(labels(rows.Len()))
+	} else if rows := index.Sparse(); rows != nil {
+		s.sparse = rows.WithLabels(labels(rows.Len()))
 	}
 	s.update()
 	return s
@@ -210,11 +140,8 @@ func newSteps(index *block.Index, eta float32, weighted bool) *steps {
 
 // update computes the steps again after labels or sample weights have changed.
 func (s *steps) update() {
-	if s == nil {
-		return
-	}
-	for c, y := range s.y {
-		b, r := s.index.At(uint32(c) * kernel.EighthRows)
+	for e, y := range s.y {
+		b, r := s.index.At(uint32(e) * kernel.EighthRows)
 		signedSteps(y, b.Y[r:r+len(y)], b.W[r:r+len(y)], s.eta)
 	}
 }
@@ -254,21 +181,21 @@ func times(a float32, weight float64) float32 { return float32(float64(a) * weig
 
 // repeat repeats updates of the last visit, with a[k] in place of eta. Update first+k was at position at[k]. Four dense
 // rows at a time read w once.
-func (u *rule) repeat(w, a []float32, s *stretch, first int, at []uint32) {
+func (u *rule) repeat(w, a []float32, p *online.Panel, first int, at []uint32) {
 	k := 0
-	if u.scores == nil && !s.sparse() {
+	if u.scores == nil && !p.Sparse() {
 		var x [4][]float32
 		var by [4]float32
 		for ; k+4 <= len(at); k += 4 {
-			for j, p := range at[k : k+4] {
-				b, r := s.at(int(p))
+			for j, i := range at[k : k+4] {
+				b, r := p.At(int(i))
 				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], times(a[k+j]*b.Y[r], b.Weight(r))
 			}
 			kernel.Axpy4(w, by[:], x[:])
 		}
 	}
 	for ; k < len(at); k++ {
-		b, r := s.at(int(at[k]))
+		b, r := p.At(int(at[k]))
 		rival := 0
 		if u.scores != nil {
 			rival = int(u.rivals[first+k])

@@ -1,4 +1,4 @@
-package mixing
+package online
 
 import (
 	"context"
@@ -65,35 +65,71 @@ func counters(t *testing.T, err error) *Shards {
 
 // TestShards: members that pause go on, parts come in the order of the shards, and an epoch that failed goes on or is taken as it is.
 func TestShards(t *testing.T) {
-	visits := func(parts []Part) (all []int64) {
+	counts := func(parts []Part) (all []int64) {
 		for _, p := range parts {
 			all = append(all, p.Visits)
 		}
 		return all
 	}
 	parts, err := counters(t, nil).Epoch(t.Context(), 0, func() {})
-	if want := []int64{4096, 8192, 20_000 - 3*4096}; err != nil || !slices.Equal(visits(parts), want) {
-		t.Errorf("shards of %v rows (error %v), want %v", visits(parts), err, want)
+	if want := []int64{4096, 8192, 20_000 - 3*4096}; err != nil || !slices.Equal(counts(parts), want) {
+		t.Errorf("shards of %v rows (error %v), want %v", counts(parts), err, want)
 	}
 	failed := errors.New("failed")
 	x := counters(t, failed)
 	if _, err := x.Epoch(t.Context(), 0, func() {}); err != failed || x.each[1].Visits() != 2 {
-		t.Errorf("error %v after %d visits", err, x.Visited())
+		t.Errorf("error %v after %d visits", err, x.visits())
 	}
 	state := require.Value(checkpoint.Write(func(w *checkpoint.Walk) { x.State(w, 0) }))(t)
 	again := counters(t, nil)
-	if err := checkpoint.Read(state, func(w *checkpoint.Walk) { again.State(w, 0) }); err != nil || again.Visited() != x.Visited() {
-		t.Errorf("%d visits after the state was read, want %d (error %v)", again.Visited(), x.Visited(), err)
+	if err := checkpoint.Read(state, func(w *checkpoint.Walk) { again.State(w, 0) }); err != nil || again.visits() != x.visits() {
+		t.Errorf("%d visits after the state was read, want %d (error %v)", again.visits(), x.visits(), err)
 	}
-	if parts, err := again.Epoch(t.Context(), 0, func() {}); err != nil || visits(parts)[1] != 8192 || again.Take() != nil {
-		t.Errorf("then %v (error %v)", visits(parts), err)
+	if parts, err := again.Epoch(t.Context(), 0, func() {}); err != nil || counts(parts)[1] != 8192 || again.Take() != nil {
+		t.Errorf("then %v (error %v)", counts(parts), err)
 	}
-	if interrupted := visits(x.Take()); interrupted[1] != 2 || x.Visited() != 0 {
+	if interrupted := counts(x.Take()); interrupted[1] != 2 || x.visits() != 0 {
 		t.Errorf("the epoch ends with %v", interrupted)
 	}
 	elsewhere := counters(t, nil)
 	elsewhere.rows = nil
 	if err := checkpoint.Read(state, func(w *checkpoint.Walk) { elsewhere.State(w, 0) }); err == nil {
 		t.Error("a state with shards in an epoch is read where a cluster has the rows")
+	}
+}
+
+// A quiet rule makes no update. Its first Verify fails.
+type quiet struct {
+	Plain
+	failed bool
+}
+
+func (q *quiet) Visit(p *Panel, _ int, _ []uint32) (int, int, error) { return p.Len(), 0, nil }
+
+func (q *quiet) Weights() []float32 { return nil }
+
+func (q *quiet) State(*checkpoint.Walk) {}
+
+func (q *quiet) Verify(context.Context) (bool, error) {
+	if !q.failed {
+		q.failed = true
+		return false, context.Canceled
+	}
+	return false, nil
+}
+
+// TestShardVerifies: a shard that is interrupted while it looks for a row to update on looks again when it goes on.
+func TestShardVerifies(t *testing.T) {
+	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
+	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
+		t.Streaks = true
+		return new(quiet), nil
+	}, nil, learner.Options{Order: learner.Random}, numbered(3), 0))(t)
+	m := member{shard}
+	if err := m.Pass(t.Context(), 0); err != context.Canceled {
+		t.Fatalf("error %v, want the error of Verify", err)
+	}
+	if err := m.Pass(t.Context(), 0); err != nil || !m.Part().Clean || m.Visits() != 3 {
+		t.Errorf("clean %t after %d visits (error %v), want yes after 3", m.Part().Clean, m.Visits(), err)
 	}
 }

@@ -1,0 +1,183 @@
+// Package online makes passes over rows for learners that learn from each row.
+//
+// Shards of the rows learn by iterative parameter mixing (McDonald, Hall and Mann, "Distributed Training Strategies for
+// the Structured Perceptron", NAACL 2010). In each epoch, every shard makes one pass over its rows, from the same
+// weights. The next epoch begins with the mean of the shards' weights. The number of shards is an option of the
+// training, not the number of workers. So the result doesn't depend on the computer.
+package online
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"halfspace/block"
+	"halfspace/kernel"
+	"halfspace/train/learner"
+)
+
+// A Panel is the rows that one kernel call takes: rows of a block in file order, or rows of an index by number. The
+// first row has position 0.
+type Panel struct {
+	Block  *block.Block // nil if rows are visited by number
+	Lo, Hi int          // numbers of the first row and of the row after the last, in Block
+
+	Index *block.Index
+	Rows  []uint32  // row numbers in Index
+	Ahead []float32 // features to prefetch; see kernel.EpochIndexed
+	Kept  any       // see Filled
+	from  *window   // window to which Index belongs
+}
+
+// Len returns the number of rows.
+func (p *Panel) Len() int {
+	if p.Block != nil {
+		return p.Hi - p.Lo
+	}
+	return len(p.Rows)
+}
+
+// Cut returns the rows at positions lo to hi-1, with their share of Ahead. stride is the number of elements of a row.
+func (p *Panel) Cut(lo, hi, stride int) Panel {
+	part := *p
+	if p.Block != nil {
+		part.Lo, part.Hi = p.Lo+lo, p.Lo+hi
+		return part
+	}
+	part.Rows = p.Rows[lo:hi]
+	part.Ahead = p.Ahead[min(lo*stride, len(p.Ahead)):min(hi*stride, len(p.Ahead))]
+	return part
+}
+
+// At returns the block that holds the row at position i, and the number of the row in that block.
+func (p *Panel) At(i int) (b *block.Block, r int) {
+	if p.Block != nil {
+		return p.Block, p.Lo + i
+	}
+	return p.Index.At(p.Rows[i])
+}
+
+// Number returns the number of the row at position i among all rows.
+func (p *Panel) Number(i int) int64 {
+	if p.Block != nil {
+		return p.Block.First + int64(p.Lo+i)
+	}
+	return p.from.number(p.Rows[i])
+}
+
+// Sparse tells whether the rows are sparse.
+func (p *Panel) Sparse() bool {
+	if p.Block != nil {
+		return p.Block.Sparse != nil
+	}
+	return p.Index.Rows() == nil
+}
+
+// A Pass makes passes over the rows of a source in the order of the options, one panel after another.
+type Pass struct {
+	// Enter, if not nil, is called before the first of some panels. cut returns the rows from position at on, at most
+	// the given number. Leave is called after the last of these panels; cut is then no longer valid.
+	Enter func(length int, cut func(at, rows int) Panel)
+	Leave func()
+	// Most, if not nil, returns the most rows that a panel of sparse rows must have.
+	Most func() int64
+
+	src     block.Source
+	opt     learner.Options
+	stream  int64   // number of the shard in the random choices
+	windows windows // nil in file order
+	stride  int
+}
+
+// NewPass returns passes over the rows of src, in the order opt.Order. The rows are the given shard, 0 without shards.
+// Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. filled may be nil.
+func NewPass(src block.Source, opt learner.Options, shard int, filled Filled) (p *Pass, err error) {
+	p = &Pass{src: src, opt: opt, stream: Stream(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
+	if opt.Order == learner.Cyclic || opt.Order == "" {
+		return p, nil
+	}
+	if filled == nil {
+		filled = func(*block.Index) (any, func()) { return nil, func() {} }
+	}
+	p.windows, err = newWindows(src, opt, filled)
+	return p, err
+}
+
+// Epoch calls visit with the panels of an epoch, without the first skip rows. The first row of a panel has position at
+// in the present block or window. visit returns the number of rows that it visited; the next panel begins after them.
+// Epoch stops at the first error of visit, of the source or of ctx.
+func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *Panel, at int) (visits int, err error)) error {
+	within := 0 // rows to skip in the first window
+	each := func(win *window) error {
+		first := within
+		within = 0
+		return p.panels(ctx, first, len(win.rows), min(kernel.EighthRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
+			e, lo := at/kernel.EighthRows, at%kernel.EighthRows
+			hi := min(kernel.EighthRows, lo+rows)
+			return Panel{Index: win.index, Kept: win.kept, from: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Ahead: win.prefetch(e, lo, hi, p.stride)}
+		}, visit)
+	}
+	switch p.opt.Order {
+	case learner.Shuffle, learner.FixedShuffle:
+		if p.opt.Order == learner.FixedShuffle { // computed again, because keeping it takes memory for each row
+			epoch = 0
+		}
+		order := learner.NewPermutation(int(p.src.Rows()), p.opt.Seed, p.stream+epoch)
+		within = order.Skip(skip)
+		return p.windows.permuted(ctx, order, each)
+	case learner.Random:
+		within = withinDraws(p.src.Rows(), skip)
+		return p.windows.drawn(ctx, rand.NewPCG(p.opt.Seed, uint64(p.stream+epoch)), skip, each)
+	}
+	for b, err := range p.src.Blocks(ctx) {
+		if err != nil {
+			return err
+		}
+		if b.Y == nil {
+			return block.ErrNoLabels
+		}
+		first := int(min(max(0, skip-b.First), int64(b.Len())))
+		err := p.panels(ctx, first, b.Len(), kernel.PanelRows(p.stride), b.Sparse != nil, func(at, rows int) Panel {
+			return Panel{Block: b, Lo: at, Hi: min(b.Len(), at+rows)}
+		}, visit)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MostRows returns the most rows of a panel, for rows of stride elements.
+func MostRows(stride int) int { return max(kernel.EighthRows, kernel.PanelRows(stride)) }
+
+// panels visits the rows at positions at to length-1. dense is the number of dense rows of a panel.
+//
+// Panels of sparse rows are longer, and the kernel for sparse rows limits the work of a call itself. But they end where
+// panels of the same rows in dense form would reach p.Most. So both forms give the same weights and counts.
+func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, cut func(at, rows int) Panel, visit func(*Panel, int) (int, error)) error {
+	if p.Enter != nil {
+		p.Enter(length, cut)
+		defer p.Leave()
+	}
+	var panel Panel
+	for at < length {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		rows := dense - at%dense
+		if sparse {
+			most := int64(block.ChunkRows)
+			if p.Most != nil {
+				most = min(max(1, p.Most()), most)
+			}
+			longest := max(dense, kernel.EighthRows)
+			rows = min(longest-at%longest, (at+int(most)+dense-1)/dense*dense-at)
+		}
+		panel = cut(at, rows)
+		visits, err := visit(&panel, at)
+		if err != nil {
+			return err
+		}
+		at += visits
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package online
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train/learner"
+)
+
+// Train trains l, which must come from Complete or Steps, on all rows of src with the settings s. The result doesn't
+// depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
+func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
+	return trained(l.Train(ctx, &learner.Task{Rows: src, Settings: s}))
+}
+
+// Validated is Train with rows to validate on.
+func Validated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
+	return trained(l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s}))
+}
+
+func trained(learned *learner.Learned, err error) (*learner.Result, error) {
+	if learned == nil {
+		return nil, err
+	}
+	return learned.Result, err
+}
+
+// A Maker returns the rule of a training, or of a shard. It uses the fields of t above Rule.
+type Maker func(ctx context.Context, t *Training) (Rule, error)
+
+// Complete sets Train of a learner, and returns it. Train makes up to Epochs epochs in the order Order.
+//
+// With more than one shard, each shard has its own rule in an epoch. All rules begin with the same weights and vectors.
+// After the epoch, their weights and vectors are mixed.
+func Complete(l *learner.Learner, rule Maker) *learner.Learner {
+	var pass *distributed.Task[passArgs, Part]
+	if l.Option("shards") != nil {
+		pass = newPassTask(l, rule)
+	}
+	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+		t := &Training{Learner: l, Task: task}
+		if err := t.prepare(ctx, rule); err != nil {
+			return nil, err
+		}
+		if t.Opt.Shards > 1 {
+			var err error
+			t.shards, err = NewShards(t.Src, t.Opt, func(rows block.Source, number int) (Member, error) {
+				m, err := newShard(l, rule, t.Task, t.Opt, rows, number)
+				if err == nil {
+					m.all = t
+					m.Rule.Begin(t.Rule.Weights(), t.Rule.Vectors())
+				}
+				return member{m}, err
+			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error) {
+				return t.elsewhere(ctx, pass, epoch, dealt)
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		r, err := t.train(ctx)
+		if r == nil {
+			return nil, err
+		}
+		return &learner.Learned{Result: r, Own: r, Keep: t.Rule.Keep}, err
+	}
+	return l
+}
+
+// prepare checks the shared options and the rows, and makes the rule.
+func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
+	l, task := t.Learner, *t.Task
+	if task.Settings, err = l.Checked(task.Settings); err != nil {
+		return err
+	}
+	t.Task = &task
+	if t.Opt, err = task.Settings.Shared().WithDefaults(); err != nil {
+		return err
+	}
+	switch {
+	case t.Opt.Shards > 1 && l.Option("shards") == nil:
+		return fmt.Errorf("%s takes no shards: leave them out", l.Name)
+	case t.Opt.Mix != learner.Uniform && l.Option("mix") == nil:
+		return fmt.Errorf("%s mixes its shards in equal shares: leave the mix out", l.Name)
+	}
+	if t.Src, err = block.Validate(ctx, t.Task.Rows, t.Opt.Workers); err != nil {
+		return err
+	}
+	if t.Src.Rows() == 0 {
+		return errors.New("there are no rows to learn from")
+	}
+	if err := t.make(ctx, rule); err != nil {
+		return err
+	}
+	return CheckMemory(t.Task, t.Rule.ShardBytes())
+}
+
+// make makes the rule.
+func (t *Training) make(ctx context.Context, rule Maker) (err error) {
+	if t.Learner.Option("max-updates") == nil {
+		t.Opt.MaxUpdates = 0
+	}
+	if t.Learner.Option("order") == nil {
+		t.Opt.Order = learner.Cyclic
+	}
+	t.Rows, t.start = t.Src.Rows(), time.Now()
+	if t.Rule, err = rule(ctx, t); err != nil {
+		return err
+	}
+	t.log = make([]uint32, MostRows(kernel.Stride(t.Src.Spec().Cols())))
+	if t.Single {
+		t.log = t.log[:1:1]
+	}
+	return nil
+}
+
+// shardsEpoch makes an epoch of all shards, and mixes their weights at its end.
+func (t *Training) shardsEpoch(ctx context.Context) error {
+	if t.at < t.Rows { // otherwise an interrupt came after the mix
+		parts, err := t.shards.Epoch(ctx, t.Epoch, t.mark)
+		if err != nil {
+			return err
+		}
+		clean := t.take(parts)
+		t.at = t.Rows
+		if clean && t.Streaks {
+			t.Converged, t.streak = true, t.Rows
+			return ErrStop
+		}
+	}
+	if !t.Streaks && t.Updates == t.before && t.Opt.Order != learner.Random {
+		t.Converged = true
+		return ErrStop
+	}
+	return t.checkEnd(ctx)
+}
+
+// take counts the visits and updates of the parts, and mixes them. It tells whether no row would change the weights
+// with which the parts began.
+func (t *Training) take(parts []Part) (clean bool) {
+	clean = true
+	for _, p := range parts {
+		t.Visits += p.Visits
+		t.Updates += p.Updates
+		clean = clean && p.Clean
+	}
+	t.Rule.Take(parts)
+	t.shardVisits.Store(0)
+	t.shardUpdates.Store(0)
+	return clean
+}
+
+// newShard returns the training of a shard in an epoch.
+func newShard(l *learner.Learner, rule Maker, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
+	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
+	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
+	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, number: number}
+	return t, t.make(context.Background(), rule)
+}
+
+// A member is the training of a shard as a Member.
+type member struct{ *Training }
+
+func (m member) Pass(ctx context.Context, epoch int64) error {
+	pass, err := m.newPass() // its windows are in memory until it ends
+	if err != nil {
+		return err
+	}
+	m.since = m.Training.Visits
+	if err = m.goOn(ctx); err == nil {
+		err = m.epoch(ctx, pass, epoch)
+	}
+	if err == ErrStop {
+		return nil
+	}
+	return err
+}
+
+func (m member) Part() Part {
+	return Part{Weights: m.Rule.Weights(), State: m.Rule.Vectors(), Visits: m.Training.Visits, Updates: m.Updates, Clean: m.Converged}
+}
+
+func (m member) Visits() int64 { return m.Training.Visits }
+
+func (m member) State(w *checkpoint.Walk) { m.state(w) }
+
+// passArgs are the arguments of the passes of an epoch on a cluster.
+type passArgs struct {
+	settings []byte // the learner's options, encoded by distributed.Encode
+	epoch    int64
+	w        []float32
+	vectors  [][]float64
+}
+
+func (p *passArgs) Fields() []any { return []any{&p.settings, &p.epoch, &p.w, &p.vectors} }
+
+// newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
+func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Part] {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part Part, err error) {
+		s := l.New()
+		if err := distributed.Decode(args.settings, s); err != nil {
+			return part, err
+		}
+		opt, err := s.Shared().WithDefaults()
+		if err != nil {
+			return part, err
+		}
+		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
+		if err != nil {
+			return part, err
+		}
+		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, opt, rows, piece.Number)
+		if err != nil {
+			return part, err
+		}
+		t.Rule.Begin(args.w, args.vectors)
+		m := member{t}
+		err = m.Pass(ctx, args.epoch)
+		return m.Part(), err
+	})
+}
+
+// Encode returns the options of the training for a cluster, without the functions that stay here.
+func (t *Training) Encode() ([]byte, error) {
+	s := learner.CopySettings(t.Task.Settings)
+	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil
+	return distributed.Encode(reflect.ValueOf(s).Elem().Interface())
+}
+
+// elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
+func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
+	settings, err := t.Encode()
+	if err != nil {
+		return nil, err
+	}
+	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.Rule.Vectors()}, dealt, func(p Part) error {
+		parts = append(parts, p)
+		return nil
+	})
+	return parts, err
+}
+
+// Steps is Complete with the learner's steppers. The training converges if an epoch in any order but learner.Random
+// changes nothing.
+func Steps(l *learner.Learner) *learner.Learner {
+	l.Begins = true
+	return Complete(l, newStepping)
+}
+
+// A stepping is the rule of a stepper.
+type stepping struct {
+	Plain
+	learner.Stepper
+	t      *Training
+	scores []float32
+}
+
+func newStepping(_ context.Context, t *Training) (Rule, error) {
+	spec := t.Src.Spec()
+	stepper, err := t.Learner.Stepper(spec, t.Task.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if t.Task.Init != nil {
+		stepper.Begin(t.Task.Init.Weights, t.Task.Init.State)
+	}
+	t.LastSum = true
+	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
+}
+
+func (s *stepping) Visit(p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+	for i := range p.Len() {
+		b, r := p.At(i)
+		if s.Step(s.scores, b, r, b.Y[r]) {
+			log[updates] = uint32(i)
+			updates++
+		}
+	}
+	return p.Len(), updates, nil
+}
+
+// names returns the names of the vectors of a state, in order.
+func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
+
+func (s *stepping) State(w *checkpoint.Walk) {
+	weights, state := s.Weights(), s.Stepper.State()
+	checkpoint.Values(w, weights)
+	for _, name := range names(state) {
+		checkpoint.Values(w, state[name])
+	}
+	if w.Reading() {
+		s.Stepper.Begin(slices.Clone(weights), state)
+	}
+}
+
+func (s *stepping) Begin(w []float32, vectors [][]float64) {
+	state := s.Stepper.State()
+	for i, name := range names(state) {
+		state[name] = vectors[i]
+	}
+	s.Stepper.Begin(w, state)
+}
+
+func (s *stepping) Vectors() (vectors [][]float64) {
+	state := s.Stepper.State()
+	for _, name := range names(state) {
+		vectors = append(vectors, state[name])
+	}
+	return vectors
+}
+
+// Take changes nothing without an update.
+func (s *stepping) Take(parts []Part) {
+	if slices.ContainsFunc(parts, func(p Part) bool { return p.Updates > 0 }) {
+		w := slices.Clone(s.Weights())
+		Mix(w, parts, s.t.Opt.Mix)
+		s.Begin(w, MeanState(parts))
+	}
+}
+
+// ShardBytes counts a state twice while it is mixed, and one more number for each weight of a stepper with a state.
+func (s *stepping) ShardBytes() int64 {
+	each := int64(4)
+	if n := len(s.Stepper.State()); n > 0 {
+		each += 8 * int64(2*n+1)
+	}
+	return each * int64(len(s.Weights()))
+}
+
+func (s *stepping) Keep(m *model.Model) { m.State = model.NewState(s.Stepper.State()) }

@@ -1,0 +1,378 @@
+package online
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/kernel"
+	"halfspace/model"
+	"halfspace/train/learner"
+)
+
+// ErrStop ends the epochs: the training has finished.
+var ErrStop = errors.New("finished")
+
+// A Rule says which rows update the weights, and how. It keeps the weights. Plain has all methods that few rules need.
+type Rule interface {
+	// Visit visits the rows of a panel in turn, and updates the weights. It writes the positions of the rows that
+	// updated the weights to log. It ends after the last row, or when log is full. The capacity of log is its length
+	// without a limit of updates. See Pass.Epoch for at.
+	Visit(p *Panel, at int, log []uint32) (visits, updates int, err error)
+
+	Weights() []float32 // the vectors of weights, each of kernel.Stride elements
+	State(w *checkpoint.Walk)
+
+	// Begin sets the weights of a shard when its epoch begins. vectors are the result of Vectors of the rule of all
+	// shards.
+	Begin(w []float32, vectors [][]float64)
+	Vectors() [][]float64 // vectors beside the weights that the shards mix
+	Take(parts []Part)    // mixes the parts of the shards; parts may be empty
+	ShardBytes() int64    // memory of a shard
+
+	Filled(*block.Index) (kept any, again func())           // see Filled
+	Enter(length int, cut func(at, rows int) Panel)         // see Pass
+	Leave()                                                 // see Pass
+	Most() int64                                            // see Pass
+	Resume(ctx context.Context) error                       // makes up for work after an update that an interrupt left out
+	Updated(ctx context.Context) error                      // is called after a panel with updates
+	EpochEnded(ctx context.Context) error                   // is called after an epoch; an interrupt may repeat the call
+	Verify(ctx context.Context) (some bool, err error)      // tells whether any row would update the weights
+	Uncount(visits int64)                                   // takes the last visits back, which made no update
+	Stop()                                                  // is called after the last visit
+	Ended(ctx context.Context) error                        // is called after the last epoch
+	Complete(r *learner.Result)                             // sets the figures of the rule in a result
+	Evaluated(ctx context.Context, r *learner.Result) error // completes a result that is evaluated
+	Keep(m *model.Model)                                    // see learner.Learned
+	Best() int64                                            // see learner.Progress
+}
+
+// Plain has the methods of a Rule that doesn't need them.
+type Plain struct{}
+
+func (Plain) Begin([]float32, [][]float64)                     {}
+func (Plain) Vectors() [][]float64                             { return nil }
+func (Plain) Take([]Part)                                      {}
+func (Plain) ShardBytes() int64                                { return 0 }
+func (Plain) Filled(*block.Index) (any, func())                { return nil, func() {} }
+func (Plain) Enter(int, func(at, rows int) Panel)              {}
+func (Plain) Leave()                                           {}
+func (Plain) Most() int64                                      { return block.ChunkRows }
+func (Plain) Resume(context.Context) error                     { return nil }
+func (Plain) Updated(context.Context) error                    { return nil }
+func (Plain) EpochEnded(context.Context) error                 { return nil }
+func (Plain) Verify(context.Context) (bool, error)             { return false, nil }
+func (Plain) Uncount(int64)                                    {}
+func (Plain) Stop()                                            {}
+func (Plain) Ended(context.Context) error                      { return nil }
+func (Plain) Complete(*learner.Result)                         {}
+func (Plain) Evaluated(context.Context, *learner.Result) error { return nil }
+func (Plain) Keep(*model.Model)                                {}
+func (Plain) Best() int64                                      { return -1 }
+
+// A Training is the state of a training between two panels, or the state of a shard in an epoch.
+type Training struct {
+	Learner *learner.Learner
+	Task    *learner.Task
+	Opt     learner.Options // Settings of the task with their defaults; of a shard, without the options of all shards
+	Src     block.Source
+	Rows    int64
+	Rule    Rule
+
+	// The constructor of the rule may set these fields.
+	Streaks bool // converges once consecutive visits without an update are as many as there are rows; see converge
+	Single  bool // a panel ends after an update
+	LastSum bool // reports the weights at the end of the last epoch too
+
+	Visits    int64
+	Updates   int64
+	Mixed     float64 // see learner.Result
+	Converged bool
+	Epoch     int64 // number of finished epochs
+
+	streak int64 // visits since the last update
+	at     int64 // visits in the present epoch
+	before int64 // updates before the present epoch
+	over   bool  // no epoch follows
+	log    []uint32
+
+	shards          *Shards // nil if there is one shard
+	all             *Training
+	isShard         bool
+	number          int   // number of the shard
+	since           int64 // visits of a shard when its pass began or resumed
+	start, reported time.Time
+	calls           int // calls of mayReport
+
+	// Counts of the present epoch for reports: of a shard those that its training has, and the sums of the shards.
+	told                      struct{ visits, updates int64 }
+	shardVisits, shardUpdates atomic.Int64
+	reports                   sync.Mutex
+}
+
+// IsShard tells whether the training is a shard of another training. all is nil on a cluster.
+func (t *Training) IsShard() bool { return t.isShard }
+
+// Left returns the number of visits without an update after which the training converges.
+func (t *Training) Left() int64 { return t.Rows - t.streak }
+
+// run makes the remaining epochs. It returns ErrStop if the training ends before the last epoch.
+func (t *Training) run(ctx context.Context) error {
+	defer t.Rule.Stop()
+	t.report(nil)
+	defer t.report(nil)
+	epoch := t.shardsEpoch
+	if t.shards == nil {
+		pass, err := t.newPass()
+		if err != nil {
+			return err
+		}
+		epoch = func(ctx context.Context) error { return t.epoch(ctx, pass, t.Epoch) }
+	}
+	if err := t.goOn(ctx); err != nil {
+		return err
+	}
+	for t.Epoch < t.Opt.Epochs {
+		err := epoch(ctx)
+		if err == nil {
+			err = t.Rule.EpochEnded(ctx)
+		}
+		if err == nil || err == ErrStop && t.LastSum {
+			t.report(learner.SumOf(t.Rule.Weights()))
+		}
+		if err != nil {
+			return err
+		}
+		t.Epoch++
+		t.at, t.before = 0, t.Updates
+		if t.Opt.Checkpoint.Due(t.Epoch) {
+			t.mark()
+		}
+	}
+	return nil
+}
+
+func (t *Training) newPass() (*Pass, error) {
+	pass, err := NewPass(t.Src, t.Opt, t.number, t.Rule.Filled)
+	if err == nil {
+		pass.Enter, pass.Leave, pass.Most = t.Rule.Enter, t.Rule.Leave, t.Rule.Most
+	}
+	return pass, err
+}
+
+// epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
+func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
+	err := pass.Epoch(ctx, epoch, t.at, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
+	if err == nil && t.Updates == t.before && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
+		t.Converged, err = true, ErrStop
+	}
+	return err
+}
+
+// goOn makes up for the work between the last panel and the next one, which an interrupt may have left out. If that
+// work was done, goOn changes nothing. It returns ErrStop if no panel follows.
+func (t *Training) goOn(ctx context.Context) error {
+	if t.over {
+		return ErrStop
+	}
+	if t.Updates > 0 {
+		if err := t.Rule.Resume(ctx); err != nil {
+			return err
+		}
+	}
+	return t.checkEnd(ctx)
+}
+
+// visit visits the rows of a panel. It returns the number of visits, which is less than the number of rows if the log
+// became full.
+func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err error) {
+	if t.Opt.Checkpoint.Due(t.Epoch) {
+		t.mark()
+	}
+	if t.all != nil && t.Visits > t.since && t.all.Opt.Checkpoint.Due(t.all.Epoch) {
+		return 0, ErrPause
+	}
+	log := t.log
+	if left := t.Opt.MaxUpdates - t.Updates; t.Opt.MaxUpdates > 0 && left < int64(len(log)) {
+		log = log[:left]
+	}
+	visits, updates, err := t.Rule.Visit(p, at, log)
+	if err != nil {
+		return 0, err
+	}
+	t.Visits += int64(visits)
+	t.at += int64(visits)
+	t.Updates += int64(updates)
+	t.streak += int64(visits)
+	t.mayReport()
+	if updates > 0 {
+		t.streak = int64(visits) - int64(log[updates-1]) - 1
+		if err := t.Rule.Updated(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return visits, t.checkEnd(ctx)
+}
+
+// checkEnd returns ErrStop if the training has made Opt.MaxUpdates updates, or has converged by a streak. Random draws
+// may leave out rows, so Verify must then find no update to make.
+func (t *Training) checkEnd(ctx context.Context) error {
+	if t.Updates > 0 && t.Opt.MaxUpdates > 0 && t.Updates >= t.Opt.MaxUpdates {
+		return ErrStop
+	}
+	if !t.Streaks || t.Opt.Order == learner.Shuffle || t.streak < t.Rows {
+		return nil
+	}
+	if t.Opt.Order == learner.Random {
+		some, err := t.Rule.Verify(ctx)
+		if err != nil {
+			return err
+		}
+		if some {
+			t.streak = 0
+			return nil
+		}
+	}
+	// Visits beyond the streak don't count, so that the figures don't depend on the number of rows of a panel.
+	beyond := t.streak - t.Rows
+	t.Visits -= beyond
+	t.Rule.Uncount(beyond)
+	t.streak = t.Rows
+	t.Converged = true
+	return ErrStop
+}
+
+// ResetStreak counts visits without an update from 0.
+func (t *Training) ResetStreak() { t.streak = 0 }
+
+// mark gives the state of the training to the checkpoint.
+func (t *Training) mark() {
+	visits := t.Visits
+	if t.shards != nil {
+		visits += t.shards.visits()
+	}
+	t.Opt.Checkpoint.Mark(t.Epoch, visits, t.state)
+}
+
+// state saves or restores the state of the training: between two panels, or in the work that follows a panel.
+func (t *Training) state(w *checkpoint.Walk) {
+	w.Clock(&t.start)
+	for _, v := range []*int64{&t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.at, &t.before} {
+		w.Int(v)
+	}
+	w.Float(&t.Mixed)
+	w.Bool(&t.Converged)
+	w.Bool(&t.over)
+	if t.at < 0 || t.at > t.Rows || t.streak < 0 {
+		w.Fail(errors.New("it is at no row"))
+	}
+	t.Rule.State(w)
+	if t.shards != nil {
+		t.shards.State(w, t.Epoch)
+	}
+}
+
+// reportEvery is the least time between two reports in an epoch. reportCalls is the number of calls of mayReport
+// between two reads of the clock.
+const (
+	reportEvery = 100 * time.Millisecond
+	reportCalls = 16
+)
+
+// mayReport reports the progress if the last report is older than reportEvery. It checks that in one of 16 calls.
+func (t *Training) mayReport() {
+	if t.calls++; t.calls%reportCalls != 0 {
+		return
+	}
+	all := t
+	if t.isShard {
+		if all = t.all; all == nil {
+			return
+		}
+		all.shardVisits.Add(t.Visits - t.told.visits)
+		all.shardUpdates.Add(t.Updates - t.told.updates)
+		t.told.visits, t.told.updates = t.Visits, t.Updates
+		if !all.reports.TryLock() { // another shard reports
+			return
+		}
+		defer all.reports.Unlock()
+	}
+	if time.Since(all.reported) > reportEvery {
+		all.report(nil)
+	}
+}
+
+func (t *Training) report(sum func() [sha256.Size]byte) {
+	if t.Opt.Progress == nil {
+		return
+	}
+	t.reported = time.Now()
+	visits, updates := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load()
+	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
+		Best: t.Rule.Best(), Elapsed: time.Since(t.start), Sum: sum})
+}
+
+// Unpad returns vectors of weights without the padding at their ends.
+func (t *Training) Unpad(w []float32) (out []float32) { return Unpad(w, t.Src.Spec().Cols()) }
+
+// Unpad returns vectors of weights without the padding at their ends. Each result vector has cols elements.
+func Unpad(w []float32, cols int) (out []float32) {
+	for v := range slices.Chunk(w, kernel.Stride(cols)) {
+		out = append(out, v[:cols]...)
+	}
+	return out
+}
+
+// learned returns the result without the figures that need another pass over the rows.
+func (t *Training) learned() *learner.Result {
+	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
+		Mixed: t.Mixed, Converged: t.Converged, Seconds: time.Since(t.start).Seconds()}
+	t.Rule.Complete(r)
+	return r
+}
+
+// train makes the remaining epochs and returns the result. If ctx ends the training after one update or more, it
+// returns the weights so far together with the error.
+func (t *Training) train(ctx context.Context) (*learner.Result, error) {
+	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
+		return nil, err
+	}
+	err := t.run(ctx)
+	if err == nil || err == ErrStop {
+		t.over, err = true, nil
+		t.mark() // the steps below change no weights
+		if err = t.Rule.Ended(ctx); err == nil {
+			r := t.learned()
+			if _, err = learner.EvaluateLoss(ctx, t.Src, t.Opt.Workers, r, t.rowLoss()); err == nil {
+				err = t.Rule.Evaluated(ctx, r)
+			}
+			if err == nil {
+				return r, nil
+			}
+		}
+	} else if ctx.Err() != nil {
+		t.mark()
+	}
+	if t.shards != nil {
+		t.take(t.shards.Take())
+	}
+	if ctx.Err() == nil || t.Updates == 0 {
+		return nil, err
+	}
+	r := t.learned()
+	r.Interrupted = true
+	return r, err
+}
+
+func (t *Training) rowLoss() learner.RowLoss {
+	if t.Learner.RowLoss == nil {
+		return learner.PerceptronLoss
+	}
+	return t.Learner.RowLoss(t.Task.Settings)
+}

@@ -1,0 +1,245 @@
+package online
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"halfspace/block"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+	"halfspace/schema"
+	"halfspace/train/learner"
+)
+
+// A window is rows to visit one after another.
+type window struct {
+	rows  []uint32     // numbers of the rows in index, in the order of the visits
+	index *block.Index // index that holds the rows
+	ahead []uint32     // eighths of index to prefetch during the visits: the eighths of the next window
+	kept  any          // see Filled
+
+	// Source of the rows of index: whole eighths, or drawn rows. Both are nil if index has all rows.
+	eighths, draws []uint32
+}
+
+// number returns the number, among all rows, of row id of the index.
+func (w *window) number(id uint32) int64 {
+	switch {
+	case w.eighths != nil:
+		return int64(w.eighths[id/kernel.EighthRows])*kernel.EighthRows + int64(id%kernel.EighthRows)
+	case w.draws != nil:
+		return int64(w.draws[id])
+	}
+	return int64(id)
+}
+
+// prefetch returns the features of rows lo to hi-1 of eighth number e of ahead, or nil if there are none.
+func (w *window) prefetch(e, lo, hi, stride int) []float32 {
+	if e >= len(w.ahead) || w.index.Rows() == nil {
+		return nil
+	}
+	x := w.index.Rows().Chunk(int(w.ahead[e]))
+	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
+}
+
+// windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
+// first error.
+type windows interface {
+	permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error
+
+	// drawn begins with the window that has draw number skip, counted from 0.
+	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
+}
+
+// A Filled function is called with each index that a Pass makes. The panels with rows of that index have its result
+// kept. The function again is called after new rows are read into that index.
+type Filled func(*block.Index) (kept any, again func())
+
+// newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
+// the workers of opt.
+func newWindows(src block.Source, opt learner.Options, filled Filled) (windows, error) {
+	if src.Rows() > math.MaxUint32 {
+		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
+	}
+	switch src := src.(type) {
+	case *block.Data:
+		index, err := src.Index()
+		if err != nil {
+			return nil, err
+		}
+		kept, _ := filled(index)
+		return &memoryWindows{all: window{index: index, kept: kept}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), beside: opt.Workers > 1}, nil
+	case block.Seekable:
+		return newFileWindows(src, filled)
+	}
+	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
+}
+
+// A memoryWindows has all rows in memory.
+type memoryWindows struct {
+	all    window
+	rows   int
+	stride int
+	beside bool // compute permutations on another goroutine
+}
+
+func (s *memoryWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
+	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
+		if s.all.rows = rows; learner.WindowRows*s.stride*4 <= aheadBytes {
+			s.all.ahead = p.Window(k + 1)
+		}
+		return visit(&s.all)
+	})
+}
+
+// aheadBytes is the size of the largest window that is prefetched: two such windows fit in a second-level cache of 1
+// MiB. A larger window evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with
+// prefetches.
+const aheadBytes = 512 << 10
+
+func (s *memoryWindows) drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.all.rows) {
+		s.all.rows = drawRows(s.all.rows[:0], min(left, learner.WindowRows), rng, s.rows)
+		if err := visit(&s.all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skipDraws makes the draws of the windows before the window that has draw number skip. It returns the number of these
+// draws.
+func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
+	draws = int(min(skip, int64(rows)))
+	if draws < rows {
+		draws -= draws % learner.WindowRows
+	}
+	for range draws {
+		rng.Uint64()
+	}
+	return draws
+}
+
+// withinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
+// draws in an epoch.
+func withinDraws(rows, skip int64) int {
+	if skip >= rows {
+		return 0
+	}
+	return int(skip % learner.WindowRows)
+}
+
+// drawRows appends n draws from all rows to dst.
+func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
+	for range n {
+		dst = append(dst, uint32(learner.Draw(rng, uint64(rows))))
+	}
+	return dst
+}
+
+// A fileWindows reads the rows of each window from a file. While one window is visited, it reads the next windows.
+type fileWindows struct {
+	src  block.Seekable
+	rows int
+	used []*readWindow
+}
+
+// A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
+type readWindow struct {
+	window
+	memory []*block.Block // blocks of kernel.EighthRows rows
+	again  func()         // called after rows are read
+}
+
+func newFileWindows(src block.Seekable, filled Filled) (*fileWindows, error) {
+	s := &fileWindows{src: src, rows: int(src.Rows())}
+	eighths := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
+	for range learner.WindowsInFlight(src.Rows(), 1) {
+		w, err := newReadWindow(src.Spec(), eighths, src.Sparse())
+		if err != nil {
+			return nil, err
+		}
+		kept, again := filled(w.index)
+		w.kept = kept
+		w.again = func() {
+			if src.Sparse() {
+				w.index.Renew()
+			}
+			again()
+		}
+		s.used = append(s.used, w)
+	}
+	return s, nil
+}
+
+// newReadWindow returns a window with memory for a number of eighths.
+func newReadWindow(spec *schema.Spec, eighths int, sparse bool) (w *readWindow, err error) {
+	w = &readWindow{memory: make([]*block.Block, eighths)}
+	if sparse {
+		for e := range eighths {
+			w.memory[e] = block.NewSparseFor(spec, 0, kernel.EighthRows, 0)
+		}
+		w.index = block.NewSparseIndex(w.memory)
+		return w, nil
+	}
+	b := block.NewFor(spec, 0, eighths*kernel.EighthRows)
+	for e := range eighths {
+		w.memory[e] = b.Slice(e*kernel.EighthRows, (e+1)*kernel.EighthRows)
+	}
+	w.index, err = block.NewData(spec, []*block.Block{b}).Index()
+	return w, err
+}
+
+func (s *fileWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
+	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func(e int) (bool, error) {
+		k += p.First()
+		w.rows = p.Positions(w.rows[:0], k)
+		w.eighths = p.Window(k)
+		return func(e int) (bool, error) {
+			return e+1 < len(w.eighths), s.src.ReadEighth(int(w.eighths[e]), w.memory[e])
+		}
+	})
+}
+
+func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+	rows := s.rows - skipDraws(rng, s.rows, skip)
+	return s.each(ctx, (rows+learner.WindowRows-1)/learner.WindowRows, visit, func(k int, w *readWindow) func(e int) (bool, error) {
+		w.draws = drawRows(w.draws[:0], min(learner.WindowRows, rows-k*learner.WindowRows), rng, s.rows)
+		w.rows = w.rows[:0]
+		for i := range w.draws {
+			w.rows = append(w.rows, uint32(i))
+		}
+		return func(e int) (bool, error) {
+			lo, hi := e*kernel.EighthRows, min(len(w.draws), (e+1)*kernel.EighthRows)
+			return hi < len(w.draws), s.src.ReadRows(w.draws[lo:hi], w.memory[e])
+		}
+	})
+}
+
+// each visits n windows. begin chooses the rows of window k, and returns the function that reads eighth e of the window
+// and tells whether another eighth follows.
+func (s *fileWindows) each(ctx context.Context, n int, visit func(*window) error,
+	begin func(k int, w *readWindow) (read func(e int) (more bool, err error))) error {
+	for w, err := range parallel.Prefetch(ctx, n, s.used, func(k int, w *readWindow) func() error {
+		read := begin(k, w)
+		return func() (err error) {
+			for e, more := 0, true; more && err == nil; e++ {
+				more, err = read(e)
+			}
+			if err == nil {
+				w.again()
+			}
+			return err
+		}
+	}) {
+		if err == nil {
+			err = visit(&w.window)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
