@@ -34,9 +34,9 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
+	{"train/mixing", "train/internal/optimize"},
 	{"train/visits"},
-	{"train/coordinate", "train/trace"},
+	{"train/trace"},
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},
 	{"separability", "report"},

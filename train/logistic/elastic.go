@@ -14,10 +14,9 @@ import (
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train/coordinate"
-	"halfspace/train/elastic"
+
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
@@ -60,8 +59,8 @@ func (o *Options) asked() string {
 	return "nonnegative"
 }
 
-func (o *Options) penalty() elastic.Penalty {
-	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+func (o *Options) penalty() optimize.Penalty {
+	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
 // learnElastic is learn with l1 above 0 or nonnegative.
@@ -77,22 +76,22 @@ func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt O
 	if s == nil {
 		return nil, err
 	}
-	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
+	return &Result{Result: optimize.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
 // netOf returns the task of package coordinate, which package logistic uses for more columns than a Hessian may have.
-func netOf(src block.Source, opt Options) *coordinate.Net {
-	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
+func netOf(src block.Source, opt Options) *optimize.Net {
+	return &optimize.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
 }
 
-func elasticTask(src block.Source, opt Options) *elastic.Task {
-	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) elastic.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+func elasticTask(src block.Source, opt Options) *optimize.Task {
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
+		Of: func(src block.Source) optimize.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 }
 
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
@@ -107,7 +106,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
+	return optimize.Centred(ctx, src, func(src block.Source) ([]*optimize.Stage, error) {
 		if wide(src.Spec().Cols()) {
 			return netOf(src, opt).Path(ctx, n, penalties)
 		}
@@ -118,12 +117,12 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
 	if wide(src.Spec().Cols()) {
-		return (&truncated.Task{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
+		return (&optimize.Truncated{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
 	}
 	return (&rowLoss{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
 }
 
-// rowLoss is the elastic.Loss of the rows.
+// rowLoss is the optimize.Loss of the rows.
 type rowLoss struct {
 	*problem
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
@@ -214,7 +213,7 @@ func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _
 }
 
 // At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	m, err := gram.NewTriangle(l.cols)
 	if err != nil {
 		return nil, err
@@ -239,8 +238,8 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	if first {
 		l.widest = widest
 	}
-	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
-	p.Dual = func(s *elastic.Step) *elastic.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }
 
@@ -266,7 +265,7 @@ func columnSizes(run block.Chunk, cols int) []float64 {
 // derivative of the entropy is at most 1/(1-z) times the second derivative at p. So the sum of entropies at the end is
 // at least loss - w.(g + H d) - d'Hd / (2 (1-z)). The sum of entropies is concave, and 0 where the variables are 0. So
 // s times the variables have at least s times that sum.
-func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int) *elastic.Dual {
+func dualAfter(p *optimize.Point, s *optimize.Step, widest []float64, features int) *optimize.Dual {
 	z := 0.0
 	for i, d := range s.D {
 		z += math.Abs(float64(widest[i] * d))
@@ -274,7 +273,7 @@ func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int
 	if !(z < 1) {
 		return nil
 	}
-	d := &elastic.Dual{Linear: p.Loss - f64.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
+	d := &optimize.Dual{Linear: p.Loss - f64.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
 	for _, v := range s.Slope[:features] {
 		d.Vector = append(d.Vector, -v)
 	}

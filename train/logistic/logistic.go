@@ -12,8 +12,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // Train finds the weights with the greatest likelihood, or with a penalty the greatest penalised likelihood. Labels y
@@ -198,7 +198,7 @@ func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt
 	start := time.Now()
 	after, end := parallel.Grace(ctx)
 	defer end()
-	task := truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
+	task := optimize.Truncated{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err

@@ -12,10 +12,9 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/coordinate"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/svm"
-	"halfspace/train/truncated"
 )
 
 // rows returns rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
@@ -36,13 +35,13 @@ func rows(n, features int, bias bool) *block.Data {
 }
 
 // solvers find the minimum for the hinge of many columns: svm takes one or the other by the number of rows.
-func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error) {
-	return map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error){
-		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
-			return (&coordinate.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error) {
+	return map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error){
+		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
+			return (&optimize.DualHinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
-		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
-			return (&truncated.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
+			return (&optimize.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
 		},
 	}
 }
@@ -54,7 +53,7 @@ type optimum struct {
 }
 
 // check holds a solution to the objective of another method.
-func (o optimum) check(t *testing.T, what string, got *truncated.Solution, want float64) {
+func (o optimum) check(t *testing.T, what string, got *optimize.Solution, want float64) {
 	t.Helper()
 	if got.Gap > o.gap*got.Objective {
 		t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)

@@ -11,8 +11,8 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"
-	"halfspace/train/coordinate"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
+
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
@@ -21,11 +21,11 @@ import (
 func TestNet(t *testing.T) {
 	ctx := context.Background()
 	for _, bias := range []bool{false, true} {
-		for penalty, name := range map[elastic.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
+		for penalty, name := range map[optimize.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
 			for weighted, d := range []*block.Data{rows(4500, 50, bias), testproblems.Weighted(rows(300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
 				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
 				want := require.Value(logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative}))(t)
-				task := coordinate.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Round: func([]float64) {}, Loss: f64.Logistic}
+				task := optimize.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Round: func([]float64) {}, Loss: f64.Logistic}
 				got, err := task.Learn(ctx)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)

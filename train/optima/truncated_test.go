@@ -14,10 +14,10 @@ import (
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
-	"halfspace/train/truncated"
 )
 
 func squaredHinges(z, factor, curvature, loss, y []float64) {
@@ -44,7 +44,7 @@ func TestTruncated(t *testing.T) {
 					want float64
 				}{"logistic": {f64.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
 					what := fmt.Sprintf("%s, bias %t, l2 %v, weighted %d", name, bias, l2, weighted)
-					got, err := (&truncated.Task{Options: learner.Options{Epochs: 10000, Workers: 2}, Rows: d, L2: l2, Loss: task.loss}).Solve(ctx)
+					got, err := (&optimize.Truncated{Options: learner.Options{Epochs: 10000, Workers: 2}, Rows: d, L2: l2, Loss: task.loss}).Solve(ctx)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
@@ -60,7 +60,7 @@ func TestTruncatedPasses(t *testing.T) {
 	d := rows(3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
-		task := truncated.Task{Options: learner.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: f64.Logistic}
+		task := optimize.Truncated{Options: learner.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: f64.Logistic}
 		s := require.Value(task.Solve(context.Background()))(t)
 		if s.Passes > passes {
 			t.Errorf("%d passes, at most %d are allowed", s.Passes, passes)
@@ -69,7 +69,7 @@ func TestTruncatedPasses(t *testing.T) {
 			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap, s.Objective)
 		}
 	}
-	loss, err := (&truncated.Task{Options: learner.Options{Workers: 3}, Rows: d, Loss: f64.Logistic}).Value(context.Background(), make([]float64, 41))
+	loss, err := (&optimize.Truncated{Options: learner.Options{Workers: 3}, Rows: d, Loss: f64.Logistic}).Value(context.Background(), make([]float64, 41))
 	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
 		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
 	}

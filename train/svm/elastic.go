@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -41,8 +41,8 @@ func (o *Options) refuses() (option, why string) {
 // elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-func (o *Options) penalty() elastic.Penalty {
-	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+func (o *Options) penalty() optimize.Penalty {
+	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
 // learnElastic trains the squared hinge with l1 above 0 or nonnegative. It first subtracts multiples of the bias from
@@ -66,19 +66,19 @@ func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, 
 	if s == nil {
 		return nil, err
 	}
-	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
+	return &Result{Result: optimize.Result(s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
 }
 
-func elasticTask(src block.Source, opt Options) *elastic.Task {
+func elasticTask(src block.Source, opt Options) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) elastic.Loss { return &rowLoss{newProblem(src, none)} }}
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
+		Of: func(src block.Source) optimize.Loss { return &rowLoss{newProblem(src, none)} }}
 }
 
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
@@ -93,7 +93,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
+	return optimize.Centred(ctx, src, func(src block.Source) ([]*optimize.Stage, error) {
 		if wide(src.Spec().Cols()) {
 			return netOf(src, opt).Path(ctx, n, penalties)
 		}
@@ -106,7 +106,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]f
 	return (&rowLoss{newProblem(src, opt)}).Losses(ctx, weights)
 }
 
-// rowLoss is the squared hinge of the rows as an elastic.Loss.
+// rowLoss is the squared hinge of the rows as an optimize.Loss.
 type rowLoss struct{ *problem }
 
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
@@ -136,22 +136,22 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 }
 
 // At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
 	var h hessian
 	if err := l.pass(ctx, point{w: l.padded(w)}, &h, &at); err != nil {
 		return nil, err
 	}
-	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
-	p.Dual = func(*elastic.Step) *elastic.Dual { return l.dual(&at) }
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	p.Dual = func(*optimize.Step) *optimize.Dual { return l.dual(&at) }
 	return p, nil
 }
 
 // dual returns the point of the dual problem that the dual variables of the rows define. With a bias, the variables of
 // one class are scaled down until their sum is the sum of the other class's.
-func (l *rowLoss) dual(at *sums) *elastic.Dual {
+func (l *rowLoss) dual(at *sums) *optimize.Dual {
 	scale := at.balance(l.src.Spec().Bias)
-	d := &elastic.Dual{Vector: make([]float64, l.src.Spec().Width())}
+	d := &optimize.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {
 		d.Linear += float64(c * at.a[class])
 		d.Square += float64(float64(c*c) * at.squares[class])

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
-	"halfspace/train/crammer"
+
 	"halfspace/train/learner"
 )
 
@@ -26,7 +26,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
-	task := crammer.Task{Options: opt.Options, Rows: src, L2: opt.L2}
+	task := joint{Options: opt.Options, Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/crammer"
+
 	"halfspace/train/learner"
 )
 
@@ -119,7 +119,7 @@ func objectiveJoint(rows *block.Data, w []float64, l2 float64) (sum float64) {
 func TestJointOfTwo(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		numbers := noisyClasses(200, 4, 2, bias)
-		task := crammer.Task{Rows: numbers, L2: 0.8}
+		task := joint{Rows: numbers, L2: 0.8}
 		task.Epochs = jointEpochs
 		joint := require.Value(task.Solve(t.Context()))(t)
 		signs := noisyClasses(200, 4, 2, bias)

@@ -10,8 +10,8 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // A problem is the rows, the loss in the form for Newton's method, and work memory for sums over rows.
@@ -58,7 +58,7 @@ func (l *smoothing) squared() bool { return l.most > 1 }
 func newProblem(src block.Source, opt Options) *problem {
 	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
 	if opt.Loss == Hinge {
-		p.loss = smoothing{slope: truncated.FirstSlope, most: 1}
+		p.loss = smoothing{slope: optimize.FirstSlope, most: 1}
 	}
 	p.scratch.New = func() any { return dense.NewPanel(p.cols, 2) }
 	return p

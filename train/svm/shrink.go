@@ -9,8 +9,8 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
@@ -35,7 +35,7 @@ func (s *solver) nearBegun(ctx context.Context) error {
 		return err
 	}
 	if s.misled { // steps from misleading weights are short
-		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), truncated.FirstSlope, 0
+		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), optimize.FirstSlope, 0
 		clear(s.loss.base)
 	}
 	return s.minimise(ctx)

@@ -13,8 +13,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // Loss is the loss of a row as a function of its margin m = y (w.x).
@@ -347,7 +347,7 @@ func (s *solver) minimise(ctx context.Context) error {
 	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		if clear(s.loss.base); s.loss.base != nil {
-			s.loss.slope = truncated.FirstSlope
+			s.loss.slope = optimize.FirstSlope
 		}
 		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 			return err

@@ -6,8 +6,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/csr"
 	"halfspace/internal/widen"
-	"halfspace/train/coordinate"
-	"halfspace/train/truncated"
+	"halfspace/train/internal/optimize"
 )
 
 // wide tells whether there are too many columns for a Hessian: more than 16,384.
@@ -39,15 +38,15 @@ func byRow(rows int64, cols int) bool { return wide(cols) && rows <= 2*int64(col
 
 // learnMany is learn for more than 256 columns.
 func learnMany(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
-	var s *truncated.Solution
+	var s *optimize.Solution
 	var err error
 	switch {
 	case opt.Loss == SquaredHinge:
-		s, err = (&truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}).Solve(ctx)
+		s, err = (&optimize.Truncated{Options: opt.Options, Rows: src, L2: opt.L2, Loss: squaredHinges}).Solve(ctx)
 	case byRow(src.Rows(), src.Spec().Cols()):
-		s, err = (&coordinate.Hinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+		s, err = (&optimize.DualHinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
 	default:
-		s, err = (&truncated.Hinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
+		s, err = (&optimize.Hinge{Options: opt.Options, Rows: src, L2: opt.L2}).Solve(ctx)
 	}
 	r := &Result{Exact: s.W, Objective: s.Objective, Gap: s.Gap}
 	r.Epochs, r.Visits, r.Updates, r.Loss = s.Passes, s.Passes*src.Rows(), s.Steps, s.Loss
@@ -56,8 +55,8 @@ func learnMany(ctx context.Context, src block.Source, opt Options) (*Result, *fr
 }
 
 // netOf returns the task of package coordinate, which package svm uses for more columns than a Hessian may have.
-func netOf(src block.Source, opt Options) *coordinate.Net {
-	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
+func netOf(src block.Source, opt Options) *optimize.Net {
+	return &optimize.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges}
 }
 
 // squaredHinges sets z to the margins, loss to the squared hinge, and factor and curvature to its derivatives by the

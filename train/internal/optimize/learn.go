@@ -1,4 +1,4 @@
-package elastic
+package optimize
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 const (
 	converges = 1e-6 // a result has converged if its gap is at most this times the objective
-	nearly    = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
+	sharp     = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
 // A Loss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
@@ -40,7 +40,7 @@ type Task struct {
 }
 
 // A Solution is the result of a task.
-type Solution struct {
+type Learned struct {
 	Exact                []float64 // weights before rounding, one for each column
 	Loss, Objective, Gap float64   // values at the rounded weights
 	Converged            bool      // Gap is at most 1e-6 of Objective
@@ -53,7 +53,7 @@ type Solution struct {
 
 // Result returns the fields of a solution that learners share; rows is the number of rows. If the rows lost pivots
 // times the bias, Result first turns s.Exact into weights for the original rows.
-func Result(s *Solution, pivots []float64, rows int64) (r learner.Result) {
+func Result(s *Learned, pivots []float64, rows int64) (r learner.Result) {
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
 	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
 	if pivots != nil {
@@ -67,14 +67,14 @@ func Result(s *Solution, pivots []float64, rows int64) (r learner.Result) {
 
 // Learn finds the minimum. With many rows, it begins at the minimum of a sample. If ctx ends the search after a step,
 // Learn returns the weights so far with ctx's error.
-func (t *Task) Learn(ctx context.Context) (*Solution, error) {
+func (t *Task) Learn(ctx context.Context) (*Learned, error) {
 	start := time.Now()
 	after, end := parallel.Grace(ctx)
 	defer end()
 	loss := t.Of(t.Rows)
 	s := t.search(loss, start)
 	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{Steps: s.Steps, Seconds: (t.Checkpoint.Before() + time.Since(start)).Seconds()}
+	r := &Learned{Steps: s.Steps, Seconds: (t.Checkpoint.Before() + time.Since(start)).Seconds()}
 	if err != nil {
 		if ctx.Err() == nil || s.Steps == 0 {
 			return nil, err
@@ -98,7 +98,7 @@ func (t *Task) Learn(ctx context.Context) (*Solution, error) {
 }
 
 // measure sets the loss, the objective and the gap of r, at the rounded weights. It makes one pass over the rows.
-func (t *Task) measure(ctx context.Context, r *Solution, s *Search, loss Loss) error {
+func (t *Task) measure(ctx context.Context, r *Learned, s *Search, loss Loss) error {
 	w := slices.Clone(r.Exact)
 	t.Round(w)
 	r.Passes = s.Passes + 1
@@ -148,11 +148,11 @@ func (t *Task) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, e
 	if err != nil {
 		return nil, err
 	}
-	step, err := s.Minimise(ctx, nearly)
-	if err == nil && s.Gap() <= nearly*s.Objective(s.Point) && step == nil {
+	step, err := s.Minimise(ctx, sharp)
+	if err == nil && s.Gap() <= sharp*s.Objective(s.Point) && step == nil {
 		step, err = s.Step(ctx)
 	}
-	if err != nil || s.Gap() > nearly*s.Objective(s.Point) {
+	if err != nil || s.Gap() > sharp*s.Objective(s.Point) {
 		return s.Point.W, err
 	}
 	return sum(s.Point.W, step.D), nil

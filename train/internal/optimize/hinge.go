@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"context"
@@ -40,7 +40,7 @@ type Hinge struct {
 // dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks have
 // a curvature. At the end these rows are few, and a product visits only them.
 func (h *Hinge) Solve(ctx context.Context) (*Solution, error) {
-	t := Task{Options: h.Options, Rows: h.Rows, L2: h.L2}
+	t := Truncated{Options: h.Options, Rows: h.Rows, L2: h.L2}
 	return t.solve(ctx, &hinge{slope: FirstSlope, base: make([]float64, h.Rows.Rows())})
 }
 

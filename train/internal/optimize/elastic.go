@@ -1,5 +1,4 @@
-// Package elastic minimises a sum of losses over rows plus the elastic-net penalty L1 |w|_1 + L2/2 |w|^2.
-package elastic
+package optimize
 
 import (
 	"context"

@@ -1,6 +1,10 @@
-// Package truncated minimises sums of losses over rows of many columns, for which a Hessian is too large. It uses
-// Newton's method with steps by conjugate gradients, known as the truncated Newton method.
-package truncated
+// Package optimize minimises a sum of losses over rows plus a penalty.
+//
+// Task is the proximal Newton method with a Hessian; it takes a penalty L1. Net is coordinate descent over columns, for
+// a penalty L1 and more columns than a Hessian may have. Truncated is Newton's method with steps by conjugate
+// gradients, for many columns. Hinge minimises the hinge by Truncated's steps, and DualHinge by dual coordinate
+// descent.
+package optimize
 
 import (
 	"context"
@@ -15,18 +19,18 @@ import (
 )
 
 const (
-	nearly  = 5e-7  // the search stops at a gap of this times the objective
-	forcing = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	spare   = 0.25  // or if the residual alone would leave this times the gap to reach
-	flat    = 1e-12 // a gain below this times the objective is rounding error
-	idle    = 5     // consecutive steps with a smaller gain that end the search
-	level   = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
-	even    = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	goal     = 5e-7  // the search stops at a gap of this times the objective
+	forcing  = 0.3   // conjugate gradients stop at a residual of this times the gradient
+	spare    = 0.25  // or if the residual alone would leave this times the gap to reach
+	flatStep = 1e-12 // a gain below this times the objective is rounding error
+	idle     = 5     // consecutive steps with a smaller gain that end the search
+	level    = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
+	even     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
 // A Task is rows with labels -1 and +1, a loss, and the penalty 1/2 L2 |w|^2, L2 > 0, on all weights but the bias. Of
 // learner.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
-type Task struct {
+type Truncated struct {
 	learner.Options
 	Rows block.Source
 	L2   float64
@@ -59,13 +63,13 @@ type Solution struct {
 // within a group of runs in row order, and then over the groups in row order; see group. A score makes four sums, each
 // of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
 // workers nor on the form of the rows.
-func (t *Task) Solve(ctx context.Context) (*Solution, error) {
+func (t *Truncated) Solve(ctx context.Context) (*Solution, error) {
 	return t.solve(ctx, nil)
 }
 
 // solve is Solve, with the loss of h in place of t.Loss unless h is nil.
-func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+func (t *Truncated) solve(ctx context.Context, h *hinge) (*Solution, error) {
+	s := &search{Truncated: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
@@ -78,7 +82,7 @@ func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
 
 // A search is the state of a task.
 type search struct {
-	*Task
+	*Truncated
 	*table
 	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
 	remote         bool   // a cluster makes the passes over the rows; see remote.go
@@ -122,7 +126,7 @@ func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
+	for s.mark(); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -165,10 +169,10 @@ func (s *search) step(ctx context.Context) error {
 		return err
 	}
 	gain := s.at.smooth - next.smooth
-	if s.same++; gain > flat*s.at.smooth {
+	if s.same++; gain > flatStep*s.at.smooth {
 		s.same = 0
 	}
-	if gain >= -flat*s.at.smooth {
+	if gain >= -flatStep*s.at.smooth {
 		s.at, s.other = next, s.at
 		s.steps++
 		s.grouped = true
@@ -195,7 +199,7 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	f64.Axpy(residual, -1, s.at.gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
+	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.objective
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break

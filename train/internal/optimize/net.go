@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -10,24 +10,22 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
-	"halfspace/train/elastic"
+
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
 	tolerance = 1e-6 // a result has converged if its gap is at most this times the objective
 
-	flat   = 1e-13 // a gain below this times the objective is rounding error
-	halves = 40    // most trials of a step, each half the one before
-	slight = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
-	even   = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	flatMove = 1e-13 // a gain below this times the objective is rounding error
+	halves   = 40    // most trials of a step, each half the one before
+	slight   = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
 )
 
 // A Net is rows with labels -1 and +1, a loss, and a penalty with L1 > 0 or NonNegative. Of learner.Options it uses
 // Epochs (most passes over the elements), Workers, Progress and Checkpoint.
 type Net struct {
-	elastic.Penalty
+	Penalty
 	learner.Options
 	Rows  block.Source
 	Round func(w []float64) // rounds weights to weights of a model
@@ -69,11 +67,11 @@ type net struct {
 
 // Learn returns weights near the minimum, with the loss and the objective of the rounded weights. If ctx ends the
 // search after a step, Learn returns the weights so far with ctx's error.
-func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
+func (n *Net) Learn(ctx context.Context) (*Learned, error) {
 	after, end := parallel.Grace(ctx)
 	defer end()
 	s, err := n.solve(ctx)
-	r := &elastic.Solution{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(s.start).Seconds(), Interrupted: err != nil}
+	r := &Learned{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(s.start).Seconds(), Interrupted: err != nil}
 	if err != nil {
 		if ctx.Err() == nil || s.steps == 0 {
 			return nil, err
@@ -82,7 +80,7 @@ func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
 	}
 	w := slices.Clone(s.w)
 	n.Round(w)
-	all, late := (&truncated.Task{Options: n.Options, Rows: n.Rows, Loss: n.Loss}).Value(ctx, w)
+	all, late := (&Truncated{Options: n.Options, Rows: n.Rows, Loss: n.Loss}).Value(ctx, w)
 	if late != nil {
 		if r.Interrupted {
 			r.Uncounted, r.Gap = true, math.Inf(1)
@@ -230,7 +228,7 @@ func (s *net) derive(ctx context.Context) error {
 
 // prove raises the lower bound to the dual objective of the dual variables at w, if that is greater.
 func (s *net) prove() {
-	d := &elastic.Dual{Linear: s.linear, Vector: make([]float64, s.features)}
+	d := &Dual{Linear: s.linear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
 	}
@@ -314,7 +312,7 @@ func (s *net) minimise(ctx context.Context) error {
 }
 
 // done tells whether the gap is small enough to stop.
-func (s *net) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
+func (s *net) done() bool { return s.objective()-s.lower <= goal*s.objective() }
 
 // move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
 // changed.
@@ -346,7 +344,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 		}
 		loss := s.loss
 		s.loss = sum[0]
-		rounding := float64(flat * from)
+		rounding := float64(flatMove * from)
 		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
 			s.steps++
 			s.whole = part == 1

@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"context"

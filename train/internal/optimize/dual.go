@@ -1,5 +1,4 @@
-// Package coordinate finds optima by coordinate descent, for rows of many columns.
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -15,11 +14,9 @@ import (
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
-	nearly   = 5e-7 // the search stops at a gap of this times the objective
 	finest   = 1e-9 // the search ends when enough falls below this
 	leastCut = 0.05 // least factor of enough after the gap was computed
 	mostCut  = 0.5  // greatest factor of enough after the gap was computed
@@ -30,7 +27,7 @@ const (
 // A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
 // on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
 // Checkpoint.
-type Hinge struct {
+type DualHinge struct {
 	learner.Options
 	Rows block.Source
 	L2   float64
@@ -41,7 +38,7 @@ type Hinge struct {
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
-	*Hinge
+	*DualHinge
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // dual variable of each row
@@ -83,8 +80,8 @@ type dual struct {
 // b.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
-func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
-	s := &dual{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
+func (h *DualHinge) Solve(ctx context.Context) (*Solution, error) {
+	s := &dual{DualHinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -94,7 +91,7 @@ func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
 			err = s.maximise(ctx)
 		}
 	}
-	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.
@@ -179,7 +176,7 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*nearly*s.estimate()) || steps == s.steps // NaN ends the search
+		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.steps // NaN ends the search
 		if !ready && swept.gap > s.waking {
 			continue
 		}
@@ -191,7 +188,7 @@ func (s *dual) maximise(ctx context.Context) error {
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lower, nearly*s.objective()
+		gap, goal := s.objective()-s.lower, goal*s.objective()
 		if gap <= goal || s.enough < finest || steps == s.steps && off == 0 {
 			return nil
 		}

@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	firstPart = 1.0   // the first step ends once the sum of violations is this times the sum at its start
-	leastPart = 1e-12 // steps that end at a smaller part can't improve: rounding errors prevent it
-	maxRounds = 100   // most rounds of coordinate descent in a step
-	least     = 1e-12 // summand of a second derivative, so that it is above 0
+	firstPart  = 1.0   // the first step ends once the sum of violations is this times the sum at its start
+	leastPart  = 1e-12 // steps that end at a smaller part can't improve: rounding errors prevent it
+	mostRounds = 100   // most rounds of coordinate descent in a step
+	least      = 1e-12 // summand of a second derivative, so that it is above 0
 )
 
 // violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
@@ -72,7 +72,7 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	}
 	active, whole := slices.Clone(all), true
 	limit := math.Inf(1)
-	for rounds < maxRounds {
+	for rounds < mostRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
