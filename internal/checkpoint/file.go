@@ -20,7 +20,7 @@ var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
 
 // format is the start of every checkpoint file. It is followed by the bytes of an image, and at the end by the
 // SHA-256 of all bytes before it.
-const format = "halfspace-checkpoint/1\n"
+const format = "halfspace-checkpoint/2\n"
 
 // maxFile is the size in bytes of the largest file that load reads.
 const maxFile = 64 << 30

@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
@@ -95,7 +96,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
-	if wide(spec.Cols()) {
+	if optimize.Wide(spec.Cols()) {
 		return weights
 	}
 	panels := min(shards, int64(parallel.Workers(o.Workers)))

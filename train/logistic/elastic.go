@@ -63,30 +63,27 @@ func (o *Options) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic is learn with l1 above 0 or nonnegative.
-func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
-	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
-	learn := task.Learn
-	if wide(src.Spec().Cols()) {
-		net := netOf(src, opt)
-		net.Round, learn = task.Round, net.Learn
+// taskOf returns the task for rows of two classes.
+func taskOf(src block.Source, opt Options) *optimize.Task {
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
+		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+}
+
+// learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
+func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
+	task := taskOf(src, opt)
+	solve := task.Elastic
+	if opt.Solver == Truncated {
+		solve, task.Dense = task.Truncated, nil
 	}
-	s, err := learn(ctx)
-	if s == nil {
+	r, err := task.Learn(ctx, solve, pivots)
+	if r == nil {
 		return nil, err
 	}
-	return &Result{Result: optimize.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
-}
-
-// netOf returns the task of package coordinate, which package logistic uses for more columns than a Hessian may have.
-func netOf(src block.Source, opt Options) *optimize.Net {
-	return &optimize.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
-}
-
-func elasticTask(src block.Source, opt Options) *optimize.Task {
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) optimize.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
+		return nil, errWeightless
+	}
+	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.Exact, Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}, err
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
@@ -106,23 +103,15 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return optimize.Centred(ctx, src, func(src block.Source) ([]*optimize.Stage, error) {
-		if wide(src.Spec().Cols()) {
-			return netOf(src, opt).Path(ctx, n, penalties)
-		}
-		return elasticTask(src, opt).Path(ctx, n, penalties)
-	})
+	return taskOf(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
-	if wide(src.Spec().Cols()) {
-		return (&optimize.Truncated{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
-	}
-	return (&rowLoss{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
+	return taskOf(src, opt).Losses(ctx, weights)
 }
 
-// rowLoss is the optimize.Loss of the rows.
+// rowLoss is the optimize.DenseLoss of the rows.
 type rowLoss struct {
 	*problem
 	widest []float64 // the greatest absolute value of each column; nil before the first pass

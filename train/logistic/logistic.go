@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel/f64"
-	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -130,10 +127,8 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 // method returns the learning function for the options.
 func method(opt *Options) func(context.Context, block.Source, []float64, Options) (*Result, error) {
 	switch {
-	case opt.elastic():
-		return learnElastic
-	case opt.Solver == Truncated:
-		return learnTruncated
+	case opt.elastic(), opt.Solver == Truncated:
+		return learnMethod
 	}
 	return learn
 }
@@ -186,54 +181,6 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 		r.StdErrors, err = s.sandwich(ctx)
 	case s.relative > 0:
 		r.Gradient = s.relative / s.initial
-	}
-	return r, err
-}
-
-// wide tells whether there are too many columns for a Hessian: more than 16,384.
-func wide(cols int) bool { return cols > maxColumns }
-
-// learnTruncated is learn with the solver Truncated.
-func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
-	start := time.Now()
-	after, end := parallel.Grace(ctx)
-	defer end()
-	task := optimize.Truncated{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
-	s, err := task.Solve(ctx)
-	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
-		return nil, err
-	}
-	if err == nil && s.Weight == 0 {
-		return nil, errWeightless
-	}
-	r := &Result{Solver: Truncated, Exact: slices.Clone(s.W)}
-	r.Updates, r.Seconds, r.Interrupted = s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
-	if r.Interrupted {
-		ctx = after
-	}
-	learner.RoundCentred(s.W, pivots)
-	lower, late := s.Objective-s.Gap, error(nil)
-	if r.Loss, late = task.Value(ctx, s.W); late != nil {
-		if !r.Interrupted {
-			return nil, late
-		}
-		r.Uncounted = true
-	}
-	w := s.W[:src.Spec().Width()]
-	r.Objective = r.Loss + float64(opt.L2/2*f64.Dot(w, w))
-	r.Epochs = s.Passes + 1
-	r.Visits = r.Epochs * src.Rows()
-	r.Gap = max(0, r.Objective-lower)
-	r.Converged = r.Gap <= converges*r.Objective
-	r.Rounded = !r.Converged && s.Gap <= converges*s.Objective
-	if r.Interrupted {
-		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
-	}
-	if pivots != nil {
-		learner.Uncentre(r.Exact, pivots)
-	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
 	}
 	return r, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/dense"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -39,7 +40,7 @@ func (s Solver) Epochs() int64 {
 // epochs is Epochs for rows of cols columns. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.
 func (s Solver) epochs(cols int) int64 {
-	if s == Newton && wide(cols) {
+	if s == Newton && optimize.Wide(cols) {
 		return LBFGS.Epochs()
 	}
 	return s.Epochs()
@@ -117,7 +118,7 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 		if solver == Truncated && opt.L2 == 0 {
 			return "", errors.New("the solver truncated needs a penalty: set l2 above 0, or use newton or lbfgs")
 		}
-		if !wide(cols) || opt.elastic() {
+		if !optimize.Wide(cols) || opt.elastic() {
 			return solver, nil
 		}
 		if opt.L2 == 0 {

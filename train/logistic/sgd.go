@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/visits"
 )
@@ -123,7 +124,7 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 
 // ordered is visit for orders other than the order of the source. It copies the rows of a batch.
 func (s *solver) ordered(ctx context.Context, rows *visits.Rows, epoch int64, learn func(part *block.Block)) error {
-	if wide(s.cols) { // a step takes one row
+	if optimize.Wide(s.cols) { // a step takes one row
 		return rows.Epoch(ctx, epoch, 0, func(b *block.Block, r int) error {
 			learn(b.Slice(r, r+1))
 			return nil

@@ -10,6 +10,7 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/mixing"
 )
@@ -53,7 +54,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
-	if wide(s.cols) {
+	if optimize.Wide(s.cols) {
 		each = 1
 	}
 	index := require.Value(d.Index())(t)

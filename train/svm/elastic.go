@@ -45,35 +45,18 @@ func (o *Options) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic trains the squared hinge with l1 above 0 or nonnegative. It first subtracts multiples of the bias from
-// columns far from zero, which doesn't change the penalty.
-func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, error) {
-	pivots, err := learner.Pivots(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	if pivots != nil {
-		src = learner.Centre(src, len(pivots)-1, pivots)
-	}
-	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
-	learn := task.Learn
-	if wide(src.Spec().Cols()) {
-		net := netOf(src, opt)
-		net.Round, learn = task.Round, net.Learn
-	}
-	s, err := learn(ctx)
-	if s == nil {
-		return nil, err
-	}
-	return &Result{Result: optimize.Result(s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
-}
-
-func elasticTask(src block.Source, opt Options) *optimize.Task {
+// taskOf returns the task for rows.
+func taskOf(src block.Source, opt Options) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) optimize.Loss { return &rowLoss{newProblem(src, none)} }}
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges,
+		Dense: func(src block.Source) optimize.DenseLoss {
+			l := &rowLoss{problem: newProblem(src, none)}
+			if !opt.elastic() {
+				l.kept = new(hessian)
+			}
+			return l
+		}}
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
@@ -93,21 +76,19 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return optimize.Centred(ctx, src, func(src block.Source) ([]*optimize.Stage, error) {
-		if wide(src.Spec().Cols()) {
-			return netOf(src, opt).Path(ctx, n, penalties)
-		}
-		return elasticTask(src, opt).Path(ctx, n, penalties)
-	})
+	return taskOf(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
-	return (&rowLoss{newProblem(src, opt)}).Losses(ctx, weights)
+	return (&rowLoss{problem: newProblem(src, opt)}).Losses(ctx, weights)
 }
 
-// rowLoss is the squared hinge of the rows as an optimize.Loss.
-type rowLoss struct{ *problem }
+// rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
+type rowLoss struct {
+	*problem
+	kept *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
+}
 
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
@@ -138,11 +119,19 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 // At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
-	var h hessian
-	if err := l.pass(ctx, point{w: l.padded(w)}, &h, &at); err != nil {
-		return nil, err
+	h := new(hessian)
+	if l.kept != nil {
+		h = l.kept
+	}
+	for again := true; again; again = h.w == nil { // the update may be rounding errors
+		if err := l.pass(ctx, point{w: l.padded(w)}, h, &at); err != nil {
+			return nil, err
+		}
 	}
 	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	if l.kept != nil {
+		p.Hessian = slices.Clone(h.rows)
+	}
 	p.Dual = func(*optimize.Step) *optimize.Dual { return l.dual(&at) }
 	return p, nil
 }

@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -16,17 +15,14 @@ import (
 
 // A problem is the rows, the loss in the form for Newton's method, and work memory for sums over rows.
 type problem struct {
-	src  block.Source
-	cols int
-	l2   float64
-	// extra is the extra penalty of each variable in steps. It isn't part of the objective. nil: there is none.
-	extra   []float64
+	src     block.Source
+	cols    int
+	l2      float64
 	workers int
 	loss    smoothing
 	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
 	// leaves out no row.
 	fixed   *runSums
-	frame   *frame    // frame of the rows; nil if they are the original rows
 	scratch sync.Pool // holds *dense.Panel
 }
 
@@ -69,7 +65,6 @@ type sums struct {
 	runSums
 	objective float64   // loss plus penalty
 	dual      float64   // objective of the dual problem
-	vector    []float64 // sum of a y x in the dual objective
 	gradient  []float64 // gradient of the smooth objective: l2 w - sum a y x
 }
 
@@ -135,18 +130,13 @@ type point struct {
 func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
-	if h != nil {
+	switch {
+	case h != nil:
 		err = p.scatter(ctx, pt, h, at)
-	} else {
-		part := func(run block.Chunk) runSums { return p.run(run, pt, nil) }
-		switch {
-		case p.loss.squared():
-			err = distributed.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
-		case p.remote():
-			err = p.passRemote(ctx, pt, nil, at)
-		default:
-			err = block.ReduceChunks(ctx, p.src, p.workers, part, at.add)
-		}
+	case p.remote():
+		err = p.passRemote(ctx, pt, nil, at)
+	default:
+		err = block.ReduceChunks(ctx, p.src, p.workers, func(run block.Chunk) runSums { return p.run(run, pt, nil) }, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -158,16 +148,8 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	return err
 }
 
-// The passes of the squared hinge at a point.
-var (
-	sumsPass    = distributed.NewPerRun("svm.sums", sumsRun)
-	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
-)
-
-func sumsRun(src block.Source, pt point) func(block.Chunk) runSums {
-	p := newProblem(src, Options{})
-	return func(run block.Chunk) runSums { return p.run(run, pt, nil) }
-}
+// hessianPass is the pass of the squared hinge at a point.
+var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 
 func hessianRun(src block.Source, pt point) func(run block.Chunk, s, _ []float64) runSums {
 	p := newProblem(src, Options{})
@@ -206,10 +188,12 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		return nil
 	}
 	h.w, h.rows, h.most = pt.w, m.Data, make([]float64, p.cols)
-
-	p.penalise(h.rows)
 	for i := range h.most {
-		h.most[i] = h.rows[i*(i+1)/2+i]
+		at := i*(i+1)/2 + i
+		if i < p.src.Spec().Width() {
+			h.rows[at] += p.l2
+		}
+		h.most[i] = h.rows[at]
 	}
 	return nil
 }

@@ -21,7 +21,6 @@ const (
 
 // nearby finds the optimum for the hinge from weights whose scores have errors of about off.
 func (s *solver) nearby(ctx context.Context, off float64) error {
-	s.decided = true
 	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
 	for i := range s.loss.base {
 		s.loss.base[i] = 0.5
@@ -68,13 +67,13 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	if s.fixed != nil {
 		fixed.add(*s.fixed)
 	}
-	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.frame.original(s.w))); s.at.objective-s.at.objective != 0 {
+	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
 		return nil, nil, learner.TooLarge()
 	}
 	opt := s.opt
-	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, opt.Loss.Epochs()
+	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.Epochs()
 	few = newSolver(gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed, few.frame, few.decided = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
+	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
 	return few, numbers, nil
 }

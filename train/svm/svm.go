@@ -66,11 +66,9 @@ type Result struct {
 }
 
 const (
-	tolerance  = 1e-6    // a result has converged if its gap is at most this times the objective
-	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
-	fewColumns = 256     // a Hessian is used with up to this many columns, without L1 and NonNegative
-	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
-	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
+	tolerance  = 1e-6 // a result has converged if its gap is at most this times the objective
+	fewColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
+	zone       = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
@@ -147,78 +145,72 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	if opt.elastic() {
-		r, err := learnElastic(ctx, src, opt)
-		if err == nil {
-			err = learner.Evaluate(ctx, src, opt.Workers, &r.Result)
-		}
-		return r, err
-	}
 	start := time.Now()
-	r, f, err := solverOf(opt, cols)(ctx, src, opt)
-	if r == nil {
+	pivots, err := learner.Pivots(ctx, src)
+	if err != nil {
 		return nil, err
+	}
+	rows := src
+	if pivots != nil {
+		rows = learner.Centre(src, len(pivots)-1, pivots)
+	}
+	s, err := solve(ctx, rows, opt)
+	r := &Result{Exact: s.W, Objective: s.Objective, Gap: s.Gap()}
+	r.Epochs, r.Visits, r.Updates, r.Loss, r.Converged = s.Passes, s.Visits, s.Steps, s.Loss, s.Gap() <= tolerance*s.Objective
+	if opt.elastic() { // the pass that rounds counts
+		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
 	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
 	if err == nil {
-		err = r.round(ctx, src, f, opt)
+		err = r.round(ctx, rows, pivots, opt)
 	}
 	if err != nil {
-		return r.interrupted(ctx, after, src, opt), err
+		return r.interrupted(ctx, after, rows, pivots, opt), err
 	}
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// learn finds the exact weights. It uses a frame if some columns are far from zero, and returns the frame.
-func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
-	save := &saved{part: opt.Checkpoint}
-	var err error
-	if save.from, err = opt.Checkpoint.Load(save.walk); err != nil {
-		return nil, nil, err
+// solve returns the exact weights for rows, with the solver for the loss and the size of the rows.
+func solve(ctx context.Context, src block.Source, opt Options) (*optimize.Solution, error) {
+	cols, task := src.Spec().Cols(), taskOf(src, opt)
+	switch {
+	case opt.elastic() || opt.Loss == SquaredHinge && !many(cols):
+		return task.Elastic(ctx)
+	case opt.Loss == SquaredHinge:
+		return task.Truncated(ctx)
+	case byRow(src.Rows(), cols):
+		return task.DualHinge(ctx)
+	case many(cols):
+		return task.Hinge(ctx)
 	}
 	s := newSolver(src, opt)
-	s.saves(save, 0)
-	err = s.solve(ctx)
-	if err == nil && s.wanted != nil {
-		f := newSolver(learner.Centre(src, s.wanted.of, s.wanted.multiple), opt)
-		f.saves(save, 1)
-		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
-		if err = f.solve(ctx); err != nil || !f.idle {
-			return result(f), f.frame, err
-		}
-		s = newSolver(src, opt)
-		s.saves(save, 2)
-		s.decided, s.passes, s.visits = true, f.passes, f.visits
-		err = s.solve(ctx)
-	}
-	return result(s), nil, err
-}
-
-// result returns the result of a solver, without the weights rounded to float32.
-func result(s *solver) *Result {
-	r := &Result{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
-	return r
+	err := s.solve(ctx)
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
 // interrupted completes the result if ctx ended the training after one step or more over all rows. Otherwise it returns
-// nil. The loss stays unknown if after ends before a pass over the rows does.
-func (r *Result) interrupted(ctx, after context.Context, src block.Source, opt Options) *Result {
+// nil. Exact and pivots are as for round. The loss stays unknown if after ends before a pass over the rows does.
+func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivots []float64, opt Options) *Result {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
 	}
 	p := newProblem(src, opt)
 	w := make([]float64, dense.Pad(p.cols))
+	copy(w, r.Exact)
+	learner.RoundCentred(w[:p.cols], pivots)
+	if pivots != nil {
+		learner.Uncentre(r.Exact, pivots)
+	}
 	r.Weights = make([]float32, len(r.Exact))
 	for i, v := range r.Exact {
 		r.Weights[i] = float32(v)
-		w[i] = float64(r.Weights[i])
 	}
 	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
 	if losses, late := p.losses(after, [][]float64{w}, false); late != nil {
 		r.Uncounted = true
 	} else {
-		r.Loss, r.Objective = losses[0], losses[0]+float64(p.l2/2*p.square(w))
+		r.Loss = losses[0]
+		r.Objective = r.Loss + opt.penalty().Of(w[:src.Spec().Width()])
 	}
 	return r
 }
@@ -262,9 +254,6 @@ type solver struct {
 	factor    *dense.Factor
 	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
 	fresh     bool    // factor belongs to the Hessian at w
-	short     bool    // the last step was short
-	down      float64 // twice the predicted gain of the last step
-	relaxed   bool    // an extra penalty was in use
 	passes    int64
 	visits    int64 // visited rows, including rows of samples and near rows
 	steps     int64
@@ -275,20 +264,13 @@ type solver struct {
 	chosen    []bool  // rows that shrink takes
 	least     float64 // least slope at which hinge calls shrink
 	single    bool    // all rows have the same class
-	decided   bool    // it is known whether the rows need a frame
-	wanted    *frame  // frame that the rows need; if not nil, nothing was learned
-	idle      bool    // the frame is useless; nothing was learned
 	start     time.Time
 	trace
 }
 
 func newSolver(src block.Source, opt Options) *solver {
 	p := newProblem(src, opt)
-	s := &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
-	if opt.Loss == SquaredHinge {
-		s.goal *= finer
-	}
-	return s
+	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as the options allow. With many rows, it begins at the optimum of
@@ -309,36 +291,21 @@ func (s *solver) solve(ctx context.Context) error {
 	opt.L2 *= n / float64(s.src.Rows())
 	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver(sample, opt)
-	few.frame, few.decided = s.frame, s.decided
 	// The goal is about the difference between the objective at the sample's optimum and the optimum over all rows.
 	few.goal = float64(s.cols) / n
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	if s.wanted, s.idle, s.decided = few.wanted, few.idle, few.decided; s.wanted != nil || s.idle {
-		return nil
-	}
 	if err != nil || !few.converged || few.single {
 		return s.minimise(ctx) // training on all rows may work although training on a sample failed
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
-	if !s.loss.squared() {
-		return s.nearby(ctx, math.Sqrt(few.goal))
-	}
-	if h := few.hessian; h.w != nil {
-		for i := range h.rows {
-			h.rows[i] *= float64(s.src.Rows()) / n
-		}
-		if s.factor, _, err = dense.Factorise(ctx, h.rows, s.cols); err != nil {
-			return err
-		}
-	}
-	return s.minimise(ctx)
+	return s.nearby(ctx, math.Sqrt(few.goal))
 }
 
-// minimise continues from s.w with all rows. It returns early if the rows need a frame, or the frame is useless.
+// minimise continues from s.w with all rows.
 func (s *solver) minimise(ctx context.Context) error {
-	if !s.loss.squared() && s.loss.base == nil {
+	if s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
 	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
@@ -346,33 +313,17 @@ func (s *solver) minimise(ctx context.Context) error {
 	}
 	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
-		if clear(s.loss.base); s.loss.base != nil {
-			s.loss.slope = optimize.FirstSlope
-		}
+		clear(s.loss.base)
+		s.loss.slope = optimize.FirstSlope
 		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 			return err
 		}
 	}
-	if !s.decided {
-		s.decided = true
-		// If all rows have one class, a bias is enough.
-		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) {
-			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
-			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
-			s.done()
-			return err
-		}
-		if s.frame == nil {
-			s.wanted = s.far(&s.at, &s.hessian)
-		} else {
-			s.idle = s.constant(&s.hessian, s.at.weight)
-		}
-		if s.wanted != nil || s.idle {
-			return nil
-		}
-	}
-	if s.loss.squared() {
-		_, err := s.newton(ctx)
+	// If all rows have one class, a bias is enough.
+	if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
+		s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
+		err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
+		s.done()
 		return err
 	}
 	s.stuck = 0

@@ -24,21 +24,12 @@ const (
 	neighbours = 16 // rows of a group; with 64 the search takes many more passes
 )
 
-// A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
-// on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
-// Checkpoint.
-type DualHinge struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-}
-
-// A dual is the state of a search by Hinge.
+// A dual is the state of a search by DualHinge.
 //
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
-	*DualHinge
+	*Task
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // dual variable of each row
@@ -64,7 +55,7 @@ type dual struct {
 	start    time.Time
 }
 
-// Solve returns weights near the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the
+// DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so far with the
 // error. The Steps of the solution count changes of a dual variable.
 //
 // The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate
@@ -80,8 +71,8 @@ type dual struct {
 // b.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
-func (h *DualHinge) Solve(ctx context.Context) (*Solution, error) {
-	s := &dual{DualHinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
+func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
+	s := &dual{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -91,7 +82,7 @@ func (h *DualHinge) Solve(ctx context.Context) (*Solution, error) {
 			err = s.maximise(ctx)
 		}
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower), Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.

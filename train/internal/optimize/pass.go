@@ -247,14 +247,11 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 	return slope, curvature, err
 }
 
-// Value makes a pass over the rows and returns the sum of their losses at w.
-func (t *Truncated) Value(ctx context.Context, w []float64) (float64, error) {
-	all, err := t.Values(ctx, [][]float64{w})
-	return all[0], err
-}
-
-// Values makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (t *Truncated) Values(ctx context.Context, all [][]float64) ([]float64, error) {
+// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+	if t.Dense != nil && !Wide(t.Rows.Spec().Cols()) {
+		return t.Dense(t.Rows).Losses(ctx, all)
+	}
 	total := make([]float64, len(all))
 	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
@@ -311,7 +308,7 @@ func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 }
 
 // values returns the sum of the losses of a run for each vector of weights.
-func (t *Truncated) values(s *scored) []float64 {
+func (t *Task) values(s *scored) []float64 {
 	n := len(s.y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
 	for k, z := range s.scores {

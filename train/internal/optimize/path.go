@@ -4,14 +4,100 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
+
+	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
-// Path returns the minima for up to count falling penalties l1, or for the given penalties. It chooses penalties and
-// stops as Task.Path does. The search for each penalty begins at the minimum for the penalty before. A step
-// leaves out columns whose weight is 0 and whose gradient shows that the weight stays 0. After the step, the gradient
-// of all columns confirms or corrects that choice.
-func (n *Net) Path(ctx context.Context, count int, penalties []float64) ([]*Stage, error) {
-	one := *n
+const (
+	lnDeep    = -9.210340371976182 // log 1e-4: the last penalty of a path is 1e-4 times the first
+	lnShallow = -4.605170185988091 // log 1e-2: the same with fewer rows than features
+	explained = 0.999              // a path ends once the loss is below 1-explained times the loss of the bias alone
+)
+
+// A Stage is the minimum for one penalty of a path.
+type Stage struct {
+	Penalty
+	W              []float64 // one weight for each column
+	Loss           float64
+	Objective, Gap float64
+	Passes         int64 // passes over the rows so far
+}
+
+// Nonzero returns the number of weights, without the bias, that aren't 0.
+func (s *Stage) Nonzero(features int) (n int) {
+	for _, v := range s.W[:features] {
+		if v != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Path returns the minima for up to n falling penalties. Each search begins at the minimum for the penalty before. A pass
+// over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the least
+// penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows than
+// features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path ends
+// early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
+// early.
+func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+	pivots, err := learner.Pivots(ctx, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	one := *t
+	if pivots != nil {
+		one.Rows = learner.Centre(t.Rows, len(pivots)-1, pivots)
+	}
+	follow := one.densePath
+	if Wide(t.Rows.Spec().Cols()) {
+		follow = one.columnsPath
+	}
+	stages, err := follow(ctx, n, penalties)
+	if pivots != nil {
+		for _, s := range stages {
+			learner.Uncentre(s.W, pivots)
+		}
+	}
+	return stages, err
+}
+
+// densePath is Path with a Hessian.
+func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+	loss := t.Dense(t.Rows)
+	s := t.search(loss, time.Now())
+	s.Most = math.MaxInt64
+	w, alone, err := t.alone(ctx, t.Rows, loss)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Begin(ctx, w); err != nil {
+		return nil, err
+	}
+	given := penalties != nil
+	if !given {
+		penalties = s.ladder(s.Point.Gradient[:s.features()], t.Rows.Rows(), n)
+	}
+	var stages []*Stage
+	for _, l1 := range penalties {
+		s.Change(Penalty{l1, t.L2, t.NonNegative})
+		s.Most = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
+		if _, err := s.Minimise(ctx, converges); err != nil {
+			return nil, err
+		}
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
+		if !given && explains(s.Point.Loss, alone) {
+			break
+		}
+	}
+	return stages, nil
+}
+
+// columnsPath is Path by coordinate descent. A step leaves out columns whose weight is 0 and whose gradient shows that
+// the weight stays 0. After the step, the gradient of all columns confirms or corrects that choice.
+func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+	one := *t
 	one.Epochs, one.Checkpoint = math.MaxInt64, nil
 	s := newNet(&one)
 	if err := s.begin(ctx); err != nil {
@@ -19,20 +105,44 @@ func (n *Net) Path(ctx context.Context, count int, penalties []float64) ([]*Stag
 	}
 	alone, given := s.loss, penalties != nil
 	if !given {
-		penalties = s.Ladder(s.gradient[:s.features], s.Rows.Rows(), count)
+		penalties = s.ladder(s.gradient[:s.features], s.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
-		one.L1, one.Epochs, s.lower = l1, s.passes+min(n.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		one.L1, one.Epochs, s.lower = l1, s.passes+min(t.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
 		s.first()
 		s.prove()
 		if err := s.minimise(ctx); err != nil {
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes})
-		if !given && Explained(s.loss, alone) {
+		if !given && explains(s.loss, alone) {
 			break
 		}
 	}
 	return stages, nil
+}
+
+// explains tells whether a path ends at a loss. alone is the loss of the bias alone.
+func explains(loss, alone float64) bool { return loss < (1-explained)*alone }
+
+// ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
+// the best bias.
+func (p Penalty) ladder(gradient []float64, rows int64, n int) []float64 {
+	largest, depth := 0.0, lnDeep
+	for _, g := range gradient {
+		largest = max(largest, p.pull(-g))
+	}
+	if rows < int64(len(gradient)) {
+		depth = lnShallow
+	}
+	all := make([]float64, n)
+	for i := 1; i < n; i++ {
+		all[i] = float64(depth*float64(i)) / float64(n-1)
+	}
+	f64.Exp(all, all)
+	for i := range all {
+		all[i] *= largest
+	}
+	return all
 }

@@ -106,11 +106,11 @@ func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
 		s.diagonal[j] = -1
 	}
-	return s.columns.each(ctx, s.Workers, func(j int) {
+	return s.elements.each(ctx, s.Workers, func(j int) {
 		if s.diagonal[j] != -1 {
 			return
 		}
-		s.diagonal[j] = s.columns.curvature(j, s.along)
+		s.diagonal[j] = s.elements.curvature(j, s.along)
 	})
 }
 
@@ -121,8 +121,8 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	left := order[:0]
 	for _, j := range order {
-		s.visited += s.columns.size(j)
-		slope, curvature := s.gradient[j]+s.columns.slope(j, s.along), s.diagonal[j]+least
+		s.visited += s.elements.size(j)
+		slope, curvature := s.gradient[j]+s.elements.slope(j, s.along), s.diagonal[j]+least
 		if j < s.features {
 			slope += float64(s.L2 * next[j])
 			curvature += s.L2
@@ -137,7 +137,7 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 		to := s.best(j, w, slope, curvature)
 		if by := to - w; by != 0 {
 			next[j] = to
-			s.columns.move(j, s.along, by)
+			s.elements.move(j, s.along, by)
 		}
 	}
 	*active = left

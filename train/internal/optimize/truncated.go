@@ -1,9 +1,3 @@
-// Package optimize minimises a sum of losses over rows plus a penalty.
-//
-// Task is the proximal Newton method with a Hessian; it takes a penalty L1. Net is coordinate descent over columns, for
-// a penalty L1 and more columns than a Hessian may have. Truncated is Newton's method with steps by conjugate
-// gradients, for many columns. Hinge minimises the hinge by Truncated's steps, and DualHinge by dual coordinate
-// descent.
 package optimize
 
 import (
@@ -28,26 +22,8 @@ const (
 	even     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
-// A Task is rows with labels -1 and +1, a loss, and the penalty 1/2 L2 |w|^2, L2 > 0, on all weights but the bias. Of
-// learner.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
-type Truncated struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
-	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
-	Loss func(z, factor, curvature, loss, y []float64)
-}
-
-// A Solution is the result of a task.
-type Solution struct {
-	W                    []float64 // weights, one for each column
-	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
-	Weight               float64   // sum of the sample weights
-	Passes, Steps        int64
-}
-
-// Solve finds the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the error.
+// Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
+// far with the error.
 //
 // A step d minimises g.d + 1/2 d'Hd up to a residual, where g is the gradient and H the Hessian at w. Conjugate
 // gradients find d, preconditioned by H's diagonal or by a factor of a sampled Hessian. They need products of H with
@@ -63,26 +39,26 @@ type Solution struct {
 // within a group of runs in row order, and then over the groups in row order; see group. A score makes four sums, each
 // of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
 // workers nor on the form of the rows.
-func (t *Truncated) Solve(ctx context.Context) (*Solution, error) {
-	return t.solve(ctx, nil)
+func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
+	return t.truncated(ctx, nil)
 }
 
-// solve is Solve, with the loss of h in place of t.Loss unless h is nil.
-func (t *Truncated) solve(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Truncated: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+// truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
+func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
+	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower), Weight: s.at.weight,
-		Passes: s.passes(), Steps: s.steps}, err
+	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Lower: s.at.objective - max(0, s.at.objective-s.lower), Weight: s.at.weight,
+		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
 }
 
 // A search is the state of a task.
 type search struct {
-	*Truncated
+	*Task
 	*table
 	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
 	remote         bool   // a cluster makes the passes over the rows; see remote.go

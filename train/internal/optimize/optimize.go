@@ -1,3 +1,8 @@
+// Package optimize minimises a sum of losses over rows plus a penalty.
+//
+// Task describes the minimisation. Task.Elastic takes a penalty L1, by the proximal Newton method with a Hessian or by
+// coordinate descent over columns. Task.Truncated is Newton's method with steps by conjugate gradients, for many
+// columns. Task.Hinge minimises the hinge by the steps of Truncated, and Task.DualHinge by dual coordinate descent.
 package optimize
 
 import (
@@ -18,8 +23,8 @@ const (
 	sharp     = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
-// A Loss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
-type Loss interface {
+// A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
+type DenseLoss interface {
 	At(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
 	// Losses makes a pass over the rows. It returns the sum of the losses for each of the given vectors of weights.
 	Losses(ctx context.Context, all [][]float64) ([]float64, error)
@@ -29,94 +34,112 @@ type Loss interface {
 	Alone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
-// A Task is rows, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes), Workers, Progress and
-// Checkpoint.
+// A Task is rows with labels -1 and +1, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes),
+// Workers, Progress and Checkpoint.
 type Task struct {
 	Penalty
 	learner.Options
-	Rows  block.Source
-	Of    func(block.Source) Loss // returns the loss of all rows, or of a sample of the rows
-	Round func(w []float64)       // rounds weights to weights of a model
+	Rows block.Source
+	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
+	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
+	Loss func(z, factor, curvature, loss, y []float64)
+	// Dense returns Loss of all rows, or of a sample of the rows, for passes that compute a Hessian.
+	Dense func(block.Source) DenseLoss
 }
 
-// A Solution is the result of a task.
+// Wide tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
+func Wide(cols int) bool { return cols > 1<<14 }
+
+// A Solution is the result of a search.
+type Solution struct {
+	W                      []float64 // weights, one for each column
+	Loss, Objective, Lower float64   // Lower is a lower bound of the minimum
+	Weight                 float64   // sum of the sample weights; 0 if unknown
+	Passes, Visits, Steps  int64     // Visits counts rows
+}
+
+// Gap returns an upper bound of Objective minus the minimum.
+func (s *Solution) Gap() float64 { return max(0, s.Objective-s.Lower) }
+
+// A Learned is a solution whose weights are rounded to weights of a model.
 type Learned struct {
-	Exact                []float64 // weights before rounding, one for each column
-	Loss, Objective, Gap float64   // values at the rounded weights
-	Converged            bool      // Gap is at most 1e-6 of Objective
-	Rounded              bool      // the gap met the limit before rounding, and doesn't after rounding
-	Interrupted          bool      // ctx ended the search
-	Uncounted            bool      // Loss and Objective are unknown
-	Passes, Steps        int64
-	Seconds              float64
+	learner.Result
+	Exact          []float64 // weights before rounding, one for each column
+	Objective, Gap float64   // values at the rounded weights
+	Rounded        bool      // the gap met the limit before rounding, and doesn't after rounding
+	Weight         float64   // see Solution
 }
 
-// Result returns the fields of a solution that learners share; rows is the number of rows. If the rows lost pivots
-// times the bias, Result first turns s.Exact into weights for the original rows.
-func Result(s *Learned, pivots []float64, rows int64) (r learner.Result) {
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.Passes, s.Passes*rows, s.Steps, s.Converged, s.Seconds
-	r.Loss, r.Interrupted, r.Uncounted = s.Loss, s.Interrupted, s.Uncounted
-	if pivots != nil {
-		learner.Uncentre(s.Exact, pivots)
-	}
-	for _, v := range s.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
-	return r
-}
-
-// Learn finds the minimum. With many rows, it begins at the minimum of a sample. If ctx ends the search after a step,
-// Learn returns the weights so far with ctx's error.
-func (t *Task) Learn(ctx context.Context) (*Learned, error) {
+// Learn rounds the weights that solve finds, and makes a pass over the rows to measure them. If pivots isn't nil, the
+// rows are the original rows minus the pivots, and the weights of the result are for the original rows. If ctx ends the
+// search after a step, Learn returns the weights so far with ctx's error.
+func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution, error), pivots []float64) (*Learned, error) {
 	start := time.Now()
 	after, end := parallel.Grace(ctx)
 	defer end()
-	loss := t.Of(t.Rows)
-	s := t.search(loss, start)
-	w, err := t.minimise(ctx, s, loss)
-	r := &Learned{Steps: s.Steps, Seconds: (t.Checkpoint.Before() + time.Since(start)).Seconds()}
-	if err != nil {
-		if ctx.Err() == nil || s.Steps == 0 {
-			return nil, err
-		}
-		r.Interrupted, w, ctx = true, s.Point.W, after
+	s, err := solve(ctx)
+	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+		return nil, err
 	}
-	r.Exact = w
-	if late := t.measure(ctx, r, s, loss); late != nil {
-		if ctx.Err() == nil || !r.Interrupted {
-			return nil, late
-		}
-		r.Uncounted, r.Loss, r.Objective = true, 0, 0
+	r := &Learned{Exact: s.W, Weight: s.Weight}
+	r.Epochs, r.Updates, r.Interrupted = s.Passes+1, s.Steps, err != nil
+	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
+	if r.Interrupted {
+		ctx = after
+	}
+	w := slices.Clone(s.W)
+	learner.RoundCentred(w, pivots)
+	losses, late := t.Losses(ctx, [][]float64{w})
+	switch {
+	case late == nil:
+		r.Loss = losses[0]
+		r.Objective = r.Loss + t.Of(w[:t.Rows.Spec().Width()])
+		r.Gap = max(0, r.Objective-s.Lower)
+	case !r.Interrupted:
+		return nil, late
+	default:
+		r.Uncounted = true
+	}
+	if r.Objective-r.Objective != 0 {
+		return nil, learner.TooLarge()
+	}
+	if pivots != nil {
+		learner.Uncentre(r.Exact, pivots)
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, float32(v))
 	}
 	if r.Interrupted {
 		r.Gap = math.Inf(1)
 		return r, err
 	}
 	r.Converged = r.Gap <= converges*r.Objective
-	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective(s.Point)
+	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective
 	return r, nil
 }
 
-// measure sets the loss, the objective and the gap of r, at the rounded weights. It makes one pass over the rows.
-func (t *Task) measure(ctx context.Context, r *Learned, s *Search, loss Loss) error {
-	w := slices.Clone(r.Exact)
-	t.Round(w)
-	r.Passes = s.Passes + 1
-	losses, err := loss.Losses(ctx, [][]float64{w})
-	if err != nil {
-		return err
+// Elastic finds the minimum with a penalty L1 or NonNegative: by the proximal Newton method with a Hessian, or by
+// coordinate descent if there are too many columns. Newton's method begins at the minimum of a sample if there are many
+// rows. If ctx ends or reading the rows fails, Elastic returns the weights so far with the error.
+func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
+	if Wide(t.Rows.Spec().Cols()) {
+		return t.columns(ctx)
 	}
-	r.Loss = losses[0]
-	r.Objective = r.Loss + s.Of(w[:s.features()])
-	r.Gap = max(0, r.Objective-s.Lower)
-	if r.Objective-r.Objective != 0 {
-		return learner.TooLarge()
+	loss := t.Dense(t.Rows)
+	s := t.search(loss, time.Now())
+	w, err := t.minimise(ctx, s, loss)
+	r := &Solution{W: w, Lower: s.Lower, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps}
+	if s.Point != nil {
+		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
+		if err != nil {
+			r.W = s.Point.W
+		}
 	}
-	return nil
+	return r, err
 }
 
 // search returns a search for the minimum with loss.
-func (t *Task) search(loss Loss, start time.Time) *Search {
+func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.At(ctx, w)
@@ -134,7 +157,7 @@ func (t *Task) search(loss Loss, start time.Time) *Search {
 }
 
 // minimise returns the weights of the minimum. It takes the last step without a pass after it.
-func (t *Task) minimise(ctx context.Context, s *Search, loss Loss) ([]float64, error) {
+func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float64, error) {
 	var err error
 	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
 		return nil, err
@@ -174,7 +197,7 @@ func (t *Task) again(ctx context.Context, s *Search) error {
 
 // begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
 // makes a pass at the bias alone.
-func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
+func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
 	alone, least, err := t.alone(ctx, t.Rows, loss)
 	if err != nil {
 		return err
@@ -199,7 +222,7 @@ func (t *Task) begin(ctx context.Context, s *Search, loss Loss) error {
 
 // near returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
 func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) {
-	few, loss, share := *t, t.Of(sample), float64(sample.Rows())/float64(t.Rows.Rows())
+	few, loss, share := *t, t.Dense(sample), float64(sample.Rows())/float64(t.Rows.Rows())
 	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
 	s := few.search(loss, time.Now())
 	alone, least, err := few.alone(ctx, sample, loss)
@@ -217,7 +240,7 @@ func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) 
 }
 
 // alone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
-func (t *Task) alone(ctx context.Context, rows block.Source, loss Loss) (w []float64, least float64, err error) {
+func (t *Task) alone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
 	var weights [2]float64
 	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias

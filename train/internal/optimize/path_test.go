@@ -1,4 +1,4 @@
-package optima_test
+package optimize_test
 
 import (
 	"fmt"
@@ -6,21 +6,19 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
-// TestPath: the penalties and objectives of a path are those that package elastic finds with a Hessian.
+// TestPath: the penalties and objectives of a path are those that Path finds with a Hessian.
 func TestPath(t *testing.T) {
 	for _, penalty := range []optimize.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
 		for _, bias := range []bool{false, true} {
 			d := rows(1500, 40, bias)
 			want := require.Value(logistic.Path(t.Context(), d, logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}, 10, nil))(t)
-			task := optimize.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Loss: f64.Logistic}
-			got := require.Value(task.Path(t.Context(), 10, nil))(t)
+			got := require.Value(optimize.PathByColumns(task(learner.Options{Epochs: 1000, Workers: 2}, d, penalty), t.Context(), 10, nil))(t)
 			comparePaths(t, fmt.Sprintf("%+v, bias %t", penalty, bias), got, want)
 		}
 	}
