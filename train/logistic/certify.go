@@ -7,7 +7,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
 
@@ -76,7 +75,7 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
 	args := auditArgs{w, d}
-	if err := distributed.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
+	if err := auditPass.sum(ctx, s.problem, args, all.add); err != nil {
 		return 0, 0, err
 	}
 	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
@@ -121,11 +120,7 @@ type audited struct {
 // auditArgs are the weights and the direction of audit.
 type auditArgs struct{ w, d []float64 }
 
-var auditPass = distributed.NewPerRun("logistic.audit", auditRun)
-
-func auditRun(src block.Source, args auditArgs) func(block.Chunk) audited {
-	return newProblem(src, 0, 1).auditRun(args)
-}
+var auditPass = newPass("logistic.audit", (*problem).auditRun)
 
 func (a *audited) add(b audited) {
 	f64.Axpy(a.product, 1, b.product)

@@ -10,13 +10,11 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/internal/widen"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 
 	"halfspace/train/internal/optimize"
-	"halfspace/train/learner"
 )
 
 // checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
@@ -123,15 +121,11 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := distributed.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.sum(ctx, l.problem, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
-var lossesPass = distributed.NewPerRun("logistic.losses", lossesRun)
-
-func lossesRun(src block.Source, w [][]float64) func(block.Chunk) []float64 {
-	return newProblem(src, 0, 1).lossesRun(w)
-}
+var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
 
 // lossesRun returns the function that sums the losses of a run for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
@@ -172,11 +166,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = learner.NewScatterTask("logistic.elastic", elasticRun)
-
-func elasticRun(src block.Source, a elasticArgs) func(block.Chunk, []float64, []float64) elasticSums {
-	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
-}
+var elasticPass = newScatter("logistic.elastic", (*problem).elasticRun)
 
 // elasticArgs are the weights, and whether this is the first pass.
 type elasticArgs struct {
@@ -191,10 +181,10 @@ type elasticSums struct {
 }
 
 // elasticRun returns the function that makes the pass of At on one run.
-func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _ []float64) elasticSums {
+func (l *problem) elasticRun(a elasticArgs) func(run block.Chunk, s, _ []float64) elasticSums {
 	return func(run block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.run(run, w, s, nil)}
-		if first {
+		p := elasticSums{sums: l.run(run, a.w, s, nil)}
+		if a.first {
 			p.widest = columnSizes(run, l.cols)
 		}
 		return p
@@ -209,7 +199,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) 
 	}
 	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
 	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = learner.ScatterAs(ctx, m, l.src, l.workers, elasticPass, elasticArgs{padded, first}, l.elasticRun(padded, first), func(p elasticSums) {
+	err = elasticPass.sum(ctx, l.problem, m, elasticArgs{padded, first}, func(p elasticSums) {
 		at.add(p.sums)
 		for i, v := range p.widest {
 			widest[i] = max(widest[i], v)

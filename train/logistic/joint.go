@@ -6,7 +6,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel/f64"
 )
@@ -68,7 +67,7 @@ func (s *products) element(i, j int) float64 {
 // only on such changes. Gradients are orthogonal to them.
 func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
-	err := distributed.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
+	err := jointPass.sum(ctx, p, w, func(s jointSums) {
 		at.add(s.sums)
 		f64.Axpy(all.blocks, 1, s.products)
 	})
@@ -76,11 +75,7 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-var jointPass = distributed.NewPerRun("logistic.joint", jointRun)
-
-func jointRun(src block.Source, w []float64) func(block.Chunk) jointSums {
-	return newProblem(src, 0, 1).jointRun(w)
-}
+var jointPass = newPass("logistic.joint", (*problem).jointRun)
 
 // jointSums are the sums of a run, and the blocks of its products.
 type jointSums struct {

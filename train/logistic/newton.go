@@ -232,7 +232,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := learner.ScatterAs(ctx, b, s.src, s.opt.Workers, sandwichPass, s.w, s.squaresAt(s.w), func(struct{}) {}); err != nil {
+	if err := sandwichPass.sum(ctx, s.problem, b, s.w, func(struct{}) {}); err != nil {
 		return nil, err
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
@@ -255,11 +255,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-var sandwichPass = learner.NewScatterTask("logistic.sandwich", sandwichRun)
-
-func sandwichRun(src block.Source, w []float64) func(run block.Chunk, squares, _ []float64) struct{} {
-	return newProblem(src, 0, 1).squaresAt(w)
-}
+var sandwichPass = newScatter("logistic.sandwich", (*problem).squaresAt)
 
 // squaresAt returns the function that computes the squares of a run at w.
 func (s *problem) squaresAt(w []float64) func(run block.Chunk, squares, _ []float64) struct{} {

@@ -9,10 +9,8 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train/learner"
 )
 
 const (
@@ -73,7 +71,7 @@ func (o onSides) separate(reach float64) bool {
 func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	all := s.newProbed()
-	err := distributed.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
+	err := probePass.sum(ctx, s.problem, d, func(p *probed) {
 		all.reach = max(all.reach, p.reach)
 		all.all.merge(p.all)
 		for k, o := range p.own {
@@ -83,11 +81,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-var probePass = distributed.NewPerRun("logistic.probe", probeRun)
-
-func probeRun(src block.Source, d []float64) func(block.Chunk) *probed {
-	return newProblem(src, 0, 1).probeRun(d)
-}
+var probePass = newPass("logistic.probe", (*problem).probeRun)
 
 // newProbed returns the probed of no rows.
 func (s *problem) newProbed() *probed {
@@ -249,15 +243,11 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 		return nil, err
 	}
 	d := s.spread(w)
-	err = learner.ScatterAs(ctx, m, s.src, s.workers, onPlanePass, d, s.onPlaneRun(d), func(struct{}) {})
+	err = onPlanePass.sum(ctx, s.problem, m, d, func(struct{}) {})
 	return m.Data, err
 }
 
-var onPlanePass = learner.NewScatterTask("logistic.onplane", onPlaneRun)
-
-func onPlaneRun(src block.Source, d []float64) func(block.Chunk, []float64, []float64) struct{} {
-	return newProblem(src, 0, 1).onPlaneRun(d)
-}
+var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
 
 // onPlaneRun returns the function that sets near to 1 for rows of a run that may be on the plane of d, and to 0 for
 // other rows.

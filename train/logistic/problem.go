@@ -79,10 +79,13 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian && p.vectors > 1:
 		err = p.joint(ctx, w, at)
 	case hessian:
-		err = p.scatter(ctx, w, at)
+		var m *gram.Triangle
+		if m, err = gram.NewTriangle(p.cols); err == nil {
+			err = hessianPass.sum(ctx, p, m, w, at.add)
+			at.hessian = m.Data
+		}
 	default:
-		part := func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
-		err = distributed.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
+		err = gradientPass.sum(ctx, p, w, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -105,36 +108,50 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	return err
 }
 
+// A pass computes sums over rows, in this process or on a cluster. of returns the function that computes the sums of a
+// chunk.
+type pass[A, R any] struct {
+	of   func(*problem, A) func(block.Chunk) R
+	task *distributed.PerChunk[A, R]
+}
+
+func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pass[A, R] {
+	return pass[A, R]{of, distributed.NewPerRun(name, func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })}
+}
+
+// sum calls add with the sums of each chunk, in row order.
+func (x pass[A, R]) sum(ctx context.Context, p *problem, args A, add func(R)) error {
+	return distributed.Reduce(ctx, p.src, p.workers, x.task, args, x.of(p, args), add)
+}
+
+// A scatter is a pass that also adds the products of weighted rows to a triangle.
+type scatter[A, R any] struct {
+	of   func(*problem, A) func(run block.Chunk, s, _ []float64) R
+	task *learner.ScatterTask[A, R]
+}
+
+func newScatter[A, R any](name string, of func(*problem, A) func(run block.Chunk, s, _ []float64) R) scatter[A, R] {
+	return scatter[A, R]{of, learner.NewScatterTask(name, func(src block.Source, args A) func(run block.Chunk, s, _ []float64) R {
+		return of(newProblem(src, 0, 1), args)
+	})}
+}
+
+func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, args A, add func(R)) error {
+	return learner.ScatterAs(ctx, m, p.src, p.workers, x.task, args, x.of(p, args), add)
+}
+
 // The passes over the rows at given weights.
 var (
-	gradientPass = distributed.NewPerRun("logistic.gradient", gradientRun)
-	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
+	gradientPass = newPass("logistic.gradient", func(p *problem, w []float64) func(block.Chunk) sums {
+		return func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
+	})
+	hessianPass = newScatter("logistic.hessian", func(p *problem, w []float64) func(run block.Chunk, s, _ []float64) sums {
+		return func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
+	})
 )
-
-func gradientRun(src block.Source, w []float64) func(block.Chunk) sums {
-	p := newProblem(src, 0, 1)
-	return func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
-}
-
-func hessianRun(src block.Source, w []float64) func(run block.Chunk, s, _ []float64) sums {
-	p := newProblem(src, 0, 1)
-	return func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
-}
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
-
-// scatter computes the Hessian and the other sums for two classes.
-func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
-	m, err := gram.NewTriangle(p.cols)
-	if err != nil {
-		return err
-	}
-	part := func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
-	err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
-	at.hessian = m.Data
-	return err
-}
 
 func (s *sums) add(t sums) {
 	s.loss += t.loss
