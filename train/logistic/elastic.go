@@ -46,10 +46,10 @@ func (o *Options) refuses() (option, why string) {
 	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.asked())
 }
 
-// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
+// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-// asked returns the name of the option that needs package elastic.
+// asked returns the name of the option that needs Task.Elastic of package optimize.
 func (o *Options) asked() string {
 	if o.L1 > 0 {
 		return "l1"

@@ -47,7 +47,7 @@ import (
 //   - A column that is a linear combination of other columns, up to the rounding of its elements, gets a weight of 0.
 //     If H is still singular, the steps add a small ridge to H. The objective has no ridge.
 //
-// Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package truncated. It
+// Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package optimize. It
 // makes more passes than Newton, and each takes far less time than a pass with a Hessian. It computes no standard
 // errors. It replaces Newton with more than 16,384 columns, for which a Hessian is too large.
 //
@@ -74,7 +74,7 @@ import (
 // standard errors. With SGD, its step is k times as long.
 //
 // Sums are float64, in the order of package dense within a run, and then over the runs in row order. With Truncated, or
-// with L1 and more than 16,384 columns, the order of sums is the order of package truncated or coordinate. The result
+// with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
 // depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the

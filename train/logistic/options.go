@@ -52,7 +52,7 @@ func (s Solver) epochs(cols int) int64 {
 type Options struct {
 	learner.Options
 	L2     float64 // penalty 1/2 L2 |w|^2, 0 or more; 1, or 0 if L1 is above 0
-	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes; see package elastic
+	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes
 	Solver Solver  // Auto
 
 	NoPenalty bool // L2 0 means no penalty, not the default

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -28,14 +29,6 @@ type joint struct {
 	learner.Options
 	Rows block.Source
 	L2   float64
-}
-
-// A Solution is the result of a task.
-type jointSolution struct {
-	W                    []float64 // one vector for each class, one element for each column
-	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
-	Passes, Visits       int64
-	Steps                int64 // visits that changed dual variables
 }
 
 // Solve finds the minimum over the vectors w_k of
@@ -57,7 +50,7 @@ type jointSolution struct {
 // Each time the violation is small enough, a pass over the rows measures the duality gap; see bound. The search stops
 // at a gap of at most 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of
 // the source.
-func (t *joint) Solve(ctx context.Context) (*jointSolution, error) {
+func (t *joint) Solve(ctx context.Context) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
 	s := &jointSearch{joint: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
 	s.violation, s.all = loosest, true
@@ -68,7 +61,7 @@ func (t *joint) Solve(ctx context.Context) (*jointSolution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &jointSolution{W: s.weights(), Loss: s.loss, Objective: s.objective, Gap: max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
 }
 
 // A search is the state of a task. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -38,7 +39,7 @@ func (o *Options) refuses() (option, why string) {
 	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
 }
 
-// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
+// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
 func (o *Options) penalty() optimize.Penalty {
@@ -114,6 +115,19 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 		bias = (p - n) / (p + n)
 	}
 	return bias, float64(p*float64((1-bias)*(1-bias))) + float64(n*float64((1+bias)*(1+bias)))
+}
+
+// State saves or restores the Hessian that the next pass updates.
+func (l *rowLoss) State(w *checkpoint.Walk) {
+	if l.kept == nil {
+		return
+	}
+	for _, v := range []*[]float64{&l.kept.w, &l.kept.rows, &l.kept.most} {
+		checkpoint.Slice(w, v)
+	}
+	if len(l.kept.w) != dense.Pad(l.cols) || len(l.kept.rows) != l.cols*(l.cols+1)/2 || len(l.kept.most) != l.cols {
+		w.Fail(errors.New("it has a Hessian of another size"))
+	}
 }
 
 // At makes a pass over the rows and returns the point at w.

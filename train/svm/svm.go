@@ -46,7 +46,7 @@ type Options struct {
 	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
 	// default.
 	L2 float64
-	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge; see package elastic
+	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge
 
 	NonNegative bool // weights other than the bias must be 0 or more; for the squared hinge
 }
@@ -84,15 +84,14 @@ const (
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
 // Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
-// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is
-// w = w - t H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for rows
-// with a loss above 0, and 0 for other rows. t is 1 if that at least halves the slope; otherwise t is the minimum along
-// the line. One pass over the rows computes g, the objectives and H. It updates H by the rows that enter or leave the
-// active set.
+// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005), as Task.Elastic of
+// package optimize. A step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is
+// l2 I + X' diag(s) X, where s is 2c for rows with a loss above 0, and 0 for other rows. One pass over the rows computes
+// g, the objectives and H. It updates H by the rows that enter or leave the active set.
 //
 // With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
-// gap of 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the
-// hinge is trained by dual coordinate descent; see package coordinate.
+// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most twice as many rows as columns, the
+// hinge is trained by dual coordinate descent.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
 // Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
@@ -102,22 +101,18 @@ const (
 // sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
-// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package crammer.
+// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see joint.Solve.
 //
 // If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows,
-// as far from each other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the
-// bias from the column, in float64. It maps the weights back at the end. Without a bias, one of these columns takes the
-// place of the bias.
+// as far from each other as possible. Train first subtracts a number near their values from columns that are far from
+// zero; see learner.Pivots.
 //
 // Sums are float64, in the order of package dense within a run, and then over the runs in row order. The result depends
 // neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, errors of src, and ctx's error.
 //
-// Other packages do the training in these cases, each with its own order of sums:
-//
-//   - package truncated: more than 256 columns
-//   - package coordinate: more than 16,384 columns, with L1 or NonNegative, or the hinge of few rows
-//   - package crammer: more than two classes
+// With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
+// package optimize. More than two classes have the order of joint.Solve.
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()

@@ -29,7 +29,7 @@ const (
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
-	*Task
+	tally
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // dual variable of each row
@@ -46,13 +46,10 @@ type dual struct {
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
 	loss     float64
-	visited  int64 // number of visits of rows
-	steps    int64
 	rng      *rand.Rand
 	pcg      *rand.PCG // generator behind rng
 	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
 	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
-	start    time.Time
 }
 
 // DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so far with the
@@ -72,7 +69,7 @@ type dual struct {
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
-	s := &dual{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
+	s := &dual{tally: tally{Task: t, start: time.Now()}, features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -154,7 +151,7 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.mark(); s.passes()+3 <= s.Epochs; s.mark() {
+	for s.mark(s.state); s.passes()+3 <= s.Epochs; s.mark(s.state) {
 		all, steps := s.all == len(s.order), s.steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
@@ -239,7 +236,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 		rows := order[:copy(order[:], group)]
 		s.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, i := range rows {
-			s.visit(i, &t, &top, &bottom)
+			s.maximiseRow(i, &t, &top, &bottom)
 		}
 	}
 	s.passed(len(s.order))
@@ -254,8 +251,8 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	return t, ctx.Err()
 }
 
-// visit maximises the dual objective over the variable of row i.
-func (s *dual) visit(i uint32, t *swept, top, bottom *float64) {
+// maximiseRow maximises the dual objective over the variable of row i.
+func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
 	slope := float64(y*csr.Score(columns, values, s.w)) - 1
@@ -365,17 +362,5 @@ func (s *dual) scale(v []float64, of int, f float64) {
 	s.passed(len(s.y))
 }
 
-// passes returns the number of passes over the rows, rounded up.
-func (s *dual) passes() int64 {
-	n := max(1, int64(len(s.y)))
-	return (s.visited + n - 1) / n
-}
-
-// passed adds to the number of visits, and reports progress.
-func (s *dual) passed(visits int) {
-	s.visited += int64(visits)
-	if s.Progress == nil {
-		return
-	}
-	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.w)})
-}
+// passed counts visits, and reports progress.
+func (s *dual) passed(visits int) { s.visit(int64(visits), s.w, nil) }

@@ -64,10 +64,11 @@ type Search struct {
 	Passes  int64
 	Steps   int64
 	damping dense.Damping
-	level   int    // number of steps since Minimise began whose gain is rounding error
-	mark    func() // called before each step; may be nil
-	resumed bool   // Minimise continues from a checkpoint
-	relaxed bool   // relax was called
+	level   int                                  // number of steps since Minimise began whose gain is rounding error
+	mark    func()                               // called before each step; may be nil
+	resumed bool                                 // Minimise continues from a checkpoint
+	loss    interface{ State(*checkpoint.Walk) } // saves or restores the state of At; nil if there is none
+	relaxed bool                                 // relax was called
 	// steepest is the largest value of the Hessian's diagonal, without the bias, at any point.
 	steepest float64
 }
@@ -83,13 +84,18 @@ func (s *Search) state(w *checkpoint.Walk) {
 	w.Float(&s.Lower)
 	w.Float((*float64)(&s.damping))
 	checkpoint.Slice(w, &s.Point.W)
+	w.Bool(&s.relaxed)
+	w.Float(&s.steepest)
+	if s.loss != nil {
+		s.loss.State(w)
+	}
 }
 
 const (
 	flat     = 1e-12 // a smaller relative difference between objectives is rounding error
 	maxFlat  = 4     // most steps with a smaller gain; they only improve the bound
 	relaxed  = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
-	eased    = 0.05   // gap, relative to the objective, at which relax goes on to the next penalty
+	eased    = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
 	maxTried = 40    // most trials of a step from one point, each with more damping
 )
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
 
 	"halfspace/train/learner"
@@ -205,16 +204,8 @@ func (s *net) balance(ctx context.Context) error {
 		})
 		return sum[0], sum[1], err
 	}
-	first, _, err := slope(0)
-	if err != nil || math.Abs(first) <= even*s.weight {
-		return err
-	}
-	sign := math.Copysign(1, -first)
-	by, err := dense.Root(0, even*s.weight, func(length float64) (float64, float64, error) {
-		rise, curvature, err := slope(sign * length)
-		return sign * rise, curvature, err
-	})
-	if by = float64(by * sign); by-by != 0 {
+	by, err := bestBias(even*s.weight, slope)
+	if by == 0 {
 		return err
 	}
 	s.w[s.features] += by

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/internal/parallel"
 	"halfspace/train/learner"
@@ -140,7 +141,8 @@ func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
 
 // search returns a search for the minimum with loss.
 func (t *Task) search(loss DenseLoss, start time.Time) *Search {
-	s := &Search{Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
+	saved, _ := loss.(interface{ State(*checkpoint.Walk) })
+	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.At(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {

@@ -3,7 +3,6 @@ package optimize
 import (
 	"context"
 	"slices"
-	"time"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
@@ -325,12 +324,8 @@ func (t *Task) values(s *scored) []float64 {
 	return sums
 }
 
-// passed adds to the number of visits, and reports progress.
+// passed counts visits, and reports progress.
 func (s *search) passed(visits int64) {
-	s.visited += visits
-	if s.Progress == nil {
-		return
-	}
-	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.at.w), Measure: s.measure})
+	s.visit(visits, s.at.w, s.measure)
 	s.measure = nil
 }

@@ -45,7 +45,7 @@ func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 
 // truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
 func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+	s := &search{tally: tally{Task: t, start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
@@ -58,20 +58,18 @@ func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
 
 // A search is the state of a task.
 type search struct {
-	*Task
+	tally
 	*table
-	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
-	remote         bool   // a cluster makes the passes over the rows; see remote.go
-	features       int
-	at, other      point            // point at the weights; other lends its memory to the next point
-	vectors        [5][]float64     // work memory of conjugate, for all columns
-	rowVectors     [2][]float64     // work memory of conjugate, for all rows
-	measure        *learner.Measure // state after the last pass; nil if unknown
-	lower          float64          // the greatest dual objective so far
-	radius         float64          // largest norm of a row's features; like y and weights it is known after the first pass
-	y, weights     []float64
-	visited, steps int64 // visited counts rows
-	start          time.Time
+	hinge      *hinge // loss in place of Task.Loss; nil: Task.Loss
+	remote     bool   // a cluster makes the passes over the rows; see remote.go
+	features   int
+	at, other  point            // point at the weights; other lends its memory to the next point
+	vectors    [5][]float64     // work memory of conjugate, for all columns
+	rowVectors [2][]float64     // work memory of conjugate, for all rows
+	measure    *learner.Measure // state after the last pass; nil if unknown
+	lower      float64          // the greatest dual objective so far
+	radius     float64          // largest norm of a row's features; like y and weights it is known after the first pass
+	y, weights []float64
 
 	factors  bool          // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
 	factor   *dense.Factor // nil if there is none yet
@@ -84,9 +82,7 @@ type search struct {
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	w.Int(&s.visited)
-	w.Int(&s.steps)
+	s.tally.state(w)
 	w.Count(&s.same)
 	w.Count(&s.products)
 	w.Bool(&s.grouped)
@@ -97,12 +93,10 @@ func (s *search) state(w *checkpoint.Walk) {
 	s.hinge.state(w)
 }
 
-func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
-
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.mark(); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
+	for s.mark(s.state); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -116,12 +110,6 @@ func (s *search) minimise(ctx context.Context) error {
 
 // spent tells whether at most the given number of passes is left.
 func (s *search) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
-
-// passes returns the number of passes over the rows, rounded up. A pass counts as many visits as there are rows.
-func (s *search) passes() int64 {
-	rows := s.Rows.Rows()
-	return (s.visited + rows - 1) / rows
-}
 
 // step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
@@ -216,17 +204,10 @@ func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	enough := even * s.at.weight
-	slope, _, err := s.slope(ctx, p.scores, nil, 0)
-	if err != nil || math.Abs(slope) <= enough {
-		return err
-	}
-	sign := math.Copysign(1, -slope)
-	by, err := dense.Root(0, enough, func(length float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, p.scores, nil, sign*length)
-		return sign * slope, curvature, err
+	by, err := bestBias(even*s.at.weight, func(by float64) (slope, curvature float64, err error) {
+		return s.slope(ctx, p.scores, nil, by)
 	})
-	if by = float64(by * sign); by-by != 0 {
+	if by == 0 {
 		return err
 	}
 	p.w[s.features] += by
@@ -234,6 +215,24 @@ func (s *search) balance(ctx context.Context, p *point) error {
 		p.scores[i] += by
 	}
 	return err
+}
+
+// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most enough
+// already. slope returns the first and second derivative of the sum of losses after a change of the bias.
+func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
+	first, _, err := slope(0)
+	if err != nil || math.Abs(first) <= enough {
+		return 0, err
+	}
+	sign := math.Copysign(1, -first)
+	by, err = dense.Root(0, enough, func(length float64) (float64, float64, error) {
+		rise, curvature, err := slope(sign * length)
+		return sign * rise, curvature, err
+	})
+	if by = float64(by * sign); by-by != 0 {
+		return 0, err
+	}
+	return by, err
 }
 
 // A point is weights, and the sums that a pass over the rows computes at them.

@@ -145,7 +145,7 @@ func TestTruncatedWide(t *testing.T) {
 	}
 }
 
-// TestTruncatedChoice: logistic regression takes package truncated by itself for more than 256 columns with a penalty. Its optimum and
+// TestTruncatedChoice: logistic regression takes Task.Truncated by itself for more than 256 columns with a penalty. Its optimum and
 // that of the squared hinge are those of Newton's method with a Hessian.
 func TestTruncatedChoice(t *testing.T) {
 	d, ctx := rows(3000, 300, true), context.Background()
