@@ -130,15 +130,15 @@ func (a *audited) add(b audited) {
 	a.losses += b.losses
 }
 
-// auditRun returns the function that computes the sums of audit for one run.
+// auditRun returns the function that computes the sums of audit for one chunk.
 func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
-	return func(run block.Chunk) audited {
+	return func(chunk block.Chunk) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
 		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)
 		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			n := rows.Len()
 			p.panel(c, rows, args.w, c.s[:n], &unused)
 			for k := range p.vectors {

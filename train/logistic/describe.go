@@ -140,8 +140,8 @@ func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
 	return hasBroken
 }
 
-func hasBroken(run block.Chunk) bool {
-	return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
+func hasBroken(chunk block.Chunk) bool {
+	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 
 // named returns the dependences with the names of their columns.

@@ -127,13 +127,13 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 
 var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
 
-// lossesRun returns the function that sums the losses of a run for each vector of weights.
+// lossesRun returns the function that sums the losses of a chunk for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
 		defer l.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			for i, w := range padded {
 				r := sums{}
@@ -174,18 +174,18 @@ type elasticArgs struct {
 	first bool
 }
 
-// elasticSums are the sums of a run. In the first pass they include the greatest absolute value of each column.
+// elasticSums are the sums of a chunk. In the first pass they include the greatest absolute value of each column.
 type elasticSums struct {
 	sums   sums
 	widest []float64
 }
 
-// elasticRun returns the function that makes the pass of At on one run.
-func (l *problem) elasticRun(a elasticArgs) func(run block.Chunk, s, _ []float64) elasticSums {
-	return func(run block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.run(run, a.w, s, nil)}
+// elasticRun returns the function that makes the pass of At on one chunk.
+func (l *problem) elasticRun(a elasticArgs) func(chunk block.Chunk, s, _ []float64) elasticSums {
+	return func(chunk block.Chunk, s, _ []float64) elasticSums {
+		p := elasticSums{sums: l.chunk(chunk, a.w, s, nil)}
 		if a.first {
-			p.widest = columnSizes(run, l.cols)
+			p.widest = columnSizes(chunk, l.cols)
 		}
 		return p
 	}
@@ -222,11 +222,11 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) 
 	return p, nil
 }
 
-// columnSizes returns the greatest absolute value of each column of a run.
-func columnSizes(run block.Chunk, cols int) []float64 {
+// columnSizes returns the greatest absolute value of each column of a chunk.
+func columnSizes(chunk block.Chunk, cols int) []float64 {
 	widest, wide := make([]float64, cols), widen.Reader{}
-	for r := range run.Len() {
-		columns, values := wide.Row(run.Block, r)
+	for r := range chunk.Len() {
+		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {
 			if v := math.Abs(values[k]); v > widest[c] {
 				widest[c] = v

@@ -77,17 +77,17 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 
 var jointPass = newPass("logistic.joint", (*problem).jointRun)
 
-// jointSums are the sums of a run, and the blocks of its products.
+// jointSums are the sums of a chunk, and the blocks of its products.
 type jointSums struct {
 	sums     sums
 	products []float64
 }
 
-// jointRun returns the function that makes the pass of joint on one run.
+// jointRun returns the function that makes the pass of joint on one chunk.
 func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
-	return func(run block.Chunk) jointSums {
+	return func(chunk block.Chunk) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
-		return jointSums{p.run(run, w, nil, s), s.blocks}
+		return jointSums{p.chunk(chunk, w, nil, s), s.blocks}
 	}
 }
 

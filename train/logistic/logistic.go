@@ -37,7 +37,7 @@ import (
 //     chord method). The H of the pass before is used again if the norm of its gradient was at most 1. An older H is
 //     used again if the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance
 //     from the optimum in standard errors.
-//   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps
+//   - If there are many rows, the first steps use a sample of whole chunks, as far from each other as possible. The steps
 //     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the
 //     sample.
 //   - The last step is the step that brings the norm to 1e-6 or less, as predicted from the step before. A step is also
@@ -73,7 +73,7 @@ import (
 // A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
 //
-// Sums are float64, in the order of package dense within a run, and then over the runs in row order. With Truncated, or
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. With Truncated, or
 // with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
 // depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error

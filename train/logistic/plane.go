@@ -92,7 +92,7 @@ func (s *problem) newProbed() *probed {
 	return p
 }
 
-// probeRun returns the function that probes the direction d on a run. d has the layout of the weights.
+// probeRun returns the function that probes the direction d on a chunk. d has the layout of the weights.
 func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
@@ -100,11 +100,11 @@ func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
 		}
 	}
-	return func(run block.Chunk) *probed {
+	return func(chunk block.Chunk) *probed {
 		p, c := s.newProbed(), s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			for k := range s.vectors {
 				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
@@ -249,14 +249,14 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 
 var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
 
-// onPlaneRun returns the function that sets near to 1 for rows of a run that may be on the plane of d, and to 0 for
+// onPlaneRun returns the function that sets near to 1 for rows of a chunk that may be on the plane of d, and to 0 for
 // other rows.
-func (s *problem) onPlaneRun(d []float64) func(run block.Chunk, near, _ []float64) struct{} {
-	return func(run block.Chunk, near, _ []float64) struct{} {
+func (s *problem) onPlaneRun(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
+	return func(chunk block.Chunk, near, _ []float64) struct{} {
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			c.panel.Scores(d, c.scores[:rows.Len()])
 			for r, score := range c.scores[:rows.Len()] {

@@ -126,12 +126,12 @@ func (x pass[A, R]) sum(ctx context.Context, p *problem, args A, add func(R)) er
 
 // A scatter is a pass that also adds the products of weighted rows to a triangle.
 type scatter[A, R any] struct {
-	of   func(*problem, A) func(run block.Chunk, s, _ []float64) R
+	of   func(*problem, A) func(chunk block.Chunk, s, _ []float64) R
 	task *learner.ScatterTask[A, R]
 }
 
-func newScatter[A, R any](name string, of func(*problem, A) func(run block.Chunk, s, _ []float64) R) scatter[A, R] {
-	return scatter[A, R]{of, learner.NewScatterTask(name, func(src block.Source, args A) func(run block.Chunk, s, _ []float64) R {
+func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chunk, s, _ []float64) R) scatter[A, R] {
+	return scatter[A, R]{of, learner.NewScatterTask(name, func(src block.Source, args A) func(chunk block.Chunk, s, _ []float64) R {
 		return of(newProblem(src, 0, 1), args)
 	})}
 }
@@ -143,10 +143,10 @@ func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, ar
 // The passes over the rows at given weights.
 var (
 	gradientPass = newPass("logistic.gradient", func(p *problem, w []float64) func(block.Chunk) sums {
-		return func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
+		return func(chunk block.Chunk) sums { return p.chunk(chunk, w, nil, nil) }
 	})
-	hessianPass = newScatter("logistic.hessian", func(p *problem, w []float64) func(run block.Chunk, s, _ []float64) sums {
-		return func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
+	hessianPass = newScatter("logistic.hessian", func(p *problem, w []float64) func(chunk block.Chunk, s, _ []float64) sums {
+		return func(chunk block.Chunk, s, _ []float64) sums { return p.chunk(chunk, w, s, nil) }
 	})
 )
 
@@ -162,10 +162,10 @@ func (s *sums) add(t sums) {
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run returns the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s, unless
+// chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
-func (p *problem) run(run block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
+func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
+	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: chunk.Y == nil}
 	if r.noLabels {
 		clear(s)
 		return r
@@ -173,17 +173,17 @@ func (p *problem) run(run block.Chunk, w []float64, s []float64, products *produ
 	c := p.scratch.Get().(*scratch)
 	defer p.scratch.Put(c)
 	if s == nil {
-		s = c.s[:run.Len()]
+		s = c.s[:chunk.Len()]
 	}
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		rows := run.Slice(lo, hi)
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		hi := min(chunk.Len(), lo+dense.PanelRows)
+		rows := chunk.Slice(lo, hi)
 		p.panel(c, rows, w, s[lo:hi], &r)
 		if products != nil {
 			addProducts(products, rows, c)
 		}
 	}
-	r.addWeights(run.W, run.Len())
+	r.addWeights(chunk.W, chunk.Len())
 	r.gradient = p.zeros()
 	p.take(c, r.gradient)
 	return r

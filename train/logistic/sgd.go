@@ -106,16 +106,16 @@ func (s *solver) visit(ctx context.Context, src block.Source, rows *visits.Rows,
 	if s.opt.Order != learner.Cyclic {
 		return s.ordered(ctx, rows, epoch, func(part *block.Block) { learn(part, c) })
 	}
-	for runs, err := range block.Chunks(ctx, src, 1) {
+	for chunks, err := range block.Chunks(ctx, src, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			if run.Y == nil {
+		for _, chunk := range chunks {
+			if chunk.Y == nil {
 				return block.ErrNoLabels
 			}
-			for lo := 0; lo < run.Len(); lo += batch {
-				learn(run.Slice(lo, min(run.Len(), lo+batch)), c)
+			for lo := 0; lo < chunk.Len(); lo += batch {
+				learn(chunk.Slice(lo, min(chunk.Len(), lo+batch)), c)
 			}
 		}
 	}

@@ -62,10 +62,10 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 		dealt := require.Value(mixing.Deal(d.Rows(), &opt.Options, e))(t)
 		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
-		for number, runs := range dealt {
+		for number, chunks := range dealt {
 			var rows []uint32
-			for _, run := range runs {
-				for r := run * block.ChunkRows; r < min(d.Rows(), (run+1)*block.ChunkRows); r++ {
+			for _, chunk := range chunks {
+				for r := chunk * block.ChunkRows; r < min(d.Rows(), (chunk+1)*block.ChunkRows); r++ {
 					rows = append(rows, uint32(r))
 				}
 			}

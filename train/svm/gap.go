@@ -120,14 +120,14 @@ func (t *joint) Value(ctx context.Context, w []float64) (float64, error) {
 		}
 	}
 	total := 0.0
-	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(run block.Chunk) (sum float64) {
+	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) (sum float64) {
 		v := newJointVisit(classes)
-		for r, y := range run.Y {
-			weight := run.Weight(r)
+		for r, y := range chunk.Y {
+			weight := chunk.Weight(r)
 			if weight == 0 {
 				continue
 			}
-			v.load(run.Block, r, features)
+			v.load(chunk.Block, r, features)
 			v.score(by, bias, int(y))
 			own, most := v.slope[int(y)], math.Inf(-1)
 			for _, slope := range v.slope {

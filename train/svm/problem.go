@@ -75,7 +75,7 @@ type hessian struct {
 	most []float64 // largest value of each element of the diagonal since the last sum over all rows
 }
 
-// runSums are sums over the rows of a run. Arrays have one element for each of the classes -1 and +1.
+// runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
 	loss     float64
 	apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
@@ -136,7 +136,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	case p.remote():
 		err = p.passRemote(ctx, pt, nil, at)
 	default:
-		err = block.ReduceChunks(ctx, p.src, p.workers, func(run block.Chunk) runSums { return p.run(run, pt, nil) }, at.add)
+		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -151,9 +151,9 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 // hessianPass is the pass of the squared hinge at a point.
 var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 
-func hessianRun(src block.Source, pt point) func(run block.Chunk, s, _ []float64) runSums {
+func hessianRun(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
+	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to the point. It needs only rows that are free at exactly one of
@@ -168,7 +168,7 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		slope *= pt.raise
 	}
 	pt.other = h.w
-	part := func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
+	part := func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 	switch {
 	case p.loss.squared():
 		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
@@ -213,10 +213,10 @@ func (h *hessian) change(w, by []float64) {
 	f64.Axpy(h.rows, 1, by)
 }
 
-// run computes the sums over the rows of a run. Unless s is nil, it sets s to the weights of the rows in the change of
+// chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
-func (p *problem) run(run block.Chunk, pt point, s []float64) (r runSums) {
-	if run.Y == nil {
+func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
+	if chunk.Y == nil {
 		clear(s)
 		r.noLabels = true
 		return r
@@ -227,9 +227,9 @@ func (p *problem) run(run block.Chunk, pt point, s []float64) (r runSums) {
 		r.kinks = newKinks()
 	}
 	var u, from, other [dense.PanelRows]float64
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		rows, view := run.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		hi := min(chunk.Len(), lo+dense.PanelRows)
+		rows, view := chunk.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
 		panel.Load(rows)
 		shortfall(panel, rows.Y, pt.w, view.u)
 		if pt.from != nil {

@@ -107,22 +107,22 @@ func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
 	return newProblem(src, opt).lossesRun(args)
 }
 
-// lossesRun returns the function that sums the losses of a run at each point.
+// lossesRun returns the function that sums the losses of a chunk at each point.
 func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	if optimize.Wide(p.cols) {
 		return p.wideLossesRun(args)
 	}
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		if run.Y == nil {
+		if chunk.Y == nil {
 			return sums
 		}
 		panel := p.scratch.Get().(*dense.Panel)
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64
 		var wide widen.Reader
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
 			for k, w := range args.w {
 				u := buf[:rows.Len()]

@@ -78,7 +78,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	return few, numbers, nil
 }
 
-// nearRows are the near rows of a run, their dual variables and numbers, and the sums over the other rows.
+// nearRows are the near rows of a chunk, their dual variables and numbers, and the sums over the other rows.
 type nearRows struct {
 	rows    block.Block
 	base    []float64
@@ -88,25 +88,25 @@ type nearRows struct {
 	fixed   runSums
 }
 
-// eachNear calls add with the near rows of each run, in row order.
+// eachNear calls add with the near rows of each chunk, in row order.
 func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(run block.Chunk) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfRun(chunk, s.w, s.chosen) }, add)
 }
 
-// nearOfRun returns the near rows of a run at w. It sets their elements of chosen.
-func (p *problem) nearOfRun(run block.Chunk, w []float64, chosen []bool) (r nearRows) {
-	if run.Y == nil {
+// nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
+func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
+	if chunk.Y == nil {
 		r.fixed.noLabels = true
 		return r
 	}
 	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	var scores [dense.PanelRows]float64
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 		panel.Load(rows)
 		u, factors := scores[:rows.Len()], panel.Factors()
 		shortfall(panel, rows.Y, w, u)
@@ -168,7 +168,7 @@ func appendSparse(s *kernel.SparseRows, columns []uint32, values []float32) {
 	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 }
 
-// gather returns the near rows of all runs in blocks.
+// gather returns the near rows of all chunks in blocks.
 func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	var blocks []*block.Block
 	per := block.Rows(spec.Cols())

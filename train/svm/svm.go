@@ -103,11 +103,11 @@ const (
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
 // max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see joint.Solve.
 //
-// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows,
+// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole chunks of rows,
 // as far from each other as possible. Train first subtracts a number near their values from columns that are far from
 // zero; see learner.Pivots.
 //
-// Sums are float64, in the order of package dense within a run, and then over the runs in row order. The result depends
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. The result depends
 // neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, errors of src, and ctx's error.
 //

@@ -38,15 +38,15 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 
 // wideLossesRun is lossesRun for more columns than a Hessian may have.
 func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
 		var rows csr.Reader
 		var wide widen.Reader
-		rows.Begin(run)
-		for r := range run.Len() {
+		rows.Begin(chunk)
+		for r := range chunk.Len() {
 			for k, w := range args.w {
-				if run.Weight(r) > 0 {
-					addLoss(&p.loss, &args, sums, k, &wide, run.Block, r, 1-float64(float64(run.Y[r])*rows.Score(r, w)))
+				if chunk.Weight(r) > 0 {
+					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
 				}
 			}
 		}

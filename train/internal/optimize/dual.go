@@ -36,7 +36,7 @@ type dual struct {
 	y        []float64
 	weights  []float64
 	squares  []float64            // for each row: curvature of the dual objective along a_i, times -1
-	rows     []*kernel.SparseRows // each run's rows, without zeros
+	rows     []*kernel.SparseRows // each chunk's rows, without zeros
 	order    []uint32             // numbers of the rows to visit: sample weight above 0, not left out
 	all      int                  // length of order when no row is left out
 	asleep   []bool               // rows that are left out
@@ -52,8 +52,8 @@ type dual struct {
 	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
 }
 
-// DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so far with the
-// error. The Steps of the solution count changes of a dual variable.
+// DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or
+// reading the rows fails, it returns the weights so far with the error. The Steps of the solution count changes of a dual variable.
 //
 // The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate
 // Descent Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective
@@ -79,7 +79,8 @@ func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 			err = s.maximise(ctx)
 		}
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower), Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
+		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.
@@ -92,16 +93,16 @@ func (s *dual) begin(ctx context.Context) error {
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data)
 	square := 0.0
-	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
+	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			rows := csr.Rows(run, stay && csr.Clean(run), &kernel.SparseRows{})
+		for _, chunk := range chunks {
+			rows := csr.Rows(chunk, stay && csr.Clean(chunk), &kernel.SparseRows{})
 			s.rows = append(s.rows, rows)
-			for r, y := range run.Y {
+			for r, y := range chunk.Y {
 				columns, values := rows.Row(r)
-				weight, size := run.Weight(r), csr.Square(columns, values, s.features)/s.L2
+				weight, size := chunk.Weight(r), csr.Square(columns, values, s.features)/s.L2
 				if weight > 0 {
 					s.order = append(s.order, uint32(len(s.y)))
 					s.loss += weight // the loss at zero weights

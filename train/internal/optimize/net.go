@@ -90,15 +90,15 @@ func (s *net) begin(ctx context.Context) (err error) {
 	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
 	s.gradient, s.diagonal = make([]float64, len(s.w)), make([]float64, len(s.w))
 	centred := false
-	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
+	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			centred = run.Centring != nil
-			for r, y := range run.Y {
-				s.y, s.weights = append(s.y, float64(y)), append(s.weights, run.Weight(r))
-				s.weight += run.Weight(r)
+		for _, chunk := range chunks {
+			centred = chunk.Centring != nil
+			for r, y := range chunk.Y {
+				s.y, s.weights = append(s.y, float64(y)), append(s.weights, chunk.Weight(r))
+				s.weight += chunk.Weight(r)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func (s *net) begin(ctx context.Context) (err error) {
 func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
-// each run of rows, and returns the sums of do's results in row order.
+// each chunk of rows, and returns the sums of do's results in row order.
 func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
 	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {

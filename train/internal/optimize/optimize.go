@@ -261,13 +261,13 @@ func weighRun(block.Source, struct{}) func(block.Chunk) [2]float64 {
 	return weigh
 }
 
-func weigh(run block.Chunk) (sums [2]float64) {
-	for i, y := range run.Y {
+func weigh(chunk block.Chunk) (sums [2]float64) {
+	for i, y := range chunk.Y {
 		class := 0
 		if y > 0 {
 			class = 1
 		}
-		sums[class] += run.Weight(i)
+		sums[class] += chunk.Weight(i)
 	}
 	return sums
 }

@@ -36,7 +36,7 @@ const (
 // Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective; see bound. Sums are float64. They are made
-// within a group of runs in row order, and then over the groups in row order; see group. A score makes four sums, each
+// within a group of chunks in row order, and then over the groups in row order; see group. A score makes four sums, each
 // of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
 // workers nor on the form of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
