@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/model"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 )
 
 // open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
@@ -173,16 +173,16 @@ func (c *crossing) state(w *checkpoint.Walk) {
 // A pathState is the state of a path after the path of all rows, and after each fold.
 type pathState struct {
 	folds  int // number of judged folds
-	stages []*elastic.Stage
+	stages []*optimize.Stage
 	judged []verdict // losses of each stage
 	scored []verdict // scores of each stage; without folds if no penalty is chosen by a score
 }
 
 func (s *pathState) state(w *checkpoint.Walk) {
 	w.Count(&s.folds)
-	checkpoint.List(w, &s.stages, func(stage **elastic.Stage) {
+	checkpoint.List(w, &s.stages, func(stage **optimize.Stage) {
 		if *stage == nil {
-			*stage = new(elastic.Stage)
+			*stage = new(optimize.Stage)
 		}
 		one := *stage
 		for _, v := range []*float64{&one.L1, &one.L2, &one.Loss, &one.Objective, &one.Gap} {

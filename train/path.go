@@ -9,7 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/model"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
@@ -24,7 +24,7 @@ type Path struct {
 // ErrNoPath is the error of a path with a learner that has no paths.
 var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
 
-// FollowPath trains weights for up to n falling penalties l1; see elastic.Task.Path. It judges each penalty by
+// FollowPath trains weights for up to n falling penalties l1; see optimize.Task.Path. It judges each penalty by
 // cross-validation: it follows a path with the same penalties over the rows outside each fold, and takes the mean loss
 // in the fold. The penalties of a fold are proportional to the number of rows, because losses are sums over rows. It
 // chooses the point with the least loss, or the best point by cv.Score. With cv.OneStandardError, Best uses the point
@@ -193,7 +193,7 @@ func (w *walker) scaled(share float64) *walker {
 	return &walker{logistic: &o}
 }
 
-func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*elastic.Stage, error) {
+func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*optimize.Stage, error) {
 	rows = block.AssumeValid(rows)
 	if w.svm != nil {
 		return svm.Path(ctx, rows, *w.svm, n, penalties)

@@ -33,8 +33,8 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"train/internal/online", "train/elastic", "train/truncated", "train/crammer"},
-	{"train/coordinate", "train/trace"},
+	{"train/internal/online", "train/internal/optimize"},
+	{"train/trace"},
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},
 	{"separability", "report"},

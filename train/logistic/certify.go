@@ -7,7 +7,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
 
@@ -76,7 +75,7 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	d := s.spread(step)
 	all := audited{product: s.zeros(), sizes: s.zeros()}
 	args := auditArgs{w, d}
-	if err := distributed.Reduce(ctx, s.src, s.workers, auditPass, args, s.auditRun(args), all.add); err != nil {
+	if err := auditPass.sum(ctx, s.problem, args, all.add); err != nil {
 		return 0, 0, err
 	}
 	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
@@ -125,11 +124,7 @@ type auditArgs struct{ w, d []float64 }
 
 func (a *auditArgs) Fields() []any { return []any{&a.w, &a.d} }
 
-var auditPass = distributed.NewPerChunk("logistic.audit", auditRun)
-
-func auditRun(src block.Source, args auditArgs) func(block.Chunk) audited {
-	return newProblem(src, 0, 1).auditRun(args)
-}
+var auditPass = newPass("logistic.audit", (*problem).auditRun)
 
 func (a *audited) add(b audited) {
 	f64.Axpy(a.product, 1, b.product)
@@ -139,15 +134,15 @@ func (a *audited) add(b audited) {
 	a.losses += b.losses
 }
 
-// auditRun returns the function that computes the sums of audit for one run.
+// auditRun returns the function that computes the sums of audit for one chunk.
 func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
-	return func(run block.Chunk) audited {
+	return func(chunk block.Chunk) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
 		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)
 		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			n := rows.Len()
 			p.panel(c, rows, args.w, c.s[:n], &unused)
 			for k := range p.vectors {

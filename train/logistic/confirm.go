@@ -144,14 +144,14 @@ type claimed struct {
 
 func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
-	return func(run block.Chunk) *mismatches {
+	return func(chunk block.Chunk) *mismatches {
 		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)
-		for r := range run.Len() {
-			weight := run.Weight(r)
+		for r := range chunk.Len() {
+			weight := chunk.Weight(r)
 			if weight == 0 {
 				continue
 			}
-			csr.Widen(run.Block, r, row)
+			csr.Widen(chunk.Block, r, row)
 			for k, coefficients := range args.Coefficients {
 				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {
@@ -168,8 +168,8 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 				if off != 0 {
 					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
 					f64.Axpy(d.sums[k], float64(weight*off), row)
-					if run.Y != nil { // without labels an error follows
-						d.addSlopes(k, float64(run.Y[r]), float64(weight*off))
+					if chunk.Y != nil { // without labels an error follows
+						d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
 					}
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/internal/online"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -95,7 +96,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
-	if wide(spec.Cols()) {
+	if optimize.Wide(spec.Cols()) {
 		return weights
 	}
 	panels := min(shards, int64(parallel.Workers(o.Workers)))
@@ -139,8 +140,8 @@ func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
 	return hasBroken
 }
 
-func hasBroken(run block.Chunk) bool {
-	return slices.ContainsFunc(run.W, func(w float64) bool { return w != math.Trunc(w) })
+func hasBroken(chunk block.Chunk) bool {
+	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 
 // named returns the dependences with the names of their columns.

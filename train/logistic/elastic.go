@@ -11,13 +11,10 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train/coordinate"
-	"halfspace/train/elastic"
-	"halfspace/train/learner"
-	"halfspace/train/truncated"
+
+	"halfspace/train/internal/optimize"
 )
 
 // checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
@@ -49,10 +46,10 @@ func (o *Options) refuses() (option, why string) {
 	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.asked())
 }
 
-// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
+// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-// asked returns the name of the option that needs package elastic.
+// asked returns the name of the option that needs Task.Elastic of package optimize.
 func (o *Options) asked() string {
 	if o.L1 > 0 {
 		return "l1"
@@ -60,39 +57,36 @@ func (o *Options) asked() string {
 	return "nonnegative"
 }
 
-func (o *Options) penalty() elastic.Penalty {
-	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+func (o *Options) penalty() optimize.Penalty {
+	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic is learn with l1 above 0 or nonnegative.
-func learnElastic(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
-	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
-	learn := task.Learn
-	if wide(src.Spec().Cols()) {
-		net := netOf(src, opt)
-		net.Round, learn = task.Round, net.Learn
+// taskOf returns the task for rows of two classes.
+func taskOf(src block.Source, opt Options) *optimize.Task {
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
+		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+}
+
+// learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
+func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
+	task := taskOf(src, opt)
+	solve := task.Elastic
+	if opt.Solver == Truncated {
+		solve, task.Dense = task.Truncated, nil
 	}
-	s, err := learn(ctx)
-	if s == nil {
+	r, err := task.Learn(ctx, solve, pivots)
+	if r == nil {
 		return nil, err
 	}
-	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Solver: Newton, Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
+	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
+		return nil, errWeightless
+	}
+	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.Exact, Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}, err
 }
 
-// netOf returns the task of package coordinate, which package logistic uses for more columns than a Hessian may have.
-func netOf(src block.Source, opt Options) *coordinate.Net {
-	return &coordinate.Net{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic}
-}
-
-func elasticTask(src block.Source, opt Options) *elastic.Task {
-	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) elastic.Loss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
-}
-
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
@@ -107,23 +101,15 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
-		if wide(src.Spec().Cols()) {
-			return netOf(src, opt).Path(ctx, n, penalties)
-		}
-		return elasticTask(src, opt).Path(ctx, n, penalties)
-	})
+	return taskOf(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
-	if wide(src.Spec().Cols()) {
-		return (&truncated.Task{Options: opt.Options, Rows: src, Loss: f64.Logistic}).Values(ctx, weights)
-	}
-	return (&rowLoss{problem: newProblem(src, 0, opt.Workers)}).Losses(ctx, weights)
+	return taskOf(src, opt).Losses(ctx, weights)
 }
 
-// rowLoss is the elastic.Loss of the rows.
+// rowLoss is the optimize.DenseLoss of the rows.
 type rowLoss struct {
 	*problem
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
@@ -135,23 +121,19 @@ func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := distributed.Reduce(ctx, l.src, l.workers, lossesPass, padded, l.lossesRun(padded), func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.sum(ctx, l.problem, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
-var lossesPass = distributed.NewPerChunk("logistic.losses", lossesRun)
+var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
 
-func lossesRun(src block.Source, w [][]float64) func(block.Chunk) []float64 {
-	return newProblem(src, 0, 1).lossesRun(w)
-}
-
-// lossesRun returns the function that sums the losses of a run for each vector of weights.
+// lossesRun returns the function that sums the losses of a chunk for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
 		defer l.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			for i, w := range padded {
 				r := sums{}
@@ -184,11 +166,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = learner.NewScatterTask("logistic.elastic", elasticRun)
-
-func elasticRun(src block.Source, a elasticArgs) func(block.Chunk, []float64, []float64) elasticSums {
-	return newProblem(src, 0, 1).elasticRun(a.w, a.first)
-}
+var elasticPass = newScatter("logistic.elastic", (*problem).elasticRun)
 
 // elasticArgs are the weights, and whether this is the first pass.
 type elasticArgs struct {
@@ -198,7 +176,7 @@ type elasticArgs struct {
 
 func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
 
-// elasticSums are the sums of a run. In the first pass they include the greatest absolute value of each column.
+// elasticSums are the sums of a chunk. In the first pass they include the greatest absolute value of each column.
 type elasticSums struct {
 	sums   sums
 	widest []float64
@@ -206,26 +184,26 @@ type elasticSums struct {
 
 func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
 
-// elasticRun returns the function that makes the pass of At on one run.
-func (l *problem) elasticRun(w []float64, first bool) func(run block.Chunk, s, _ []float64) elasticSums {
-	return func(run block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.run(run, w, s, nil)}
-		if first {
-			p.widest = columnSizes(run, l.cols)
+// elasticRun returns the function that makes the pass of At on one chunk.
+func (l *problem) elasticRun(a elasticArgs) func(chunk block.Chunk, s, _ []float64) elasticSums {
+	return func(chunk block.Chunk, s, _ []float64) elasticSums {
+		p := elasticSums{sums: l.chunk(chunk, a.w, s, nil)}
+		if a.first {
+			p.widest = columnSizes(chunk, l.cols)
 		}
 		return p
 	}
 }
 
 // At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
+func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	m, err := gram.NewTriangle(l.cols)
 	if err != nil {
 		return nil, err
 	}
 	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
 	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = learner.ScatterAs(ctx, m, l.src, l.workers, elasticPass, elasticArgs{padded, first}, l.elasticRun(padded, first), func(p elasticSums) {
+	err = elasticPass.sum(ctx, l.problem, m, elasticArgs{padded, first}, func(p elasticSums) {
 		at.add(p.sums)
 		for i, v := range p.widest {
 			widest[i] = max(widest[i], v)
@@ -243,16 +221,16 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
 	if first {
 		l.widest = widest
 	}
-	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
-	p.Dual = func(s *elastic.Step) *elastic.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }
 
-// columnSizes returns the greatest absolute value of each column of a run.
-func columnSizes(run block.Chunk, cols int) []float64 {
+// columnSizes returns the greatest absolute value of each column of a chunk.
+func columnSizes(chunk block.Chunk, cols int) []float64 {
 	widest, wide := make([]float64, cols), csr.WideReader{}
-	for r := range run.Len() {
-		columns, values := wide.Row(run.Block, r)
+	for r := range chunk.Len() {
+		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {
 			if v := math.Abs(values[k]); v > widest[c] {
 				widest[c] = v
@@ -270,7 +248,7 @@ func columnSizes(run block.Chunk, cols int) []float64 {
 // derivative of the entropy is at most 1/(1-z) times the second derivative at p. So the sum of entropies at the end is
 // at least loss - w.(g + H d) - d'Hd / (2 (1-z)). The sum of entropies is concave, and 0 where the variables are 0. So
 // s times the variables have at least s times that sum.
-func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int) *elastic.Dual {
+func dualAfter(p *optimize.Point, s *optimize.Step, widest []float64, features int) *optimize.Dual {
 	z := 0.0
 	for i, d := range s.D {
 		z += math.Abs(float64(widest[i] * d))
@@ -278,7 +256,7 @@ func dualAfter(p *elastic.Point, s *elastic.Step, widest []float64, features int
 	if !(z < 1) {
 		return nil
 	}
-	d := &elastic.Dual{Linear: p.Loss - f64.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
+	d := &optimize.Dual{Linear: p.Loss - f64.Dot(p.W, s.Slope) - s.Square/(2*(1-z))}
 	for _, v := range s.Slope[:features] {
 		d.Vector = append(d.Vector, -v)
 	}

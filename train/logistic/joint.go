@@ -6,7 +6,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel/f64"
 )
@@ -68,7 +67,7 @@ func (s *products) element(i, j int) float64 {
 // only on such changes. Gradients are orthogonal to them.
 func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
-	err := distributed.Reduce(ctx, p.src, p.workers, jointPass, w, p.jointRun(w), func(s jointSums) {
+	err := jointPass.sum(ctx, p, w, func(s jointSums) {
 		at.add(s.sums)
 		f64.Axpy(all.blocks, 1, s.products)
 	})
@@ -76,13 +75,9 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-var jointPass = distributed.NewPerChunk("logistic.joint", jointRun)
+var jointPass = newPass("logistic.joint", (*problem).jointRun)
 
-func jointRun(src block.Source, w []float64) func(block.Chunk) jointSums {
-	return newProblem(src, 0, 1).jointRun(w)
-}
-
-// jointSums are the sums of a run, and the blocks of its products.
+// jointSums are the sums of a chunk, and the blocks of its products.
 type jointSums struct {
 	sums     sums
 	products []float64
@@ -90,11 +85,11 @@ type jointSums struct {
 
 func (j *jointSums) Fields() []any { return []any{&j.sums, &j.products} }
 
-// jointRun returns the function that makes the pass of joint on one run.
+// jointRun returns the function that makes the pass of joint on one chunk.
 func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
-	return func(run block.Chunk) jointSums {
+	return func(chunk block.Chunk) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
-		return jointSums{p.run(run, w, nil, s), s.blocks}
+		return jointSums{p.chunk(chunk, w, nil, s), s.blocks}
 	}
 }
 

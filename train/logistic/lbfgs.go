@@ -92,13 +92,13 @@ func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
 	return newProblem(src, 0, 1).columns
 }
 
-// columns returns the sums over the rows of a run.
-func (p *problem) columns(run block.Chunk) columns {
+// columns returns the sums over the rows of a chunk.
+func (p *problem) columns(chunk block.Chunk) columns {
 	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, csr.WideReader{}
-	for r := range run.Len() {
-		weight := run.Weight(r)
+	for r := range chunk.Len() {
+		weight := chunk.Weight(r)
 		m.n += weight
-		columns, values := wide.Row(run.Block, r)
+		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {
 			v := values[k]
 			m.sums[c] = math.FMA(weight, v, m.sums[c])
@@ -170,14 +170,14 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 
 var momentsPass = learner.NewScatterTask("logistic.moments", momentsRun)
 
-func momentsRun(block.Source, struct{}) func(run block.Chunk, weights, _ []float64) float64 {
+func momentsRun(block.Source, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 {
 	return weigh
 }
 
-// weigh writes the sample weights of a run to weights, and returns their sum.
-func weigh(run block.Chunk, weights, _ []float64) (sum float64) {
+// weigh writes the sample weights of a chunk to weights, and returns their sum.
+func weigh(chunk block.Chunk, weights, _ []float64) (sum float64) {
 	for i := range weights {
-		weights[i] = run.Weight(i)
+		weights[i] = chunk.Weight(i)
 		sum += weights[i]
 	}
 	return sum

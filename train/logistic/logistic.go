@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"halfspace/block"
 	"halfspace/internal/parallel"
-	"halfspace/kernel/f64"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // Train finds the weights with the greatest likelihood, or with a penalty the greatest penalised likelihood. Labels y
@@ -40,7 +37,7 @@ import (
 //     chord method). The H of the pass before is used again if the norm of its gradient was at most 1. An older H is
 //     used again if the last step with it divided the norm by 100 or more. The norm is sqrt(g' H^-1 g), the distance
 //     from the optimum in standard errors.
-//   - If there are many rows, the first steps use a sample of whole runs, as far from each other as possible. The steps
+//   - If there are many rows, the first steps use a sample of whole chunks, as far from each other as possible. The steps
 //     over all rows begin at the optimum of the sample with the H of the sample, unless the rows differ from the
 //     sample.
 //   - The last step is the step that brings the norm to 1e-6 or less, as predicted from the step before. A step is also
@@ -50,7 +47,7 @@ import (
 //   - A column that is a linear combination of other columns, up to the rounding of its elements, gets a weight of 0.
 //     If H is still singular, the steps add a small ridge to H. The objective has no ridge.
 //
-// Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package truncated. It
+// Truncated needs a penalty. It finds each step of Newton's method by conjugate gradients; see package optimize. It
 // makes more passes than Newton, and each takes far less time than a pass with a Hessian. It computes no standard
 // errors. It replaces Newton with more than 16,384 columns, for which a Hessian is too large.
 //
@@ -76,8 +73,8 @@ import (
 // A row with sample weight k counts as k rows in the sums, in the loss of the result and, without opt.Robust, in the
 // standard errors. With SGD, its step is k times as long.
 //
-// Sums are float64, in the order of package dense within a run, and then over the runs in row order. With Truncated, or
-// with L1 and more than 16,384 columns, the order of sums is the order of package truncated or coordinate. The result
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. With Truncated, or
+// with L1 and more than 16,384 columns, the order of sums is the order of package optimize. The result
 // depends neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
@@ -130,10 +127,8 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 // method returns the learning function for the options.
 func method(opt *Options) func(context.Context, block.Source, []float64, Options) (*Result, error) {
 	switch {
-	case opt.elastic():
-		return learnElastic
-	case opt.Solver == Truncated:
-		return learnTruncated
+	case opt.elastic(), opt.Solver == Truncated:
+		return learnMethod
 	}
 	return learn
 }
@@ -186,54 +181,6 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Options)
 		r.StdErrors, err = s.sandwich(ctx)
 	case s.relative > 0:
 		r.Gradient = s.relative / s.initial
-	}
-	return r, err
-}
-
-// wide tells whether there are too many columns for a Hessian: more than 16,384.
-func wide(cols int) bool { return cols > maxColumns }
-
-// learnTruncated is learn with the solver Truncated.
-func learnTruncated(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
-	start := time.Now()
-	after, end := parallel.Grace(ctx)
-	defer end()
-	task := truncated.Task{Options: opt.Options, Rows: src, L2: opt.L2, Loss: f64.Logistic}
-	s, err := task.Solve(ctx)
-	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
-		return nil, err
-	}
-	if err == nil && s.Weight == 0 {
-		return nil, errWeightless
-	}
-	r := &Result{Solver: Truncated, Exact: slices.Clone(s.W)}
-	r.Updates, r.Seconds, r.Interrupted = s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
-	if r.Interrupted {
-		ctx = after
-	}
-	learner.RoundCentred(s.W, pivots)
-	lower, late := s.Objective-s.Gap, error(nil)
-	if r.Loss, late = task.Value(ctx, s.W); late != nil {
-		if !r.Interrupted {
-			return nil, late
-		}
-		r.Uncounted = true
-	}
-	w := s.W[:src.Spec().Width()]
-	r.Objective = r.Loss + float64(opt.L2/2*f64.Dot(w, w))
-	r.Epochs = s.Passes + 1
-	r.Visits = r.Epochs * src.Rows()
-	r.Gap = max(0, r.Objective-lower)
-	r.Converged = r.Gap <= converges*r.Objective
-	r.Rounded = !r.Converged && s.Gap <= converges*s.Objective
-	if r.Interrupted {
-		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
-	}
-	if pivots != nil {
-		learner.Uncentre(r.Exact, pivots)
-	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
 	}
 	return r, err
 }

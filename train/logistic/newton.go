@@ -232,7 +232,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := learner.ScatterAs(ctx, b, s.src, s.opt.Workers, sandwichPass, s.w, s.squaresAt(s.w), func(struct{}) {}); err != nil {
+	if err := sandwichPass.sum(ctx, s.problem, b, s.w, func(struct{}) {}); err != nil {
 		return nil, err
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
@@ -255,28 +255,24 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	return errors, nil
 }
 
-var sandwichPass = learner.NewScatterTask("logistic.sandwich", sandwichRun)
+var sandwichPass = newScatter("logistic.sandwich", (*problem).squaresAt)
 
-func sandwichRun(src block.Source, w []float64) func(run block.Chunk, squares, _ []float64) struct{} {
-	return newProblem(src, 0, 1).squaresAt(w)
-}
-
-// squaresAt returns the function that computes the squares of a run at w.
-func (s *problem) squaresAt(w []float64) func(run block.Chunk, squares, _ []float64) struct{} {
-	return func(run block.Chunk, squares, _ []float64) struct{} {
-		s.squares(run, w, squares)
+// squaresAt returns the function that computes the squares of a chunk at w.
+func (s *problem) squaresAt(w []float64) func(chunk block.Chunk, squares, _ []float64) struct{} {
+	return func(chunk block.Chunk, squares, _ []float64) struct{} {
+		s.squares(chunk, w, squares)
 		return struct{}{}
 	}
 }
 
 // squares sets out to the squares of the rows' factors in the gradient at w.
-func (s *problem) squares(run block.Chunk, w, out []float64) {
+func (s *problem) squares(chunk block.Chunk, w, out []float64) {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	unused := sums{margin: math.Inf(1)}
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		s.panel(c, run.Slice(lo, hi), w, c.s[lo:hi], &unused)
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		hi := min(chunk.Len(), lo+dense.PanelRows)
+		s.panel(c, chunk.Slice(lo, hi), w, c.s[lo:hi], &unused)
 		for i, f := range c.factors[:hi-lo] {
 			out[lo+i] = float64(f * f)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/dense"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -39,7 +40,7 @@ func (s Solver) Epochs() int64 {
 // epochs is Epochs for rows of cols columns. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.
 func (s Solver) epochs(cols int) int64 {
-	if s == Newton && wide(cols) {
+	if s == Newton && optimize.Wide(cols) {
 		return LBFGS.Epochs()
 	}
 	return s.Epochs()
@@ -51,7 +52,7 @@ func (s Solver) epochs(cols int) int64 {
 type Options struct {
 	learner.Options
 	L2     float64 // penalty 1/2 L2 |w|^2, 0 or more; 1, or 0 if L1 is above 0
-	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes; see package elastic
+	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes
 	Solver Solver  // Auto
 
 	NoPenalty bool // L2 0 means no penalty, not the default
@@ -117,7 +118,7 @@ func choose(opt *Options, spec *schema.Spec) (Solver, error) {
 		if solver == Truncated && opt.L2 == 0 {
 			return "", errors.New("the solver truncated needs a penalty: set l2 above 0, or use newton or lbfgs")
 		}
-		if !wide(cols) || opt.elastic() {
+		if !optimize.Wide(cols) || opt.elastic() {
 			return solver, nil
 		}
 		if opt.L2 == 0 {

@@ -9,10 +9,8 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-	"halfspace/train/learner"
 )
 
 const (
@@ -77,7 +75,7 @@ func (o onSides) separate(reach float64) bool {
 func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
 	d := s.spread(direction)
 	all := s.newProbed()
-	err := distributed.Reduce(ctx, s.src, s.workers, probePass, d, s.probeRun(d), func(p *probed) {
+	err := probePass.sum(ctx, s.problem, d, func(p *probed) {
 		all.reach = max(all.reach, p.reach)
 		all.all.merge(p.all)
 		for k, o := range p.own {
@@ -87,11 +85,7 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	return all, err
 }
 
-var probePass = distributed.NewPerChunk("logistic.probe", probeRun)
-
-func probeRun(src block.Source, d []float64) func(block.Chunk) *probed {
-	return newProblem(src, 0, 1).probeRun(d)
-}
+var probePass = newPass("logistic.probe", (*problem).probeRun)
 
 // newProbed returns the probed of no rows.
 func (s *problem) newProbed() *probed {
@@ -102,7 +96,7 @@ func (s *problem) newProbed() *probed {
 	return p
 }
 
-// probeRun returns the function that probes the direction d on a run. d has the layout of the weights.
+// probeRun returns the function that probes the direction d on a chunk. d has the layout of the weights.
 func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
@@ -110,11 +104,11 @@ func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
 		}
 	}
-	return func(run block.Chunk) *probed {
+	return func(chunk block.Chunk) *probed {
 		p, c := s.newProbed(), s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			for k := range s.vectors {
 				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
@@ -253,24 +247,20 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 		return nil, err
 	}
 	d := s.spread(w)
-	err = learner.ScatterAs(ctx, m, s.src, s.workers, onPlanePass, d, s.onPlaneRun(d), func(struct{}) {})
+	err = onPlanePass.sum(ctx, s.problem, m, d, func(struct{}) {})
 	return m.Data, err
 }
 
-var onPlanePass = learner.NewScatterTask("logistic.onplane", onPlaneRun)
+var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
 
-func onPlaneRun(src block.Source, d []float64) func(block.Chunk, []float64, []float64) struct{} {
-	return newProblem(src, 0, 1).onPlaneRun(d)
-}
-
-// onPlaneRun returns the function that sets near to 1 for rows of a run that may be on the plane of d, and to 0 for
+// onPlaneRun returns the function that sets near to 1 for rows of a chunk that may be on the plane of d, and to 0 for
 // other rows.
-func (s *problem) onPlaneRun(d []float64) func(run block.Chunk, near, _ []float64) struct{} {
-	return func(run block.Chunk, near, _ []float64) struct{} {
+func (s *problem) onPlaneRun(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
+	return func(chunk block.Chunk, near, _ []float64) struct{} {
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			c.panel.Load(rows)
 			c.panel.Scores(d, c.scores[:rows.Len()])
 			for r, score := range c.scores[:rows.Len()] {

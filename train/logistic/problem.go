@@ -83,10 +83,13 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian && p.vectors > 1:
 		err = p.joint(ctx, w, at)
 	case hessian:
-		err = p.scatter(ctx, w, at)
+		var m *gram.Triangle
+		if m, err = gram.NewTriangle(p.cols); err == nil {
+			err = hessianPass.sum(ctx, p, m, w, at.add)
+			at.hessian = m.Data
+		}
 	default:
-		part := func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
-		err = distributed.Reduce(ctx, p.src, p.workers, gradientPass, w, part, at.add)
+		err = gradientPass.sum(ctx, p, w, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -109,36 +112,50 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	return err
 }
 
+// A pass computes sums over rows, in this process or on a cluster. of returns the function that computes the sums of a
+// chunk.
+type pass[A, R any] struct {
+	of   func(*problem, A) func(block.Chunk) R
+	task *distributed.PerChunk[A, R]
+}
+
+func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pass[A, R] {
+	return pass[A, R]{of, distributed.NewPerChunk(name, func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })}
+}
+
+// sum calls add with the sums of each chunk, in row order.
+func (x pass[A, R]) sum(ctx context.Context, p *problem, args A, add func(R)) error {
+	return distributed.Reduce(ctx, p.src, p.workers, x.task, args, x.of(p, args), add)
+}
+
+// A scatter is a pass that also adds the products of weighted rows to a triangle.
+type scatter[A, R any] struct {
+	of   func(*problem, A) func(chunk block.Chunk, s, _ []float64) R
+	task *learner.ScatterTask[A, R]
+}
+
+func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chunk, s, _ []float64) R) scatter[A, R] {
+	return scatter[A, R]{of, learner.NewScatterTask(name, func(src block.Source, args A) func(chunk block.Chunk, s, _ []float64) R {
+		return of(newProblem(src, 0, 1), args)
+	})}
+}
+
+func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, args A, add func(R)) error {
+	return learner.ScatterAs(ctx, m, p.src, p.workers, x.task, args, x.of(p, args), add)
+}
+
 // The passes over the rows at given weights.
 var (
-	gradientPass = distributed.NewPerChunk("logistic.gradient", gradientRun)
-	hessianPass  = learner.NewScatterTask("logistic.hessian", hessianRun)
+	gradientPass = newPass("logistic.gradient", func(p *problem, w []float64) func(block.Chunk) sums {
+		return func(chunk block.Chunk) sums { return p.chunk(chunk, w, nil, nil) }
+	})
+	hessianPass = newScatter("logistic.hessian", func(p *problem, w []float64) func(chunk block.Chunk, s, _ []float64) sums {
+		return func(chunk block.Chunk, s, _ []float64) sums { return p.chunk(chunk, w, s, nil) }
+	})
 )
-
-func gradientRun(src block.Source, w []float64) func(block.Chunk) sums {
-	p := newProblem(src, 0, 1)
-	return func(run block.Chunk) sums { return p.run(run, w, nil, nil) }
-}
-
-func hessianRun(src block.Source, w []float64) func(run block.Chunk, s, _ []float64) sums {
-	p := newProblem(src, 0, 1)
-	return func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
-}
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
-
-// scatter computes the Hessian and the other sums for two classes.
-func (p *problem) scatter(ctx context.Context, w []float64, at *sums) error {
-	m, err := gram.NewTriangle(p.cols)
-	if err != nil {
-		return err
-	}
-	part := func(run block.Chunk, s, _ []float64) sums { return p.run(run, w, s, nil) }
-	err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, w, part, at.add)
-	at.hessian = m.Data
-	return err
-}
 
 func (s *sums) add(t sums) {
 	s.loss += t.loss
@@ -149,10 +166,10 @@ func (s *sums) add(t sums) {
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
 }
 
-// run returns the sums over the rows of a run. With two classes it writes the rows' factors in the Hessian to s, unless
+// chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
-func (p *problem) run(run block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: run.Y == nil}
+func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
+	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: chunk.Y == nil}
 	if r.noLabels {
 		clear(s)
 		return r
@@ -160,17 +177,17 @@ func (p *problem) run(run block.Chunk, w []float64, s []float64, products *produ
 	c := p.scratch.Get().(*scratch)
 	defer p.scratch.Put(c)
 	if s == nil {
-		s = c.s[:run.Len()]
+		s = c.s[:chunk.Len()]
 	}
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		rows := run.Slice(lo, hi)
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		hi := min(chunk.Len(), lo+dense.PanelRows)
+		rows := chunk.Slice(lo, hi)
 		p.panel(c, rows, w, s[lo:hi], &r)
 		if products != nil {
 			addProducts(products, rows, c)
 		}
 	}
-	r.addWeights(run.W, run.Len())
+	r.addWeights(chunk.W, chunk.Len())
 	r.gradient = p.zeros()
 	p.take(c, r.gradient)
 	return r

@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/online"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -138,7 +139,7 @@ func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, le
 		for i := range p.Len() {
 			b, r := p.At(i)
 			switch {
-			case wide(s.cols): // a step takes one row
+			case optimize.Wide(s.cols): // a step takes one row
 				learn(b.Slice(r, r+1))
 				continue
 			case b.Sparse != nil:

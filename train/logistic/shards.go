@@ -9,6 +9,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/train/internal/online"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -62,7 +63,7 @@ func (a *lazy) begin(vectors [][]float64) {
 
 // newMover returns a mover for the steps of descend.
 func (s *solver) newMover(sc *scaling, c course) mover {
-	if wide(s.cols) {
+	if optimize.Wide(s.cols) {
 		return newLazy(s, sc.square, c)
 	}
 	return &walk{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
@@ -99,7 +100,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		return parts, err
 	})
 	each := int64(batch)
-	if wide(s.cols) {
+	if optimize.Wide(s.cols) {
 		each = 1
 	}
 	perEpoch := (s.src.Rows() + each*s.opt.Shards - 1) / (each * s.opt.Shards)

@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/online"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -53,7 +54,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
-	if wide(s.cols) {
+	if optimize.Wide(s.cols) {
 		each = 1
 	}
 	index := require.Value(d.Index())(t)
@@ -61,10 +62,10 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 		dealt := require.Value(online.Deal(d.Rows(), &opt.Options, e))(t)
 		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
-		for number, runs := range dealt {
+		for number, chunks := range dealt {
 			var rows []uint32
-			for _, run := range runs {
-				for r := run * block.ChunkRows; r < min(d.Rows(), (run+1)*block.ChunkRows); r++ {
+			for _, chunk := range chunks {
+				for r := chunk * block.ChunkRows; r < min(d.Rows(), (chunk+1)*block.ChunkRows); r++ {
 					rows = append(rows, uint32(r))
 				}
 			}

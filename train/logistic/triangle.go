@@ -7,7 +7,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
@@ -15,7 +14,7 @@ import (
 // square root of its sample weight.
 func (p *problem) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
 	all := dense.NewTriangle(p.rootSize(w))
-	err := distributed.Reduce(ctx, p.src, p.workers, rootPass, w, p.rootRun(w), all.Merge)
+	err := rootPass.sum(ctx, p, w, all.Merge)
 	return all, err
 }
 
@@ -27,23 +26,19 @@ func (p *problem) rootSize(w []float64) int {
 	return p.vectors * p.cols
 }
 
-var rootPass = distributed.NewPerChunk("logistic.root", rootRun)
+var rootPass = newPass("logistic.root", (*problem).rootRun)
 
-func rootRun(src block.Source, w []float64) func(block.Chunk) []float64 {
-	return newProblem(src, 0, 1).rootRun(w)
-}
-
-// rootRun returns the function that makes the pass of root on one run. For more than two classes, the Hessian of a row
+// rootRun returns the function that makes the pass of root on one chunk. For more than two classes, the Hessian of a row
 // with sample weight c is the sum over the classes m of u u', where u has the part sqrt(c p_m) ([k = m] - p_k) x for
 // each class k.
 func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
 		c := p.scratch.Get().(*scratch)
 		defer p.scratch.Put(c)
 		unused := sums{margin: math.Inf(1)}
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			s := c.s[:rows.Len()]
 			if w != nil {
 				p.panel(c, rows, w, s, &unused)

@@ -8,8 +8,9 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -38,47 +39,30 @@ func (o *Options) refuses() (option, why string) {
 	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
 }
 
-// elastic tells whether the options need package elastic: l1 is above 0, or nonnegative is set.
+// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
 func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-func (o *Options) penalty() elastic.Penalty {
-	return elastic.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
+func (o *Options) penalty() optimize.Penalty {
+	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// learnElastic trains the squared hinge with l1 above 0 or nonnegative. It first subtracts multiples of the bias from
-// columns far from zero, which doesn't change the penalty.
-func learnElastic(ctx context.Context, src block.Source, opt Options) (*Result, error) {
-	pivots, err := learner.Pivots(ctx, src)
-	if err != nil {
-		return nil, err
-	}
-	if pivots != nil {
-		src = learner.Centre(src, len(pivots)-1, pivots)
-	}
-	task := elasticTask(src, opt)
-	task.Round = func(w []float64) { learner.RoundCentred(w, pivots) }
-	learn := task.Learn
-	if wide(src.Spec().Cols()) {
-		net := netOf(src, opt)
-		net.Round, learn = task.Round, net.Learn
-	}
-	s, err := learn(ctx)
-	if s == nil {
-		return nil, err
-	}
-	return &Result{Result: elastic.Result(s, pivots, src.Rows()), Exact: s.Exact, Objective: s.Objective, Gap: s.Gap, Rounded: s.Rounded}, err
-}
-
-func elasticTask(src block.Source, opt Options) *elastic.Task {
+// taskOf returns the task for rows.
+func taskOf(src block.Source, opt Options) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &elastic.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src,
-		Of: func(src block.Source) elastic.Loss { return &rowLoss{newProblem(src, none)} }}
+	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges,
+		Dense: func(src block.Source) optimize.DenseLoss {
+			l := &rowLoss{problem: newProblem(src, none)}
+			if !opt.elastic() {
+				l.kept = new(hessian)
+			}
+			return l
+		}}
 }
 
-// Path returns the minima for up to n falling penalties l1, or for the given penalties; see elastic.Task.Path. Weights
+// Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*elastic.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
@@ -93,21 +77,19 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 	if err != nil {
 		return nil, err
 	}
-	return elastic.Centred(ctx, src, func(src block.Source) ([]*elastic.Stage, error) {
-		if wide(src.Spec().Cols()) {
-			return netOf(src, opt).Path(ctx, n, penalties)
-		}
-		return elasticTask(src, opt).Path(ctx, n, penalties)
-	})
+	return taskOf(src, opt).Path(ctx, n, penalties)
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
-	return (&rowLoss{newProblem(src, opt)}).Losses(ctx, weights)
+	return (&rowLoss{problem: newProblem(src, opt)}).Losses(ctx, weights)
 }
 
-// rowLoss is the squared hinge of the rows as an elastic.Loss.
-type rowLoss struct{ *problem }
+// rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
+type rowLoss struct {
+	*problem
+	kept *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
+}
 
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
@@ -135,23 +117,44 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(p*float64((1-bias)*(1-bias))) + float64(n*float64((1+bias)*(1+bias)))
 }
 
-// At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*elastic.Point, error) {
-	var at sums
-	var h hessian
-	if err := l.pass(ctx, point{w: l.padded(w)}, &h, &at); err != nil {
-		return nil, err
+// State saves or restores the Hessian that the next pass updates.
+func (l *rowLoss) State(w *checkpoint.Walk) {
+	if l.kept == nil {
+		return
 	}
-	p := &elastic.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
-	p.Dual = func(*elastic.Step) *elastic.Dual { return l.dual(&at) }
+	for _, v := range []*[]float64{&l.kept.w, &l.kept.rows, &l.kept.most} {
+		checkpoint.Slice(w, v)
+	}
+	if len(l.kept.w) != dense.Pad(l.cols) || len(l.kept.rows) != l.cols*(l.cols+1)/2 || len(l.kept.most) != l.cols {
+		w.Fail(errors.New("it has a Hessian of another size"))
+	}
+}
+
+// At makes a pass over the rows and returns the point at w.
+func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
+	var at sums
+	h := new(hessian)
+	if l.kept != nil {
+		h = l.kept
+	}
+	for again := true; again; again = h.w == nil { // the update may be rounding errors
+		if err := l.pass(ctx, point{w: l.padded(w)}, h, &at); err != nil {
+			return nil, err
+		}
+	}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	if l.kept != nil {
+		p.Hessian = slices.Clone(h.rows)
+	}
+	p.Dual = func(*optimize.Step) *optimize.Dual { return l.dual(&at) }
 	return p, nil
 }
 
 // dual returns the point of the dual problem that the dual variables of the rows define. With a bias, the variables of
 // one class are scaled down until their sum is the sum of the other class's.
-func (l *rowLoss) dual(at *sums) *elastic.Dual {
+func (l *rowLoss) dual(at *sums) *optimize.Dual {
 	scale := at.balance(l.src.Spec().Bias)
-	d := &elastic.Dual{Vector: make([]float64, l.src.Spec().Width())}
+	d := &optimize.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {
 		d.Linear += float64(c * at.a[class])
 		d.Square += float64(float64(c*c) * at.squares[class])

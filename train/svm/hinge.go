@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/train/truncated"
+	"halfspace/train/internal/optimize"
 )
 
 const (
@@ -30,7 +30,7 @@ func (s *solver) hinge(ctx context.Context) error {
 			if s.stuck++; whole {
 				s.stuck = 0
 			}
-			if s.stuck == mostStuck || s.loss.slope > truncated.MostSlope {
+			if s.stuck == mostStuck || s.loss.slope > optimize.MostSlope {
 				return nil // rounding errors prevent a smaller gap
 			}
 			rows := s.src.Rows()
@@ -45,7 +45,7 @@ func (s *solver) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		by := truncated.Growth(s.steps - s.before)
+		by := optimize.Growth(s.steps - s.before)
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}

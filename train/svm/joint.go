@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
-	"halfspace/train/crammer"
 	"halfspace/train/learner"
 )
 
@@ -26,7 +25,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
-	task := crammer.Task{Options: opt.Options, Rows: src, L2: opt.L2}
+	task := joint{Options: opt.Options, Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err
@@ -53,9 +52,9 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 		square += f64.Dot(w, w)
 	}
 	r.Objective = r.Loss + float64(opt.L2/2*square)
-	r.Gap = max(0, r.Objective-(s.Objective-s.Gap))
+	r.Gap = max(0, r.Objective-s.Lower)
 	r.Converged = r.Gap <= tolerance*r.Objective
-	r.Rounded = !r.Converged && s.Gap <= tolerance*s.Objective
+	r.Rounded = !r.Converged && s.Gap() <= tolerance*s.Objective
 	if r.Interrupted {
 		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
 		return r, err

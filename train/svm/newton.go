@@ -10,31 +10,22 @@ import (
 )
 
 const (
-	little   = 1e-6    // the extra penalty ends when a step gains at most this times the objective
 	idle     = 0x1p-60 // a gain of at most this times the objective is rounding error
-	short    = 0.25    // a step shortened below this part leads to an extra penalty
-	relaxed  = 1e-3    // first extra penalty, relative to the largest values of the Hessian's diagonal
 	blur     = 0x1p-52 // rounding error of a loss of 1
 	dim      = 0x1p-36 // the same if large products cancel in the loss
 	patience = 10      // passes without halving the gap that end a training whose gap is near rounding error
 	hopeless = 100     // passes without halving the gap that end any training
 	refined  = 1e-20   // squared error of a step that a ridge may leave, relative to the step, in the norm of the Hessian
-	near     = 1e-2    // a step from a relative gap of at most this hardly changes the Hessian
 	steep    = 0.5     // largest slope at the end of a step, relative to the slope at its beginning
 	least    = 0x1p-96 // a smaller part of a step is not taken
 )
 
-// newton minimises the smooth objective from s.w. If s.factor isn't nil, it is used first. newton stops when the goal
-// is reached. For the hinge, it also stops when most of the gap comes from dual variables that only a new base
-// corrects. It uses a factor for a second step if the active set hardly changes. It tells whether it stopped for one of
-// these two reasons.
+// newton minimises the smooth objective from s.w. It stops when the goal is reached, or when most of the gap comes from
+// dual variables that only a new base corrects. It tells whether it stopped for one of these two reasons.
 func (s *solver) newton(ctx context.Context) (bool, error) {
 	for s.mark(inNewton); !s.done() && !s.solved(); s.mark(inNewton) {
 		if s.passes >= s.opt.Epochs || s.blurred() {
 			return false, nil
-		}
-		if err := s.relax(ctx); err != nil {
-			return false, err
 		}
 		moved, err := s.move(ctx)
 		if err != nil {
@@ -54,44 +45,6 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// relax changes the extra penalty. A small penalty makes long steps, which cross many kinks. So relax adds an extra
-// penalty after a short step of the squared hinge, proportional to the Hessian's diagonal. It divides the extra penalty
-// by ten when the gap with it is at most half of the objective. It removes the extra penalty when steps gain little, or
-// when no element of it is above l2.
-func (s *solver) relax(ctx context.Context) error {
-	begin := s.short && !s.relaxed && s.loss.squared() && s.frame.biased(s.cols)
-	if s.hessian.w == nil || !begin && s.extra == nil || s.extra != nil && s.down > little*s.at.objective && !s.eased() {
-		return nil
-	}
-	extra, left := make([]float64, s.cols), false
-	for i := range s.src.Spec().Width() {
-		if extra[i] = relaxed * s.hessian.most[i]; !begin {
-			extra[i] = s.extra[i] / 10
-		}
-		left = left || extra[i] > s.l2
-	}
-	if s.relaxed = true; !left || !begin && s.down <= little*s.at.objective {
-		extra = nil
-	}
-	for i := range s.cols {
-		s.hessian.rows[i*(i+1)/2+i] -= element(s.extra, i) - element(extra, i)
-	}
-	s.extra = extra
-	s.descend(s.w, &s.at)
-	return s.factorise(ctx, &s.at)
-}
-
-// eased tells whether the gap with the extra penalty is at most half of the objective.
-func (s *solver) eased() bool {
-	objective, dual := s.at.objective, s.at.dual
-	for i := range s.src.Spec().Width() {
-		objective += float64(float64(s.extra[i]/2*s.w[i]) * s.w[i])
-		v := s.at.vector[i]
-		dual += float64(float64(v*v) / 2 * (1/s.l2 - 1/(s.l2+s.extra[i])))
-	}
-	return objective-dual <= objective/2
-}
-
 // solved tells whether the gap comes mostly from errors of dual variables.
 func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.apart }
 
@@ -103,23 +56,20 @@ func (s *solver) move(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	down := f64.Dot(step, s.at.gradient)
-	if s.down = down; !(down > idle*s.at.objective) { // the remaining gain is rounding error
+	if !(down > idle*s.at.objective) { // the remaining gain is rounding error
 		return false, nil
 	}
-	keep := s.loss.squared() && s.extra == nil && s.fresh && s.at.gap() <= near*s.at.objective
 	next, at := s.along(step, 1), sums{}
-	if err := s.evaluate(ctx, point{w: next, from: s.w}, !keep, &at); err != nil {
+	if err := s.evaluate(ctx, point{w: next, from: s.w}, true, &at); err != nil {
 		return false, err
 	}
-	s.short = false
 	if up := -f64.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
-		t := at.kinks.minimum(-down, s.bend(step))
-		s.short = t < short
+		t := at.kinks.minimum(-down, float64(s.l2*s.square(step)))
 		if t < least || s.passes >= s.opt.Epochs {
 			return false, nil
 		}
 		next = s.along(step, t)
-		if err := s.evaluate(ctx, point{w: next}, !keep, &at); err != nil {
+		if err := s.evaluate(ctx, point{w: next}, true, &at); err != nil {
 			return false, err
 		}
 	}

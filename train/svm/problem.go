@@ -8,25 +8,21 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // A problem is the rows, the loss in the form for Newton's method, and work memory for sums over rows.
 type problem struct {
-	src  block.Source
-	cols int
-	l2   float64
-	// extra is the extra penalty of each variable in steps. It isn't part of the objective. nil: there is none.
-	extra   []float64
+	src     block.Source
+	cols    int
+	l2      float64
 	workers int
 	loss    smoothing
 	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
 	// leaves out no row.
 	fixed   *runSums
-	frame   *frame    // frame of the rows; nil if they are the original rows
 	scratch sync.Pool // holds *dense.Panel
 }
 
@@ -58,7 +54,7 @@ func (l *smoothing) squared() bool { return l.most > 1 }
 func newProblem(src block.Source, opt Options) *problem {
 	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
 	if opt.Loss == Hinge {
-		p.loss = smoothing{slope: truncated.FirstSlope, most: 1}
+		p.loss = smoothing{slope: optimize.FirstSlope, most: 1}
 	}
 	p.scratch.New = func() any { return dense.NewPanel(p.cols, 2) }
 	return p
@@ -69,7 +65,6 @@ type sums struct {
 	runSums
 	objective float64   // loss plus penalty
 	dual      float64   // objective of the dual problem
-	vector    []float64 // sum of a y x in the dual objective
 	gradient  []float64 // gradient of the smooth objective: l2 w - sum a y x
 }
 
@@ -80,7 +75,7 @@ type hessian struct {
 	most []float64 // largest value of each element of the diagonal since the last sum over all rows
 }
 
-// runSums are sums over the rows of a run. Arrays have one element for each of the classes -1 and +1.
+// runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
 	loss     float64
 	apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
@@ -141,18 +136,13 @@ func (p *point) Fields() []any { return []any{&p.w, &p.from, &p.other, &p.raise}
 func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
 	*at = p.newSums()
 	var err error
-	if h != nil {
+	switch {
+	case h != nil:
 		err = p.scatter(ctx, pt, h, at)
-	} else {
-		part := func(run block.Chunk) runSums { return p.run(run, pt, nil) }
-		switch {
-		case p.loss.squared():
-			err = distributed.Reduce(ctx, p.src, p.workers, sumsPass, pt, part, at.add)
-		case p.remote():
-			err = p.passRemote(ctx, pt, nil, at)
-		default:
-			err = block.ReduceChunks(ctx, p.src, p.workers, part, at.add)
-		}
+	case p.remote():
+		err = p.passRemote(ctx, pt, nil, at)
+	default:
+		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
 	if err == nil && at.noLabels {
 		err = block.ErrNoLabels
@@ -164,20 +154,12 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	return err
 }
 
-// The passes of the squared hinge at a point.
-var (
-	sumsPass    = distributed.NewPerChunk("svm.sums", sumsRun)
-	hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
-)
+// hessianPass is the pass of the squared hinge at a point.
+var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 
-func sumsRun(src block.Source, pt point) func(block.Chunk) runSums {
+func hessianRun(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
 	p := newProblem(src, Options{})
-	return func(run block.Chunk) runSums { return p.run(run, pt, nil) }
-}
-
-func hessianRun(src block.Source, pt point) func(run block.Chunk, s, _ []float64) runSums {
-	p := newProblem(src, Options{})
-	return func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
+	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to the point. It needs only rows that are free at exactly one of
@@ -192,7 +174,7 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		slope *= pt.raise
 	}
 	pt.other = h.w
-	part := func(run block.Chunk, s, _ []float64) runSums { return p.run(run, pt, s) }
+	part := func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 	switch {
 	case p.loss.squared():
 		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
@@ -212,10 +194,12 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		return nil
 	}
 	h.w, h.rows, h.most = pt.w, m.Data, make([]float64, p.cols)
-
-	p.penalise(h.rows)
 	for i := range h.most {
-		h.most[i] = h.rows[i*(i+1)/2+i]
+		at := i*(i+1)/2 + i
+		if i < p.src.Spec().Width() {
+			h.rows[at] += p.l2
+		}
+		h.most[i] = h.rows[at]
 	}
 	return nil
 }
@@ -235,10 +219,10 @@ func (h *hessian) change(w, by []float64) {
 	f64.Axpy(h.rows, 1, by)
 }
 
-// run computes the sums over the rows of a run. Unless s is nil, it sets s to the weights of the rows in the change of
+// chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
-func (p *problem) run(run block.Chunk, pt point, s []float64) (r runSums) {
-	if run.Y == nil {
+func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
+	if chunk.Y == nil {
 		clear(s)
 		r.noLabels = true
 		return r
@@ -249,9 +233,9 @@ func (p *problem) run(run block.Chunk, pt point, s []float64) (r runSums) {
 		r.kinks = newKinks()
 	}
 	var u, from, other [dense.PanelRows]float64
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		hi := min(run.Len(), lo+dense.PanelRows)
-		rows, view := run.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		hi := min(chunk.Len(), lo+dense.PanelRows)
+		rows, view := chunk.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
 		panel.Load(rows)
 		shortfall(panel, rows.Y, pt.w, view.u)
 		if pt.from != nil {

@@ -18,11 +18,11 @@ func (p *problem) remote() bool {
 	return cluster != nil
 }
 
-// pieces returns the runs of each piece of a pass, and a function that returns the base of the rows of piece i.
-func (p *problem) pieces() (runs [][]int64, base func(i int) []float64) {
-	runs = distributed.Consecutive(p.src.Rows())
-	return runs, func(i int) []float64 {
-		lo, hi := distributed.RowsOf(runs[i], p.src.Rows())
+// pieces returns the chunks of each piece of a pass, and a function that returns the base of the rows of piece i.
+func (p *problem) pieces() (chunks [][]int64, base func(i int) []float64) {
+	chunks = distributed.Consecutive(p.src.Rows())
+	return chunks, func(i int) []float64 {
+		lo, hi := distributed.RowsOf(chunks[i], p.src.Rows())
 		return p.loss.base[lo:hi]
 	}
 }
@@ -47,14 +47,14 @@ type hingeArgs struct {
 
 func (h *hingeArgs) Fields() []any { return []any{&h.at, &h.slope, &h.hessian} }
 
-// hingeSums are the sums over the runs of a piece.
+// hingeSums are the sums over the chunks of a piece.
 type hingeSums struct {
-	runs     []runSums
-	products [][]float64 // for each run, the change of the Hessian; nil without a Hessian
+	chunks   []runSums
+	products [][]float64 // for each chunk, the change of the Hessian; nil without a Hessian
 	base     []float64   // base of each row if it changed; otherwise nil
 }
 
-func (h *hingeSums) Fields() []any { return []any{&h.runs, &h.products, &h.base} }
+func (h *hingeSums) Fields() []any { return []any{&h.chunks, &h.products, &h.base} }
 
 // hingeTask makes the passes of the hinge. Each piece gets the base of its rows.
 var hingeTask = distributed.NewOwn("svm.hinge", hingeOf)
@@ -69,15 +69,15 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 		products []float64
 		sums     runSums
 	}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) *pair {
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) *pair {
 		r := &pair{}
 		if args.hessian {
-			r.products = learner.ScatterChunk(src.Spec(), run, p.cols, func(run block.Chunk, s, _ []float64) { r.sums = p.run(run, args.at, s) })
+			r.products = learner.ScatterChunk(src.Spec(), chunk, p.cols, func(chunk block.Chunk, s, _ []float64) { r.sums = p.chunk(chunk, args.at, s) })
 		} else {
-			r.sums = p.run(run, args.at, nil)
+			r.sums = p.chunk(chunk, args.at, nil)
 		}
 		return r
-	}, func(r *pair) { s.runs, s.products = append(s.runs, r.sums), append(s.products, r.products) })
+	}, func(r *pair) { s.chunks, s.products = append(s.chunks, r.sums), append(s.products, r.products) })
 	if args.at.raise > 0 {
 		s.base = base
 	}
@@ -91,7 +91,7 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	var raised []float64
 	task := hingeTask
 	err := distributed.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
-		for k, r := range s.runs {
+		for k, r := range s.chunks {
 			if products != nil {
 				f64.Axpy(products, 1, s.products[k])
 			}
@@ -122,13 +122,13 @@ type nearOwn struct {
 
 func (n *nearOwn) Fields() []any { return []any{&n.base, &n.chosen} }
 
-// nearSums are the near rows of each run of a piece, and the base of all rows of the piece.
+// nearSums are the near rows of each chunk of a piece, and the base of all rows of the piece.
 type nearSums struct {
-	runs []nearRows
-	base []float64
+	chunks []nearRows
+	base   []float64
 }
 
-func (n *nearSums) Fields() []any { return []any{&n.runs, &n.base} }
+func (n *nearSums) Fields() []any { return []any{&n.chunks, &n.base} }
 
 // nearTask finds the near rows of a piece.
 var nearTask = distributed.NewOwn("svm.near", nearIn)
@@ -143,8 +143,8 @@ func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 		chosen[row] = true
 	}
 	s = &nearSums{base: own.base}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) nearRows { return p.nearOfRun(run, args.w, chosen) },
-		func(r nearRows) { s.runs = append(s.runs, r) })
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.w, chosen) },
+		func(r nearRows) { s.chunks = append(s.chunks, r) })
 	return s, err
 }
 
@@ -164,7 +164,7 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 		}
 		return own
 	}, func(p *nearSums) error {
-		for _, r := range p.runs {
+		for _, r := range p.chunks {
 			for k := range r.numbers {
 				r.numbers[k] += len(all)
 			}

@@ -3,12 +3,14 @@ package svm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -21,15 +23,16 @@ const (
 	lastDigits = 1e-12   // this times an objective is the size of its last digits
 )
 
-// round sets Weights to Exact rounded to float32. It sets the objective, the loss and the gap to their values at
-// Weights. If the gap is too large, it takes the best of slightly longer weights. It makes one pass over the rows, or
-// two. f is the frame of the exact weights. The passes use the rows in that frame, because scores of the original rows
-// lose digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
-func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Options) error {
-	if f != nil {
-		src = learner.Centre(src, f.of, f.multiple)
-	}
+// round sets Weights to Exact, the weights for the rows of src, rounded to float32. It sets the objective, the loss and
+// the gap to their values at Weights. If the gap is too large, it takes the best of slightly longer weights. It makes
+// one pass over the rows, or two. If pivots isn't nil, the rows are the original rows minus the pivots; Weights and then
+// Exact are for the original rows. The passes use the rows minus the pivots, because scores of the original rows lose
+// digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
+func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, opt Options) error {
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
+	if pivots != nil {
+		learner.Uncentre(r.Exact, pivots)
+	}
 	for _, by := range [][]float64{{0}, longer} {
 		w, at := make([][]float64, len(by)), make([][]float64, len(by))
 		for k, v := range by {
@@ -37,14 +40,17 @@ func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Opti
 			for i, x := range r.Exact {
 				w[k][i] = float64(float32(math.FMA(v, x, x)))
 			}
-			at[k] = f.inside(w[k])
+			if at[k] = w[k]; pivots != nil {
+				at[k] = slices.Clone(w[k])
+				learner.Recentre(at[k][:p.cols], pivots)
+			}
 		}
 		losses, err := p.losses(ctx, at, true)
 		if err != nil {
 			return err
 		}
 		for k, loss := range losses[:len(w)] {
-			objective := loss + float64(p.l2/2*p.square(w[k]))
+			objective := loss + float64(p.l2/2*p.square(w[k])) + optimize.Penalty{L1: opt.L1}.Of(w[k][:src.Spec().Width()])
 			blur := float64(ulp * math.Sqrt(losses[len(w)+k]))
 			if blur <= lastDigits*objective {
 				blur = 0
@@ -63,7 +69,7 @@ func (r *Result) round(ctx context.Context, src block.Source, f *frame, opt Opti
 			return nil
 		}
 	}
-	r.Converged = false
+	r.Rounded, r.Converged = r.Converged, false
 	return nil
 }
 
@@ -103,22 +109,22 @@ func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
 	return newProblem(src, opt).lossesRun(args)
 }
 
-// lossesRun returns the function that sums the losses of a run at each point.
+// lossesRun returns the function that sums the losses of a chunk at each point.
 func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
-	if wide(p.cols) {
+	if optimize.Wide(p.cols) {
 		return p.wideLossesRun(args)
 	}
-	return func(run block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		if run.Y == nil {
+		if chunk.Y == nil {
 			return sums
 		}
 		panel := p.scratch.Get().(*dense.Panel)
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64
 		var wide csr.WideReader
-		for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-			rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
 			for k, w := range args.w {
 				u := buf[:rows.Len()]

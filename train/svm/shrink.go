@@ -9,8 +9,8 @@ import (
 	"halfspace/internal/dense"
 	"halfspace/kernel"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
@@ -21,7 +21,6 @@ const (
 
 // nearby finds the optimum for the hinge from weights whose scores have errors of about off.
 func (s *solver) nearby(ctx context.Context, off float64) error {
-	s.decided = true
 	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
 	for i := range s.loss.base {
 		s.loss.base[i] = 0.5
@@ -35,7 +34,7 @@ func (s *solver) nearBegun(ctx context.Context) error {
 		return err
 	}
 	if s.misled { // steps from misleading weights are short
-		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), truncated.FirstSlope, 0
+		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), optimize.FirstSlope, 0
 		clear(s.loss.base)
 	}
 	return s.minimise(ctx)
@@ -68,18 +67,18 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	if s.fixed != nil {
 		fixed.add(*s.fixed)
 	}
-	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.frame.original(s.w))); s.at.objective-s.at.objective != 0 {
+	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
 		return nil, nil, learner.TooLarge()
 	}
 	opt := s.opt
-	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, opt.Loss.Epochs()
+	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.Epochs()
 	few = newSolver(gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed, few.frame, few.decided = slices.Clone(s.w), s.goal/2, &fixed.runSums, s.frame, true
+	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
 	return few, numbers, nil
 }
 
-// nearRows are the near rows of a run, their dual variables and numbers, and the sums over the other rows.
+// nearRows are the near rows of a chunk, their dual variables and numbers, and the sums over the other rows.
 type nearRows struct {
 	rows    block.Block
 	base    []float64
@@ -93,25 +92,25 @@ func (n *nearRows) Fields() []any {
 	return []any{&n.rows, &n.base, &n.numbers, &n.loss, &n.weight, &n.fixed}
 }
 
-// eachNear calls add with the near rows of each run, in row order.
+// eachNear calls add with the near rows of each chunk, in row order.
 func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(run block.Chunk) nearRows { return s.nearOfRun(run, s.w, s.chosen) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfRun(chunk, s.w, s.chosen) }, add)
 }
 
-// nearOfRun returns the near rows of a run at w. It sets their elements of chosen.
-func (p *problem) nearOfRun(run block.Chunk, w []float64, chosen []bool) (r nearRows) {
-	if run.Y == nil {
+// nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
+func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
+	if chunk.Y == nil {
 		r.fixed.noLabels = true
 		return r
 	}
 	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	var scores [dense.PanelRows]float64
-	for lo := 0; lo < run.Len(); lo += dense.PanelRows {
-		rows := run.Slice(lo, min(run.Len(), lo+dense.PanelRows))
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 		panel.Load(rows)
 		u, factors := scores[:rows.Len()], panel.Factors()
 		shortfall(panel, rows.Y, w, u)
@@ -173,7 +172,7 @@ func appendSparse(s *kernel.SparseRows, columns []uint32, values []float32) {
 	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 }
 
-// gather returns the near rows of all runs in blocks.
+// gather returns the near rows of all chunks in blocks.
 func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	var blocks []*block.Block
 	per := block.Rows(spec.Cols())

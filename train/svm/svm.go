@@ -13,8 +13,8 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 // Loss is the loss of a row as a function of its margin m = y (w.x).
@@ -46,7 +46,7 @@ type Options struct {
 	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
 	// default.
 	L2 float64
-	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge; see package elastic
+	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge
 
 	NonNegative bool // weights other than the bias must be 0 or more; for the squared hinge
 }
@@ -66,11 +66,9 @@ type Result struct {
 }
 
 const (
-	tolerance  = 1e-6    // a result has converged if its gap is at most this times the objective
-	finer      = 1e-2    // the squared hinge stops at this times tolerance, which the last Newton step reaches
-	fewColumns = 256     // a Hessian is used with up to this many columns, without L1 and NonNegative
-	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
-	zone       = 4       // a row is near its kink within this times the error of scores in a sample's optimum
+	tolerance  = 1e-6 // a result has converged if its gap is at most this times the objective
+	fewColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
+	zone       = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
@@ -86,15 +84,14 @@ const (
 //
 // For the squared hinge, Train runs Newton's method on the active set (Mangasarian, "A Finite Newton Method for
 // Classification", Optimization Methods and Software 17, 2002; Keerthi and DeCoste, "A Modified Finite Newton Method
-// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005). A step is
-// w = w - t H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is l2 I + X' diag(s) X, where s is 2c for rows
-// with a loss above 0, and 0 for other rows. t is 1 if that at least halves the slope; otherwise t is the minimum along
-// the line. One pass over the rows computes g, the objectives and H. It updates H by the rows that enter or leave the
-// active set.
+// for Fast Solution of Large Scale Linear SVMs", Journal of Machine Learning Research 6, 2005), as Task.Elastic of
+// package optimize. A step is w = w - H^-1 g with g = l2 w - sum a y x and a = 2c max(0, 1-m). H is
+// l2 I + X' diag(s) X, where s is 2c for rows with a loss above 0, and 0 for other rows. One pass over the rows computes
+// g, the objectives and H. It updates H by the rows that enter or leave the active set.
 //
 // With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
-// gap of 5e-7; see package truncated. With more than 16,384 columns, and at most twice as many rows as columns, the
-// hinge is trained by dual coordinate descent; see package coordinate.
+// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most twice as many rows as columns, the
+// hinge is trained by dual coordinate descent.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
 // Li, "An Efficient Augmented Lagrangian Method for Support Vector Machine", Optimization Methods and Software 35,
@@ -104,22 +101,18 @@ const (
 // sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
-// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see package crammer.
+// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see joint.Solve.
 //
-// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole runs of rows,
-// as far from each other as possible. If a column's mean is 64 deviations or more, Train subtracts a multiple of the
-// bias from the column, in float64. It maps the weights back at the end. Without a bias, one of these columns takes the
-// place of the bias.
+// If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole chunks of rows,
+// as far from each other as possible. Train first subtracts a number near their values from columns that are far from
+// zero; see learner.Pivots.
 //
-// Sums are float64, in the order of package dense within a run, and then over the runs in row order. The result depends
+// Sums are float64, in the order of package dense within a chunk, and then over the chunks in row order. The result depends
 // neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
 // features that overflow, errors of src, and ctx's error.
 //
-// Other packages do the training in these cases, each with its own order of sums:
-//
-//   - package truncated: more than 256 columns
-//   - package coordinate: more than 16,384 columns, with L1 or NonNegative, or the hinge of few rows
-//   - package crammer: more than two classes
+// With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
+// package optimize. More than two classes have the order of joint.Solve.
 func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
@@ -147,78 +140,72 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	if opt.elastic() {
-		r, err := learnElastic(ctx, src, opt)
-		if err == nil {
-			err = learner.Evaluate(ctx, src, opt.Workers, &r.Result)
-		}
-		return r, err
-	}
 	start := time.Now()
-	r, f, err := solverOf(opt, cols)(ctx, src, opt)
-	if r == nil {
+	pivots, err := learner.Pivots(ctx, src)
+	if err != nil {
 		return nil, err
+	}
+	rows := src
+	if pivots != nil {
+		rows = learner.Centre(src, len(pivots)-1, pivots)
+	}
+	s, err := solve(ctx, rows, opt)
+	r := &Result{Exact: s.W, Objective: s.Objective, Gap: s.Gap()}
+	r.Epochs, r.Visits, r.Updates, r.Loss, r.Converged = s.Passes, s.Visits, s.Steps, s.Loss, s.Gap() <= tolerance*s.Objective
+	if opt.elastic() { // the pass that rounds counts
+		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
 	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
 	if err == nil {
-		err = r.round(ctx, src, f, opt)
+		err = r.round(ctx, rows, pivots, opt)
 	}
 	if err != nil {
-		return r.interrupted(ctx, after, src, opt), err
+		return r.interrupted(ctx, after, rows, pivots, opt), err
 	}
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// learn finds the exact weights. It uses a frame if some columns are far from zero, and returns the frame.
-func learn(ctx context.Context, src block.Source, opt Options) (*Result, *frame, error) {
-	save := &saved{part: opt.Checkpoint}
-	var err error
-	if save.from, err = opt.Checkpoint.Load(save.walk); err != nil {
-		return nil, nil, err
+// solve returns the exact weights for rows, with the solver for the loss and the size of the rows.
+func solve(ctx context.Context, src block.Source, opt Options) (*optimize.Solution, error) {
+	cols, task := src.Spec().Cols(), taskOf(src, opt)
+	switch {
+	case opt.elastic() || opt.Loss == SquaredHinge && !many(cols):
+		return task.Elastic(ctx)
+	case opt.Loss == SquaredHinge:
+		return task.Truncated(ctx)
+	case byRow(src.Rows(), cols):
+		return task.DualHinge(ctx)
+	case many(cols):
+		return task.Hinge(ctx)
 	}
 	s := newSolver(src, opt)
-	s.saves(save, 0)
-	err = s.solve(ctx)
-	if err == nil && s.wanted != nil {
-		f := newSolver(learner.Centre(src, s.wanted.of, s.wanted.multiple), opt)
-		f.saves(save, 1)
-		f.frame, f.passes, f.visits = s.wanted, s.passes, s.visits
-		if err = f.solve(ctx); err != nil || !f.idle {
-			return result(f), f.frame, err
-		}
-		s = newSolver(src, opt)
-		s.saves(save, 2)
-		s.decided, s.passes, s.visits = true, f.passes, f.visits
-		err = s.solve(ctx)
-	}
-	return result(s), nil, err
-}
-
-// result returns the result of a solver, without the weights rounded to float32.
-func result(s *solver) *Result {
-	r := &Result{Exact: s.frame.original(s.w)[:s.cols], Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower)}
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Loss = s.passes, s.visits, s.steps, s.converged, s.at.loss
-	return r
+	err := s.solve(ctx)
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
 // interrupted completes the result if ctx ended the training after one step or more over all rows. Otherwise it returns
-// nil. The loss stays unknown if after ends before a pass over the rows does.
-func (r *Result) interrupted(ctx, after context.Context, src block.Source, opt Options) *Result {
+// nil. Exact and pivots are as for round. The loss stays unknown if after ends before a pass over the rows does.
+func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivots []float64, opt Options) *Result {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
 	}
 	p := newProblem(src, opt)
 	w := make([]float64, dense.Pad(p.cols))
+	copy(w, r.Exact)
+	learner.RoundCentred(w[:p.cols], pivots)
+	if pivots != nil {
+		learner.Uncentre(r.Exact, pivots)
+	}
 	r.Weights = make([]float32, len(r.Exact))
 	for i, v := range r.Exact {
 		r.Weights[i] = float32(v)
-		w[i] = float64(r.Weights[i])
 	}
 	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
 	if losses, late := p.losses(after, [][]float64{w}, false); late != nil {
 		r.Uncounted = true
 	} else {
-		r.Loss, r.Objective = losses[0], losses[0]+float64(p.l2/2*p.square(w))
+		r.Loss = losses[0]
+		r.Objective = r.Loss + opt.penalty().Of(w[:src.Spec().Width()])
 	}
 	return r
 }
@@ -262,9 +249,6 @@ type solver struct {
 	factor    *dense.Factor
 	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
 	fresh     bool    // factor belongs to the Hessian at w
-	short     bool    // the last step was short
-	down      float64 // twice the predicted gain of the last step
-	relaxed   bool    // an extra penalty was in use
 	passes    int64
 	visits    int64 // visited rows, including rows of samples and near rows
 	steps     int64
@@ -275,20 +259,13 @@ type solver struct {
 	chosen    []bool  // rows that shrink takes
 	least     float64 // least slope at which hinge calls shrink
 	single    bool    // all rows have the same class
-	decided   bool    // it is known whether the rows need a frame
-	wanted    *frame  // frame that the rows need; if not nil, nothing was learned
-	idle      bool    // the frame is useless; nothing was learned
 	start     time.Time
 	trace
 }
 
 func newSolver(src block.Source, opt Options) *solver {
 	p := newProblem(src, opt)
-	s := &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
-	if opt.Loss == SquaredHinge {
-		s.goal *= finer
-	}
-	return s
+	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as the options allow. With many rows, it begins at the optimum of
@@ -309,36 +286,21 @@ func (s *solver) solve(ctx context.Context) error {
 	opt.L2 *= n / float64(s.src.Rows())
 	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver(sample, opt)
-	few.frame, few.decided = s.frame, s.decided
 	// The goal is about the difference between the objective at the sample's optimum and the optimum over all rows.
 	few.goal = float64(s.cols) / n
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	if s.wanted, s.idle, s.decided = few.wanted, few.idle, few.decided; s.wanted != nil || s.idle {
-		return nil
-	}
 	if err != nil || !few.converged || few.single {
 		return s.minimise(ctx) // training on all rows may work although training on a sample failed
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
-	if !s.loss.squared() {
-		return s.nearby(ctx, math.Sqrt(few.goal))
-	}
-	if h := few.hessian; h.w != nil {
-		for i := range h.rows {
-			h.rows[i] *= float64(s.src.Rows()) / n
-		}
-		if s.factor, _, err = dense.Factorise(ctx, h.rows, s.cols); err != nil {
-			return err
-		}
-	}
-	return s.minimise(ctx)
+	return s.nearby(ctx, math.Sqrt(few.goal))
 }
 
-// minimise continues from s.w with all rows. It returns early if the rows need a frame, or the frame is useless.
+// minimise continues from s.w with all rows.
 func (s *solver) minimise(ctx context.Context) error {
-	if !s.loss.squared() && s.loss.base == nil {
+	if s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
 	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
@@ -346,33 +308,17 @@ func (s *solver) minimise(ctx context.Context) error {
 	}
 	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
-		if clear(s.loss.base); s.loss.base != nil {
-			s.loss.slope = truncated.FirstSlope
-		}
+		clear(s.loss.base)
+		s.loss.slope = optimize.FirstSlope
 		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
 			return err
 		}
 	}
-	if !s.decided {
-		s.decided = true
-		// If all rows have one class, a bias is enough.
-		if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) {
-			s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
-			err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
-			s.done()
-			return err
-		}
-		if s.frame == nil {
-			s.wanted = s.far(&s.at, &s.hessian)
-		} else {
-			s.idle = s.constant(&s.hessian, s.at.weight)
-		}
-		if s.wanted != nil || s.idle {
-			return nil
-		}
-	}
-	if s.loss.squared() {
-		_, err := s.newton(ctx)
+	// If all rows have one class, a bias is enough.
+	if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
+		s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
+		err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
+		s.done()
 		return err
 	}
 	s.stuck = 0

@@ -1,9 +1,9 @@
-// Package elastic minimises a sum of losses over rows plus the elastic-net penalty L1 |w|_1 + L2/2 |w|^2.
-package elastic
+package optimize
 
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
@@ -19,12 +19,11 @@ type Penalty struct {
 
 // Of returns the penalty. w is the weights without the bias.
 func (p Penalty) Of(w []float64) float64 {
-	size, square := 0.0, 0.0
+	size := 0.0
 	for _, v := range w {
 		size += math.Abs(v)
-		square = math.FMA(v, v, square)
 	}
-	return float64(p.L1*size) + float64(p.L2/2*square)
+	return float64(p.L1*size) + float64(p.L2/2*f64.Dot(w, w))
 }
 
 // A Point is the loss and its derivatives at some weights, from one pass over the rows.
@@ -65,9 +64,13 @@ type Search struct {
 	Passes  int64
 	Steps   int64
 	damping dense.Damping
-	level   int    // number of steps since Minimise began whose gain is rounding error
-	mark    func() // called before each step; may be nil
-	resumed bool   // Minimise continues from a checkpoint
+	level   int                                  // number of steps since Minimise began whose gain is rounding error
+	mark    func()                               // called before each step; may be nil
+	resumed bool                                 // Minimise continues from a checkpoint
+	loss    interface{ State(*checkpoint.Walk) } // saves or restores the state of At; nil if there is none
+	relaxed bool                                 // relax was called
+	// steepest is the largest value of the Hessian's diagonal, without the bias, at any point.
+	steepest float64
 }
 
 // state saves or restores the state of the search before a step. A pass at the weights restores the rest of the point.
@@ -81,11 +84,18 @@ func (s *Search) state(w *checkpoint.Walk) {
 	w.Float(&s.Lower)
 	w.Float((*float64)(&s.damping))
 	checkpoint.Slice(w, &s.Point.W)
+	w.Bool(&s.relaxed)
+	w.Float(&s.steepest)
+	if s.loss != nil {
+		s.loss.State(w)
+	}
 }
 
 const (
 	flat     = 1e-12 // a smaller relative difference between objectives is rounding error
 	maxFlat  = 4     // most steps with a smaller gain; they only improve the bound
+	relaxed  = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
+	eased    = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
 	maxTried = 40    // most trials of a step from one point, each with more damping
 )
 
@@ -150,7 +160,32 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 		if moved, err := s.move(ctx, step); err != nil || !moved {
 			return nil, err
 		}
+		if s.damping > 0 && !s.relaxed && s.L1 == 0 && !s.NonNegative {
+			if err := s.relax(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
+}
+
+// relax goes towards the minima for greater penalties L2, each a tenth of the penalty before. A small penalty makes long
+// steps, which cross many kinks of a loss.
+func (s *Search) relax(ctx context.Context) error {
+	p, mark := s.Penalty, s.mark
+	s.relaxed, s.mark = true, nil
+	defer func() { s.mark = mark }()
+	var greater []float64
+	for l2 := p.L2 * 10; l2 < relaxed*s.steepest; l2 *= 10 {
+		greater = append(greater, l2)
+	}
+	for _, l2 := range slices.Backward(greater) {
+		s.Change(Penalty{L2: l2})
+		if _, err := s.Minimise(ctx, eased); err != nil {
+			return err
+		}
+	}
+	s.Change(p)
+	return nil
 }
 
 // Step returns the step from the point, and raises the lower bound with it.
@@ -237,7 +272,17 @@ func (p Penalty) Bound(d *Dual) float64 {
 
 func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	s.Passes++
-	return s.At(ctx, w)
+	p, err := s.At(ctx, w)
+	if err == nil && s.L1 == 0 {
+		features := len(w)
+		if s.Bias {
+			features--
+		}
+		for i := range features {
+			s.steepest = max(s.steepest, p.Hessian[i*(i+1)/2+i])
+		}
+	}
+	return p, err
 }
 
 func sum(a, b []float64) []float64 {

@@ -1,13 +1,11 @@
-package truncated
+package optimize
 
 import (
 	"context"
 	"math"
 
-	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
-	"halfspace/train/learner"
 )
 
 // FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
@@ -24,24 +22,14 @@ const (
 	narrower = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
-// A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
-// on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
-// Checkpoint.
-type Hinge struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-}
-
-// Solve finds the minimum, as Task.Solve does for a smooth loss.
+// Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0, as Truncated does for a smooth loss.
 //
 // It runs the augmented Lagrangian method (Yan and Li, "An Efficient Augmented Lagrangian Method for Support Vector
 // Machine", Optimization Methods and Software 35, 2020). The steps minimise a smooth form of the loss. Then each row's
 // dual variable becomes its multiplier, and the slope of the smooth form is raised. Only rows between their kinks have
 // a curvature. At the end these rows are few, and a product visits only them.
-func (h *Hinge) Solve(ctx context.Context) (*Solution, error) {
-	t := Task{Options: h.Options, Rows: h.Rows, L2: h.L2}
-	return t.solve(ctx, &hinge{slope: FirstSlope, base: make([]float64, h.Rows.Rows())})
+func (t *Task) Hinge(ctx context.Context) (*Solution, error) {
+	return t.truncated(ctx, &hinge{slope: FirstSlope, base: make([]float64, t.Rows.Rows())})
 }
 
 // A hinge is a smooth form of the hinge loss. The loss of a row with margin 1-u is the maximum over a of a u -

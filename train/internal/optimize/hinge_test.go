@@ -1,6 +1,4 @@
-// Package optima_test holds the methods of elastic, truncated and coordinate to the optima of other learners. It is a package of
-// its own: beside tests inside of a method's package, all learners above it would be compiled once more for them.
-package optima_test
+package optimize_test
 
 import (
 	"context"
@@ -12,10 +10,10 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/coordinate"
+	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/svm"
-	"halfspace/train/truncated"
 )
 
 // rows returns rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
@@ -35,14 +33,19 @@ func rows(n, features int, bias bool) *block.Data {
 	return testproblems.Dense(x, y, bias)
 }
 
+// task returns the task of logistic regression.
+func task(opt learner.Options, rows block.Source, p optimize.Penalty) *optimize.Task {
+	return &optimize.Task{Penalty: p, Options: opt, Rows: rows, Loss: f64.Logistic}
+}
+
 // solvers find the minimum for the hinge of many columns: svm takes one or the other by the number of rows.
-func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error) {
-	return map[string]func(context.Context, learner.Options, block.Source, float64) (*truncated.Solution, error){
-		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
-			return (&coordinate.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+func solvers() map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error) {
+	return map[string]func(context.Context, learner.Options, block.Source, float64) (*optimize.Solution, error){
+		"by row": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
+			return task(opt, rows, optimize.Penalty{L2: l2}).DualHinge(ctx)
 		},
-		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*truncated.Solution, error) {
-			return (&truncated.Hinge{Options: opt, Rows: rows, L2: l2}).Solve(ctx)
+		"truncated": func(ctx context.Context, opt learner.Options, rows block.Source, l2 float64) (*optimize.Solution, error) {
+			return task(opt, rows, optimize.Penalty{L2: l2}).Hinge(ctx)
 		},
 	}
 }
@@ -54,13 +57,13 @@ type optimum struct {
 }
 
 // check holds a solution to the objective of another method.
-func (o optimum) check(t *testing.T, what string, got *truncated.Solution, want float64) {
+func (o optimum) check(t *testing.T, what string, got *optimize.Solution, want float64) {
 	t.Helper()
-	if got.Gap > o.gap*got.Objective {
-		t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap, got.Objective, got.Passes)
+	if got.Gap() > o.gap*got.Objective {
+		t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap(), got.Objective, got.Passes)
 	}
-	if got.Objective > want*(1+o.above) || got.Objective-got.Gap > want*(1+1e-12) {
-		t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap, want)
+	if got.Objective > want*(1+o.above) || got.Objective-got.Gap() > want*(1+1e-12) {
+		t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap(), want)
 	}
 }
 
@@ -123,8 +126,8 @@ func TestAlone(t *testing.T) {
 		}
 		for name, solve := range solvers() {
 			got, err := solve(t.Context(), learner.Options{Epochs: 1000}, d, 1)
-			if err != nil || got.Objective != 0 || got.Gap != 0 || got.Passes > 20 || got.W[40]*float64(class) < 1 {
-				t.Errorf("%s, class %v: objective %v with the bias %v, a gap of %v after %d passes, error %v", name, class, got.Objective, got.W[40], got.Gap, got.Passes, err)
+			if err != nil || got.Objective != 0 || got.Gap() != 0 || got.Passes > 20 || got.W[40]*float64(class) < 1 {
+				t.Errorf("%s, class %v: objective %v with the bias %v, a gap of %v after %d passes, error %v", name, class, got.Objective, got.W[40], got.Gap(), got.Passes, err)
 			}
 		}
 	}
@@ -138,8 +141,8 @@ func TestHingePasses(t *testing.T) {
 	for name, solve := range solvers() {
 		for _, passes := range []int64{3, 6, 9} {
 			s := require.Value(solve(t.Context(), learner.Options{Epochs: passes, Workers: 2}, d, 1e-3))(t)
-			if s.Passes > passes || s.Gap < 1e-5*s.Objective || math.IsInf(s.Gap, 0) {
-				t.Errorf("%s, at most %d passes: %d passes bring the gap to %v of %v", name, passes, s.Passes, s.Gap, s.Objective)
+			if s.Passes > passes || s.Gap() < 1e-5*s.Objective || math.IsInf(s.Gap(), 0) {
+				t.Errorf("%s, at most %d passes: %d passes bring the gap to %v of %v", name, passes, s.Passes, s.Gap(), s.Objective)
 			}
 		}
 		if _, err := solve(ctx, learner.Options{Epochs: 10, Workers: 1}, d, 1); err == nil {

@@ -1,4 +1,4 @@
-package optima_test
+package optimize_test
 
 import (
 	"fmt"
@@ -6,27 +6,25 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/kernel/f64"
-	"halfspace/train/coordinate"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
+
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
 
-// TestPath: the penalties and objectives of a path are those that package elastic finds with a Hessian.
+// TestPath: the penalties and objectives of a path are those that Path finds with a Hessian.
 func TestPath(t *testing.T) {
-	for _, penalty := range []elastic.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
+	for _, penalty := range []optimize.Penalty{{}, {L2: 0.5}, {L2: 0.5, NonNegative: true}} {
 		for _, bias := range []bool{false, true} {
 			d := rows(1500, 40, bias)
 			want := require.Value(logistic.Path(t.Context(), d, logistic.Options{L2: penalty.L2, NonNegative: penalty.NonNegative}, 10, nil))(t)
-			task := coordinate.Net{Penalty: penalty, Options: learner.Options{Epochs: 1000, Workers: 2}, Rows: d, Loss: f64.Logistic}
-			got := require.Value(task.Path(t.Context(), 10, nil))(t)
+			got := require.Value(optimize.PathByColumns(task(learner.Options{Epochs: 1000, Workers: 2}, d, penalty), t.Context(), 10, nil))(t)
 			comparePaths(t, fmt.Sprintf("%+v, bias %t", penalty, bias), got, want)
 		}
 	}
 }
 
-func comparePaths(t *testing.T, what string, got, want []*elastic.Stage) {
+func comparePaths(t *testing.T, what string, got, want []*optimize.Stage) {
 	if len(got) != len(want) || len(got) < 3 {
 		t.Fatalf("%s: %d points, want %d", what, len(got), len(want))
 	}

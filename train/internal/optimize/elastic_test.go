@@ -1,4 +1,4 @@
-package elastic_test
+package optimize_test
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 
 	"halfspace/internal/dense"
 	"halfspace/internal/require"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 )
 
 // quadraticOf returns the point at w of the quadratic function with the gradient g at zeros and the Hessian X'X.
-func quadraticOf(x [][]float64, g, w []float64) *elastic.Point {
+func quadraticOf(x [][]float64, g, w []float64) *optimize.Point {
 	n := len(g)
-	p := &elastic.Point{W: w, Gradient: make([]float64, n)}
+	p := &optimize.Point{W: w, Gradient: make([]float64, n)}
 	for i := range n {
 		for j := range i + 1 {
 			sum := 0.0
@@ -34,13 +34,13 @@ func quadraticOf(x [][]float64, g, w []float64) *elastic.Point {
 		}
 		p.Loss += g[i] * w[i]
 	}
-	p.Dual = func(*elastic.Step) *elastic.Dual { return nil }
+	p.Dual = func(*optimize.Step) *optimize.Dual { return nil }
 	return p
 }
 
 // orthants returns the least objective of a quadratic function with a penalty. It takes each pattern of signs, finds the
 // stationary point with these signs, and keeps the best of those that have them.
-func orthants(t *testing.T, s *elastic.Search, x [][]float64, g []float64) float64 {
+func orthants(t *testing.T, s *optimize.Search, x [][]float64, g []float64) float64 {
 	n, best := len(g), math.Inf(1)
 	features := n
 	if s.Bias {
@@ -84,7 +84,7 @@ func TestQuadratic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for problem := range 300 {
 		n := 1 + rng.IntN(5)
-		s := &elastic.Search{Penalty: elastic.Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64(), NonNegative: problem%3 == 0}, Bias: problem%2 == 0}
+		s := &optimize.Search{Penalty: optimize.Penalty{L1: math.Exp(rng.NormFloat64()), L2: float64(rng.IntN(2)) * rng.Float64(), NonNegative: problem%3 == 0}, Bias: problem%2 == 0}
 		x, g, start := make([][]float64, 12), make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = make([]float64, n)

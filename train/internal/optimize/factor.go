@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"context"
@@ -40,8 +40,8 @@ func (s *search) refactor(ctx context.Context) error {
 	if s.remote {
 		err = s.scatterPicked(ctx, m, picks)
 	} else {
-		err = gram.Scatter(ctx, m, s.Rows, func(run block.Chunk, weights, _ []float64) {
-			copy(weights, picks[run.First:][:run.Len()])
+		err = gram.Scatter(ctx, m, s.Rows, func(chunk block.Chunk, weights, _ []float64) {
+			copy(weights, picks[chunk.First:][:chunk.Len()])
 		}, s.Workers)
 	}
 	if err != nil {

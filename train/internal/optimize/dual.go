@@ -1,5 +1,4 @@
-// Package coordinate finds optima by coordinate descent, for rows of many columns.
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -15,11 +14,9 @@ import (
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
-	nearly   = 5e-7 // the search stops at a gap of this times the objective
 	finest   = 1e-9 // the search ends when enough falls below this
 	leastCut = 0.05 // least factor of enough after the gap was computed
 	mostCut  = 0.5  // greatest factor of enough after the gap was computed
@@ -27,28 +24,19 @@ const (
 	neighbours = 16 // rows of a group; with 64 the search takes many more passes
 )
 
-// A Hinge is rows with labels -1 and +1, the loss max(0, 1 - y (w.x)) of a row, and the penalty 1/2 L2 |w|^2, L2 > 0,
-// on all weights but the bias. Of learner.Options it uses Epochs (most passes over the rows), Workers, Progress and
-// Checkpoint.
-type Hinge struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-}
-
-// A dual is the state of a search by Hinge.
+// A dual is the state of a search by DualHinge.
 //
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
-	*Hinge
+	tally
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // dual variable of each row
 	y        []float64
 	weights  []float64
 	squares  []float64            // for each row: curvature of the dual objective along a_i, times -1
-	rows     []*kernel.SparseRows // each run's rows, without zeros
+	rows     []*kernel.SparseRows // each chunk's rows, without zeros
 	order    []uint32             // numbers of the rows to visit: sample weight above 0, not left out
 	all      int                  // length of order when no row is left out
 	asleep   []bool               // rows that are left out
@@ -58,17 +46,14 @@ type dual struct {
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
 	loss     float64
-	visited  int64 // number of visits of rows
-	steps    int64
 	rng      *rand.Rand
 	pcg      *rand.PCG // generator behind rng
 	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
 	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
-	start    time.Time
 }
 
-// Solve returns weights near the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the
-// error. The Steps of the solution count changes of a dual variable.
+// DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or
+// reading the rows fails, it returns the weights so far with the error. The Steps of the solution count changes of a dual variable.
 //
 // The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate
 // Descent Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective
@@ -83,8 +68,8 @@ type dual struct {
 // b.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
-func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
-	s := &dual{Hinge: h, start: time.Now(), features: h.Rows.Spec().Width(), w: make([]float64, h.Rows.Spec().Cols()),
+func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
+	s := &dual{tally: tally{Task: t, start: time.Now()}, features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -94,7 +79,8 @@ func (h *Hinge) Solve(ctx context.Context) (*truncated.Solution, error) {
 			err = s.maximise(ctx)
 		}
 	}
-	return &truncated.Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes(), Steps: s.steps}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
+		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.
@@ -107,16 +93,16 @@ func (s *dual) begin(ctx context.Context) error {
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data)
 	square := 0.0
-	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
+	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			rows := csr.Rows(run, stay && csr.Clean(run), &kernel.SparseRows{})
+		for _, chunk := range chunks {
+			rows := csr.Rows(chunk, stay && csr.Clean(chunk), &kernel.SparseRows{})
 			s.rows = append(s.rows, rows)
-			for r, y := range run.Y {
+			for r, y := range chunk.Y {
 				columns, values := rows.Row(r)
-				weight, size := run.Weight(r), csr.Square(columns, values, s.features)/s.L2
+				weight, size := chunk.Weight(r), csr.Square(columns, values, s.features)/s.L2
 				if weight > 0 {
 					s.order = append(s.order, uint32(len(s.y)))
 					s.loss += weight // the loss at zero weights
@@ -166,7 +152,7 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.mark(); s.passes()+3 <= s.Epochs; s.mark() {
+	for s.mark(s.state); s.passes()+3 <= s.Epochs; s.mark(s.state) {
 		all, steps := s.all == len(s.order), s.steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
@@ -179,7 +165,7 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*nearly*s.estimate()) || steps == s.steps // NaN ends the search
+		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.steps // NaN ends the search
 		if !ready && swept.gap > s.waking {
 			continue
 		}
@@ -191,7 +177,7 @@ func (s *dual) maximise(ctx context.Context) error {
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lower, nearly*s.objective()
+		gap, goal := s.objective()-s.lower, goal*s.objective()
 		if gap <= goal || s.enough < finest || steps == s.steps && off == 0 {
 			return nil
 		}
@@ -251,7 +237,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 		rows := order[:copy(order[:], group)]
 		s.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, i := range rows {
-			s.visit(i, &t, &top, &bottom)
+			s.maximiseRow(i, &t, &top, &bottom)
 		}
 	}
 	s.passed(len(s.order))
@@ -266,8 +252,8 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	return t, ctx.Err()
 }
 
-// visit maximises the dual objective over the variable of row i.
-func (s *dual) visit(i uint32, t *swept, top, bottom *float64) {
+// maximiseRow maximises the dual objective over the variable of row i.
+func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
 	slope := float64(y*csr.Score(columns, values, s.w)) - 1
@@ -377,17 +363,5 @@ func (s *dual) scale(v []float64, of int, f float64) {
 	s.passed(len(s.y))
 }
 
-// passes returns the number of passes over the rows, rounded up.
-func (s *dual) passes() int64 {
-	n := max(1, int64(len(s.y)))
-	return (s.visited + n - 1) / n
-}
-
-// passed adds to the number of visits, and reports progress.
-func (s *dual) passed(visits int) {
-	s.visited += int64(visits)
-	if s.Progress == nil {
-		return
-	}
-	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.w)})
-}
+// passed counts visits, and reports progress.
+func (s *dual) passed(visits int) { s.visit(int64(visits), s.w, nil) }

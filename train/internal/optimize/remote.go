@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // computes losses. Other processes make the sums over columns. A piece is one or more whole groups, so all sums have
 // the order of a single process.
 
-// looked is the data of a run from the first pass.
+// looked is the data of a chunk from the first pass.
 type looked struct {
 	labels
 	elements int64 // number of elements that aren't 0
@@ -28,11 +28,11 @@ var lookPass = distributed.NewPerChunk("truncated.look", lookRun)
 
 func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
-	return func(run block.Chunk) *looked {
+	return func(chunk block.Chunk) *looked {
 		var rows csr.Reader
-		rows.Begin(run)
-		l := &looked{labels: labelsOf(run)}
-		for r := range run.Len() {
+		rows.Begin(chunk)
+		l := &looked{labels: labelsOf(chunk)}
+		for r := range chunk.Len() {
 			norm, elements := rows.Norm(r, features)
 			l.elements += int64(elements)
 			l.radius = max(l.radius, norm)
@@ -63,10 +63,10 @@ func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	return s.grouping(ctx, elements, resumed)
 }
 
-// A piece is one or more groups of a pass on a cluster, and the numbers of their runs and rows.
+// A piece is one or more groups of a pass on a cluster, and the numbers of their chunks and rows.
 type piece struct {
-	runs   []int64
-	groups []group // the groups; their ends count from the first run of the piece
+	chunks []int64
+	groups []group // the groups; their ends count from the first chunk of the piece
 	lo, hi int64   // rows lo to hi-1
 }
 
@@ -74,28 +74,28 @@ type piece struct {
 // distributed.Consecutive.
 func pieces(groups []group, rows int64) (cut []piece) {
 	first, rest := 0, groups
-	for _, runs := range distributed.Consecutive(rows) {
-		p, end := piece{lo: int64(first) * block.ChunkRows}, int(runs[len(runs)-1])+1
+	for _, chunks := range distributed.Consecutive(rows) {
+		p, end := piece{lo: int64(first) * block.ChunkRows}, int(chunks[len(chunks)-1])+1
 		last := first
 		for ; len(rest) > 0 && rest[0].end <= end; rest = rest[1:] {
 			last = rest[0].end
 			p.groups = append(p.groups, group{last - first, rest[0].all})
 		}
 		for ; first < last; first++ {
-			p.runs = append(p.runs, int64(first))
+			p.chunks = append(p.chunks, int64(first))
 		}
-		if p.hi = min(rows, int64(last)*block.ChunkRows); len(p.runs) > 0 {
+		if p.hi = min(rows, int64(last)*block.ChunkRows); len(p.chunks) > 0 {
 			cut = append(cut, p)
 		}
 	}
 	return cut
 }
 
-func runsOf(cut []piece) (runs [][]int64) {
+func runsOf(cut []piece) (chunks [][]int64) {
 	for _, p := range cut {
-		runs = append(runs, p.runs)
+		chunks = append(chunks, p.chunks)
 	}
-	return runs
+	return chunks
 }
 
 // own is the arguments of one piece: its groups, and factors and curvatures of its rows.
@@ -136,8 +136,8 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *own) (par
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, true, func(c *scratch, run block.Chunk, _ *part) {
-		c.columnSums(t.read(c, run), o.factor[run.First:][:run.Len()], o.curvature[run.First:])
+	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *part) {
+		c.columnSums(t.read(c, chunk), o.factor[chunk.First:][:chunk.Len()], o.curvature[chunk.First:])
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
 }
@@ -147,9 +147,9 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) 
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, false, func(c *scratch, run block.Chunk, p *part) {
-		curvature := o.curvature[run.First:][:run.Len()]
-		c.product(t.read(c, run), d, curvature, c.z[:])
+	err = t.pass(ctx, false, func(c *scratch, chunk block.Chunk, p *part) {
+		curvature := o.curvature[chunk.First:][:chunk.Len()]
+		c.product(t.read(c, chunk), d, curvature, c.z[:])
 		p.scores = appendSome(p.scores, c.z[:], curvature, false)
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
@@ -161,11 +161,11 @@ func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (sc
 	if err != nil {
 		return nil, err
 	}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(run block.Chunk) []float64 {
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) []float64 {
 		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
-		curvature := o.curvature[run.First:][:run.Len()]
-		rest(t.read(c, run), d, curvature, c.z[:])
+		curvature := o.curvature[chunk.First:][:chunk.Len()]
+		rest(t.read(c, chunk), d, curvature, c.z[:])
 		return appendSome(nil, c.z[:], curvature, true)
 	}, func(z []float64) { scores = append(scores, z...) })
 	return scores, err
@@ -186,13 +186,13 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*part
 	err := parallel.Ordered(ctx, s.Workers, len(s.groups), func(g int) *part {
-		c, t, run := s.scratch.Get().(*scratch), &part{}, 0
+		c, t, chunk := s.scratch.Get().(*scratch), &part{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {
-			run = s.groups[g-1].end
+			chunk = s.groups[g-1].end
 		}
-		for ; run < s.groups[g].end; run++ {
-			first := int64(run) * block.ChunkRows
+		for ; chunk < s.groups[g].end; chunk++ {
+			first := int64(chunk) * block.ChunkRows
 			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
 		}
 		return t
@@ -260,21 +260,21 @@ func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	return row
 }
 
-// pickedTask returns the rows whose numbers in the piece are the argument: one block for each run with a picked row.
+// pickedTask returns the rows whose numbers in the piece are the argument: one block for each chunk with a picked row.
 var pickedTask = distributed.NewOwn("truncated.picked", pickedOf)
 
 func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
-	for runs, err := range block.Chunks(ctx, src.Source, 1) {
+	for chunks, err := range block.Chunks(ctx, src.Source, 1) {
 		if err != nil {
 			return nil, err
 		}
-		for _, run := range runs {
+		for _, chunk := range chunks {
 			n := 0
-			for n < len(rows) && int64(rows[n]) < run.First+int64(run.Len()) {
+			for n < len(rows) && int64(rows[n]) < chunk.First+int64(chunk.Len()) {
 				n++
 			}
 			if n > 0 {
-				blocks = append(blocks, gather(run, rows[:n]))
+				blocks = append(blocks, gather(chunk, rows[:n]))
 			}
 			rows = rows[n:]
 		}
@@ -282,26 +282,26 @@ func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 	return blocks, nil
 }
 
-// gather copies the rows with the given numbers from a run, without labels and sample weights.
-func gather(run block.Chunk, rows []uint32) *block.Block {
-	to := block.New(0, len(rows), run.Cols)
-	if run.Sparse != nil {
-		to = block.NewSparse(0, len(rows), 0, run.Cols)
+// gather copies the rows with the given numbers from a chunk, without labels and sample weights.
+func gather(chunk block.Chunk, rows []uint32) *block.Block {
+	to := block.New(0, len(rows), chunk.Cols)
+	if chunk.Sparse != nil {
+		to = block.NewSparse(0, len(rows), 0, chunk.Cols)
 	}
 	for k, row := range rows {
-		r := int(int64(row) - run.First)
-		if run.Sparse == nil {
-			copy(to.X[k*to.Stride:], run.X[r*run.Stride:(r+1)*run.Stride])
+		r := int(int64(row) - chunk.First)
+		if chunk.Sparse == nil {
+			copy(to.X[k*to.Stride:], chunk.X[r*chunk.Stride:(r+1)*chunk.Stride])
 		} else {
-			to.AppendRow(run.Block, r)
+			to.AppendRow(chunk.Block, r)
 		}
 	}
-	to.Y, to.W, to.Centring = nil, nil, run.Centring
+	to.Y, to.W, to.Centring = nil, nil, chunk.Centring
 	return to
 }
 
 // scatterPicked is gram.Scatter with one weight for each row, of which few aren't 0. It fetches the rows with a weight
-// from the cluster. Rows of one run stay together in a run, so the sums have the same order.
+// from the cluster. Rows of one chunk stay together in a chunk, so the sums have the same order.
 func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []float64) error {
 	all := distributed.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block
@@ -314,8 +314,8 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 			}
 		}
 		return rows
-	}, func(runs []*block.Block) error {
-		for _, b := range runs {
+	}, func(chunks []*block.Block) error {
+		for _, b := range chunks {
 			b = b.Clone() // a copy in aligned memory
 			b.First = int64(len(blocks)) * block.ChunkRows
 			for range b.Len() {
@@ -333,5 +333,5 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 		return err
 	}
 	rows := block.AssumeValid(block.NewData(s.Rows.Spec(), blocks))
-	return gram.Scatter(ctx, m, rows, func(run block.Chunk, s, _ []float64) { copy(s, run.W) }, s.Workers)
+	return gram.Scatter(ctx, m, rows, func(chunk block.Chunk, s, _ []float64) { copy(s, chunk.W) }, s.Workers)
 }

@@ -1,6 +1,4 @@
-// Package truncated minimises sums of losses over rows of many columns, for which a Hessian is too large. It uses
-// Newton's method with steps by conjugate gradients, known as the truncated Newton method.
-package truncated
+package optimize
 
 import (
 	"context"
@@ -15,35 +13,17 @@ import (
 )
 
 const (
-	nearly  = 5e-7  // the search stops at a gap of this times the objective
-	forcing = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	spare   = 0.25  // or if the residual alone would leave this times the gap to reach
-	flat    = 1e-12 // a gain below this times the objective is rounding error
-	idle    = 5     // consecutive steps with a smaller gain that end the search
-	level   = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
-	even    = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	goal     = 5e-7  // the search stops at a gap of this times the objective
+	forcing  = 0.3   // conjugate gradients stop at a residual of this times the gradient
+	spare    = 0.25  // or if the residual alone would leave this times the gap to reach
+	flatStep = 1e-12 // a gain below this times the objective is rounding error
+	idle     = 5     // consecutive steps with a smaller gain that end the search
+	level    = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
+	even     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
-// A Task is rows with labels -1 and +1, a loss, and the penalty 1/2 L2 |w|^2, L2 > 0, on all weights but the bias. Of
-// learner.Options it uses Epochs (most passes over the rows), Workers, Progress and Checkpoint.
-type Task struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
-	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
-	Loss func(z, factor, curvature, loss, y []float64)
-}
-
-// A Solution is the result of a task.
-type Solution struct {
-	W                    []float64 // weights, one for each column
-	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
-	Weight               float64   // sum of the sample weights
-	Passes, Steps        int64
-}
-
-// Solve finds the minimum. If ctx ends or reading the rows fails, it returns the weights so far with the error.
+// Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
+// far with the error.
 //
 // A step d minimises g.d + 1/2 d'Hd up to a residual, where g is the gradient and H the Hessian at w. Conjugate
 // gradients find d, preconditioned by H's diagonal or by a factor of a sampled Hessian. They need products of H with
@@ -56,42 +36,40 @@ type Solution struct {
 // Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective; see bound. Sums are float64. They are made
-// within a group of runs in row order, and then over the groups in row order; see group. A score makes four sums, each
+// within a group of chunks in row order, and then over the groups in row order; see group. A score makes four sums, each
 // of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
 // workers nor on the form of the rows.
-func (t *Task) Solve(ctx context.Context) (*Solution, error) {
-	return t.solve(ctx, nil)
+func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
+	return t.truncated(ctx, nil)
 }
 
-// solve is Solve, with the loss of h in place of t.Loss unless h is nil.
-func (t *Task) solve(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Task: t, table: newTable(t.Rows, t.Workers), hinge: h, start: time.Now(), features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+// truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
+func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
+	s := &search{tally: tally{Task: t, start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Gap: max(0, s.at.objective-s.lower), Weight: s.at.weight,
-		Passes: s.passes(), Steps: s.steps}, err
+	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Lower: s.at.objective - max(0, s.at.objective-s.lower), Weight: s.at.weight,
+		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
 }
 
 // A search is the state of a task.
 type search struct {
-	*Task
+	tally
 	*table
-	hinge          *hinge // loss in place of Task.Loss; nil: Task.Loss
-	remote         bool   // a cluster makes the passes over the rows; see remote.go
-	features       int
-	at, other      point            // point at the weights; other lends its memory to the next point
-	vectors        [5][]float64     // work memory of conjugate, for all columns
-	rowVectors     [2][]float64     // work memory of conjugate, for all rows
-	measure        *learner.Measure // state after the last pass; nil if unknown
-	lower          float64          // the greatest dual objective so far
-	radius         float64          // largest norm of a row's features; like y and weights it is known after the first pass
-	y, weights     []float64
-	visited, steps int64 // visited counts rows
-	start          time.Time
+	hinge      *hinge // loss in place of Task.Loss; nil: Task.Loss
+	remote     bool   // a cluster makes the passes over the rows; see remote.go
+	features   int
+	at, other  point            // point at the weights; other lends its memory to the next point
+	vectors    [5][]float64     // work memory of conjugate, for all columns
+	rowVectors [2][]float64     // work memory of conjugate, for all rows
+	measure    *learner.Measure // state after the last pass; nil if unknown
+	lower      float64          // the greatest dual objective so far
+	radius     float64          // largest norm of a row's features; like y and weights it is known after the first pass
+	y, weights []float64
 
 	factors  bool          // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
 	factor   *dense.Factor // nil if there is none yet
@@ -104,9 +82,7 @@ type search struct {
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	w.Int(&s.visited)
-	w.Int(&s.steps)
+	s.tally.state(w)
 	w.Count(&s.same)
 	w.Count(&s.products)
 	w.Bool(&s.grouped)
@@ -117,12 +93,10 @@ func (s *search) state(w *checkpoint.Walk) {
 	s.hinge.state(w)
 }
 
-func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visited, s.state) }
-
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.mark(); s.at.objective-s.lower > nearly*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark() {
+	for s.mark(s.state); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -136,12 +110,6 @@ func (s *search) minimise(ctx context.Context) error {
 
 // spent tells whether at most the given number of passes is left.
 func (s *search) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
-
-// passes returns the number of passes over the rows, rounded up. A pass counts as many visits as there are rows.
-func (s *search) passes() int64 {
-	rows := s.Rows.Rows()
-	return (s.visited + rows - 1) / rows
-}
 
 // step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
@@ -165,10 +133,10 @@ func (s *search) step(ctx context.Context) error {
 		return err
 	}
 	gain := s.at.smooth - next.smooth
-	if s.same++; gain > flat*s.at.smooth {
+	if s.same++; gain > flatStep*s.at.smooth {
 		s.same = 0
 	}
-	if gain >= -flat*s.at.smooth {
+	if gain >= -flatStep*s.at.smooth {
 		s.at, s.other = next, s.at
 		s.steps++
 		s.grouped = true
@@ -195,7 +163,7 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	f64.Axpy(residual, -1, s.at.gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*nearly*s.at.objective
+	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.objective
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break
@@ -236,17 +204,10 @@ func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	enough := even * s.at.weight
-	slope, _, err := s.slope(ctx, p.scores, nil, 0)
-	if err != nil || math.Abs(slope) <= enough {
-		return err
-	}
-	sign := math.Copysign(1, -slope)
-	by, err := dense.Root(0, enough, func(length float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, p.scores, nil, sign*length)
-		return sign * slope, curvature, err
+	by, err := bestBias(even*s.at.weight, func(by float64) (slope, curvature float64, err error) {
+		return s.slope(ctx, p.scores, nil, by)
 	})
-	if by = float64(by * sign); by-by != 0 {
+	if by == 0 {
 		return err
 	}
 	p.w[s.features] += by
@@ -254,6 +215,24 @@ func (s *search) balance(ctx context.Context, p *point) error {
 		p.scores[i] += by
 	}
 	return err
+}
+
+// bestBias returns the change of the bias at which the sum of losses is least, or 0 if its slope there is at most enough
+// already. slope returns the first and second derivative of the sum of losses after a change of the bias.
+func bestBias(enough float64, slope func(by float64) (slope, curvature float64, err error)) (by float64, err error) {
+	first, _, err := slope(0)
+	if err != nil || math.Abs(first) <= enough {
+		return 0, err
+	}
+	sign := math.Copysign(1, -first)
+	by, err = dense.Root(0, enough, func(length float64) (float64, float64, error) {
+		rise, curvature, err := slope(sign * length)
+		return sign * rise, curvature, err
+	})
+	if by = float64(by * sign); by-by != 0 {
+		return 0, err
+	}
+	return by, err
 }
 
 // A point is weights, and the sums that a pass over the rows computes at them.

@@ -1,4 +1,4 @@
-package crammer
+package svm
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 )
 
 // A visit is the work memory of a visit of a row.
-type visit struct {
+type jointVisit struct {
 	columns []uint32  // columns of the features that aren't 0
 	values  []float64 // values of these columns
 	slope   []float64 // for each class: its score, plus 1 unless it is the row's class
@@ -18,12 +18,12 @@ type visit struct {
 	sorted  []float64
 }
 
-func newVisit(classes int) visit {
-	return visit{slope: make([]float64, classes)}
+func newJointVisit(classes int) jointVisit {
+	return jointVisit{slope: make([]float64, classes)}
 }
 
 // load stores the columns and values of the features of row r that aren't 0.
-func (v *visit) load(b *block.Block, r, features int) {
+func (v *jointVisit) load(b *block.Block, r, features int) {
 	v.columns, v.values = v.columns[:0], v.values[:0]
 	if b.Sparse == nil {
 		for c, x := range b.X[r*b.Stride:][:features] {
@@ -42,7 +42,7 @@ func (v *visit) load(b *block.Block, r, features int) {
 }
 
 // square returns the sum of squares of the loaded row.
-func (v *visit) square() (sum float64) {
+func (v *jointVisit) square() (sum float64) {
 	for _, x := range v.values {
 		sum += float64(x * x)
 	}
@@ -50,7 +50,7 @@ func (v *visit) square() (sum float64) {
 }
 
 // score computes the slopes of the loaded row, whose class is given.
-func (v *visit) score(w, bias []float64, class int) {
+func (v *jointVisit) score(w, bias []float64, class int) {
 	copy(v.slope, bias)
 	n := len(bias)
 	for k, c := range v.columns {
@@ -68,7 +68,7 @@ func (v *visit) score(w, bias []float64, class int) {
 //
 // The best a minimises 1/2 A |a|^2 + B.a, where A is the row's square and B is the slopes minus A a. For every class k
 // it is min(limit of k, (t - B_k)/A), with the t that makes the sum over the classes 0.
-func (s *search) visit(b *block.Block, r int) (violation float64) {
+func (s *jointSearch) visit(b *block.Block, r int) (violation float64) {
 	i := b.First + int64(r)
 	one, a, v := &s.rows[i], s.a[int(i)*s.classes:][:s.classes], &s.scratch
 	if one.bound == 0 {
@@ -103,7 +103,7 @@ func (s *search) visit(b *block.Block, r int) (violation float64) {
 }
 
 // limit returns the upper bound of a_k.
-func (r *row) limit(k int) float64 {
+func (r *jointRow) limit(k int) float64 {
 	if k == int(r.class) {
 		return r.bound
 	}
@@ -111,7 +111,7 @@ func (r *row) limit(k int) float64 {
 }
 
 // change sets a to the best values for the loaded row, and changes the weights and the biases accordingly.
-func (s *search) change(one *row, a []float64) {
+func (s *jointSearch) change(one *jointRow, a []float64) {
 	v := &s.scratch
 	v.sorted = v.sorted[:0]
 	for _, k := range v.free {

@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	firstPart = 1.0   // the first step ends once the sum of violations is this times the sum at its start
-	leastPart = 1e-12 // steps that end at a smaller part can't improve: rounding errors prevent it
-	maxRounds = 100   // most rounds of coordinate descent in a step
-	least     = 1e-12 // summand of a second derivative, so that it is above 0
+	firstPart  = 1.0   // the first step ends once the sum of violations is this times the sum at its start
+	leastPart  = 1e-12 // steps that end at a smaller part can't improve: rounding errors prevent it
+	mostRounds = 100   // most rounds of coordinate descent in a step
+	least      = 1e-12 // summand of a second derivative, so that it is above 0
 )
 
 // violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
@@ -72,7 +72,7 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	}
 	active, whole := slices.Clone(all), true
 	limit := math.Inf(1)
-	for rounds < maxRounds {
+	for rounds < mostRounds {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
@@ -106,11 +106,11 @@ func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
 		s.diagonal[j] = -1
 	}
-	return s.columns.each(ctx, s.Workers, func(j int) {
+	return s.elements.each(ctx, s.Workers, func(j int) {
 		if s.diagonal[j] != -1 {
 			return
 		}
-		s.diagonal[j] = s.columns.curvature(j, s.along)
+		s.diagonal[j] = s.elements.curvature(j, s.along)
 	})
 }
 
@@ -121,8 +121,8 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 	s.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	left := order[:0]
 	for _, j := range order {
-		s.visited += s.columns.size(j)
-		slope, curvature := s.gradient[j]+s.columns.slope(j, s.along), s.diagonal[j]+least
+		s.visited += s.elements.size(j)
+		slope, curvature := s.gradient[j]+s.elements.slope(j, s.along), s.diagonal[j]+least
 		if j < s.features {
 			slope += float64(s.L2 * next[j])
 			curvature += s.L2
@@ -137,7 +137,7 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 		to := s.best(j, w, slope, curvature)
 		if by := to - w; by != 0 {
 			next[j] = to
-			s.columns.move(j, s.along, by)
+			s.elements.move(j, s.along, by)
 		}
 	}
 	*active = left

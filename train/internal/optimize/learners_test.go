@@ -1,4 +1,4 @@
-package elastic_test
+package optimize_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/elastic"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
@@ -28,14 +28,14 @@ type learned struct {
 // losses train with the penalties l1 and l2. derivative returns that of the loss at a margin.
 var losses = []struct {
 	name       string
-	train      func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned
+	train      func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned
 	derivative func(margin float64) float64
 }{
-	{"logistic", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
+	{"logistic", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned {
 		r := require.Value(logistic.Train(t.Context(), d, logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: learner.Options{Workers: workers}}))(t)
 		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
-	{"squared hinge", func(t *testing.T, d block.Source, p elastic.Penalty, workers int) learned {
+	{"squared hinge", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned {
 		r := require.Value(svm.Train(t.Context(), d, svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative, Options: learner.Options{Workers: workers}}))(t)
 		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
 	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
@@ -63,7 +63,7 @@ func gradient(t *testing.T, d block.Source, w []float64, derivative func(float64
 
 // optimal fails unless the weights meet the conditions of Karush, Kuhn and Tucker: the gradient of the loss and of l2
 // is -l1 times the sign of a weight, between -l1 and l1 at weights of 0, and 0 for the bias.
-func optimal(t *testing.T, name string, d block.Source, w []float64, p elastic.Penalty, derivative func(float64) float64) {
+func optimal(t *testing.T, name string, d block.Source, w []float64, p optimize.Penalty, derivative func(float64) float64) {
 	t.Helper()
 	size := p.L1
 	for _, v := range gradient(t, d, make([]float64, len(w)), derivative) {
@@ -130,7 +130,7 @@ func problems() map[string]*block.Data {
 	}
 }
 
-var penalties = []elastic.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4},
+var penalties = []optimize.Penalty{{L1: 0.01}, {L1: 1}, {L1: 20}, {L1: 1, L2: 1e-6}, {L1: 2, L2: 3}, {L1: 1e4},
 	{L1: 1, NonNegative: true}, {L2: 1, NonNegative: true}, {L1: 2, L2: 3, NonNegative: true}}
 
 // TestOptimum: the exact weights are the optimum. The gap proves that the rounded ones are as good, but for columns far from
@@ -170,7 +170,7 @@ func TestSampled(t *testing.T) {
 		}
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]/2+0.3+rng.NormFloat64())
 	}
-	d, p := testproblems.Dense(x, y, true), elastic.Penalty{L1: 300, L2: 1}
+	d, p := testproblems.Dense(x, y, true), optimize.Penalty{L1: 300, L2: 1}
 	for _, l := range losses {
 		optimal(t, l.name, d, l.train(t, d, p, 2).exact, p, l.derivative)
 	}

@@ -1,9 +1,8 @@
-package truncated
+package optimize
 
 import (
 	"context"
 	"slices"
-	"time"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
@@ -36,15 +35,15 @@ func (s *search) first(ctx context.Context) error {
 	}
 	s.forms = make([]form, (n+block.ChunkRows-1)/block.ChunkRows)
 	var elements []int64
-	err = s.evaluate(ctx, &s.at, func(c *scratch, run block.Chunk, t *part) {
-		s.look(run)
-		rows := s.read(c, run)
-		for r := range run.Len() {
-			s.y[run.First+int64(r)], s.weights[run.First+int64(r)] = float64(run.Y[r]), run.Weight(r)
+	err = s.evaluate(ctx, &s.at, func(c *scratch, chunk block.Chunk, t *part) {
+		s.look(chunk)
+		rows := s.read(c, chunk)
+		for r := range chunk.Len() {
+			s.y[chunk.First+int64(r)], s.weights[chunk.First+int64(r)] = float64(chunk.Y[r]), chunk.Weight(r)
 			norm, _ := rows.Norm(r, s.features)
 			t.radius = max(t.radius, norm)
 		}
-		t.elements = int64(s.forms[run.Number].elements)
+		t.elements = int64(s.forms[chunk.Number].elements)
 		c.all = t.elements >= int64(s.cols)
 	}, func(t *part) {
 		elements = append(elements, t.elements)
@@ -56,7 +55,7 @@ func (s *search) first(ctx context.Context) error {
 	return s.grouping(ctx, elements, resumed)
 }
 
-// grouping ends the first pass: it joins runs to groups by their numbers of elements.
+// grouping ends the first pass: it joins chunks to groups by their numbers of elements.
 func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) error {
 	s.factors = s.worthFactor(s.group(elements))
 	if resumed && s.grouped {
@@ -72,8 +71,8 @@ func (s *search) uncounted() (end func()) {
 	return func() { s.visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
 }
 
-// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each run before
-// it sums over the run, and seen with the sums of each group.
+// evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
+// it sums over the chunk, and seen with the sums of each group.
 func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.scores))
 	merge := func(t *part) {
@@ -94,12 +93,12 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	if s.remote {
 		err = s.sumsRemote(ctx, p, merge)
 	} else {
-		err = s.pass(ctx, true, func(c *scratch, run block.Chunk, t *part) {
+		err = s.pass(ctx, true, func(c *scratch, chunk block.Chunk, t *part) {
 			if look != nil {
-				look(c, run, t)
+				look(c, chunk, t)
 			}
-			s.lossSums(c, run.First, c.factor[:run.Len()], p, t)
-			c.columnSums(s.read(c, run), c.factor[:run.Len()], p.curvature[run.First:])
+			s.lossSums(c, chunk.First, c.factor[:chunk.Len()], p, t)
+			c.columnSums(s.read(c, chunk), c.factor[:chunk.Len()], p.curvature[chunk.First:])
 		}, merge)
 	}
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zo
 	s.Loss(z, factor, curvature, loss, y)
 }
 
-// lossSums adds the sums over the rows of a run, from row first on, that depend only on p.scores. It writes the rows'
+// lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.scores. It writes the rows'
 // curvatures to p.curvature, and the derivatives of their losses to factor, which has one element for each row. Both
 // are multiplied by the sample weight.
 func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *part) {
@@ -180,8 +179,8 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	if s.remote {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
-		err = s.pass(ctx, false, func(c *scratch, run block.Chunk, t *part) {
-			t.visited += c.product(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
+		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *part) {
+			t.visited += c.product(s.read(c, chunk), d, s.at.curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	for i := range s.features {
@@ -202,10 +201,10 @@ func (s *search) rest(ctx context.Context, d, scores []float64) error {
 	if s.remote {
 		err = s.restRemote(ctx, d, scores, merge)
 	} else {
-		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(run block.Chunk) int64 {
+		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
-			return rest(s.read(c, run), d, s.at.curvature[run.First:][:run.Len()], scores[run.First:])
+			return rest(s.read(c, chunk), d, s.at.curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	s.passed(visited)
@@ -247,23 +246,20 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 	return slope, curvature, err
 }
 
-// Value makes a pass over the rows and returns the sum of their losses at w.
-func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
-	all, err := t.Values(ctx, [][]float64{w})
-	return all[0], err
-}
-
-// Values makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (t *Task) Values(ctx context.Context, all [][]float64) ([]float64, error) {
+// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+	if t.Dense != nil && !Wide(t.Rows.Spec().Cols()) {
+		return t.Dense(t.Rows).Losses(ctx, all)
+	}
 	total := make([]float64, len(all))
 	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
 		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
 	}
-	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(run block.Chunk) []float64 { return t.values(scores(run)) }, merge)
+	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.values(scores(chunk)) }, merge)
 }
 
-// scored is the labels and the scores of the rows of a run.
+// scored is the labels and the scores of the rows of a chunk.
 type scored struct {
 	labels
 	scores [][]float64 // scores for each vector of weights
@@ -271,7 +267,7 @@ type scored struct {
 
 func (s *scored) Fields() []any { return []any{&s.labels, &s.scores} }
 
-// labels are the labels -1 and +1 of the rows of a run, and their sample weights, which are nil if all are 1.
+// labels are the labels -1 and +1 of the rows of a chunk, and their sample weights, which are nil if all are 1.
 type labels struct {
 	y       []float32
 	weights []float64
@@ -279,9 +275,9 @@ type labels struct {
 
 func (l *labels) Fields() []any { return []any{&l.y, &l.weights} }
 
-func labelsOf(run block.Chunk) labels {
-	l := labels{weights: run.W}
-	for _, y := range run.Y {
+func labelsOf(chunk block.Chunk) labels {
+	l := labels{weights: chunk.W}
+	for _, y := range chunk.Y {
 		l.y = append(l.y, float32(y))
 	}
 	return l
@@ -297,14 +293,14 @@ func (l *labels) at(r int) (y, weight float64) {
 
 var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
 
-// scoresRun returns the function that computes the scores of a run for each vector of weights.
+// scoresRun returns the function that computes the scores of a chunk for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
-	return func(run block.Chunk) *scored {
+	return func(chunk block.Chunk) *scored {
 		var rows csr.Reader
-		rows.Begin(run)
-		s := &scored{labels: labelsOf(run)}
+		rows.Begin(chunk)
+		s := &scored{labels: labelsOf(chunk)}
 		for _, w := range all {
-			z := make([]float64, run.Len())
+			z := make([]float64, chunk.Len())
 			for r := range z {
 				z[r] = rows.Score(r, w)
 			}
@@ -314,7 +310,7 @@ func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 	}
 }
 
-// values returns the sum of the losses of a run for each vector of weights.
+// values returns the sum of the losses of a chunk for each vector of weights.
 func (t *Task) values(s *scored) []float64 {
 	n := len(s.y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
@@ -332,12 +328,8 @@ func (t *Task) values(s *scored) []float64 {
 	return sums
 }
 
-// passed adds to the number of visits, and reports progress.
+// passed counts visits, and reports progress.
 func (s *search) passed(visits int64) {
-	s.visited += visits
-	if s.Progress == nil {
-		return
-	}
-	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visited, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.at.w), Measure: s.measure})
+	s.visit(visits, s.at.w, s.measure)
 	s.measure = nil
 }

@@ -1,6 +1,4 @@
-// Package crammer minimises the hinge of more than two classes together: the multi-class support vector machine of
-// Crammer and Singer.
-package crammer
+package svm
 
 import (
 	"context"
@@ -12,12 +10,12 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
 const (
-	tolerance = 1e-6  // a result has converged if its gap is at most this times the objective
-	finer     = 0.3   // the search stops at a gap of this times tolerance times the objective
+	jointGoal = 0.3   // the search stops at a gap of this times tolerance times the objective
 	loosest   = 1     // first violation at which the gap is measured
 	tighter   = 0.5   // factor of that violation after each measurement
 	tightest  = 1e-10 // least violation at which the gap is measured
@@ -27,18 +25,10 @@ const (
 // A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but the biases, L2 > 0. Of
 // learner.Options it uses Epochs (most passes over the rows), Seed, Workers, Progress and Checkpoint. A pass counts as
 // many visits as there are rows.
-type Task struct {
+type joint struct {
 	learner.Options
 	Rows block.Source
 	L2   float64
-}
-
-// A Solution is the result of a task.
-type Solution struct {
-	W                    []float64 // one vector for each class, one element for each column
-	Loss, Objective, Gap float64   // Objective is above the minimum by at most Gap
-	Passes, Visits       int64
-	Steps                int64 // visits that changed dual variables
 }
 
 // Solve finds the minimum over the vectors w_k of
@@ -60,9 +50,9 @@ type Solution struct {
 // Each time the violation is small enough, a pass over the rows measures the duality gap; see bound. The search stops
 // at a gap of at most 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of
 // the source.
-func (t *Task) Solve(ctx context.Context) (*Solution, error) {
+func (t *joint) Solve(ctx context.Context) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
-	s := &search{Task: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
+	s := &jointSearch{joint: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
 	s.violation, s.all = loosest, true
 	err := s.begin(ctx)
 	if err == nil {
@@ -71,13 +61,13 @@ func (t *Task) Solve(ctx context.Context) (*Solution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Gap: max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
 }
 
 // A search is the state of a task. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
 // variables have the bound c/l2.
-type search struct {
-	*Task
+type jointSearch struct {
+	*joint
 	classes, cols, features int
 
 	w       []float64 // weights of the features: for each feature in turn, its weights of all classes
@@ -85,8 +75,8 @@ type search struct {
 	sum     []float64 // sum of a over the rows, for each class
 	inertia float64   // 1/inertia is the penalty on a bias's distance from its centre; 0: there are no biases
 	a       []float64 // dual variables: for each row in turn, its variables of all classes
-	rows    []row
-	scratch visit
+	rows    []jointRow
+	scratch jointVisit
 
 	loss, objective float64 // values of the last measurement
 	lower           float64 // the greatest lower bound of the minimum so far
@@ -99,10 +89,10 @@ type search struct {
 	all       bool    // no row rests
 }
 
-func (s *search) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
+func (s *jointSearch) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
 
 // state saves or restores the state of the search before an epoch.
-func (s *search) state(w *checkpoint.Walk) {
+func (s *jointSearch) state(w *checkpoint.Walk) {
 	w.Clock(&s.start)
 	w.Int(&s.visits)
 	w.Int(&s.steps)
@@ -125,7 +115,7 @@ func (s *search) state(w *checkpoint.Walk) {
 }
 
 // A row is the data of a row that a visit needs beside its columns.
-type row struct {
+type jointRow struct {
 	square float64 // squared norm of the features, plus inertia
 	bound  float64 // c/l2
 	class  int32
@@ -133,11 +123,11 @@ type row struct {
 }
 
 // begin makes a pass over the rows and stores their data. The weights are 0 after it.
-func (s *search) begin(ctx context.Context) error {
+func (s *jointSearch) begin(ctx context.Context) error {
 	n := int(s.Rows.Rows())
 	s.w, s.bias, s.sum = make([]float64, s.features*s.classes), make([]float64, s.classes), make([]float64, s.classes)
-	s.a, s.rows = block.Alloc[float64](n*s.classes), make([]row, 0, n)
-	s.scratch = newVisit(s.classes)
+	s.a, s.rows = block.Alloc[float64](n*s.classes), make([]jointRow, 0, n)
+	s.scratch = newJointVisit(s.classes)
 	squares, weight := 0.0, 0.0
 	for b, err := range s.Rows.Blocks(ctx) {
 		if err != nil {
@@ -152,7 +142,7 @@ func (s *search) begin(ctx context.Context) error {
 				return errors.New("a label is no number of a class")
 			}
 			s.scratch.load(b, r, s.features)
-			one := row{square: s.scratch.square(), bound: b.Weight(r) / s.L2, class: class}
+			one := jointRow{square: s.scratch.square(), bound: b.Weight(r) / s.L2, class: class}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}
@@ -178,7 +168,7 @@ func (s *search) begin(ctx context.Context) error {
 }
 
 // minimise makes epochs until the gap is small enough or the limit of passes is reached.
-func (s *search) minimise(ctx context.Context) error {
+func (s *jointSearch) minimise(ctx context.Context) error {
 	for s.mark(); !s.ended(0); s.mark() {
 		found, err := s.epoch(ctx, s.epochs)
 		if err != nil {
@@ -207,19 +197,19 @@ func (s *search) minimise(ctx context.Context) error {
 
 // ended tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
 // measurement.
-func (s *search) ended(more int64) bool {
-	return s.objective-s.lower <= finer*tolerance*s.objective || s.passes()+2+more > s.Epochs
+func (s *jointSearch) ended(more int64) bool {
+	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.passes()+2+more > s.Epochs
 }
 
 // wake makes the next epoch visit all rows, except rows without features and bias.
-func (s *search) wake() {
+func (s *jointSearch) wake() {
 	for i := range s.rows {
 		s.rows[i].rests = s.rows[i].square == 0
 	}
 }
 
 // epoch visits the rows that don't rest. It returns the greatest violation of a visited row.
-func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
+func (s *jointSearch) epoch(ctx context.Context, epoch uint64) (violation float64, err error) {
 	rng := rand.NewPCG(s.Seed, epoch)
 	var order []uint32
 	for b, err := range s.Rows.Blocks(ctx) {
@@ -249,7 +239,7 @@ func (s *search) epoch(ctx context.Context, epoch uint64) (violation float64, er
 }
 
 // weights returns one vector of weights for each class, one element for each column.
-func (s *search) weights() []float64 {
+func (s *jointSearch) weights() []float64 {
 	w := make([]float64, s.classes*s.cols)
 	for c := range s.features {
 		for k, v := range s.w[c*s.classes:][:s.classes] {
@@ -265,15 +255,15 @@ func (s *search) weights() []float64 {
 }
 
 // passes returns the number of passes over the rows, rounded up.
-func (s *search) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
+func (s *jointSearch) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
 
 // passed adds to the number of visits, and reports progress.
-func (s *search) passed(visits int64) {
+func (s *jointSearch) passed(visits int64) {
 	s.visits += visits
 	s.report(nil)
 }
 
-func (s *search) report(sum func() [sha256.Size]byte) {
+func (s *jointSearch) report(sum func() [sha256.Size]byte) {
 	if s.Progress == nil {
 		return
 	}

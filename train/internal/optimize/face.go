@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -103,7 +103,7 @@ func (s *net) face(ctx context.Context) (next []float64, err error) {
 // spent tells whether at most two passes are left, counting the passes of coordinate descent so far. It returns true if
 // there are no elements.
 func (s *net) spent() bool {
-	all := s.columns.all()
+	all := s.elements.all()
 	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
 }
 
@@ -127,8 +127,8 @@ func (s *net) multiply(v []float64, on []int) {
 	}
 	clear(s.products)
 	for _, j := range on {
-		s.visited += s.columns.size(j)
-		s.columns.add(j, s.products, v[j])
+		s.visited += s.elements.size(j)
+		s.elements.add(j, s.products, v[j])
 	}
 }
 
@@ -138,11 +138,11 @@ func (s *net) product(ctx context.Context, out, v []float64, on []int) error {
 	for i := range s.products {
 		s.products[i] *= s.along[2*i]
 	}
-	return s.columns.each(ctx, s.Workers, func(j int) {
+	return s.elements.each(ctx, s.Workers, func(j int) {
 		if j < s.features && s.w[j] == 0 {
 			return // column j isn't in on
 		}
-		out[j] = s.columns.score(j, s.products)
+		out[j] = s.elements.score(j, s.products)
 		if j < s.features {
 			out[j] += float64(s.L2 * v[j])
 		}

@@ -1,4 +1,4 @@
-package crammer
+package svm
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // measure makes a pass over the rows and computes the loss, the objective and a lower bound of the minimum.
-func (s *search) measure(ctx context.Context) (err error) {
+func (s *jointSearch) measure(ctx context.Context) (err error) {
 	if s.loss, err = s.Value(ctx, s.weights()); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *search) measure(ctx context.Context) (err error) {
 // With biases, the sum of a_k over the rows must be 0 for every class k. So bound multiplies the a of the rows of each
 // class by a factor of at most 1. If the least factor is 1-e, the weights grow by at most e times the sum of |a| |x| in
 // norm.
-func (s *search) bound(square float64) float64 {
+func (s *jointSearch) bound(square float64) float64 {
 	if s.features == s.cols {
 		own := 0.0
 		for i, one := range s.rows {
@@ -107,7 +107,7 @@ func balance(flow []float64, n int) []float64 {
 
 // Value makes a pass over the rows and returns the sum of their losses times sample weights. w has one vector for each
 // class.
-func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
+func (t *joint) Value(ctx context.Context, w []float64) (float64, error) {
 	spec := t.Rows.Spec()
 	classes, cols, features := len(spec.Classes), spec.Cols(), spec.Width()
 	by, bias := make([]float64, features*classes), make([]float64, classes)
@@ -120,14 +120,14 @@ func (t *Task) Value(ctx context.Context, w []float64) (float64, error) {
 		}
 	}
 	total := 0.0
-	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(run block.Chunk) (sum float64) {
-		v := newVisit(classes)
-		for r, y := range run.Y {
-			weight := run.Weight(r)
+	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) (sum float64) {
+		v := newJointVisit(classes)
+		for r, y := range chunk.Y {
+			weight := chunk.Weight(r)
 			if weight == 0 {
 				continue
 			}
-			v.load(run.Block, r, features)
+			v.load(chunk.Block, r, features)
 			v.score(by, bias, int(y))
 			own, most := v.slope[int(y)], math.Inf(-1)
 			for _, slope := range v.slope {

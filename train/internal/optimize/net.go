@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -8,39 +8,22 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
 	"halfspace/internal/parallel"
-	"halfspace/train/elastic"
+
 	"halfspace/train/learner"
-	"halfspace/train/truncated"
 )
 
 const (
-	tolerance = 1e-6 // a result has converged if its gap is at most this times the objective
-
-	flat   = 1e-13 // a gain below this times the objective is rounding error
-	halves = 40    // most trials of a step, each half the one before
-	slight = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
-	even   = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	flatMove = 1e-13 // a gain below this times the objective is rounding error
+	halves   = 40    // most trials of a step, each half the one before
+	slight   = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
 )
 
-// A Net is rows with labels -1 and +1, a loss, and a penalty with L1 > 0 or NonNegative. Of learner.Options it uses
-// Epochs (most passes over the elements), Workers, Progress and Checkpoint.
-type Net struct {
-	elastic.Penalty
-	learner.Options
-	Rows  block.Source
-	Round func(w []float64) // rounds weights to weights of a model
-	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
-	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
-	Loss func(z, factor, curvature, loss, y []float64)
-}
-
-// A net is the state of a search by Net.
+// A net is the state of a search by columns.
 type net struct {
-	*Net
+	*Task
 	features   int
-	columns    elements
+	elements   elements
 	y, weights []float64 // of each row: label and sample weight
 	weight     float64   // sum of weights
 	w          []float64
@@ -67,53 +50,18 @@ type net struct {
 	start   time.Time
 }
 
-// Learn returns weights near the minimum, with the loss and the objective of the rounded weights. If ctx ends the
-// search after a step, Learn returns the weights so far with ctx's error.
-func (n *Net) Learn(ctx context.Context) (*elastic.Solution, error) {
-	after, end := parallel.Grace(ctx)
-	defer end()
-	s, err := n.solve(ctx)
-	r := &elastic.Solution{Exact: s.w, Steps: s.steps, Passes: s.passes + 1, Seconds: time.Since(s.start).Seconds(), Interrupted: err != nil}
-	if err != nil {
-		if ctx.Err() == nil || s.steps == 0 {
-			return nil, err
-		}
-		ctx = after
-	}
-	w := slices.Clone(s.w)
-	n.Round(w)
-	all, late := (&truncated.Task{Options: n.Options, Rows: n.Rows, Loss: n.Loss}).Value(ctx, w)
-	if late != nil {
-		if r.Interrupted {
-			r.Uncounted, r.Gap = true, math.Inf(1)
-			return r, err
-		}
-		return nil, late
-	}
-	r.Loss, r.Objective = all, all+n.Of(w[:s.features])
-	if r.Gap = max(0, r.Objective-s.lower); r.Objective-r.Objective != 0 {
-		return nil, learner.TooLarge()
-	}
-	if r.Interrupted {
-		r.Gap = math.Inf(1)
-		return r, err
-	}
-	r.Converged = r.Gap <= tolerance*r.Objective
-	r.Rounded = !r.Converged && s.objective()-s.lower <= tolerance*s.objective()
-	return r, nil
-}
-
-// solve finds the minimum. If ctx ends or reading the rows fails, it returns the state so far with the error.
+// columns finds the minimum by coordinate descent. If ctx ends or reading the rows fails, it returns the weights so far
+// with the error.
 //
 // The method is newGLMNET: the proximal Newton method whose steps are found by coordinate descent over columns. See
 // Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research
-// 13, 2012. solve copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
+// 13, 2012. columns copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
 // the loss; the first steps do so roughly. Each round visits the columns in a new random order. Columns whose weight is
 // 0 and would stay 0 are left out until the other columns have converged. A step is halved until it gains enough.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
-func (n *Net) solve(ctx context.Context) (*net, error) {
-	s := newNet(n)
+func (t *Task) columns(ctx context.Context) (*Solution, error) {
+	s := newNet(t)
 	err := s.begin(ctx)
 	if err == nil {
 		err = s.resume(ctx)
@@ -121,11 +69,11 @@ func (n *Net) solve(ctx context.Context) (*net, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return s, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.lower, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps}, err
 }
 
-func newNet(n *Net) *net {
-	s := &net{Net: n, start: time.Now(), features: n.Rows.Spec().Width(), w: make([]float64, n.Rows.Spec().Cols()),
+func newNet(t *Task) *net {
+	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), lower: math.Inf(-1)}
 	s.rng = rand.New(s.pcg)
 	s.first()
@@ -142,19 +90,19 @@ func (s *net) begin(ctx context.Context) (err error) {
 	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
 	s.gradient, s.diagonal = make([]float64, len(s.w)), make([]float64, len(s.w))
 	centred := false
-	for runs, err := range block.Chunks(ctx, s.Rows, 1) {
+	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
 		}
-		for _, run := range runs {
-			centred = run.Centring != nil
-			for r, y := range run.Y {
-				s.y, s.weights = append(s.y, float64(y)), append(s.weights, run.Weight(r))
-				s.weight += run.Weight(r)
+		for _, chunk := range chunks {
+			centred = chunk.Centring != nil
+			for r, y := range chunk.Y {
+				s.y, s.weights = append(s.y, float64(y)), append(s.weights, chunk.Weight(r))
+				s.weight += chunk.Weight(r)
 			}
 		}
 	}
-	if s.columns, err = newElements(ctx, s.Rows, centred); err != nil {
+	if s.elements, err = newElements(ctx, s.Rows, centred); err != nil {
 		return err
 	}
 	s.passes += 2
@@ -165,7 +113,7 @@ func (s *net) begin(ctx context.Context) (err error) {
 func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
-// each run of rows, and returns the sums of do's results in row order.
+// each chunk of rows, and returns the sums of do's results in row order.
 func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
 	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {
@@ -223,14 +171,14 @@ func (s *net) derive(ctx context.Context) error {
 		return learner.TooLarge()
 	}
 	s.linear = sum[1]
-	return s.columns.each(ctx, s.Workers, func(j int) {
-		s.gradient[j] = s.columns.score(j, s.factors)
+	return s.elements.each(ctx, s.Workers, func(j int) {
+		s.gradient[j] = s.elements.score(j, s.factors)
 	})
 }
 
 // prove raises the lower bound to the dual objective of the dual variables at w, if that is greater.
 func (s *net) prove() {
-	d := &elastic.Dual{Linear: s.linear, Vector: make([]float64, s.features)}
+	d := &Dual{Linear: s.linear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
 	}
@@ -256,16 +204,8 @@ func (s *net) balance(ctx context.Context) error {
 		})
 		return sum[0], sum[1], err
 	}
-	first, _, err := slope(0)
-	if err != nil || math.Abs(first) <= even*s.weight {
-		return err
-	}
-	sign := math.Copysign(1, -first)
-	by, err := dense.Root(0, even*s.weight, func(length float64) (float64, float64, error) {
-		rise, curvature, err := slope(sign * length)
-		return sign * rise, curvature, err
-	})
-	if by = float64(by * sign); by-by != 0 {
+	by, err := bestBias(even*s.weight, slope)
+	if by == 0 {
 		return err
 	}
 	s.w[s.features] += by
@@ -314,7 +254,7 @@ func (s *net) minimise(ctx context.Context) error {
 }
 
 // done tells whether the gap is small enough to stop.
-func (s *net) done() bool { return s.objective()-s.lower <= nearly*s.objective() }
+func (s *net) done() bool { return s.objective()-s.lower <= goal*s.objective() }
 
 // move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
 // changed.
@@ -346,7 +286,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 		}
 		loss := s.loss
 		s.loss = sum[0]
-		rounding := float64(flat * from)
+		rounding := float64(flatMove * from)
 		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
 			s.steps++
 			s.whole = part == 1
@@ -361,7 +301,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 // passed counts one pass, and the passes of coordinate descent since the last call, measured in elements. It reports
 // progress.
 func (s *net) passed() {
-	if all := s.columns.all(); all > 0 {
+	if all := s.elements.all(); all > 0 {
 		s.passes += s.visited / all
 		s.visited %= all
 	}

@@ -1,4 +1,4 @@
-package optima_test
+package optimize_test
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
-	"halfspace/train/truncated"
 )
 
 func squaredHinges(z, factor, curvature, loss, y []float64) {
@@ -39,16 +39,18 @@ func TestTruncated(t *testing.T) {
 			for weighted, d := range []*block.Data{rows(5000, 40, bias), testproblems.Weighted(rows(4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
 				l := require.Value(logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton}))(t)
 				s := require.Value(svm.Train(ctx, d, svm.Options{L2: l2}))(t)
-				for name, task := range map[string]struct {
+				for name, one := range map[string]struct {
 					loss func(z, factor, curvature, loss, y []float64)
 					want float64
 				}{"logistic": {f64.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
 					what := fmt.Sprintf("%s, bias %t, l2 %v, weighted %d", name, bias, l2, weighted)
-					got, err := (&truncated.Task{Options: learner.Options{Epochs: 10000, Workers: 2}, Rows: d, L2: l2, Loss: task.loss}).Solve(ctx)
+					task := task(learner.Options{Epochs: 10000, Workers: 2}, d, optimize.Penalty{L2: l2})
+					task.Loss = one.loss
+					got, err := task.Truncated(ctx)
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
-					optimum{gap: 5e-7, above: 1e-7}.check(t, what, got, task.want)
+					optimum{gap: 5e-7, above: 1e-7}.check(t, what, got, one.want)
 				}
 			}
 		}
@@ -60,16 +62,16 @@ func TestTruncatedPasses(t *testing.T) {
 	d := rows(3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
-		task := truncated.Task{Options: learner.Options{Epochs: passes, Workers: 2}, Rows: d, L2: 1e-3, Loss: f64.Logistic}
-		s := require.Value(task.Solve(context.Background()))(t)
+		s := require.Value(task(learner.Options{Epochs: passes, Workers: 2}, d, optimize.Penalty{L2: 1e-3}).Truncated(t.Context()))(t)
 		if s.Passes > passes {
 			t.Errorf("%d passes, at most %d are allowed", s.Passes, passes)
 		}
-		if last = s.Objective; s.Gap < 1e-6*s.Objective && passes < 5 {
-			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap, s.Objective)
+		if last = s.Objective; s.Gap() < 1e-6*s.Objective && passes < 5 {
+			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap(), s.Objective)
 		}
 	}
-	loss, err := (&truncated.Task{Options: learner.Options{Workers: 3}, Rows: d, Loss: f64.Logistic}).Value(context.Background(), make([]float64, 41))
+	losses, err := task(learner.Options{Workers: 3}, d, optimize.Penalty{}).Losses(t.Context(), [][]float64{make([]float64, 41)})
+	loss := losses[0]
 	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
 		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
 	}
@@ -143,7 +145,7 @@ func TestTruncatedWide(t *testing.T) {
 	}
 }
 
-// TestTruncatedChoice: logistic regression takes package truncated by itself for more than 256 columns with a penalty. Its optimum and
+// TestTruncatedChoice: logistic regression takes Task.Truncated by itself for more than 256 columns with a penalty. Its optimum and
 // that of the squared hinge are those of Newton's method with a Hessian.
 func TestTruncatedChoice(t *testing.T) {
 	d, ctx := rows(3000, 300, true), context.Background()

@@ -1,4 +1,4 @@
-package coordinate
+package optimize
 
 import (
 	"context"
@@ -49,15 +49,15 @@ func newColumns[V float32 | float64](ctx context.Context, src block.Source, read
 	cols := src.Spec().Cols()
 	var rows csr.Reader
 	ptr, row, val, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
-		for runs, err := range block.Chunks(ctx, src, 1) {
+		for chunks, err := range block.Chunks(ctx, src, 1) {
 			if err != nil {
 				return err
 			}
-			for _, run := range runs {
-				rows.Begin(run)
-				for r := range run.Len() {
+			for _, chunk := range chunks {
+				rows.Begin(chunk)
+				for r := range chunk.Len() {
 					columns, values := read(&rows, r)
-					do(uint32(run.First)+uint32(r), columns, values)
+					do(uint32(chunk.First)+uint32(r), columns, values)
 				}
 			}
 		}

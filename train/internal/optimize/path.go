@@ -1,4 +1,4 @@
-package elastic
+package optimize
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/block"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -36,14 +35,37 @@ func (s *Stage) Nonzero(features int) (n int) {
 	return n
 }
 
-// Path returns the minima for n falling penalties. Each search begins at the minimum for the penalty before. A pass
+// Path returns the minima for up to n falling penalties. Each search begins at the minimum for the penalty before. A pass
 // over the rows computes the gradient of all columns, so no column needs to be screened. The first penalty is the least
 // penalty with which all weights are 0. The last penalty is 1e-4 times the first, or 1e-2 times with fewer rows than
 // features. The penalties between are evenly spaced logarithmically (Friedman, Hastie and Tibshirani 2010). Path ends
 // early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
 // early.
 func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
-	loss := t.Of(t.Rows)
+	pivots, err := learner.Pivots(ctx, t.Rows)
+	if err != nil {
+		return nil, err
+	}
+	one := *t
+	if pivots != nil {
+		one.Rows = learner.Centre(t.Rows, len(pivots)-1, pivots)
+	}
+	follow := one.densePath
+	if Wide(t.Rows.Spec().Cols()) {
+		follow = one.columnsPath
+	}
+	stages, err := follow(ctx, n, penalties)
+	if pivots != nil {
+		for _, s := range stages {
+			learner.Uncentre(s.W, pivots)
+		}
+	}
+	return stages, err
+}
+
+// densePath is Path with a Hessian.
+func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
 	s.Most = math.MaxInt64
 	w, alone, err := t.alone(ctx, t.Rows, loss)
@@ -55,7 +77,7 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 	}
 	given := penalties != nil
 	if !given {
-		penalties = s.Ladder(s.Point.Gradient[:s.features()], t.Rows.Rows(), n)
+		penalties = s.ladder(s.Point.Gradient[:s.features()], t.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
@@ -65,36 +87,48 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
-		if !given && Explained(s.Point.Loss, alone) {
+		if !given && explains(s.Point.Loss, alone) {
 			break
 		}
 	}
 	return stages, nil
 }
 
-// Centred calls follow with the rows of src. If columns are far from zero, it subtracts pivots from the rows first; see
-// learner.Pivots. It returns weights for the original rows.
-func Centred(ctx context.Context, src block.Source, follow func(block.Source) ([]*Stage, error)) ([]*Stage, error) {
-	pivots, err := learner.Pivots(ctx, src)
-	if err != nil {
+// columnsPath is Path by coordinate descent. A step leaves out columns whose weight is 0 and whose gradient shows that
+// the weight stays 0. After the step, the gradient of all columns confirms or corrects that choice.
+func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
+	one := *t
+	one.Epochs, one.Checkpoint = math.MaxInt64, nil
+	s := newNet(&one)
+	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	if pivots == nil {
-		return follow(src)
+	alone, given := s.loss, penalties != nil
+	if !given {
+		penalties = s.ladder(s.gradient[:s.features], s.Rows.Rows(), n)
 	}
-	stages, err := follow(learner.Centre(src, len(pivots)-1, pivots))
-	for _, s := range stages {
-		learner.Uncentre(s.W, pivots)
+	var stages []*Stage
+	for _, l1 := range penalties {
+		one.L1, one.Epochs, s.lower = l1, s.passes+min(t.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		s.first()
+		s.prove()
+		if err := s.minimise(ctx); err != nil {
+			return nil, err
+		}
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes})
+		if !given && explains(s.loss, alone) {
+			break
+		}
 	}
-	return stages, err
+	return stages, nil
 }
 
-// Explained tells whether a path ends at a loss. alone is the loss of the bias alone.
-func Explained(loss, alone float64) bool { return loss < (1-explained)*alone }
+// explains tells whether a path ends at a loss. alone is the loss of the bias alone.
+func explains(loss, alone float64) bool { return loss < (1-explained)*alone }
 
-// Ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
+// ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
 // the best bias.
-func (p Penalty) Ladder(gradient []float64, rows int64, n int) []float64 {
+func (p Penalty) ladder(gradient []float64, rows int64, n int) []float64 {
 	largest, depth := 0.0, lnDeep
 	for _, g := range gradient {
 		largest = max(largest, p.pull(-g))

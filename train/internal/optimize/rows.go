@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"context"
@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	leastGroups  = 8  // least number of groups of runs, unless there are fewer runs
+	leastGroups  = 8  // least number of groups of chunks, unless there are fewer chunks
 	groupColumns = 16 // a larger group has this number of elements for each column
 )
 
-// A table is rows, and work memory for sums over groups of their runs.
+// A table is rows, and work memory for sums over groups of their chunks.
 type table struct {
 	src     block.Source
 	workers int
 	cols    int
-	forms   []form        // form of each run; nil if unknown
-	groups  []group       // nil: each run is a group
-	runs    []block.Chunk // runs of rows in memory, once there are groups
+	forms   []form        // form of each chunk; nil if unknown
+	groups  []group       // nil: each chunk is a group
+	chunks  []block.Chunk // chunks of rows in memory, once there are groups
 	scratch sync.Pool     // holds *scratch
 	spare   sync.Pool     // holds *[]float64: zeros for all columns
 }
@@ -55,7 +55,7 @@ func newScratch(cols int) *scratch {
 type part struct {
 	point         // without vectors; on a cluster, scores has the scores of some of the rows
 	radius        float64
-	elements      int64    // number of elements, from the first pass, whose groups are runs
+	elements      int64    // number of elements, from the first pass, whose groups are chunks
 	visited       int64    // number of visited rows
 	columns       []uint32 // columns of sums and squares; nil: all columns
 	sums, squares []float64
@@ -65,48 +65,48 @@ func (p *part) Fields() []any {
 	return []any{&p.point, &p.radius, &p.elements, &p.visited, &p.columns, &p.sums, &p.squares}
 }
 
-// A form is how the rows of a run are read. All forms give the same elements, without zeros, because the order of a sum
+// A form is how the rows of a chunk are read. All forms give the same elements, without zeros, because the order of a sum
 // depends on the number of elements before each element.
 type form struct {
 	elements int // number of elements that aren't 0
-	// rows, for a dense run of which at most a quarter of the elements aren't 0, is a copy without zeros. Otherwise it
+	// rows, for a dense chunk of which at most a quarter of the elements aren't 0, is a copy without zeros. Otherwise it
 	// is nil.
 	rows *kernel.SparseRows
 }
 
-// read returns a reader of the rows of a run.
-func (t *table) read(c *scratch, run block.Chunk) *csr.Reader {
+// read returns a reader of the rows of a chunk.
+func (t *table) read(c *scratch, chunk block.Chunk) *csr.Reader {
 	var f form
 	if t.forms != nil {
-		f = t.forms[run.Number]
+		f = t.forms[chunk.Number]
 	}
 	switch {
 	case f.rows != nil:
 		c.reader.Read(f.rows)
-	case t.forms == nil || run.Centring != nil:
-		c.reader.Begin(run)
-	case run.Sparse == nil:
-		c.reader.ReadDense(run, f.elements == run.Len()*run.Cols)
+	case t.forms == nil || chunk.Centring != nil:
+		c.reader.Begin(chunk)
+	case chunk.Sparse == nil:
+		c.reader.ReadDense(chunk, f.elements == chunk.Len()*chunk.Cols)
 	default:
-		c.reader.ReadSparse(run, f.elements == int(run.Sparse.Ptr[run.Len()]-run.Sparse.Ptr[0]))
+		c.reader.ReadSparse(chunk, f.elements == int(chunk.Sparse.Ptr[chunk.Len()]-chunk.Sparse.Ptr[0]))
 	}
 	return &c.reader
 }
 
-// look stores the form of a run. If a dense run in memory has many zeros, look copies its nonzero elements, because
+// look stores the form of a chunk. If a dense chunk in memory has many zeros, look copies its nonzero elements, because
 // skipping zeros would take most of the time of a pass.
-func (t *table) look(run block.Chunk) {
-	f := &t.forms[run.Number]
-	f.elements = csr.Elements(run)
-	if run.Sparse != nil || run.Centring != nil {
+func (t *table) look(chunk block.Chunk) {
+	f := &t.forms[chunk.Number]
+	f.elements = csr.Elements(chunk)
+	if chunk.Sparse != nil || chunk.Centring != nil {
 		return
 	}
-	if _, stay := t.src.(*block.Data); stay && 4*f.elements <= run.Len()*run.Stride {
-		f.rows = csr.Rows(run, false, &kernel.SparseRows{Ptr: make([]int64, 0, run.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
+	if _, stay := t.src.(*block.Data); stay && 4*f.elements <= chunk.Len()*chunk.Stride {
+		f.rows = csr.Rows(chunk, false, &kernel.SparseRows{Ptr: make([]int64, 0, chunk.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
 	}
 }
 
-// group joins consecutive runs to groups, which depend only on the runs' numbers of elements. It returns the number of
+// group joins consecutive chunks to groups, which depend only on the chunks' numbers of elements. It returns the number of
 // all elements. Sums are made within a group in row order, and then over the groups in row order. Adding the sums of a
 // group to the total takes little time compared with making them.
 func (s *search) group(elements []int64) (total int64) {
@@ -124,33 +124,33 @@ func (s *search) group(elements []int64) (total int64) {
 	return total
 }
 
-// A group is the runs from the end of the group before up to end-1.
+// A group is the chunks from the end of the group before up to end-1.
 type group struct {
 	end int
-	all bool // the runs have at least as many elements as there are columns, so most columns are touched
+	all bool // the chunks have at least as many elements as there are columns, so most columns are touched
 }
 
 func (g *group) Fields() []any { return []any{&g.end, &g.all} }
 
-// pass makes a pass over the rows. It calls do for each run, and merge with the sums of each group, in row order.
+// pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each group, in row order.
 func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
 	_, stay := t.src.(*block.Data)
 	switch {
 	case t.groups == nil:
-		err := block.ReduceChunks(ctx, t.src, t.workers, func(run block.Chunk) *part {
+		err := block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *part {
 			c, p := t.scratch.Get().(*scratch), &part{}
 			defer t.scratch.Put(c)
-			do(c, run, p)
+			do(c, chunk, p)
 			t.take(c, p, squares)
 			return p
 		}, merge)
 		return err
-	case stay && t.runs == nil:
-		for runs, err := range block.Chunks(ctx, t.src, math.MaxInt) {
+	case stay && t.chunks == nil:
+		for chunks, err := range block.Chunks(ctx, t.src, math.MaxInt) {
 			if err != nil {
 				return err
 			}
-			t.runs = runs
+			t.chunks = chunks
 		}
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
@@ -162,8 +162,8 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 			first = t.groups[g-1].end
 		}
 		c.all = t.groups[g].all
-		for _, run := range t.runs[first:t.groups[g].end] {
-			do(c, run, p)
+		for _, chunk := range t.chunks[first:t.groups[g].end] {
+			do(c, chunk, p)
 		}
 		t.take(c, p, squares)
 		return p
@@ -174,16 +174,16 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
 	c, g, p := t.scratch.Get().(*scratch), 0, &part{}
 	defer t.scratch.Put(c)
-	for runs, err := range block.Chunks(ctx, t.src, 1) {
+	for chunks, err := range block.Chunks(ctx, t.src, 1) {
 		if err != nil {
 			clear(c.sums)
 			clear(c.squares)
 			c.touched = c.touched[:0]
 			return err
 		}
-		for _, run := range runs {
+		for _, chunk := range chunks {
 			c.all = t.groups[g].all
-			if do(c, run, p); int(run.Number)+1 == t.groups[g].end {
+			if do(c, chunk, p); int(chunk.Number)+1 == t.groups[g].end {
 				t.take(c, p, squares)
 				merge(p)
 				g, p = g+1, &part{}

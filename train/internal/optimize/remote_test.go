@@ -1,4 +1,4 @@
-package truncated
+package optimize
 
 import (
 	"math/rand/v2"
@@ -11,17 +11,17 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// TestPieces: pieces have each run and each group once, in order. No piece divides a group.
+// TestPieces: pieces have each chunk and each group once, in order. No piece divides a group.
 func TestPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for _, runs := range []int{1, 2, 255, 256, 257, 3000} {
+	for _, chunks := range []int{1, 2, 255, 256, 257, 3000} {
 		for _, most := range []int{1, 3, 40, 5000} {
 			var groups []group
-			for end := 0; end < runs; {
-				end = min(runs, end+1+rng.IntN(most))
+			for end := 0; end < chunks; {
+				end = min(chunks, end+1+rng.IntN(most))
 				groups = append(groups, group{end: end, all: rng.IntN(2) == 0})
 			}
-			rows := int64(runs)*block.ChunkRows - 7
+			rows := int64(chunks)*block.ChunkRows - 7
 			var got []group
 			next := int64(0)
 			cut := pieces(groups, rows)
@@ -30,18 +30,18 @@ func TestPieces(t *testing.T) {
 				for _, g := range p.groups {
 					got = append(got, group{int(first) + g.end, g.all})
 				}
-				for _, run := range p.runs {
-					if run != next {
-						t.Fatalf("%d runs: run %d follows run %d", runs, run, next-1)
+				for _, chunk := range p.chunks {
+					if chunk != next {
+						t.Fatalf("%d runs: run %d follows run %d", chunks, chunk, next-1)
 					}
 					next++
 				}
 				if p.lo != first*block.ChunkRows || p.hi != min(rows, next*block.ChunkRows) {
-					t.Errorf("%d runs: rows %d to %d of a piece of runs %d to %d", runs, p.lo, p.hi, first, next)
+					t.Errorf("%d runs: rows %d to %d of a piece of runs %d to %d", chunks, p.lo, p.hi, first, next)
 				}
 			}
 			if !reflect.DeepEqual(got, groups) || len(cut) > 256 {
-				t.Errorf("%d runs: %d pieces with groups %v, want %v", runs, len(cut), got, groups)
+				t.Errorf("%d runs: %d pieces with groups %v, want %v", chunks, len(cut), got, groups)
 			}
 		}
 	}

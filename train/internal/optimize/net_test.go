@@ -1,0 +1,43 @@
+package optimize_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"halfspace/block"
+	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
+	"halfspace/train/internal/optimize"
+
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+)
+
+// TestNet: the objective is that of proximal Newton with a Hessian, and at most the gap above it.
+func TestNet(t *testing.T) {
+	ctx := context.Background()
+	for _, bias := range []bool{false, true} {
+		for penalty, name := range map[optimize.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
+			for weighted, d := range []*block.Data{rows(4500, 50, bias), testproblems.Weighted(rows(300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
+				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
+				want := require.Value(logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative}))(t)
+				got, err := optimize.ByColumns(task(learner.Options{Epochs: 1000, Workers: 2}, d, penalty), ctx)
+				if err != nil {
+					t.Fatalf("%s: %v", what, err)
+				}
+				if got.Gap() > 1e-6*got.Objective {
+					t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap(), got.Objective, got.Passes)
+				}
+				if math.Abs(got.Objective-want.Objective) > 1e-6*want.Objective || got.Objective-got.Gap() > want.Objective*(1+1e-12) {
+					t.Errorf("%s: the objective is %v, at most %v above the minimum, and the other method finds %v", what, got.Objective, got.Gap(), want.Objective)
+				}
+				if penalty.NonNegative && slices.Min(got.W[:len(d.Spec().Features)]) < 0 {
+					t.Errorf("%s: a weight is below 0", what)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,273 @@
+// Package optimize minimises a sum of losses over rows plus a penalty.
+//
+// Task describes the minimisation. Task.Elastic takes a penalty L1, by the proximal Newton method with a Hessian or by
+// coordinate descent over columns. Task.Truncated is Newton's method with steps by conjugate gradients, for many
+// columns. Task.Hinge minimises the hinge by the steps of Truncated, and Task.DualHinge by dual coordinate descent.
+package optimize
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
+	"halfspace/internal/parallel"
+	"halfspace/train/learner"
+)
+
+const (
+	converges = 1e-6 // a result has converged if its gap is at most this times the objective
+	sharp     = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
+)
+
+// A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
+type DenseLoss interface {
+	At(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
+	// Losses makes a pass over the rows. It returns the sum of the losses for each of the given vectors of weights.
+	Losses(ctx context.Context, all [][]float64) ([]float64, error)
+
+	// Alone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums of
+	// the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
+	Alone(weights [2]float64, biased bool) (bias, loss float64)
+}
+
+// A Task is rows with labels -1 and +1, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes),
+// Workers, Progress and Checkpoint.
+type Task struct {
+	Penalty
+	learner.Options
+	Rows block.Source
+	// Loss takes scores z and labels y. It sets z to the margins; loss to the loss of each row; and factor and
+	// curvature to the loss's first and second derivative by the score, as f64.Logistic does.
+	Loss func(z, factor, curvature, loss, y []float64)
+	// Dense returns Loss of all rows, or of a sample of the rows, for passes that compute a Hessian.
+	Dense func(block.Source) DenseLoss
+}
+
+// Wide tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
+func Wide(cols int) bool { return cols > 1<<14 }
+
+// A Solution is the result of a search.
+type Solution struct {
+	W                      []float64 // weights, one for each column
+	Loss, Objective, Lower float64   // Lower is a lower bound of the minimum
+	Weight                 float64   // sum of the sample weights; 0 if unknown
+	Passes, Visits, Steps  int64     // Visits counts rows
+}
+
+// Gap returns an upper bound of Objective minus the minimum.
+func (s *Solution) Gap() float64 { return max(0, s.Objective-s.Lower) }
+
+// A Learned is a solution whose weights are rounded to weights of a model.
+type Learned struct {
+	learner.Result
+	Exact          []float64 // weights before rounding, one for each column
+	Objective, Gap float64   // values at the rounded weights
+	Rounded        bool      // the gap met the limit before rounding, and doesn't after rounding
+	Weight         float64   // see Solution
+}
+
+// Learn rounds the weights that solve finds, and makes a pass over the rows to measure them. If pivots isn't nil, the
+// rows are the original rows minus the pivots, and the weights of the result are for the original rows. If ctx ends the
+// search after a step, Learn returns the weights so far with ctx's error.
+func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution, error), pivots []float64) (*Learned, error) {
+	start := time.Now()
+	after, end := parallel.Grace(ctx)
+	defer end()
+	s, err := solve(ctx)
+	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+		return nil, err
+	}
+	r := &Learned{Exact: s.W, Weight: s.Weight}
+	r.Epochs, r.Updates, r.Interrupted = s.Passes+1, s.Steps, err != nil
+	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
+	if r.Interrupted {
+		ctx = after
+	}
+	w := slices.Clone(s.W)
+	learner.RoundCentred(w, pivots)
+	losses, late := t.Losses(ctx, [][]float64{w})
+	switch {
+	case late == nil:
+		r.Loss = losses[0]
+		r.Objective = r.Loss + t.Of(w[:t.Rows.Spec().Width()])
+		r.Gap = max(0, r.Objective-s.Lower)
+	case !r.Interrupted:
+		return nil, late
+	default:
+		r.Uncounted = true
+	}
+	if r.Objective-r.Objective != 0 {
+		return nil, learner.TooLarge()
+	}
+	if pivots != nil {
+		learner.Uncentre(r.Exact, pivots)
+	}
+	for _, v := range r.Exact {
+		r.Weights = append(r.Weights, float32(v))
+	}
+	if r.Interrupted {
+		r.Gap = math.Inf(1)
+		return r, err
+	}
+	r.Converged = r.Gap <= converges*r.Objective
+	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective
+	return r, nil
+}
+
+// Elastic finds the minimum with a penalty L1 or NonNegative: by the proximal Newton method with a Hessian, or by
+// coordinate descent if there are too many columns. Newton's method begins at the minimum of a sample if there are many
+// rows. If ctx ends or reading the rows fails, Elastic returns the weights so far with the error.
+func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
+	if Wide(t.Rows.Spec().Cols()) {
+		return t.columns(ctx)
+	}
+	loss := t.Dense(t.Rows)
+	s := t.search(loss, time.Now())
+	w, err := t.minimise(ctx, s, loss)
+	r := &Solution{W: w, Lower: s.Lower, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps}
+	if s.Point != nil {
+		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
+		if err != nil {
+			r.W = s.Point.W
+		}
+	}
+	return r, err
+}
+
+// search returns a search for the minimum with loss.
+func (t *Task) search(loss DenseLoss, start time.Time) *Search {
+	saved, _ := loss.(interface{ State(*checkpoint.Walk) })
+	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
+	s.At = func(ctx context.Context, w []float64) (*Point, error) {
+		p, err := loss.At(ctx, w)
+		if err == nil && p.Loss-p.Loss != 0 {
+			err = learner.TooLarge()
+		}
+		if err == nil && t.Progress != nil {
+			rows := t.Rows.Rows()
+			t.Progress(learner.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: learner.SumOf(w),
+				Measure: s.measure(p)})
+		}
+		return p, err
+	}
+	return s
+}
+
+// minimise returns the weights of the minimum. It takes the last step without a pass after it.
+func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float64, error) {
+	var err error
+	if s.resumed, err = t.Checkpoint.Load(s.state); err != nil {
+		return nil, err
+	}
+	s.mark = func() { t.Checkpoint.Pass(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
+	if s.resumed {
+		err = t.again(ctx, s)
+	} else {
+		err = t.begin(ctx, s, loss)
+	}
+	if err != nil {
+		return nil, err
+	}
+	step, err := s.Minimise(ctx, sharp)
+	if err == nil && s.Gap() <= sharp*s.Objective(s.Point) && step == nil {
+		step, err = s.Step(ctx)
+	}
+	if err != nil || s.Gap() > sharp*s.Objective(s.Point) {
+		return s.Point.W, err
+	}
+	return sum(s.Point.W, step.D), nil
+}
+
+// again repeats the pass at the weights of a checkpoint. That pass isn't counted.
+func (t *Task) again(ctx context.Context, s *Search) error {
+	w, passes, show := s.Point.W, s.Passes, t.Progress
+	if len(w) != t.Rows.Spec().Cols() {
+		return fmt.Errorf("the checkpoint has %d weights, and there are %d columns: name an empty folder", len(w), t.Rows.Spec().Cols())
+	}
+	t.Progress = nil
+	err := s.Begin(ctx, w)
+	if t.Progress, s.Passes = show, passes; err != nil {
+		s.Point = &Point{W: w} // so that an interrupt can return the weights
+	}
+	return err
+}
+
+// begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
+// makes a pass at the bias alone.
+func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
+	alone, least, err := t.alone(ctx, t.Rows, loss)
+	if err != nil {
+		return err
+	}
+	sample, err := learner.Sample(ctx, t.Rows)
+	if err != nil {
+		return err
+	}
+	if sample != nil {
+		w, err := t.near(ctx, sample)
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			if err := s.Begin(ctx, w); err != nil || s.Objective(s.Point) < least {
+				return err
+			}
+		}
+	}
+	return s.Begin(ctx, alone)
+}
+
+// near returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
+func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) {
+	few, loss, share := *t, t.Dense(sample), float64(sample.Rows())/float64(t.Rows.Rows())
+	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
+	s := few.search(loss, time.Now())
+	alone, least, err := few.alone(ctx, sample, loss)
+	if err == nil && least > 0 {
+		err = s.Begin(ctx, alone)
+	}
+	if err == nil && least > 0 {
+		// The goal is about the difference between the objective at the sample's minimum and the minimum over all rows.
+		_, err = s.Minimise(ctx, float64(len(alone))/float64(sample.Rows()))
+	}
+	if err != nil || least == 0 {
+		return nil, ctx.Err() // training on all rows may work although training on a sample failed
+	}
+	return s.Point.W, nil
+}
+
+// alone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
+func (t *Task) alone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
+	var weights [2]float64
+	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	biased := rows.Spec().Bias
+	bias, least := loss.Alone(weights, biased)
+	w = make([]float64, rows.Spec().Cols())
+	if biased {
+		w[len(w)-1] = bias
+	}
+	return w, least, err
+}
+
+// weighPass sums the sample weights of each of the two classes.
+var weighPass = distributed.NewPerChunk("elastic.weigh", weighRun)
+
+func weighRun(block.Source, struct{}) func(block.Chunk) [2]float64 {
+	return weigh
+}
+
+func weigh(chunk block.Chunk) (sums [2]float64) {
+	for i, y := range chunk.Y {
+		class := 0
+		if y > 0 {
+			class = 1
+		}
+		sums[class] += chunk.Weight(i)
+	}
+	return sums
+}
