@@ -1,22 +1,10 @@
-// Package plot draws the course of a training and the quality of a model, as SVG. It uses the colours of Okabe
-// and Ito (2008), which colour-blind readers can tell apart; shapes and dashes distinguish the series too.
+// Package plot draws figures about trainings as SVG.
+//
+// Figures use the colours of Okabe and Ito (2008), which colour-blind readers can tell apart; shapes and dashes
+// distinguish the series too. A Page puts figures and tables on one HTML page.
 package plot
 
-import (
-	"math"
-
-	"halfspace/internal/drawing"
-)
-
-// A Theme is the set of colours of a picture.
-type Theme = drawing.Theme
-
-// The themes. Page is light or dark, depending on the reader's system.
-const (
-	Page  = drawing.Page
-	Light = drawing.Light
-	Dark  = drawing.Dark
-)
+import "math"
 
 // A Figure is a picture with two axes.
 type Figure struct {
@@ -50,7 +38,7 @@ const (
 type Series struct {
 	Name      string // name in the legend; "": not in the legend
 	Shape     Shape
-	Colour    int // number of the colour; -1: faint
+	Colour    Colour
 	Dash      int // number of the pattern of dashes; 0: none
 	X, Y      []float64
 	Low, High []float64 // ends of Ranges

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/drawing"
 	"halfspace/internal/humanize"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
@@ -29,7 +28,7 @@ func ROC(curves ...Curve) *Figure {
 	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
 		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % drawing.Series, Dash: k}
+		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: Colour(k), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.FalsePositives/last.FalsePositives), append(s.Y, p.TruePositives/last.TruePositives)
@@ -53,7 +52,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 	f := &Figure{Title: "Precision and recall", Square: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % drawing.Series, Dash: k}
+		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: Colour(k), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.TruePositives/last.TruePositives), append(s.Y, p.Precision())

@@ -22,9 +22,9 @@ var layers = [][]string{
 	{"internal/decimal", "internal/decimal/decimaltest", "internal/testsize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
 		"internal/browsertest", "internal/humanize", "internal/stats", "internal/faults", "internal/blob", "schema"},
-	{"kernel", "internal/memory", "internal/files", "internal/drawing"},
+	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
-	{"dataset/internal/parquet/page", "internal/checkpoint", "internal/chart"},
+	{"dataset/internal/parquet/page", "internal/checkpoint"},
 	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
 	{"internal/widen", "metrics"},
@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"train/coordinate", "train/trace"},
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},
-	{"separability", "report"},
+	{"separability"},
 	{"internal/measure", "train/recorded"},
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
@@ -67,7 +67,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "internal/cache", "gram", "gram/", "pocket", "model", "internal/checkpoint", "predict", "export", "metrics", "train", "train/", "plot", "report", "separability"}
+var lean = []string{"schema", "kernel", "block", "internal/cache", "gram", "gram/", "pocket", "model", "internal/checkpoint", "predict", "export", "metrics", "train", "train/", "plot", "separability"}
 
 type pkg struct {
 	ImportPath    string

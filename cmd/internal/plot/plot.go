@@ -128,7 +128,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 
 // write writes the picture.
 func (p *picture) write(figure *plot.Figure) error {
-	return console.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(p.theme.Value)))
+	return console.WriteText(p.ctx, p.out, figure.SVG(plot.Theme(p.theme.Value)))
 }
 
 // check returns an error if an option can't be used, and loads the models.

@@ -9,7 +9,7 @@ import (
 	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/internal/humanize"
-	"halfspace/report"
+	"halfspace/plot"
 )
 
 // A Stage is a timed part of a run.
@@ -48,8 +48,8 @@ func Reading(src block.Source) Bandwidth {
 // Time returns the section of the times. bandwidth gives the limit for each stage; nil means that it isn't known. The
 // rate counts bytes, or rows if the bytes aren't known. The rest of total becomes a stage too. Columns without a figure
 // are left out.
-func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
-	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
+func Time(stages []Stage, total float64, bandwidth Bandwidth) plot.Section {
+	t := plot.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
 	var used []string // the limits that the table uses
 	add := func(s Stage) {
 		row := []string{s.Name, humanize.Seconds(s.Seconds), humanize.Percent(s.Seconds / total), "", "", "", ""}
@@ -79,7 +79,7 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 		add(Stage{Name: "the rest", Seconds: rest})
 	}
 	add(Stage{Name: "total", Seconds: total})
-	section := report.Section{Heading: "Time", Tables: []report.Table{withoutEmpty(t)}}
+	section := plot.Section{Heading: "Time", Tables: []plot.Table{withoutEmpty(t)}}
 	if used != nil {
 		section.Text = []string{"The limit is how fast this computer reads the same rows from memory or from its caches, measured at the end of the run: " +
 			strings.Join(used, ", ") + ". A stage far below it waits for arithmetic, or for files."}
@@ -96,8 +96,8 @@ func limit(bandwidth Bandwidth, cores int) float64 {
 }
 
 // withoutEmpty returns the table without the columns whose cells are all empty.
-func withoutEmpty(t report.Table) report.Table {
-	short := report.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
+func withoutEmpty(t plot.Table) plot.Table {
+	short := plot.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
 	for c, name := range t.Head {
 		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != "" }) {
 			continue

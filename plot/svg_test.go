@@ -1,4 +1,4 @@
-package drawing
+package plot
 
 import (
 	"math"
@@ -14,10 +14,10 @@ import (
 func TestSVG(t *testing.T) {
 	const hostile = `</text><script>alert("&")</script>` + "\x00"
 	nan := math.NaN()
-	p := &Picture{Title: hostile, Text: hostile, Width: 100, Height: 60, Shapes: []Shape{
-		&Path{[][2]float64{{1, 2}, {3.25, 4}, {nan, 0}, {5, 6}, {0, nan}, {7, 8}, {9, 10}}, Paint{Width: 2}}, &Path{[][2]float64{{1, 2}}, Paint{Width: 2}},
-		&Text{X: 1, Y: 2, String: hostile, Power: "2"}, &Clip{Box: Box{Width: 3}, Shapes: []Shape{&Disc{Radius: 1}}}}}
-	counts, elements, said := browsertest.Parse(t, p.SVG(Page))
+	p := &picture{Title: hostile, Text: hostile, Width: 100, Height: 60, Elements: []element{
+		&path{[][2]float64{{1, 2}, {3.25, 4}, {nan, 0}, {5, 6}, {0, nan}, {7, 8}, {9, 10}}, paint{Width: 2}}, &path{[][2]float64{{1, 2}}, paint{Width: 2}},
+		&text{X: 1, Y: 2, String: hostile, Power: "2"}, &clip{Box: box{Width: 3}, Elements: []element{&disc{Radius: 1}}}}}
+	counts, elements, said := browsertest.Parse(t, p.file(Auto))
 	path := ""
 	for _, e := range elements {
 		for _, a := range e.Attr {
@@ -38,16 +38,16 @@ func TestSVG(t *testing.T) {
 func TestStyle(t *testing.T) {
 	for _, theme := range []Theme{Light, Dark} {
 		seen := map[uint32]bool{}
-		for c := Paper; c < Series; c++ {
-			v := map[Theme]*palette{Light: &light, Dark: &dark}[theme].value(c)
+		for i, c := range colours {
+			v := map[Theme]uint32{Light: c.light, Dark: c.dark}[theme]
 			hex := strconv.FormatUint(uint64(v)|1<<24, 16)[1:]
-			if !strings.Contains(theme.Style(), "hp-f-"+c.name()+"{fill:#"+hex) || !strings.Contains(theme.Style(), "stroke:#"+hex) || seen[v] {
-				t.Errorf("theme %d, colour %s: %s", theme, c.name(), hex)
+			if name := (Colour(i) + paper).name(); name != c.name || !strings.Contains(theme.style(), "hp-f-"+name+"{fill:#"+hex) || !strings.Contains(theme.style(), "stroke:#"+hex) || seen[v] {
+				t.Errorf("theme %s, colour %s: %s", theme, name, hex)
 			}
 			seen[v] = true
 		}
 	}
-	if ThemeOf("dark") != Dark || ThemeOf("no") != Page || Colour(7).name() != "1" {
-		t.Error("a name or a colour has another meaning")
+	if len(colours) != int(seriesColours-paper) || Colour(7).name() != "1" {
+		t.Error("a colour has another meaning")
 	}
 }
