@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
+	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "bench/loops", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
 	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/visits"},
@@ -40,20 +40,20 @@ var layers = [][]string{
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},
 	{"separability"},
-	{"internal/measure", "train/recorded"},
+	{"bench", "train/recorded"},
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
 	{"cmd/internal/rows", "cmd/internal/report"},
 	{"cmd/internal/train", "cmd/internal/predict", "cmd/internal/inspect", "cmd/internal/bench", "cmd/internal/plot"},
 	{"cmd/internal"},
-	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers", "scripts/"},
+	{"cmd/", "docs", "examples/", "internal/layers", "scripts/"},
 }
 
 // only says which packages may import a dependency, or a package of this module, directly. A test may import anything.
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":    {"kernel"},
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/plot", "cmd/internal/tracefile", "bench", "examples/"},
+	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/plot", "cmd/internal/tracefile", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
 	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet/page"},

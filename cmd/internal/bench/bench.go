@@ -13,8 +13,8 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/internal/files"
 
+	"halfspace/bench"
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/measure"
 	"halfspace/kernel"
 )
 
@@ -105,7 +105,7 @@ func (o *benchOptions) check(a *console.App) error {
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	bar := a.NewProgress(o.machine.Progress.Value)
 	defer bar.End()
-	opt := measure.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
+	opt := bench.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
 		bar.Show(console.Step{Name: "measuring", Detail: name, Done: done, Total: total})
 	}}
 	for _, name := range []string{"only", "rounds", "time", "workers", "isa"} {
@@ -116,7 +116,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	if cmd.Flags().Changed("isa") || os.Getenv(flags.ISAVariable) != "" {
 		opt.Levels = []kernel.Level{kernel.Active()}
 	}
-	r, err := measure.Run(cmd.Context(), opt)
+	r, err := bench.Run(cmd.Context(), opt)
 	if err != nil {
 		return err
 	}

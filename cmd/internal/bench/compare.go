@@ -8,7 +8,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 
-	"halfspace/internal/measure"
+	"halfspace/bench"
 )
 
 // compare returns the command that shows several computers side by side.
@@ -43,9 +43,9 @@ was not the same then.`,
 		if err := console.Claim(a, out, args); err != nil {
 			return err
 		}
-		var reports []*measure.Report
+		var reports []*bench.Report
 		for _, path := range args {
-			r, err := measure.Read(path)
+			r, err := bench.Read(path)
 			if errors.As(err, new(*fs.PathError)) {
 				return console.OpenError(path, err)
 			}
@@ -54,7 +54,7 @@ was not the same then.`,
 			}
 			reports = append(reports, r)
 		}
-		c, err := measure.Compare(args, reports)
+		c, err := bench.Compare(args, reports)
 		if err != nil {
 			return err
 		}

@@ -4,27 +4,27 @@ import (
 	"fmt"
 	"strings"
 
-	"halfspace/internal/measure"
+	"halfspace/bench"
 	"halfspace/plot"
 )
 
 // roofline draws the items of the best instruction set under the limits: blue for one core, green for all cores.
-func roofline(r *measure.Report) string {
+func roofline(r *bench.Report) string {
 	level := r.Best()
 	p := &plot.Roofline{Title: "Roofline: " + r.Machine.Processor, Subtitle: fmt.Sprintf("on %s: one core in blue, %d cores in green; the limits are those of one core", level, r.Machine.Workers),
 		Notes: []string{machine(r), "halfspace " + r.Version + ", " + r.Date + " (" + r.Command + ")"}}
 	for _, of := range []string{"L1", "L2", "L3", "DRAM"} {
-		if i := r.Find(measure.LimitName(of, 1), level); i != nil {
+		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
 			p.Slopes = append(p.Slopes, plot.Limit{Name: of, Rate: i.Value})
 		}
 	}
 	for _, of := range []string{"FMA-float32", "FMA-float64"} {
-		if i := r.Find(measure.LimitName(of, 1), level); i != nil {
+		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
 			p.Peaks = append(p.Peaks, plot.Limit{Name: of, Rate: i.Value})
 		}
 	}
 	for _, i := range r.Items {
-		if i != r.Fastest(i.Name) || i.Group == measure.Limits || i.Flops == 0 || i.Bytes == 0 {
+		if i != r.Fastest(i.Name) || i.Group == bench.Limits || i.Flops == 0 || i.Bytes == 0 {
 			continue
 		}
 		point := plot.Computation{Name: short(i.Name), Intensity: i.Flops / i.Bytes, Rate: i.Flops / i.Median}
@@ -37,10 +37,10 @@ func roofline(r *measure.Report) string {
 }
 
 // bars draws a comparison. The bar of the fastest computer is the longest.
-func bars(c *measure.Comparison) string {
+func bars(c *bench.Comparison) string {
 	b := &plot.BarChart{Title: "The same work on " + strings.Join(c.Names, ", "), Subtitle: "rates: more is better; in parentheses the share of the computer's own limit"}
 	for _, row := range c.Rows {
-		if row.Group == measure.Limits {
+		if row.Group == bench.Limits {
 			continue
 		}
 		most := 0.0
@@ -75,5 +75,5 @@ func short(name string) string {
 			name, _, _ = strings.Cut(name, "/rows=")
 		}
 	}
-	return measure.Label(name)
+	return bench.Label(name)
 }

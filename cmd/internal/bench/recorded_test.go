@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/measure"
+	"halfspace/bench"
 	"halfspace/internal/require"
 	"halfspace/plot"
 )
@@ -28,7 +28,7 @@ func TestRecorded(t *testing.T) {
 	}
 	doc := read(t, page)
 	for _, path := range records {
-		r, err := measure.Read(path)
+		r, err := bench.Read(path)
 		require.NoError(t, err)
 		name := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(path), ".json"), "bench-")
 		block := regexp.MustCompile(`(?s)(<!-- ` + regexp.QuoteMeta(name) + ` -->\n` + "```text\n).*?(```)")

@@ -1,4 +1,4 @@
-package hotloops
+package loops
 
 import (
 	"math"

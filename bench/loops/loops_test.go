@@ -1,9 +1,9 @@
-package hotloops_test
+package loops_test
 
 import (
 	"testing"
 
-	"halfspace/internal/hotloops"
+	"halfspace/bench/loops"
 	"halfspace/internal/kerneltest"
 )
 
@@ -11,7 +11,7 @@ import (
 func TestLoops(t *testing.T) {
 	kerneltest.OnLevels(t, func(t *testing.T) {
 		names := map[string]bool{}
-		for _, l := range append(hotloops.All(), hotloops.Compiled()...) {
+		for _, l := range append(loops.All(), loops.Compiled()...) {
 			if l.Units <= 0 || names[l.Name] {
 				t.Errorf("loop %s with %d units of work is twice there or does nothing", l.Name, l.Units)
 			}
@@ -23,7 +23,7 @@ func TestLoops(t *testing.T) {
 
 // BenchmarkLoops times the loops on the active level.
 func BenchmarkLoops(b *testing.B) {
-	for _, l := range append(hotloops.All(), hotloops.Compiled()...) {
+	for _, l := range append(loops.All(), loops.Compiled()...) {
 		b.Run(l.Name, func(b *testing.B) {
 			for b.Loop() {
 				l.Run()

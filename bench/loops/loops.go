@@ -1,6 +1,6 @@
-// Package hotloops calls the hot kernels on fixed shapes, whose data stay in the first-level cache. Programs time these
+// Package loops calls the hot kernels on fixed shapes, whose data stay in the first-level cache. Programs time these
 // calls, or count their instructions.
-package hotloops
+package loops
 
 import (
 	"fmt"

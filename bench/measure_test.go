@@ -1,4 +1,4 @@
-package measure
+package bench
 
 import (
 	"bytes"
@@ -82,7 +82,7 @@ func TestTrainings(t *testing.T) {
 	if !slices.Equal(learned, train.Names()) {
 		t.Errorf("trainings of %v, want %v", learned, train.Names())
 	}
-	records, err := filepath.Glob("../../bench/results/bench-*.json")
+	records, err := filepath.Glob("results/bench-*.json")
 	if err != nil || len(records) == 0 {
 		t.Fatalf("no recorded runs: %v", err)
 	}
