@@ -32,9 +32,9 @@ var layers = [][]string{
 	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "bench/loops", "internal/learntest"},
+	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"train/mixing", "train/elastic", "train/truncated", "train/crammer"},
+	{"bench/loops", "train/mixing", "train/elastic", "train/truncated", "train/crammer"},
 	{"train/visits"},
 	{"train/coordinate", "train/trace"},
 	{"train/"},
