@@ -20,7 +20,7 @@ LAZY_GC := GOGC=400
 OWN_GC := env -u GOGC
 TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # Tests of all packages but those that cross, counts and pages run.
-export UNIT_SKIP := TestSystems|TestCounts|TestHTMLReport|TestPageFaults
+export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
@@ -104,7 +104,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
-	$(TEST) -count=1 -run 'TestHTMLReport|TestPageFaults' ./cmd/internal ./internal/browsertest
+	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal
 
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \

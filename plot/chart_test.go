@@ -4,8 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"halfspace/internal/browsertest"
 )
 
 // TestBars: each bar is a rectangle of its length, and names are escaped.
@@ -13,7 +11,7 @@ func TestBars(t *testing.T) {
 	b := &BarChart{Title: "a < b", Subtitle: "&", Notes: []string{"<note>"}, Groups: []BarGroup{
 		{Name: strings.Repeat("long ", 20), Bars: []Bar{{Length: 1, Label: "1"}, {Length: 0, Label: "0", Colour: 100}}}, {Name: "none"}}}
 	p := b.picture()
-	if found, _, _ := browsertest.Parse(t, p.file(Auto)); found["rect"] != 2+1 || found["text"] != 7 {
+	if found, _, _ := parseSVG(t, p.file(Auto)); found["rect"] != 2+1 || found["text"] != 7 {
 		t.Error(found)
 	}
 	var widths []float64
@@ -32,7 +30,7 @@ func TestBars(t *testing.T) {
 // TestRoofline: a computation that reaches a slope, or a peak, lies on its line, and axes hold all points.
 func TestRoofline(t *testing.T) {
 	r := &Roofline{Slopes: []Limit{{"DRAM", 2e10}, {"L1", 2e11}}, Peaks: []Limit{{"FMA", 1e11}}, Points: []Computation{{"p", 0.25, 5e9, 0}, {"q", 3000, 1e11, 1}}}
-	if found, _, _ := browsertest.Parse(t, r.SVG(Auto)); found["circle"] != 2 {
+	if found, _, _ := parseSVG(t, r.SVG(Auto)); found["circle"] != 2 {
 		t.Errorf("%v", found)
 	}
 	a := r.axes()
@@ -50,5 +48,5 @@ func TestRoofline(t *testing.T) {
 	if p := r.Points[0]; math.Abs(ratio(1, 2e10, p.Intensity, p.Rate)-slope) > 1e-9 {
 		t.Error("a point with the bandwidth of memory isn't on its slope")
 	}
-	browsertest.Parse(t, (&Roofline{}).SVG(Light))
+	parseSVG(t, (&Roofline{}).SVG(Light))
 }

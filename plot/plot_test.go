@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/browsertest"
-
 	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -22,7 +20,7 @@ import (
 // finite, and nothing but itself is referred to.
 func elements(t *testing.T, picture string) map[string]int {
 	t.Helper()
-	found, all, _ := browsertest.Parse(t, picture)
+	found, all, _ := parseSVG(t, picture)
 	for _, e := range all {
 		for _, a := range e.Attr {
 			if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" {

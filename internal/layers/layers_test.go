@@ -21,7 +21,7 @@ const module = "halfspace/"
 var layers = [][]string{
 	{"internal/decimal", "internal/decimal/decimaltest", "internal/testsize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
-		"internal/browsertest", "internal/humanize", "internal/stats", "internal/faults", "internal/blob", "schema"},
+		"internal/humanize", "internal/stats", "internal/faults", "internal/blob", "schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
 	{"dataset/internal/parquet/page", "internal/checkpoint"},
