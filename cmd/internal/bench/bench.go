@@ -1,19 +1,16 @@
-// Package bench has the verb bench: it measures this computer, and compares the measurements of several computers.
+// Package bench has the verb bench.
 package bench
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"halfspace/cmd/internal/console"
-	"halfspace/internal/files"
-
 	"halfspace/bench"
+	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/kernel"
 )
@@ -122,7 +119,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	}
 	bar.End()
 	if o.roofline != "" {
-		if err := save(cmd.Context(), o.roofline, roofline(r)); err != nil {
+		if err := console.WriteText(cmd.Context(), o.roofline, roofline(r)); err != nil {
 			return err
 		}
 	}
@@ -137,17 +134,4 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 		return a.Print(b.Bytes())
 	}
 	return a.Print(text(r))
-}
-
-// save writes a picture to a file.
-func save(ctx context.Context, path, picture string) error {
-	f, err := files.CreateContext(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write([]byte(picture)); err != nil {
-		return err
-	}
-	return f.Commit()
 }

@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/cmd/internal/console"
-
 	"halfspace/bench"
+	"halfspace/cmd/internal/console"
 )
 
 // compare returns the command that shows several computers side by side.
@@ -59,7 +58,7 @@ was not the same then.`,
 			return err
 		}
 		if out != "" {
-			if err := save(cmd.Context(), out, bars(c)); err != nil {
+			if err := console.WriteText(cmd.Context(), out, bars(c)); err != nil {
 				return err
 			}
 		}

@@ -59,7 +59,11 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) plot.Section {
 		if s.Bytes > 0 && s.Seconds > 0 {
 			rate := float64(s.Bytes) / s.Seconds
 			row[4], row[5] = humanize.Size(s.Bytes), perSecond(rate)
-			if most := limit(bandwidth, s.Cores); most > 0 {
+			most := 0.0
+			if bandwidth != nil {
+				most = bandwidth(s.Cores)
+			}
+			if most > 0 {
 				row[6] = humanize.Percent(rate / most)
 				if reads := fmt.Sprintf("%s by %s", perSecond(most), humanize.Plural(int64(s.Cores), "core")); !slices.Contains(used, reads) {
 					used = append(used, reads)
@@ -85,14 +89,6 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) plot.Section {
 			strings.Join(used, ", ") + ". A stage far below it waits for arithmetic, or for files."}
 	}
 	return section
-}
-
-// limit returns the bandwidth of some cores, 0 if it isn't known.
-func limit(bandwidth Bandwidth, cores int) float64 {
-	if bandwidth == nil {
-		return 0
-	}
-	return bandwidth(cores)
 }
 
 // withoutEmpty returns the table without the columns whose cells are all empty.
