@@ -4,7 +4,10 @@
 // distinguish the series too. A Page puts figures and tables on one HTML page.
 package plot
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Figure is a picture with two axes.
 type Figure struct {
@@ -60,7 +63,7 @@ func (f *Figure) ranges() (x, y Axis) {
 				x.From, x.To = min(x.From, 0), max(x.To, 0)
 			}
 		}
-		x.fit(f.whole())
+		x.fit(slices.ContainsFunc(f.Series, func(s Series) bool { return s.Shape == Bars || s.Shape == Ranges }))
 	}
 	if y.From == 0 && y.To == 0 {
 		y.From, y.To = math.Inf(1), math.Inf(-1)
@@ -73,14 +76,4 @@ func (f *Figure) ranges() (x, y Axis) {
 		y.fit(true)
 	}
 	return x, y
-}
-
-// whole tells whether the X axis ends at ticks: it does if the figure has bars or ranges.
-func (f *Figure) whole() bool {
-	for _, s := range f.Series {
-		if s.Shape == Bars || s.Shape == Ranges {
-			return true
-		}
-	}
-	return false
 }

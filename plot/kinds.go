@@ -147,7 +147,7 @@ func Scores(name string, scores []Score) *Figure {
 	}
 	f.Series = append(f.Series, s)
 	pad := max(1e-9, (high-low)/20)
-	f.X.From, f.X.To, f.Y.From, f.Y.To = low-pad, high+pad, -0.6, float64(len(scores))-0.4
+	f.X.From, f.X.To = low-pad, high+pad
 	return f
 }
 
@@ -184,16 +184,13 @@ func Weights(m *model.Model, class int) *Figure {
 	}
 	for k := range drawn {
 		i := drawn[len(drawn)-1-k]
-		half := 0.0
-		if exact {
-			half = stats.Quantile975 * m.StdErrors[i]
-		}
 		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
+		low, high := min(0, w[i]), max(0, w[i])
 		if exact {
-			s.Low, s.High = append(s.Low, w[i]-half), append(s.High, w[i]+half)
-		} else {
-			s.Low, s.High = append(s.Low, min(0, w[i])), append(s.High, max(0, w[i]))
+			half := stats.Quantile975 * m.StdErrors[i]
+			low, high = w[i]-half, w[i]+half
 		}
+		s.Low, s.High = append(s.Low, low), append(s.High, high)
 		f.Y.Names = append(f.Y.Names, m.FeatureName(i))
 	}
 	f.Y.From, f.Y.To = -0.6, float64(len(drawn))-0.4
