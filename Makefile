@@ -20,7 +20,7 @@ LAZY_GC := GOGC=400
 OWN_GC := env -u GOGC
 TEST := $(LAZY_GC) go test -exec '$(OWN_GC)'
 # Tests of all packages but those that cross, counts and pages run.
-export UNIT_SKIP := TestSystems|TestCounts|TestHTMLReport|TestPageFaults
+export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
@@ -66,7 +66,7 @@ recorded: ## the recorded models without assembly
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
-	$(TEST) -count=1 -run TestCounts ./internal/hotloops $(COUNTS)
+	$(TEST) -count=1 -run TestCounts ./bench/loops $(COUNTS)
 
 # Learners are the same code with and without assembly: the hashes in train/recorded/testdata hold them to the same models.
 noasm: recorded
@@ -104,7 +104,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
-	$(TEST) -count=1 -run 'TestHTMLReport|TestPageFaults' ./cmd/internal ./internal/browsertest
+	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal
 
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \

@@ -1,4 +1,10 @@
-// Package bench measures halfspace end to end, mostly beside its peers, in one run on one machine:
+// Package bench times the computer on which it runs.
+//
+// Run times the computer's limits, each kernel, the loading of files, and a training of each learner. Every computer
+// does the same work, and learns the same models byte for byte, so the figures of two computers can be compared. Compare
+// refuses reports of different work.
+//
+// The package's benchmarks measure halfspace end to end, mostly beside its peers, in one process on one machine:
 //
 //	go test -run '^$' -bench . -benchtime 1x ./bench          # all, short: two minutes
 //	go test -run '^$' -bench Peer -benchtime 1x ./bench -full  # the rows and rounds of the documents

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -225,9 +224,4 @@ func startSklearn(b *testing.B, python, script, dir string, rows int) (p *peer, 
 		b.Fatalf("scikit-learn got %d rows, not %d, error %v", got.Rows, rows, err)
 	}
 	return p, hello
-}
-
-func median(values []float64) float64 {
-	s := slices.Sorted(slices.Values(values))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

@@ -30,8 +30,7 @@ func Alphas(m *model.Model, class int) *Figure {
 	case e == nil || class >= len(e.Coefficients):
 		return nil
 	}
-	all := alphas(m, class)
-	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	all := largestFirst(alphas(m, class))
 	positive, negative := m.Spec().PositiveClass(), 1-m.Spec().PositiveClass()
 	names := [2]string{"other classes", ""}
 	if len(e.Coefficients) == 1 {
@@ -44,9 +43,7 @@ func Alphas(m *model.Model, class int) *Figure {
 		f.Title += " of class " + m.Classes[class].Text
 	}
 	f.Text = fmt.Sprintf("%s of %s have a coefficient. ", humanize.Count(int64(len(all))), humanize.Plural(m.Training.Rows, "row"))
-	for _, a := range all[:min(len(all), 10)] {
-		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
-	}
+	f.Text += largestRows(all)
 	if len(all) <= mostBars {
 		f.bars(all, names)
 	} else {
@@ -62,18 +59,30 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 	for i, r := range rows {
 		all = append(all, alpha{r, weights[i], labels[i] > 0})
 	}
-	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	largestFirst(all)
 	f := &Figure{Title: "Rows of the witness", Subtitle: "weights of rows whose weighted sum of label × (features, bias) is zero"}
 	if n := len(all); n > mostBars {
 		all = all[:mostBars]
 		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero", mostBars, humanize.Plural(int64(n), "row"))
 	}
-	for _, a := range all[:min(len(all), 10)] {
-		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
-	}
+	f.Text += largestRows(all)
 	f.bars(all, names)
 	f.X.Name = "weight"
 	return f
+}
+
+// largestFirst sorts all, and returns it.
+func largestFirst(all []alpha) []alpha {
+	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	return all
+}
+
+// largestRows describes the first ten coefficients.
+func largestRows(all []alpha) (text string) {
+	for _, a := range all[:min(len(all), 10)] {
+		text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
+	}
+	return text
 }
 
 // alphas returns the coefficients that aren't 0, in ascending order of their rows.
@@ -152,7 +161,6 @@ func (f *Figure) bars(all []alpha, names [2]string) {
 		s.X, s.Y, s.Low, s.High = append(s.X, a.size), append(s.Y, float64(k)), append(s.Low, 0), append(s.High, a.size)
 		f.Y.Names = append(f.Y.Names, "row "+humanize.Count(a.row))
 	}
-	f.Y.From, f.Y.To = -0.6, float64(len(all))-0.4
 	f.addSides(sides)
 }
 

@@ -86,7 +86,7 @@ type tick struct {
 
 // letters returns the approximate length of the label, in letters of the usual size.
 func (t *tick) letters() float64 {
-	return letters(t.text) + 0.75*letters(t.power)
+	return letters(t.text) + powerSize*letters(t.power)
 }
 
 // ticks returns the ticks of an axis, in ascending order.

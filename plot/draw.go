@@ -1,63 +1,49 @@
 package plot
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
-	"halfspace/internal/drawing"
 	"halfspace/internal/humanize"
 )
 
-// Themes are the names of the themes.
-var Themes = drawing.Themes
-
-// ThemeOf returns the theme with that name, Page for an unknown name.
-func ThemeOf(name string) Theme { return drawing.ThemeOf(name) }
-
 // SVG returns the picture as the text of an SVG file.
-func (f *Figure) SVG(t Theme) string { return f.picture(usualWidth, usualHeight).SVG(t) }
+func (f *Figure) SVG(t Theme) string { return f.picture().file(t) }
 
-// Inline returns the picture as SVG for a page that includes Theme.Style. id, which consists of letters and digits,
-// must be unique on the page.
-func (f *Figure) Inline(id string) string { return f.picture(narrowWidth, narrowHeight).Inline(id) }
-
-// A canvas is a picture that is being drawn.
+// A canvas is a picture with a plot.
 type canvas struct {
+	*picture
 	x, y                     Axis
 	left, right, top, bottom float64 // edges of the plot, in pixels
-	shapes                   []drawing.Shape
 }
 
 // The sizes of a picture and its parts, in pixels; mostName is in letters.
 const (
-	usualWidth, usualHeight   = 720, 440
-	narrowWidth, narrowHeight = 460, 360 // on pages, which phones show too
-	letter                    = 6.6      // approximate width of a letter in a text of 12 pixels
-	mostName                  = 30       // letters of a name on an axis
-	titleLine, legendLine     = 24, 20
+	usualWidth, usualHeight = 720, 440
+	letter                  = 6.6 // approximate width of a letter in a text of 12 pixels
+	mostName                = 30  // letters of a name on an axis
+	titleLine, legendLine   = 24, 20
 )
 
-// picture returns the shapes of the figure. usualWidth and usualHeight apply if the figure sets no width or height.
-func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
-	c := new(canvas)
+func (f *Figure) picture() *picture {
+	width, height := float64(cmp.Or(f.Width, usualWidth)), float64(cmp.Or(f.Height, usualHeight))
+	c := &canvas{left: 20, right: width - 24}
 	c.x, c.y = f.ranges()
-	width, height := float64(orElse(f.Width, usualWidth)), float64(orElse(f.Height, usualHeight))
-	ticks := c.y.ticks()
-	c.left, c.right = 20+letter*longest(ticks)+22, width-24
-	lines := f.legend(width)
-	c.top = 20 + titleLine + legendLine*float64(len(lines))
-	below := wrap(f.Subtitle, (width-40)/letter)
-	c.top += legendLine * float64(len(below))
+	ticks, below, lines := c.y.ticks(), wrap(f.Subtitle, (width-40)/letter), f.legend(width)
+	c.left += letter*longest(ticks) + 22
+	c.top = 20 + titleLine + legendLine*float64(len(lines)) + legendLine*float64(len(below))
 	height += legendLine * float64(max(0, len(below)-1)+max(0, len(lines)-1)) // the plot doesn't get smaller
 	c.bottom = height - 52
 	if f.Square {
 		side := min(c.right-c.left, c.bottom-c.top)
-		c.right = c.left + side
-		c.bottom = c.top + side
+		c.right, c.bottom = c.left+side, c.top+side
 	}
+	c.picture = &picture{Title: f.Title, Text: f.Text, Width: width, Height: height}
 	c.head(f, below, lines, width)
 	c.grid(ticks)
-	plot := canvas{x: c.x, y: c.y, left: c.left, right: c.right, top: c.top, bottom: c.bottom}
+	plot := *c
+	plot.picture = new(picture)
 	for i := range f.Series {
 		plot.series(&f.Series[i])
 	}
@@ -65,20 +51,11 @@ func (f *Figure) picture(usualWidth, usualHeight int) *drawing.Picture {
 		plot.trail(f.steps)
 	}
 	const edge = 5 // beyond the axes, so that points on them are whole
-	c.draw(&drawing.Clip{Box: drawing.Box{X: c.left - edge, Y: c.top - edge, Width: c.right - c.left + 2*edge, Height: c.bottom - c.top + 2*edge}, Shapes: plot.shapes})
+	c.draw(&clip{Box: box{X: c.left - edge, Y: c.top - edge, Width: c.right - c.left + 2*edge, Height: c.bottom - c.top + 2*edge}, Elements: plot.Elements})
 	if f.steps != nil {
 		c.animate(f.steps)
 	}
-	return &drawing.Picture{Title: f.Title, Text: f.Text, Width: width, Height: height, Shapes: c.shapes}
-}
-
-func (c *canvas) draw(s ...drawing.Shape) { c.shapes = append(c.shapes, s...) }
-
-func orElse(v, other int) int {
-	if v == 0 {
-		return other
-	}
-	return v
+	return c.picture
 }
 
 // letters returns the approximate length of a text, in usual letters.
@@ -133,11 +110,6 @@ func wrap(s string, n float64) (lines []string) {
 	return lines
 }
 
-// text draws a text at x: its start, middle or end is at x, as anchor says.
-func (c *canvas) text(x, y float64, anchor drawing.Anchor, colour drawing.Colour, s string) {
-	c.draw(&drawing.Text{X: x, Y: y, Anchor: anchor, Colour: colour, String: s})
-}
-
 // legend returns the series that have names, in lines that fit the width.
 func (f *Figure) legend(width float64) (lines [][]*Series) {
 	at := width
@@ -164,17 +136,17 @@ func (s *Series) long() float64 { return 50 + letter*letters(s.label()) }
 // head draws the title, the lines of the subtitle and the legend.
 func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float64) {
 	y := 28.0
-	c.draw(&drawing.Text{X: 20, Y: y, Colour: drawing.Ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
+	c.draw(&text{X: 20, Y: y, Colour: ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
 	for _, line := range below {
 		y += legendLine
-		c.text(20, y, drawing.Start, drawing.Faint, line)
+		c.text(20, y, start, Faint, line)
 	}
 	for _, line := range lines {
 		y += legendLine
 		x := 20.0
 		for _, s := range line {
 			c.key(s, x, y-4)
-			c.text(x+32, y, drawing.Start, drawing.Ink, s.label())
+			c.text(x+32, y, start, ink, s.label())
 			x += s.long()
 		}
 	}
@@ -182,19 +154,19 @@ func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float6
 
 // key draws the symbol of a series in the legend.
 func (c *canvas) key(s *Series, x, y float64) {
-	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
+	p := paint{Colour: s.Colour}
 	switch s.Shape {
 	case Dots, Ranges:
-		c.draw(&drawing.Disc{X: x + 14, Y: y, Radius: 4, Paint: p})
+		c.draw(&disc{X: x + 14, Y: y, Radius: 4, Paint: p})
 	case Rings:
 		p.Width = 1.6
-		c.draw(&drawing.Box{X: x + 10, Y: y - 4, Width: 8, Height: 8, Paint: p})
+		c.draw(&box{X: x + 10, Y: y - 4, Width: 8, Height: 8, Paint: p})
 	case Bars, Cells:
 		p.Opacity = barOpacity
-		c.draw(&drawing.Box{X: x + 4, Y: y - 5, Width: 20, Height: 9, Paint: p})
+		c.draw(&box{X: x + 4, Y: y - 5, Width: 20, Height: 9, Paint: p})
 	default:
 		p.Width, p.Dash = 2, s.dashes()
-		c.draw(drawing.Line(x, y, x+26, y, p))
+		c.draw(segment(x, y, x+26, y, p))
 	}
 }
 
@@ -215,13 +187,13 @@ func (c *canvas) py(v float64) float64 {
 
 // grid draws the ticks with their texts, and the names of the axes. ticks are the ticks of the Y axis.
 func (c *canvas) grid(ticks []tick) {
-	thin := drawing.Paint{Colour: drawing.Grid, Width: 1}
+	thin := paint{Colour: grid, Width: 1}
 	for _, t := range ticks {
 		y := c.py(t.at)
 		if c.y.Names == nil {
-			c.draw(drawing.Line(c.left, y, c.right, y, thin))
+			c.draw(segment(c.left, y, c.right, y, thin))
 		}
-		c.draw(&drawing.Text{X: c.left - 8, Y: y + 4, Anchor: drawing.End, Colour: drawing.Faint, String: t.text, Power: t.power})
+		c.draw(&text{X: c.left - 8, Y: y + 4, Anchor: end, Colour: Faint, String: t.text, Power: t.power})
 	}
 	below := c.x.ticks()
 	every := 1 // one tick of each every has a text
@@ -232,16 +204,16 @@ func (c *canvas) grid(ticks []tick) {
 	for i, t := range below {
 		x := c.px(t.at)
 		if c.x.Names == nil {
-			c.draw(drawing.Line(x, c.top, x, c.bottom, thin))
+			c.draw(segment(x, c.top, x, c.bottom, thin))
 		}
 		if i%every == 0 {
-			c.draw(&drawing.Text{X: x, Y: c.bottom + 18, Anchor: drawing.Middle, Colour: drawing.Faint, String: t.text, Power: t.power})
+			c.draw(&text{X: x, Y: c.bottom + 18, Anchor: middle, Colour: Faint, String: t.text, Power: t.power})
 		}
 	}
-	c.draw(&drawing.Path{Points: [][2]float64{{c.left, c.top}, {c.left, c.bottom}, {c.right, c.bottom}}, Paint: drawing.Paint{Colour: drawing.Faint, Width: 1}})
-	c.text((c.left+c.right)/2, c.bottom+38, drawing.Middle, drawing.Ink, cut(c.x.Name, (c.right-c.left)/letter))
+	c.draw(&path{Points: [][2]float64{{c.left, c.top}, {c.left, c.bottom}, {c.right, c.bottom}}, Paint: paint{Colour: Faint, Width: 1}})
+	c.text((c.left+c.right)/2, c.bottom+38, middle, ink, cut(c.x.Name, (c.right-c.left)/letter))
 	name := cut(c.y.Name, (c.bottom-c.top)/letter)
-	c.draw(&drawing.Text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: drawing.Middle, Colour: drawing.Ink, Turned: true, String: name})
+	c.draw(&text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: middle, Colour: ink, Turned: true, String: name})
 }
 
 // longest returns the length of the longest label, in letters.
@@ -256,10 +228,10 @@ func longest(ticks []tick) (n float64) {
 const barOpacity = 0.8
 
 func (c *canvas) series(s *Series) {
-	p := drawing.Paint{Colour: drawing.Colour(s.Colour)}
+	p := paint{Colour: s.Colour}
 	if s.Shape == Line || s.Shape == Steps {
 		p.Width, p.Dash = s.stroke(), s.dashes()
-		c.draw(&drawing.Path{Points: c.path(s), Paint: p})
+		c.draw(&path{Points: c.path(s), Paint: p})
 		return
 	}
 	for i, x := range s.X {
@@ -270,15 +242,15 @@ func (c *canvas) series(s *Series) {
 		px, py := c.px(x), c.py(y)
 		switch s.Shape {
 		case Dots:
-			c.draw(&drawing.Disc{X: px, Y: py, Radius: 3.5, Paint: drawing.Paint{Colour: p.Colour, Opacity: 0.75}})
+			c.draw(&disc{X: px, Y: py, Radius: 3.5, Paint: paint{Colour: p.Colour, Opacity: 0.75}})
 		case Rings:
-			c.draw(&drawing.Box{X: px - 3.2, Y: py - 3.2, Width: 6.4, Height: 6.4, Paint: drawing.Paint{Colour: p.Colour, Width: 1.4}})
+			c.draw(&box{X: px - 3.2, Y: py - 3.2, Width: 6.4, Height: 6.4, Paint: paint{Colour: p.Colour, Width: 1.4}})
 		case Bars:
 			x0, x1, zero := c.px(x-s.Size/2), c.px(x+s.Size/2), c.py(0)
-			c.draw(&drawing.Box{X: x0 + 0.3, Y: min(py, zero), Width: max(0.4, x1-x0-0.6), Height: math.Abs(zero - py), Paint: drawing.Paint{Colour: p.Colour, Opacity: barOpacity}})
+			c.draw(&box{X: x0 + 0.3, Y: min(py, zero), Width: max(0.4, x1-x0-0.6), Height: math.Abs(zero - py), Paint: paint{Colour: p.Colour, Opacity: barOpacity}})
 		case Ranges:
-			c.draw(drawing.Line(c.px(s.Low[i]), py, c.px(s.High[i]), py, drawing.Paint{Colour: p.Colour, Width: 2}))
-			c.draw(&drawing.Disc{X: px, Y: py, Radius: 4, Paint: p})
+			c.draw(segment(c.px(s.Low[i]), py, c.px(s.High[i]), py, paint{Colour: p.Colour, Width: 2}))
+			c.draw(&disc{X: px, Y: py, Radius: 4, Paint: p})
 		case Cells:
 			c.cell(px, py, p.Colour, s.Shares[i], s.Texts[i])
 		}
@@ -287,13 +259,13 @@ func (c *canvas) series(s *Series) {
 
 // cell draws a cell around a point in pixels. The opacity is high enough that the least share is visible, and low
 // enough that text on the greatest share is legible.
-func (c *canvas) cell(px, py float64, colour drawing.Colour, share float64, text string) {
+func (c *canvas) cell(px, py float64, colour Colour, share float64, text string) {
 	const least, most = 0.06, 0.55 // opacity
 	width, height := c.px(1)-c.px(0), c.py(0)-c.py(1)
-	c.draw(&drawing.Box{X: px - width/2 + 0.5, Y: py - height/2 + 0.5, Width: max(0.5, width-1), Height: max(0.5, height-1),
-		Paint: drawing.Paint{Colour: colour, Opacity: least + (most-least)*max(0, min(share, 1))}})
+	c.draw(&box{X: px - width/2 + 0.5, Y: py - height/2 + 0.5, Width: max(0.5, width-1), Height: max(0.5, height-1),
+		Paint: paint{Colour: colour, Opacity: least + (most-least)*max(0, min(share, 1))}})
 	if letters(text)*letter < width-2 && height > 14 {
-		c.text(px, py+4, drawing.Middle, drawing.Ink, text)
+		c.text(px, py+4, middle, ink, text)
 	}
 }
 

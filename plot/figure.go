@@ -1,21 +1,12 @@
-// Package plot draws the course of a training and the quality of a model, as SVG. It uses the colours of Okabe
-// and Ito (2008), which colour-blind readers can tell apart; shapes and dashes distinguish the series too.
+// Package plot draws figures about trainings as SVG.
+//
+// Figures use the colours of Okabe and Ito (2008), which colour-blind readers can tell apart; shapes and dashes
+// distinguish the series too. A Page puts figures and tables on one HTML page.
 package plot
 
 import (
 	"math"
-
-	"halfspace/internal/drawing"
-)
-
-// A Theme is the set of colours of a picture.
-type Theme = drawing.Theme
-
-// The themes. Page is light or dark, depending on the reader's system.
-const (
-	Page  = drawing.Page
-	Light = drawing.Light
-	Dark  = drawing.Dark
+	"slices"
 )
 
 // A Figure is a picture with two axes.
@@ -50,7 +41,7 @@ const (
 type Series struct {
 	Name      string // name in the legend; "": not in the legend
 	Shape     Shape
-	Colour    int // number of the colour; -1: faint
+	Colour    Colour
 	Dash      int // number of the pattern of dashes; 0: none
 	X, Y      []float64
 	Low, High []float64 // ends of Ranges
@@ -72,7 +63,7 @@ func (f *Figure) ranges() (x, y Axis) {
 				x.From, x.To = min(x.From, 0), max(x.To, 0)
 			}
 		}
-		x.fit(f.whole())
+		x.fit(slices.ContainsFunc(f.Series, func(s Series) bool { return s.Shape == Bars || s.Shape == Ranges }))
 	}
 	if y.From == 0 && y.To == 0 {
 		y.From, y.To = math.Inf(1), math.Inf(-1)
@@ -85,14 +76,4 @@ func (f *Figure) ranges() (x, y Axis) {
 		y.fit(true)
 	}
 	return x, y
-}
-
-// whole tells whether the X axis ends at ticks: it does if the figure has bars or ranges.
-func (f *Figure) whole() bool {
-	for _, s := range f.Series {
-		if s.Shape == Bars || s.Shape == Ranges {
-			return true
-		}
-	}
-	return false
 }

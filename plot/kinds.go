@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/drawing"
 	"halfspace/internal/humanize"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
@@ -29,7 +28,7 @@ func ROC(curves ...Curve) *Figure {
 	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
 		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: k % drawing.Series, Dash: k}
+		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: Colour(k), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.FalsePositives/last.FalsePositives), append(s.Y, p.TruePositives/last.TruePositives)
@@ -53,7 +52,7 @@ func PrecisionRecall(curves ...Curve) *Figure {
 	f := &Figure{Title: "Precision and recall", Square: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: k % drawing.Series, Dash: k}
+		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: Colour(k), Dash: k}
 		last := c.Points[len(c.Points)-1]
 		for _, p := range c.Points {
 			s.X, s.Y = append(s.X, p.TruePositives/last.TruePositives), append(s.Y, p.Precision())
@@ -148,7 +147,7 @@ func Scores(name string, scores []Score) *Figure {
 	}
 	f.Series = append(f.Series, s)
 	pad := max(1e-9, (high-low)/20)
-	f.X.From, f.X.To, f.Y.From, f.Y.To = low-pad, high+pad, -0.6, float64(len(scores))-0.4
+	f.X.From, f.X.To = low-pad, high+pad
 	return f
 }
 
@@ -185,16 +184,13 @@ func Weights(m *model.Model, class int) *Figure {
 	}
 	for k := range drawn {
 		i := drawn[len(drawn)-1-k]
-		half := 0.0
-		if exact {
-			half = stats.Quantile975 * m.StdErrors[i]
-		}
 		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
+		low, high := min(0, w[i]), max(0, w[i])
 		if exact {
-			s.Low, s.High = append(s.Low, w[i]-half), append(s.High, w[i]+half)
-		} else {
-			s.Low, s.High = append(s.Low, min(0, w[i])), append(s.High, max(0, w[i]))
+			half := stats.Quantile975 * m.StdErrors[i]
+			low, high = w[i]-half, w[i]+half
 		}
+		s.Low, s.High = append(s.Low, low), append(s.High, high)
 		f.Y.Names = append(f.Y.Names, m.FeatureName(i))
 	}
 	f.Y.From, f.Y.To = -0.6, float64(len(drawn))-0.4

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"halfspace/internal/humanize"
 )
@@ -25,13 +26,7 @@ func Learning(columns map[string][]float64) *Figure {
 	if lower := columns["lower"]; known(lower) {
 		f.Subtitle = "w·u is at least the lower bound, and |w| at most the upper one: they meet, so updates end"
 	}
-	kept := f.Series[:0]
-	for _, s := range f.Series {
-		if known(s.Y) {
-			kept = append(kept, s)
-		}
-	}
-	f.Series = kept
+	f.Series = slices.DeleteFunc(f.Series, func(s Series) bool { return !known(s.Y) })
 	last := len(t) - 1
 	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", humanize.Count(int64(t[last])), humanize.Real(columns["norm"][last]))
 	return f
@@ -39,12 +34,7 @@ func Learning(columns map[string][]float64) *Figure {
 
 // known tells whether at least one value isn't NaN.
 func known(values []float64) bool {
-	for _, v := range values {
-		if v == v {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(values, func(v float64) bool { return v == v })
 }
 
 // passes draws the objective of a solver after each pass, with the gap and the norm of the gradient if they are known,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/internal/drawing"
 	"halfspace/internal/humanize"
 )
 
@@ -123,7 +122,7 @@ func (c *canvas) ends(l [4]float64) [][2]float64 {
 
 // trail draws a faint line for each step. A reader without animations sees these lines and the last line.
 func (c *canvas) trail(s *steps) {
-	p := &drawing.Path{Paint: drawing.Paint{Colour: drawing.Faint, Width: 1, Opacity: 0.3}}
+	p := &path{Paint: paint{Colour: Faint, Width: 1, Opacity: 0.3}}
 	for _, l := range s.lines {
 		if ends := c.ends(l); ends != nil {
 			p.Points = append(append(p.Points, ends...), [2]float64{math.NaN(), math.NaN()})
@@ -135,14 +134,14 @@ func (c *canvas) trail(s *steps) {
 // animate shows the lines one after another, with the number of the update beside the title. It needs no script.
 func (c *canvas) animate(s *steps) {
 	each := min(0.6, 12/float64(len(s.lines))) // seconds
-	strong := drawing.Colour(3)
+	strong := Colour(3)
 	for k, l := range s.lines {
-		f := &drawing.Frame{Begin: each * float64(k), Length: each}
-		f.Shapes = append(f.Shapes, &drawing.Path{Points: c.ends(l), Paint: drawing.Paint{Colour: strong, Width: 2.5}})
+		f := &frame{Begin: each * float64(k), Length: each}
+		f.Elements = append(f.Elements, &path{Points: c.ends(l), Paint: paint{Colour: strong, Width: 2.5}})
 		if row := s.rows[k]; row[0] == row[0] {
-			f.Shapes = append(f.Shapes, &drawing.Disc{X: c.px(row[0]), Y: c.py(row[1]), Radius: 8, Paint: drawing.Paint{Colour: strong, Width: 2}})
+			f.Elements = append(f.Elements, &disc{X: c.px(row[0]), Y: c.py(row[1]), Radius: 8, Paint: paint{Colour: strong, Width: 2}})
 		}
-		f.Shapes = append(f.Shapes, &drawing.Text{X: c.right, Y: 28, Anchor: drawing.End, Colour: drawing.Ink, String: "update " + humanize.Count(int64(s.updates[k]))})
+		f.Elements = append(f.Elements, &text{X: c.right, Y: 28, Anchor: end, Colour: ink, String: "update " + humanize.Count(int64(s.updates[k]))})
 		c.draw(f)
 	}
 }

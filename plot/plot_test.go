@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/browsertest"
-	"halfspace/internal/drawing"
 	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -22,7 +20,7 @@ import (
 // finite, and nothing but itself is referred to.
 func elements(t *testing.T, picture string) map[string]int {
 	t.Helper()
-	found, all, _ := browsertest.Parse(t, picture)
+	found, all, _ := parseSVG(t, picture)
 	for _, e := range all {
 		for _, a := range e.Attr {
 			if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" {
@@ -36,7 +34,7 @@ func elements(t *testing.T, picture string) map[string]int {
 	return found
 }
 
-const hostile = `<script>alert("&")</script>` + "\x00\u202e"
+const hostile = `<script>alert("&'")</script><img src=x onerror=y>` + "\x00\u202e"
 
 // figures returns one of each kind, with hostile names.
 func figures() map[string]*Figure {
@@ -60,17 +58,17 @@ func figures() map[string]*Figure {
 // TestFigures: each kind is an SVG in each theme, without a number that is none and with every name escaped.
 func TestFigures(t *testing.T) {
 	for name, f := range figures() {
-		for theme := range Themes {
+		for _, theme := range Themes {
 			elements(t, f.SVG(Theme(theme)))
 		}
-		if inline := f.Inline("x"); strings.Contains(inline, "<script") || strings.Contains(inline, "<style") || f.Text == "" {
+		if inline := f.picture().svg("x", ""); strings.Contains(inline, "<script") || strings.Contains(inline, "<style") || f.Text == "" {
 			t.Errorf("%s: %s", name, inline)
 		}
 	}
-	if found := elements(t, figures()["plane"].SVG(Page)); found["set"] != 3 || found["circle"] != 2+1+1 {
+	if found := elements(t, figures()["plane"].SVG(Auto)); found["set"] != 3 || found["circle"] != 2+1+1 {
 		t.Errorf("the animation has %v", found)
 	}
-	if plane := figures()["plane"].SVG(Page); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
+	if plane := figures()["plane"].SVG(Auto); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
 		t.Error("the animation doesn't number the updates as the trace does")
 	}
 	if f := Calibration([]metrics.Bin{{Rows: 3, Probability: math.NaN(), Share: math.NaN()}}); f.Text != "" || len(f.Series) != 3 {
@@ -121,10 +119,10 @@ func TestInside(t *testing.T) {
 	all["many"].Subtitle = strings.Repeat("many words ", 100)
 	for name, f := range all {
 		const least = 50 // pixels of a plot
-		p := f.picture(usualWidth, usualHeight)
-		if at := slices.IndexFunc(p.Shapes, func(s drawing.Shape) bool { _, ok := s.(*drawing.Clip); return ok }); at < 0 {
+		p := f.picture()
+		if at := slices.IndexFunc(p.Elements, func(s element) bool { _, ok := s.(*clip); return ok }); at < 0 {
 			t.Errorf("%s has no plot", name)
-		} else if b := p.Shapes[at].(*drawing.Clip).Box; min(b.Width, b.Height, b.X, b.Y) < 0 || min(b.Width, b.Height) < least || b.X+b.Width > p.Width || b.Y+b.Height > p.Height {
+		} else if b := p.Elements[at].(*clip).Box; min(b.Width, b.Height, b.X, b.Y) < 0 || min(b.Width, b.Height) < least || b.X+b.Width > p.Width || b.Y+b.Height > p.Height {
 			t.Errorf("%s of %g by %g pixels has the plot %v", name, p.Width, p.Height, b)
 		}
 		const edge = 3
@@ -133,15 +131,15 @@ func TestInside(t *testing.T) {
 				t.Errorf("%s of %g by %g pixels has a shape from %g, %g to %g, %g", name, p.Width, p.Height, x0, y0, x1, y1)
 			}
 		}
-		for _, s := range p.Shapes {
+		for _, s := range p.Elements {
 			switch s := s.(type) {
-			case *drawing.Path:
+			case *path:
 				for _, at := range s.Points {
 					inside(at[0], at[1], at[0], at[1])
 				}
-			case *drawing.Disc:
+			case *disc:
 				inside(s.X-s.Radius, s.Y-s.Radius, s.X+s.Radius, s.Y+s.Radius)
-			case *drawing.Text:
+			case *text:
 				size := cmp.Or(s.Size, 12)
 				long := 0.45 * size * float64(len([]rune(s.String))) // the mean width of letters in a sentence
 				from := -long * float64(s.Anchor) / 2
@@ -158,13 +156,13 @@ func TestInside(t *testing.T) {
 // TestLineEnds: a line is where its numbers are, in the SVG, and ends there.
 func TestLineEnds(t *testing.T) {
 	f := &Figure{Title: "t", X: Axis{From: 0, To: 10}, Y: Axis{From: -2, To: 2}, Series: []Series{{Colour: 1, X: []float64{2, 8}, Y: []float64{-1, 1}}}}
-	p := f.picture(usualWidth, usualHeight)
-	var frame, line *drawing.Path
-	for _, s := range p.Shapes {
-		if clip, ok := s.(*drawing.Clip); ok {
-			line = clip.Shapes[0].(*drawing.Path)
+	p := f.picture()
+	var frame, line *path
+	for _, s := range p.Elements {
+		if clip, ok := s.(*clip); ok {
+			line = clip.Elements[0].(*path)
 		}
-		if path, ok := s.(*drawing.Path); ok && len(path.Points) == 3 {
+		if path, ok := s.(*path); ok && len(path.Points) == 3 {
 			frame = path // the axes: from the left upper corner by the left lower to the right lower one
 		}
 	}
@@ -243,7 +241,7 @@ func TestExtremes(t *testing.T) {
 		{nanoseconds, nanoseconds + 256, nanoseconds + 512}, {1, math.Nextafter(1, 2)}, {-huge, huge}, {huge, huge}, {0, tiny}, {-tiny, tiny}, {0, 1e-300}, {tiny, huge}, {1e15, 1e15 + 2000},
 	} {
 		f := &Figure{Series: []Series{{X: values, Y: values}}}
-		elements(t, f.SVG(Page))
+		elements(t, f.SVG(Auto))
 		x, y := f.ranges()
 		for _, a := range []Axis{x, y} {
 			if n := len(a.ticks()); n < 2 || n > 12 {
@@ -282,7 +280,7 @@ func TestDashes(t *testing.T) {
 	for _, f := range []*Figure{ROC(curves...), PrecisionRecall(curves...)} {
 		seen := map[string]bool{}
 		for _, s := range f.Series[len(f.Series)-len(curves):] {
-			look := fmt.Sprint(s.Colour, s.dashes())
+			look := fmt.Sprint(s.Colour.name(), s.dashes())
 			if seen[look] {
 				t.Errorf("%s: two curves are %s", f.Title, look)
 			}
@@ -322,13 +320,13 @@ func TestCross(t *testing.T) {
 func TestUpdateLabel(t *testing.T) {
 	frames := 0
 	var top float64
-	for _, s := range figures()["plane"].picture(usualWidth, usualHeight).Shapes {
+	for _, s := range figures()["plane"].picture().Elements {
 		switch s := s.(type) {
-		case *drawing.Clip:
+		case *clip:
 			top = s.Box.Y
-		case *drawing.Frame:
+		case *frame:
 			frames++
-			label := s.Shapes[len(s.Shapes)-1].(*drawing.Text)
+			label := s.Elements[len(s.Elements)-1].(*text)
 			if !strings.HasPrefix(label.String, "update ") || label.Y > top {
 				t.Errorf("%q is at %g, and the plot begins at %g", label.String, label.Y, top)
 			}
@@ -341,6 +339,6 @@ func TestUpdateLabel(t *testing.T) {
 
 func ExampleFigure_SVG() {
 	f := ROC(Curve{Points: []metrics.Point{{}, {TruePositives: 1}, {TruePositives: 1, FalsePositives: 1}}, Figure: 1})
-	fmt.Println(strings.HasPrefix(f.SVG(Page), "<svg "))
+	fmt.Println(strings.HasPrefix(f.SVG(Auto), "<svg "))
 	// Output: true
 }

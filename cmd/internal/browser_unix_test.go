@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"testing"
 
-	"halfspace/internal/browsertest"
 	"halfspace/internal/testsize"
 )
 
@@ -17,7 +16,7 @@ func TestReportsInBrowser(t *testing.T) {
 	}
 	const iris, cancer = "examples/iris.parquet", "examples/breast-cancer.parquet"
 	t.Chdir(shell(t))
-	browser := browsertest.Start(t)
+	b := startBrowser(t)
 	for _, args := range [][]string{
 		{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json", "--report", "pocket.html"},
 		{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json", "--report", "grid.html"},
@@ -31,12 +30,12 @@ func TestReportsInBrowser(t *testing.T) {
 	} {
 		succeed(t, args...)
 		page := args[len(args)-1]
-		for _, look := range []browsertest.Look{{Width: 400}, {Width: 1400, Dark: true}} {
-			for _, fault := range browser.Faults(page, look) {
+		for _, look := range []look{{width: 400}, {width: 1400, dark: true}} {
+			for _, fault := range b.faults(page, look) {
 				t.Errorf("%s, %+v: %s", page, look, fault)
 			}
 		}
-		if pdf := browser.Print(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+		if pdf := b.print(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
 			t.Errorf("%s: what is printed has %d bytes, and is no PDF", page, len(pdf))
 		}
 	}

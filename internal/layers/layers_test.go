@@ -21,37 +21,37 @@ const module = "halfspace/"
 var layers = [][]string{
 	{"internal/decimal", "internal/testsize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
-		"internal/browsertest", "internal/humanize", "internal/stats", "internal/blob", "schema"},
-	{"kernel", "internal/memory", "internal/files", "internal/drawing"},
+		"internal/humanize", "internal/stats", "internal/blob", "schema"},
+	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
-	{"dataset/internal/parquet/page", "internal/checkpoint", "internal/chart"},
+	{"dataset/internal/parquet/page", "internal/checkpoint"},
 	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/csr", "internal/distributed"},
 	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/hotloops", "internal/learntest"},
+	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"train/internal/online", "train/internal/optimize"},
+	{"bench/loops", "train/internal/online", "train/internal/optimize"},
 	{"train/trace"},
 	{"train/"},
 	{"train", "cmd/internal/tracefile", "plot"},
-	{"separability", "report"},
-	{"internal/measure", "train/recorded"},
+	{"separability"},
+	{"bench", "train/recorded"},
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
 	{"cmd/internal/rows", "cmd/internal/report"},
 	{"cmd/internal/train", "cmd/internal/predict", "cmd/internal/inspect", "cmd/internal/bench", "cmd/internal/plot"},
 	{"cmd/internal"},
-	{"cmd/", "bench", "bench/", "docs", "examples/", "internal/layers", "scripts/"},
+	{"cmd/", "docs", "examples/", "internal/layers", "scripts/"},
 }
 
 // only says which packages may import a dependency, or a package of this module, directly. A test may import anything.
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":    {"kernel"},
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/plot", "cmd/internal/tracefile", "bench", "examples/"},
+	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/plot", "cmd/internal/tracefile", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
 	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet/page"},
@@ -65,7 +65,7 @@ var only = map[string][]string{
 }
 
 // lean packages are for programs that bring their own data: they must not link Arrow, nor the command line.
-var lean = []string{"schema", "kernel", "block", "internal/cache", "gram", "gram/", "pocket", "model", "internal/checkpoint", "predict", "export", "metrics", "train", "train/", "plot", "report", "separability"}
+var lean = []string{"schema", "kernel", "block", "internal/cache", "gram", "gram/", "pocket", "model", "internal/checkpoint", "predict", "export", "metrics", "train", "train/", "plot", "separability"}
 
 type pkg struct {
 	ImportPath    string

@@ -1,20 +1,17 @@
-// Package bench has the verb bench: it measures this computer, and compares the measurements of several computers.
+// Package bench has the verb bench.
 package bench
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"halfspace/bench"
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/files"
-
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/measure"
 	"halfspace/kernel"
 )
 
@@ -105,7 +102,7 @@ func (o *benchOptions) check(a *console.App) error {
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	bar := a.NewProgress(o.machine.Progress.Value)
 	defer bar.End()
-	opt := measure.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
+	opt := bench.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
 		bar.Show(console.Step{Name: "measuring", Detail: name, Done: done, Total: total})
 	}}
 	for _, name := range []string{"only", "rounds", "time", "workers", "isa"} {
@@ -116,13 +113,13 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	if cmd.Flags().Changed("isa") || os.Getenv(flags.ISAVariable) != "" {
 		opt.Levels = []kernel.Level{kernel.Active()}
 	}
-	r, err := measure.Run(cmd.Context(), opt)
+	r, err := bench.Run(cmd.Context(), opt)
 	if err != nil {
 		return err
 	}
 	bar.End()
 	if o.roofline != "" {
-		if err := save(cmd.Context(), o.roofline, roofline(r)); err != nil {
+		if err := console.WriteText(cmd.Context(), o.roofline, roofline(r)); err != nil {
 			return err
 		}
 	}
@@ -137,17 +134,4 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 		return a.Print(b.Bytes())
 	}
 	return a.Print(text(r))
-}
-
-// save writes a picture to a file.
-func save(ctx context.Context, path, picture string) error {
-	f, err := files.CreateContext(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write([]byte(picture)); err != nil {
-		return err
-	}
-	return f.Commit()
 }

@@ -6,9 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/bench"
 	"halfspace/cmd/internal/console"
-
-	"halfspace/internal/measure"
 )
 
 // compare returns the command that shows several computers side by side.
@@ -43,9 +42,9 @@ was not the same then.`,
 		if err := console.Claim(a, out, args); err != nil {
 			return err
 		}
-		var reports []*measure.Report
+		var reports []*bench.Report
 		for _, path := range args {
-			r, err := measure.Read(path)
+			r, err := bench.Read(path)
 			if errors.As(err, new(*fs.PathError)) {
 				return console.OpenError(path, err)
 			}
@@ -54,12 +53,12 @@ was not the same then.`,
 			}
 			reports = append(reports, r)
 		}
-		c, err := measure.Compare(args, reports)
+		c, err := bench.Compare(args, reports)
 		if err != nil {
 			return err
 		}
 		if out != "" {
-			if err := save(cmd.Context(), out, bars(c)); err != nil {
+			if err := console.WriteText(cmd.Context(), out, bars(c)); err != nil {
 				return err
 			}
 		}

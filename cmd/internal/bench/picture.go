@@ -4,44 +4,43 @@ import (
 	"fmt"
 	"strings"
 
-	"halfspace/internal/chart"
-	"halfspace/internal/drawing"
-	"halfspace/internal/measure"
+	"halfspace/bench"
+	"halfspace/plot"
 )
 
 // roofline draws the items of the best instruction set under the limits: blue for one core, green for all cores.
-func roofline(r *measure.Report) string {
+func roofline(r *bench.Report) string {
 	level := r.Best()
-	p := &chart.Roofline{Title: "Roofline: " + r.Machine.Processor, Subtitle: fmt.Sprintf("on %s: one core in blue, %d cores in green; the limits are those of one core", level, r.Machine.Workers),
+	p := &plot.Roofline{Title: "Roofline: " + r.Machine.Processor, Subtitle: fmt.Sprintf("on %s: one core in blue, %d cores in green; the limits are those of one core", level, r.Machine.Workers),
 		Notes: []string{machine(r), "halfspace " + r.Version + ", " + r.Date + " (" + r.Command + ")"}}
 	for _, of := range []string{"L1", "L2", "L3", "DRAM"} {
-		if i := r.Find(measure.LimitName(of, 1), level); i != nil {
-			p.Slopes = append(p.Slopes, chart.Limit{Name: of, Rate: i.Value})
+		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
+			p.Slopes = append(p.Slopes, plot.Limit{Name: of, Rate: i.Value})
 		}
 	}
 	for _, of := range []string{"FMA-float32", "FMA-float64"} {
-		if i := r.Find(measure.LimitName(of, 1), level); i != nil {
-			p.Peaks = append(p.Peaks, chart.Limit{Name: of, Rate: i.Value})
+		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
+			p.Peaks = append(p.Peaks, plot.Limit{Name: of, Rate: i.Value})
 		}
 	}
 	for _, i := range r.Items {
-		if i != r.Fastest(i.Name) || i.Group == measure.Limits || i.Flops == 0 || i.Bytes == 0 {
+		if i != r.Fastest(i.Name) || i.Group == bench.Limits || i.Flops == 0 || i.Bytes == 0 {
 			continue
 		}
-		point := chart.Point{Name: short(i.Name), Intensity: i.Flops / i.Bytes, Rate: i.Flops / i.Median}
+		point := plot.Computation{Name: short(i.Name), Intensity: i.Flops / i.Bytes, Rate: i.Flops / i.Median}
 		if i.Cores > 1 {
 			point.Colour = 2
 		}
 		p.Points = append(p.Points, point)
 	}
-	return p.Picture().SVG(drawing.Page)
+	return p.SVG(plot.Auto)
 }
 
 // bars draws a comparison. The bar of the fastest computer is the longest.
-func bars(c *measure.Comparison) string {
-	b := &chart.Bars{Title: "The same work on " + strings.Join(c.Names, ", "), Subtitle: "rates: more is better; in parentheses the share of the computer's own limit"}
+func bars(c *bench.Comparison) string {
+	b := &plot.BarChart{Title: "The same work on " + strings.Join(c.Names, ", "), Subtitle: "rates: more is better; in parentheses the share of the computer's own limit"}
 	for _, row := range c.Rows {
-		if row.Group == measure.Limits {
+		if row.Group == bench.Limits {
 			continue
 		}
 		most := 0.0
@@ -50,7 +49,7 @@ func bars(c *measure.Comparison) string {
 				most = max(most, i.Rate())
 			}
 		}
-		g := chart.Group{Name: short(row.Name)}
+		g := plot.BarGroup{Name: short(row.Name)}
 		for k, i := range row.Items {
 			if i == nil {
 				continue
@@ -59,14 +58,14 @@ func bars(c *measure.Comparison) string {
 			if i.Limit != "" {
 				label += fmt.Sprintf(" (%.0f %%)", 100*i.Share)
 			}
-			g.Bars = append(g.Bars, chart.Bar{Length: i.Rate() / most, Label: label, Strong: i.Rate() == most, Colour: drawing.Colour(k)})
+			g.Bars = append(g.Bars, plot.Bar{Length: i.Rate() / most, Label: label, Strong: i.Rate() == most, Colour: plot.Colour(k)})
 		}
 		b.Groups = append(b.Groups, g)
 	}
 	for k, r := range c.Reports {
 		b.Notes = append(b.Notes, fmt.Sprintf("%s: %s, on %s, %s", c.Names[k], machine(r), r.Best(), r.Date))
 	}
-	return b.Picture().SVG(drawing.Page)
+	return b.SVG(plot.Auto)
 }
 
 // short returns the label of an item. It leaves out the sizes of trainings and files, since each has only one size.
@@ -76,5 +75,5 @@ func short(name string) string {
 			name, _, _ = strings.Cut(name, "/rows=")
 		}
 	}
-	return measure.Label(name)
+	return bench.Label(name)
 }

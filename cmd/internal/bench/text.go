@@ -4,25 +4,25 @@ import (
 	"fmt"
 	"slices"
 
+	"halfspace/bench"
 	"halfspace/cmd/internal/console"
 	"halfspace/internal/humanize"
-	"halfspace/internal/measure"
 )
 
 // headings are the headings of the groups of items.
 var headings = []struct{ group, text string }{
-	{measure.Limits, "Limits"}, {measure.Kernels, "Kernels"}, {measure.Loading, "Loading"}, {measure.Trains, "Trainings"},
+	{bench.Limits, "Limits"}, {bench.Kernels, "Kernels"}, {bench.Loading, "Loading"}, {bench.Trains, "Trainings"},
 }
 
 // text returns the report for people.
-func text(r *measure.Report) []byte {
+func text(r *bench.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))
 	s.Line("version %s, measured on %s by %s", r.Version, r.Date, r.Command)
 	for _, h := range headings {
 		rows := [][]string{{""}}
 		levels := slices.DeleteFunc(slices.Clone(r.Machine.Levels), func(l string) bool {
-			return !slices.ContainsFunc(r.Items, func(i *measure.Item) bool { return i.Group == h.group && i.Level == l })
+			return !slices.ContainsFunc(r.Items, func(i *bench.Item) bool { return i.Group == h.group && i.Level == l })
 		})
 		for _, l := range levels {
 			rows[0] = append(rows[0], l, "")
@@ -33,7 +33,7 @@ func text(r *measure.Report) []byte {
 				continue
 			}
 			seen[i.Name] = true
-			row := []string{measure.Label(i.Name)}
+			row := []string{bench.Label(i.Name)}
 			for _, l := range levels {
 				row = append(row, cells(r.Find(i.Name, l))...)
 			}
@@ -48,7 +48,7 @@ func text(r *measure.Report) []byte {
 }
 
 // machine returns the line that describes the computer of a report.
-func machine(r *measure.Report) string {
+func machine(r *bench.Report) string {
 	m := r.Machine
 	line := fmt.Sprintf("%s (%s", m.Processor, m.Arch)
 	if m.Processor == "" {
@@ -71,11 +71,11 @@ func machine(r *measure.Report) string {
 
 // cells returns the cells of an item: its figure and its share of the limit. For files and trainings the figure is the
 // time.
-func cells(i *measure.Item) []string {
+func cells(i *bench.Item) []string {
 	switch {
 	case i == nil:
 		return []string{"-", ""}
-	case i.Group == measure.Loading || i.Group == measure.Trains:
+	case i.Group == bench.Loading || i.Group == bench.Trains:
 		return []string{duration(i.Median), i.ShareText()}
 	}
 	return []string{i.Text(), i.ShareText()}
@@ -90,14 +90,14 @@ func duration(seconds float64) string {
 }
 
 // comparison returns the table of several computers.
-func comparison(c *measure.Comparison) []byte {
+func comparison(c *bench.Comparison) []byte {
 	var s console.Sheet
 	for k, r := range c.Reports {
 		s.Line("%s: %s, on %s; halfspace %s, %s", c.Names[k], machine(r), r.Best(), r.Version, r.Date)
 	}
 	for _, h := range headings {
 		rows := [][]string{{""}}
-		whole := h.group == measure.Loading || h.group == measure.Trains
+		whole := h.group == bench.Loading || h.group == bench.Trains
 		for k, name := range c.Names {
 			rows[0] = append(rows[0], name, "")
 			if whole {
@@ -111,7 +111,7 @@ func comparison(c *measure.Comparison) []byte {
 			if row.Group != h.group {
 				continue
 			}
-			line := []string{measure.Label(row.Name)}
+			line := []string{bench.Label(row.Name)}
 			for k, i := range row.Items {
 				of := cells(i)
 				if line = append(line, of[0]); whole {
@@ -146,7 +146,7 @@ func comparison(c *measure.Comparison) []byte {
 }
 
 // rowsPerSecond returns the rate of a load or a training.
-func rowsPerSecond(i *measure.Item) string {
+func rowsPerSecond(i *bench.Item) string {
 	if i == nil {
 		return ""
 	}
@@ -154,7 +154,7 @@ func rowsPerSecond(i *measure.Item) string {
 }
 
 // times returns the rate of an item divided by the rate of first.
-func times(i, first *measure.Item) string {
+func times(i, first *bench.Item) string {
 	if i == nil || first == nil {
 		return ""
 	}

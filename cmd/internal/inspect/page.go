@@ -8,11 +8,10 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
-	"halfspace/report"
 )
 
 // page returns the verdict as an HTML page. held is the number of bytes that the rows take.
-func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth reporting.Bandwidth) *report.Page {
+func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth reporting.Bandwidth) *plot.Page {
 	verdict := "Undecided: no plane and no witness were found."
 	switch {
 	case r.Separable != nil && *r.Separable:
@@ -20,16 +19,16 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	case r.Separable != nil:
 		verdict = "No plane separates the classes. That is proved in exact arithmetic."
 	}
-	p := &report.Page{Title: "Separable or not", Lead: verdict, Sections: []report.Section{reporting.Result(r.sheet())}}
+	p := &plot.Page{Title: "Separable or not", Lead: verdict, Sections: []plot.Section{reporting.Result(r.sheet())}}
 	if r.PlaneReport != nil && len(r.Features) > 0 {
 		m := &model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}
 		if f := plot.Weights(m, 0); f != nil {
 			f.Title, f.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
-			p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+			p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
 		}
 	}
 	if f := r.witnessFigure(); f != nil {
-		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
 	}
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
 	for _, c := range r.Classes {
@@ -69,7 +68,7 @@ func (r *CheckReport) witnessFigure() *plot.Figure {
 }
 
 // stages returns the section of the times. Each pass reads all rows.
-func (r *CheckReport) stages(files, held int64, bandwidth reporting.Bandwidth) report.Section {
+func (r *CheckReport) stages(files, held int64, bandwidth reporting.Bandwidth) plot.Section {
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: r.Workers}
 	if !r.Streamed {
 		load.Rows, load.Bytes = r.Rows, files+held

@@ -13,11 +13,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/flags"
-
 	"halfspace/cmd/internal/tracefile"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
@@ -123,12 +121,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	if err != nil {
 		return err
 	}
-	return p.write(figure)
-}
-
-// write writes the picture.
-func (p *picture) write(figure *plot.Figure) error {
-	return console.WriteText(p.ctx, p.out, figure.SVG(plot.ThemeOf(p.theme.Value)))
+	return console.WriteText(p.ctx, p.out, figure.SVG(plot.Theme(p.theme.Value)))
 }
 
 // check returns an error if an option can't be used, and loads the models.

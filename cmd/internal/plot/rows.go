@@ -148,10 +148,6 @@ func (p *picture) calibration() (*plot.Figure, error) {
 }
 
 func (p *picture) margins() (*plot.Figure, error) {
-	return margins(p)
-}
-
-func margins(p *picture) (*plot.Figure, error) {
 	m := p.loaded[0]
 	scorer, err := predict.NewScorer(m, p.Workers)
 	if err != nil {
@@ -189,10 +185,6 @@ func margins(p *picture) (*plot.Figure, error) {
 }
 
 func (p *picture) line() (*plot.Figure, error) {
-	return line(p)
-}
-
-func line(p *picture) (*plot.Figure, error) {
 	m := p.loaded[0]
 	if m.Expansion != nil {
 		return nil, fmt.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)

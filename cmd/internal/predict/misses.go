@@ -8,17 +8,17 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/internal/preprocess"
 	"halfspace/model"
-	"halfspace/report"
+	"halfspace/plot"
 	"halfspace/train"
 )
 
 // misses returns the section of the rows that were most wrong, or nil if there are none.
-func (r *evalReport) misses(m *model.Model) *report.Section {
+func (r *evalReport) misses(m *model.Model) *plot.Section {
 	if len(r.worst) == 0 {
 		return nil
 	}
-	s := &report.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
-	t := report.Table{Caption: "Wrong rows whose scores are farthest from " + thresholdOf(r), Head: []string{"row", "class", "predicted", "score"}}
+	s := &plot.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
+	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + thresholdOf(r), Head: []string{"row", "class", "predicted", "score"}}
 	odds := m.HasProbabilities()
 	if len(r.Classes) > 2 {
 		t.Head[3] = "difference of scores"
@@ -52,7 +52,7 @@ func (r *evalReport) misses(m *model.Model) *report.Section {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	s.Tables = []report.Table{t}
+	s.Tables = []plot.Table{t}
 	return s
 }
 

@@ -10,13 +10,12 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
-	"halfspace/report"
 )
 
 // page returns the reports as an HTML page.
-func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *report.Page {
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *plot.Page {
 	first := reports[0]
-	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
+	p := &plot.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
 		p.Title, p.Sections = fmt.Sprintf("Evaluation of %d models", len(reports)), compared(reports, o)
 	}
@@ -41,7 +40,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 			roc, pr = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
 		}
 	}
-	pictures := report.Section{Heading: "Pictures"}
+	pictures := plot.Section{Heading: "Pictures"}
 	if roc != nil {
 		pictures.Figures = append(pictures.Figures, plot.ROC(roc...), plot.PrecisionRecall(pr...))
 	}
@@ -76,7 +75,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 }
 
 // stages returns the section of the times. The rows are read once for each model.
-func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.Section {
+func (o *evalOptions) stages(reports []*evalReport, total time.Duration) plot.Section {
 	load, score := reporting.Stage{Name: "load", Cores: o.Workers}, reporting.Stage{Name: "score", Cores: o.Workers}
 	for _, r := range reports {
 		load.Rows += r.Rows
@@ -91,9 +90,9 @@ func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.
 }
 
 // compared returns the section that compares several models.
-func compared(reports []*evalReport, o *evalOptions) []report.Section {
+func compared(reports []*evalReport, o *evalOptions) []plot.Section {
 	rows := sideBySide(reports, o)
-	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
+	return []plot.Section{{Heading: "Side by side", Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 }
 
 // figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
@@ -123,18 +122,18 @@ func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 }
 
 // page returns the report of online as an HTML page.
-func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
+func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *plot.Page {
 	result := reporting.Result(r.sheet())
 	result.Tables[0].Caption = "Mistakes so far"
 	var rows, mistakes []float64
 	for _, p := range r.Progressive {
 		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
 	}
-	pictures := report.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	pictures := plot.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
 	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
 		pictures.Figures = append(pictures.Figures, w)
 	}
 	o.reporting.Interrupted = r.Interrupted
-	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
+	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+		Sections: []plot.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
 }

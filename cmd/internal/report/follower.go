@@ -9,7 +9,6 @@ import (
 
 	"halfspace/internal/humanize"
 	"halfspace/plot"
-	"halfspace/report"
 	"halfspace/schema"
 	"halfspace/train/trace"
 )
@@ -97,7 +96,7 @@ func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 }
 
 // Rows returns the section of the rows that made the most updates, or nil if no updates are known.
-func (f *Follower) Rows() []report.Section {
+func (f *Follower) Rows() []plot.Section {
 	if len(f.updates) == 0 {
 		return nil
 	}
@@ -105,10 +104,10 @@ func (f *Follower) Rows() []report.Section {
 		return cmp.Or(cmp.Compare(f.updates[b], f.updates[a]), cmp.Compare(a, b))
 	})
 	const shown = 10
-	t := report.Table{Caption: "Rows most often misclassified during the training", Head: []string{"row", "updates"}}
+	t := plot.Table{Caption: "Rows most often misclassified during the training", Head: []string{"row", "updates"}}
 	for _, r := range rows[:min(len(rows), shown)] {
 		t.Rows = append(t.Rows, []string{humanize.Count(r), humanize.Count(f.updates[r])})
 	}
-	return []report.Section{{Heading: "Hard rows", Tables: []report.Table{t},
+	return []plot.Section{{Heading: "Hard rows", Tables: []plot.Table{t},
 		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.", humanize.Plural(int64(len(rows)), "row"))}}}
 }

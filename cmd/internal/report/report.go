@@ -20,7 +20,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
-	"halfspace/report"
+	"halfspace/plot"
 )
 
 // Options say where a report is written.
@@ -109,23 +109,23 @@ func quote(s string) string {
 }
 
 // Asked returns the section of the options that the user gave.
-func (o *Options) Asked() report.Section {
-	return report.Section{Heading: "What was asked", Facts: o.options}
+func (o *Options) Asked() plot.Section {
+	return plot.Section{Heading: "What was asked", Facts: o.options}
 }
 
 // Repeat returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
-func (o *Options) Repeat(hashes ...[2]string) report.Section {
+func (o *Options) Repeat(hashes ...[2]string) plot.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
 	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
 	if o.Interrupted {
 		text = "The run was interrupted. A run to its end gives other figures. This command was typed:"
 	}
-	return report.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
+	return plot.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
 }
 
 // Data returns the section of the files, with the notes of the run.
-func Data(a *console.App, paths []string, facts [][2]string) report.Section {
-	s := report.Section{Heading: "Data", Facts: facts}
+func Data(a *console.App, paths []string, facts [][2]string) plot.Section {
+	s := plot.Section{Heading: "Data", Facts: facts}
 	names := strings.Join(paths[:min(len(paths), 10)], ", ")
 	if n := len(paths); n > 10 {
 		names += fmt.Sprintf(" and %d more", n-10)
@@ -154,19 +154,19 @@ func Bytes(paths []string) (bytes int64) {
 
 // Result returns the section with the facts and tables of a sheet. A table without a caption gets the caption
 // "Classes".
-func Result(sheet *console.Sheet) report.Section {
-	s := report.Section{Heading: "Result", Facts: sheet.Facts}
+func Result(sheet *console.Sheet) plot.Section {
+	s := plot.Section{Heading: "Result", Facts: sheet.Facts}
 	for _, t := range sheet.Tables {
 		if t.Caption == "" {
 			t.Caption = "Classes"
 		}
-		s.Tables = append(s.Tables, report.Table{Caption: t.Caption, Head: t.Rows[0], Rows: t.Rows[1:]})
+		s.Tables = append(s.Tables, plot.Table{Caption: t.Caption, Head: t.Rows[0], Rows: t.Rows[1:]})
 	}
 	return s
 }
 
 // Write writes a page. After an interrupt it still has a grace time.
-func (o *Options) Write(ctx context.Context, p *report.Page) error {
+func (o *Options) Write(ctx context.Context, p *plot.Page) error {
 	grace, end := parallel.Grace(ctx)
 	defer end()
 	if err := console.WriteText(grace, o.File, p.HTML()); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/plot"
-	"halfspace/report"
 	"halfspace/schema"
 	"halfspace/train/trace"
 )
@@ -42,7 +41,7 @@ func TestFollower(t *testing.T) {
 				t.Fatalf("%d points: %d figures", points, len(figures))
 			}
 			for _, figure := range figures {
-				if picture := figure.SVG(plot.Page); strings.Contains(picture, "NaN") || strings.Contains(picture, ": class first<") != (class == 0) {
+				if picture := figure.SVG(plot.Auto); strings.Contains(picture, "NaN") || strings.Contains(picture, ": class first<") != (class == 0) {
 					t.Errorf("class %d: %s", class, picture)
 				}
 			}
@@ -101,7 +100,7 @@ func TestTyped(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		o := &Options{Interrupted: interrupted}
-		page := (&report.Page{Sections: []report.Section{o.Repeat()}}).HTML()
+		page := (&plot.Page{Sections: []plot.Section{o.Repeat()}}).HTML()
 		if strings.Contains(page, "the same figures") == interrupted || strings.Contains(page, "was interrupted") != interrupted {
 			t.Error(page)
 		}

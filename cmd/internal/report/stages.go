@@ -9,7 +9,7 @@ import (
 	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/internal/humanize"
-	"halfspace/report"
+	"halfspace/plot"
 )
 
 // A Stage is a timed part of a run.
@@ -48,8 +48,8 @@ func Reading(src block.Source) Bandwidth {
 // Time returns the section of the times. bandwidth gives the limit for each stage; nil means that it isn't known. The
 // rate counts bytes, or rows if the bytes aren't known. The rest of total becomes a stage too. Columns without a figure
 // are left out.
-func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
-	t := report.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
+func Time(stages []Stage, total float64, bandwidth Bandwidth) plot.Section {
+	t := plot.Table{Caption: "Time by stage", Head: []string{"stage", "time", "of the total", "rows", "bytes", "rate", "of the limit"}}
 	var used []string // the limits that the table uses
 	add := func(s Stage) {
 		row := []string{s.Name, humanize.Seconds(s.Seconds), humanize.Percent(s.Seconds / total), "", "", "", ""}
@@ -59,7 +59,11 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 		if s.Bytes > 0 && s.Seconds > 0 {
 			rate := float64(s.Bytes) / s.Seconds
 			row[4], row[5] = humanize.Size(s.Bytes), perSecond(rate)
-			if most := limit(bandwidth, s.Cores); most > 0 {
+			most := 0.0
+			if bandwidth != nil {
+				most = bandwidth(s.Cores)
+			}
+			if most > 0 {
 				row[6] = humanize.Percent(rate / most)
 				if reads := fmt.Sprintf("%s by %s", perSecond(most), humanize.Plural(int64(s.Cores), "core")); !slices.Contains(used, reads) {
 					used = append(used, reads)
@@ -79,7 +83,7 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 		add(Stage{Name: "the rest", Seconds: rest})
 	}
 	add(Stage{Name: "total", Seconds: total})
-	section := report.Section{Heading: "Time", Tables: []report.Table{withoutEmpty(t)}}
+	section := plot.Section{Heading: "Time", Tables: []plot.Table{withoutEmpty(t)}}
 	if used != nil {
 		section.Text = []string{"The limit is how fast this computer reads the same rows from memory or from its caches, measured at the end of the run: " +
 			strings.Join(used, ", ") + ". A stage far below it waits for arithmetic, or for files."}
@@ -87,17 +91,9 @@ func Time(stages []Stage, total float64, bandwidth Bandwidth) report.Section {
 	return section
 }
 
-// limit returns the bandwidth of some cores, 0 if it isn't known.
-func limit(bandwidth Bandwidth, cores int) float64 {
-	if bandwidth == nil {
-		return 0
-	}
-	return bandwidth(cores)
-}
-
 // withoutEmpty returns the table without the columns whose cells are all empty.
-func withoutEmpty(t report.Table) report.Table {
-	short := report.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
+func withoutEmpty(t plot.Table) plot.Table {
+	short := plot.Table{Caption: t.Caption, Rows: make([][]string, len(t.Rows))}
 	for c, name := range t.Head {
 		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[c] != "" }) {
 			continue

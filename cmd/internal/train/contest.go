@@ -13,7 +13,6 @@ import (
 	reporting "halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
 	"halfspace/plot"
-	"halfspace/report"
 	"halfspace/schema"
 )
 
@@ -197,7 +196,7 @@ func (c *comparison) table() [][]string {
 }
 
 // page returns the report as an HTML page.
-func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *report.Page {
+func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *plot.Page {
 	result := reporting.Result(c.sheet())
 	result.Tables[0].Caption = "Learners, the best first, and the baseline"
 	for _, line := range strings.Split(c.sheet().String(), "\n") {
@@ -205,11 +204,11 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &report.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
-		Sections: []report.Section{result}}
+	p := &plot.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
+		Sections: []plot.Section{result}}
 	if c.Best != "" {
-		p.Sections = append(p.Sections, report.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
-		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
+		p.Sections = append(p.Sections, plot.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
 	for i, class := range classes {

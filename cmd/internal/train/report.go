@@ -17,7 +17,6 @@ import (
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/pocket"
-	"halfspace/report"
 	"halfspace/schema"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
@@ -301,7 +300,7 @@ func (o *trainOptions) defaultsText() string {
 }
 
 // page returns the report as an HTML page.
-func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths []string) *report.Page {
+func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths []string) *plot.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
 	for i := range result.Facts {
@@ -323,10 +322,10 @@ func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths [
 	}
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
-	p := &report.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
+	p := &plot.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
 	p.Sections = append(p.Sections, result)
 	if figures := t.figures(r, m); figures != nil {
-		p.Sections = append(p.Sections, report.Section{Heading: "Pictures", Figures: figures})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: figures})
 	}
 	p.Sections = append(p.Sections, reporting.Data(t.App, paths, data))
 	p.Sections = append(p.Sections, t.follower.Rows()...)
@@ -359,7 +358,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 
 // stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
 // reads to judge weights, and the elements that a learner reads of the Gram matrix.
-func (t *trainer) stages(r *Report, f *train.Fitted, files int64) report.Section {
+func (t *trainer) stages(r *Report, f *train.Fitted, files int64) plot.Section {
 	each := float64(block.MemoryBytes(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}

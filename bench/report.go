@@ -1,7 +1,4 @@
-// Package measure times the computer on which it runs: its limits, each kernel, the loading of files, and a training of
-// each learner. Every computer does the same work, and learns the same models byte for byte. So the figures of two
-// computers can be compared. Compare refuses reports of different work.
-package measure
+package bench
 
 import (
 	"encoding/json"

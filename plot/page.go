@@ -1,17 +1,12 @@
-// Package report writes HTML pages about a training or an evaluation. A page is one file that loads no other file and
-// has no script. It suits phones, paper, dark mode and screen readers.
-package report
+package plot
 
 import (
 	"fmt"
-	"html"
 	"strings"
-
-	"halfspace/internal/humanize"
-	"halfspace/plot"
 )
 
-// A Page is a report.
+// A Page is an HTML page about a training or an evaluation: one file that loads no other file, without a script. It
+// suits phones, paper, dark mode and screen readers.
 type Page struct {
 	Title    string
 	Lead     string // one sentence below the title
@@ -25,7 +20,7 @@ type Section struct {
 	Code    string      // a command line; it follows the last paragraph
 	Facts   [][2]string // names and values
 	Tables  []Table
-	Figures []*plot.Figure
+	Figures []*Figure
 }
 
 // A Table has a head with the names of its columns, and rows. The first cell of a row names the row.
@@ -35,8 +30,8 @@ type Table struct {
 	Rows    [][]string
 }
 
-// style is the page's own style sheet.
-const style = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
+// pageStyle is the page's own style sheet.
+const pageStyle = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
 	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
 	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +
 	`table{border-collapse:collapse}h3{font-size:1rem;margin:1.2rem 0 .2rem}th,td{padding:.25rem .8rem .25rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #d8dee4}` +
@@ -50,11 +45,11 @@ func (p *Page) HTML() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"+
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>%s%s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n",
-		text(p.Title), style, plot.Page.Style(), text(p.Title))
+		escape(p.Title), pageStyle, Auto.style(), escape(p.Title))
 	paragraph(&s, ` class="lead"`, p.Lead)
 	s.WriteString("<nav aria-label=\"Sections\">\n")
 	for i, section := range p.Sections {
-		fmt.Fprintf(&s, "<a href=\"#s%d\">%s</a>\n", i+1, text(section.Heading))
+		fmt.Fprintf(&s, "<a href=\"#s%d\">%s</a>\n", i+1, escape(section.Heading))
 	}
 	s.WriteString("</nav>\n</header>\n")
 	for i := range p.Sections {
@@ -64,27 +59,24 @@ func (p *Page) HTML() string {
 	return s.String()
 }
 
-// text returns a text for HTML, with control characters made visible.
-func text(s string) string { return html.EscapeString(humanize.Visible(s)) }
-
 func paragraph(s *strings.Builder, attribute, t string) {
 	if t != "" {
-		fmt.Fprintf(s, "<p%s>%s</p>\n", attribute, text(t))
+		fmt.Fprintf(s, "<p%s>%s</p>\n", attribute, escape(t))
 	}
 }
 
 func (section *Section) write(s *strings.Builder, number int) {
-	fmt.Fprintf(s, "<section aria-labelledby=\"s%d\">\n<h2 id=\"s%d\">%s</h2>\n", number, number, text(section.Heading))
+	fmt.Fprintf(s, "<section aria-labelledby=\"s%d\">\n<h2 id=\"s%d\">%s</h2>\n", number, number, escape(section.Heading))
 	for _, t := range section.Text {
 		paragraph(s, "", t)
 	}
 	if section.Code != "" {
-		fmt.Fprintf(s, "<pre><code>%s</code></pre>\n", text(section.Code))
+		fmt.Fprintf(s, "<pre><code>%s</code></pre>\n", escape(section.Code))
 	}
 	if len(section.Facts) > 0 {
 		fmt.Fprintf(s, "<table class=\"facts\" aria-labelledby=\"s%d\">\n", number)
 		for _, f := range section.Facts {
-			fmt.Fprintf(s, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", text(f[0]), text(f[1]))
+			fmt.Fprintf(s, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", escape(f[0]), escape(f[1]))
 		}
 		s.WriteString("</table>\n")
 	}
@@ -103,7 +95,7 @@ func (section *Section) write(s *strings.Builder, number int) {
 
 // writeFigure writes a picture in the size in which a phone shows it, so that its letters stay legible. The subtitle
 // becomes a caption, which takes as many lines as it needs.
-func writeFigure(s *strings.Builder, f *plot.Figure, id string) {
+func writeFigure(s *strings.Builder, f *Figure, id string) {
 	const width, height, square = 400, 320, 440
 	small := *f
 	small.Subtitle, small.Width = "", width
@@ -113,9 +105,9 @@ func writeFigure(s *strings.Builder, f *plot.Figure, id string) {
 	case f.Height == 0:
 		small.Height = height
 	}
-	fmt.Fprintf(s, "<figure>\n%s", small.Inline(id))
+	fmt.Fprintf(s, "<figure>\n%s", small.picture().svg(id, ""))
 	if f.Subtitle != "" {
-		fmt.Fprintf(s, "<figcaption>%s</figcaption>\n", text(f.Subtitle))
+		fmt.Fprintf(s, "<figcaption>%s</figcaption>\n", escape(f.Subtitle))
 	}
 	s.WriteString("</figure>\n")
 }
@@ -125,21 +117,20 @@ func (t *Table) write(s *strings.Builder, id string) {
 		return
 	}
 	if t.Caption != "" {
-		fmt.Fprintf(s, "<h3 id=\"%s\">%s</h3>\n", id, text(t.Caption))
+		fmt.Fprintf(s, "<h3 id=\"%s\">%s</h3>\n", id, escape(t.Caption))
 	}
 	fmt.Fprintf(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">\n<table class=\"n\" aria-labelledby=\"%s\">\n<thead><tr>", id, id)
 	for _, name := range t.Head {
-		fmt.Fprintf(s, "<th scope=\"col\">%s</th>", text(name))
+		fmt.Fprintf(s, "<th scope=\"col\">%s</th>", escape(name))
 	}
 	s.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
 		for i, cell := range row {
-			switch i {
-			case 0:
-				fmt.Fprintf(s, "<tr><th scope=\"row\">%s</th>", text(cell))
-			default:
-				fmt.Fprintf(s, "<td>%s</td>", text(cell))
+			format := "<td>%s</td>"
+			if i == 0 {
+				format = "<tr><th scope=\"row\">%s</th>"
 			}
+			fmt.Fprintf(s, format, escape(cell))
 		}
 		s.WriteString("</tr>\n")
 	}

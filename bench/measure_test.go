@@ -1,4 +1,4 @@
-package measure
+package bench
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/block"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
@@ -60,10 +59,6 @@ func TestRun(t *testing.T) {
 	require.Error(t, require.ErrorOf(Run(t.Context(), Options{Only: []string{"nothing"}})), "no item of bench has nothing")
 }
 
-func newData(t *testing.T) *data {
-	return &data{ctx: t.Context(), workers: 2, rows: map[rowsKey]*block.Data{}, hashes: map[string]string{}}
-}
-
 // TestTrainings: there is a training of each learner. Each learns the model of the recorded runs in bench/results, which
 // are no longer comparable with new ones where that changes.
 func TestTrainings(t *testing.T) {
@@ -72,7 +67,7 @@ func TestTrainings(t *testing.T) {
 	}
 	var learned []string
 	models := map[string]string{}
-	for _, i := range newData(t).trainings() {
+	for _, i := range newData(t.Context(), "", 2).trainings() {
 		require.NoError(t, i.run())
 		learned, models[i.Name] = append(learned, Learner(i.Name)), i.SHA256
 		if len(i.SHA256) != 64 || !(i.Bytes > 0 && i.Flops > 0) {
@@ -82,7 +77,7 @@ func TestTrainings(t *testing.T) {
 	if !slices.Equal(learned, train.Names()) {
 		t.Errorf("trainings of %v, want %v", learned, train.Names())
 	}
-	records, err := filepath.Glob("../../bench/results/bench-*.json")
+	records, err := filepath.Glob("results/bench-*.json")
 	if err != nil || len(records) == 0 {
 		t.Fatalf("no recorded runs: %v", err)
 	}
@@ -108,7 +103,7 @@ func TestTrainings(t *testing.T) {
 
 // TestOneModel: a learner that learns another model than before is an error that names it.
 func TestOneModel(t *testing.T) {
-	d := newData(t)
+	d := newData(t.Context(), "", 2)
 	d.hashes["dual"] = "0123"
 	err := d.train(&Item{}, train.Describe("dual"), shapes["dual"])
 	require.Error(t, err, "dual learned two models")

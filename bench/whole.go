@@ -1,4 +1,4 @@
-package measure
+package bench
 
 import (
 	"crypto/sha256"
@@ -59,7 +59,7 @@ func (d *data) file(path, compression string) (int64, error) {
 
 // A shape is the rows and options of a learner's training.
 type shape struct {
-	rows        int64
+	rows        int
 	conjunction int               // variables of the rows' conjunction; 0: noisy rows
 	options     map[string]string // in the syntax of the command line
 	alone       bool              // only one core visits the rows
@@ -114,7 +114,11 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 			return err
 		}
 	}
-	f, err := train.Learn(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, train.Options{})
+	rows := d.Noisy(shape.rows, features)
+	if shape.conjunction > 0 {
+		rows = d.conjunction(shape.rows, shape.conjunction)
+	}
+	f, err := train.Learn(d.ctx, rows, l, train.Options{})
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package measure
+package bench
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"halfspace/bench/limits"
-	"halfspace/block"
 	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
@@ -55,7 +54,7 @@ func Run(ctx context.Context, opt Options) (*Report, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	m := &measurement{Options: opt, report: r, data: &data{ctx: ctx, dir: dir, workers: opt.Workers, rows: map[rowsKey]*block.Data{}, hashes: map[string]string{}}}
+	m := &measurement{Options: opt, report: r, data: newData(ctx, dir, opt.Workers)}
 	if err := m.prepare(); err != nil {
 		return nil, err
 	}
