@@ -57,11 +57,11 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
-// maxTexts is the largest number of bytes of key-value metadata that Inspect accepts.
+// maxTexts is the largest number of bytes of key-value metadata that inspectParquet accepts.
 const maxTexts = 64 << 20
 
-// Inspect returns the content of the metadata of a Parquet file. It reads no data.
-func Inspect(path string) (*FileInfo, error) {
+// inspectParquet returns the content of the metadata of a Parquet file. It reads no data.
+func inspectParquet(path string) (*FileInfo, error) {
 	if path == "-" {
 		return nil, errStandardInput(formatParquet)
 	}

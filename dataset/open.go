@@ -2,12 +2,12 @@
 //
 // It reads and writes the formats Parquet, CSV, svmlight and Arrow IPC.
 //
-//   - [Load] reads files into memory.
+//   - [Load] reads a file into memory.
 //   - [Open] examines the columns of files. The methods of its [Input] then load the rows or make a [Stream], a source that
 //     reads the files in each pass.
 //   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
 //   - [Convert] writes files in another format.
-//   - [Inspect] and [InspectTable] describe files.
+//   - [Inspect] describes a file, and [Create] writes one.
 package dataset
 
 import (
@@ -37,6 +37,7 @@ func (in *Input) within(blocks int64) { column.Within(in.in, in.opt.Memory, bloc
 // An Input is a set of files whose columns are known and checked. Its rows weren't read yet.
 type Input struct {
 	in     column.Input
+	paths  []string
 	sel    *transform.Selection
 	opt    Options
 	pool   column.Pool
@@ -76,7 +77,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	return &Input{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
+	return &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
 }
 
 // Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
@@ -167,7 +168,7 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 
 // Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
 // blocks differ. Key doesn't read the files.
-func Key(paths []string, opt Options) (cache.Key, error) {
+func (opt Options) Key(paths []string) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
 	}
@@ -248,7 +249,7 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 			return rows, err
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(PassLabels, first, in.Rows())
+			in.opt.Progress(passLabels, first, in.Rows())
 		}
 		if enough() {
 			break

@@ -20,7 +20,7 @@ import (
 // times are ordered by value, texts by their bytes. The rows are the rows of Open with the same options. A missing
 // value is an error. If inTime is true, a text must be a date in the form 2006-01-02, which may end after the month,
 // or continue with a time. The order of other texts wouldn't be the order of times.
-func Ranks(ctx context.Context, paths []string, opt Options, col string, inTime bool) ([]int64, error) {
+func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
@@ -54,7 +54,7 @@ func Ranks(ctx context.Context, paths []string, opt Options, col string, inTime 
 			return nil, cmp.Or(ctx.Err(), err)
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(PassColumns, first, in.Rows())
+			in.opt.Progress(passColumns, first, in.Rows())
 		}
 	}
 	return r.ranks(), nil

@@ -10,17 +10,15 @@ import (
 	"halfspace/schema"
 )
 
-// A Choice is called for each kept row in row order, from row 0 on, with the number of the row's class. It returns
-// true to choose the row.
-type Choice = func(class int) bool
-
 // Learned returns true if features depend on the values of the rows: on means, deviations or categories.
 func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
 
 // Shares returns inputs of the same rows, one for each choice. The means, deviations and categories of an input are
 // computed from the rows of its choice, as Open computes them from files with only these rows. Shares calls choices
-// with the number of kept rows of each class, in the order of the spec. It reads the labels, and then all rows once.
-func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input, error) {
+// with the number of kept rows of each class, in the order of the spec. A choice is called for each kept row in row
+// order, from row 0 on, with the number of the row's class; it returns true to choose the row. Shares reads the labels,
+// and then all rows once.
+func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []func(class int) bool) ([]*Input, error) {
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {
 		return nil, err
@@ -50,7 +48,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 			return nil, explain(ctx, bt, first, err)
 		}
 		if in.opt.Progress != nil {
-			in.opt.Progress(PassColumns, learned[0].Input, in.Rows())
+			in.opt.Progress(passColumns, learned[0].Input, in.Rows())
 		}
 	}
 	for _, l := range learned {
@@ -62,7 +60,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 }
 
 // learn adds the rows of a batch to the statistics of the choices that choose them.
-func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []Choice, learned []*transform.Statistics) error {
+func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
 		return err

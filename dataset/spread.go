@@ -70,21 +70,20 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 	return slices.Clip(runs), nil
 }
 
-// Spread returns the options with which another process reads the same blocks as in. spec describes the features and
-// classes of the blocks. If the other process finds other versions of the files in object stores, opening them
-// returns an error.
-func (in *Input) Spread(spec *schema.Spec) Options {
+// Spread returns the paths and options with which another process on this computer reads the same blocks as in,
+// whatever its working directory. spec describes the features and classes of the blocks. If the other process finds
+// other versions of the files in object stores, opening them returns an error.
+func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
 		versions: in.opt.versions}
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
-	return opt
+	return absolute(in.paths), opt
 }
 
-// Absolute returns paths that name the same files in another process on this computer, whatever its working
-// directory. URLs are returned unchanged.
-func Absolute(paths []string) (all []string) {
+// absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
+func absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if abs, err := blob.Abs(p); err == nil && p != "-" {
 			p = abs
@@ -122,7 +121,7 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt}}
+	o := &others{opt.Cluster, sharedFiles{paths: absolute(paths), opt: opt}}
 	each := max(rangeRuns, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -162,7 +161,7 @@ func (in *Input) allLabels(ctx context.Context, l *transform.Labels) (rows int64
 			_, what := l.Add(&transform.Labels{Classes: part})
 			rows, ranges = ranges[0].Last, ranges[1:]
 			if done = done && part != nil && what == ""; done && in.opt.Progress != nil {
-				in.opt.Progress(PassLabels, rows, in.Rows())
+				in.opt.Progress(passLabels, rows, in.Rows())
 			}
 			return nil
 		})

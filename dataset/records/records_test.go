@@ -78,7 +78,7 @@ func modelBytes(t *testing.T, l train.Learner, data *block.Data, err error) []by
 func TestSameModel(t *testing.T) {
 	rec := table(5000)
 	path := filepath.Join(t.TempDir(), "rows.parquet")
-	w := require.Value(dataset.Create(path, rec.Schema(), dataset.WriterOptions{}))(t)
+	w := require.Value(dataset.Create(context.Background(), path, rec.Schema(), dataset.WriterOptions{}))(t)
 	require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 	for _, c := range []struct {
 		file   dataset.Options
@@ -97,7 +97,7 @@ func TestSameModel(t *testing.T) {
 			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
 			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 2}})},
 	} {
-		fromFile, err := dataset.Load(t.Context(), []string{path}, c.file)
+		fromFile, err := dataset.Load(t.Context(), path, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
 		data, err := records.Load(t.Context(), reader(t, rec, 777), c.memory)
 		if got := modelBytes(t, c.l, data, err); !bytes.Equal(got, want) {
