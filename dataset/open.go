@@ -89,10 +89,10 @@ func (in *Input) Most() int64 {
 	return in.in.Most()
 }
 
-// Count returns Rows if the number of rows is known. Otherwise it reads the files, and returns the number of kept
-// rows.
+// Count returns the number of kept rows: the rows that Load loads. It reads the files if rows may be dropped, or if
+// Rows is unknown.
 func (in *Input) Count(ctx context.Context) (int64, error) {
-	if n := in.Rows(); n >= 0 {
+	if n := in.Rows(); n >= 0 && !in.sel.Drops() {
 		return n, nil
 	}
 	s, err := in.surveyed(ctx)
@@ -242,7 +242,7 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		if err != nil {
 			return rows, err
 		}
-		kept, err := in.number(ctx, l, sel, bt, first)
+		kept, err := l.Number(ctx, sel, in.pool, bt, first)
 		first, rows = first+bt.Rows, rows+int64(kept)
 		bt.Release()
 		if err != nil {
@@ -256,36 +256,4 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		}
 	}
 	return rows, nil
-}
-
-// number numbers the classes of a batch. first is the number of the batch's first row. It returns the number of kept
-// rows.
-func (in *Input) number(ctx context.Context, l *transform.Labels, sel *transform.Selection, bt *column.Batch, first int64) (rows int, err error) {
-	bad, what, missing := 0, "", false
-	err = column.Recovered(func() error {
-		kept, err := sel.Kept(ctx, in.pool, bt)
-		if rows = kept.Len(); err != nil || sel.Label < 0 {
-			return err
-		}
-		numbers := make([]float32, rows)
-		for i, span := range kept.Spans() {
-			if bad, what = transform.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
-				missing = column.IsMissing(bt.Label(sel.Label), bad)
-				break
-			}
-		}
-		return nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		return rows, ctx.Err()
-	case err != nil:
-		return rows, bt.Damaged(first, first+bt.Rows-1, err)
-	case what != "":
-		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
-	}
-	if missing {
-		err = column.Mark(err, column.ErrNulls)
-	}
-	return rows, err
 }

@@ -78,11 +78,8 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 // finish returns the spec of the rows of all parts, and sets the labels in the blocks. numbers[i] has the class
 // number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
-	switch {
-	case all.Rows == 0 && all.Input > 0:
-		return nil, column.ErrorIn(in.Name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
-	case all.Rows == 0:
-		return nil, column.ErrorIn(in.Name, "no rows: give some")
+	if err := CheckRows(in.Name, all.Rows, all.Input); err != nil {
+		return nil, err
 	}
 	if err := all.CheckWeights(in.Name); err != nil {
 		return nil, err
@@ -101,6 +98,17 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 		}
 		return nil
 	})
+}
+
+// CheckRows returns an error if no rows are kept of the rows of an input.
+func CheckRows(name string, kept, rows int64) error {
+	switch {
+	case kept == 0 && rows > 0:
+		return column.ErrorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", rows)
+	case kept == 0:
+		return column.ErrorIn(name, "no rows: give some")
+	}
+	return nil
 }
 
 // buildParts builds several parts at a time, with one worker for each part. If several parts fail, it returns the
