@@ -237,23 +237,13 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		only = in.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	first := int64(0)
-	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
-		if err != nil {
-			return rows, err
-		}
+	err = transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passLabels), func(bt *column.Batch, first int64) error {
 		kept, err := l.Number(ctx, sel, in.pool, bt, first)
-		first, rows = first+bt.Rows, rows+int64(kept)
-		bt.Release()
-		if err != nil {
-			return rows, err
+		rows += int64(kept)
+		if err == nil && enough() {
+			err = transform.Enough
 		}
-		if in.opt.Progress != nil {
-			in.opt.Progress(passLabels, first, in.Rows())
-		}
-		if enough() {
-			break
-		}
-	}
-	return rows, nil
+		return err
+	})
+	return rows, err
 }

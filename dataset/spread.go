@@ -24,7 +24,7 @@ import (
 var errEnough = errors.New("enough")
 
 // LoadRange reads the kept rows from first up to, but not including, last of files with rows kept rows in all. It
-// returns them as runs: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
+// returns them as chunks: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
 // first must be a multiple of block.ChunkRows. From Parquet files it decodes only the pages with these rows, unless
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
@@ -44,7 +44,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		files.Bound(buffers, cap(in.pool))
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
-	var runs []*block.Block
+	var chunks []*block.Block
 	signs := transform.Signs(in.opt.Spec)
 	all := transform.NewBuilder(in.sel, transform.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
 	b := all.Part(transform.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
@@ -54,7 +54,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		}
 		transform.Sign(full.Y, signs)
 		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.ChunkRows {
-			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
+			chunks = append(chunks, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
 		}
 		if end >= last {
 			return errEnough
@@ -67,7 +67,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		}
 		return nil, err
 	}
-	return slices.Clip(runs), nil
+	return slices.Clip(chunks), nil
 }
 
 // Spread returns the paths and options with which another process on this computer reads the same blocks as in,
@@ -107,9 +107,9 @@ type sharedFiles struct {
 	ranges []parquetfile.RowRange
 }
 
-// rangeRuns is the smallest number of runs in a range. A page often holds the rows of several runs, and is decoded
+// rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded
 // for each range that has some of these rows. Tests use a smaller number.
-var rangeRuns int64 = 32
+var rangeChunks int64 = 32
 
 // mostRanges is the largest number of ranges. With that many ranges, processes of different speeds end at about the
 // same time.
@@ -122,7 +122,7 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 		return nil
 	}
 	o := &others{opt.Cluster, sharedFiles{paths: absolute(paths), opt: opt}}
-	each := max(rangeRuns, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
+	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
 	}

@@ -113,22 +113,16 @@ func (s *stream) batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 
 // count counts the kept rows, and numbers their classes.
 func (s *stream) count(ctx context.Context, l *transform.Labels) error {
-	first := int64(0)
-	for bt, err := range s.batches(ctx) {
-		if err != nil {
-			return err
-		}
+	all := int64(0)
+	err := transform.Each(ctx, s.batches(ctx), -1, s.opt.Progress, func(bt *column.Batch, first int64) error {
 		kept, err := l.Number(ctx, s.sel, s.pool, bt, first)
-		first, s.rows = first+bt.Rows, s.rows+int64(kept)
-		bt.Release()
-		if err != nil {
-			return err
-		}
-		if s.opt.Progress != nil {
-			s.opt.Progress(first, -1)
-		}
+		all, s.rows = first+bt.Rows, s.rows+int64(kept)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	return transform.CheckRows("", s.rows, first)
+	return transform.CheckRows("", s.rows, all)
 }
 
 // errStopped ends a pass whose caller requests no further block.

@@ -197,10 +197,10 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 }
 
 // Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
-// consecutive rows, the first of which begins a run of block.ChunkRows rows.
+// consecutive rows, the first of which begins a chunk.
 type Learned struct {
 	rows    int64
-	runs    [][]stats.Run // for each column, the moments of its features in the first run, then in the next run
+	chunks  [][]stats.Run // for each column, the moments of its features in the first chunk, then in the next chunk
 	texts   [][]string    // for each column, its categories
 	buckets [][]int       // for each hashed column, its buckets
 }
@@ -211,25 +211,19 @@ func (s *Selection) Parted() bool {
 	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
-// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a run. LearnPart
+// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart
 // releases the batches.
 func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
-	st.part = &Learned{runs: make([][]stats.Run, len(s.Inputs))}
-	for bt, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		err := column.Recovered(func() error { return st.Add(ctx, bt) })
-		bt.Release()
-		if err != nil {
-			return nil, err
-		}
+	st.part = &Learned{chunks: make([][]stats.Run, len(s.Inputs))}
+	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
+	if err != nil {
+		return nil, err
 	}
 	st.part.rows = st.rows
 	for k := range s.Inputs {
 		if st.rows%block.ChunkRows > 0 {
-			st.endRun(k)
+			st.endChunk(k)
 		}
 		texts, buckets := st.texts[k].sorted()
 		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
@@ -237,24 +231,24 @@ func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.S
 	return st.part, nil
 }
 
-// endRun ends a run of column k. If the statistics are for a part, it stores the run's moments separately.
-func (st *Statistics) endRun(k int) {
+// endChunk ends a chunk of column k. If the statistics are for a part, it stores the chunk's moments separately.
+func (st *Statistics) endChunk(k int) {
 	if st.part == nil {
 		stats.EndRuns(st.moments[k])
 		return
 	}
-	st.part.runs[k] = stats.TakeRuns(st.part.runs[k], st.moments[k])
+	st.part.chunks[k] = stats.TakeRuns(st.part.chunks[k], st.moments[k])
 }
 
 // Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
 // too long.
 func (st *Statistics) Merge(l *Learned) bool {
-	for k, runs := range l.runs {
+	for k, chunks := range l.chunks {
 		c, texts := &st.sel.Inputs[k], &st.texts[k]
-		if width := c.Width(); len(runs) > 0 && len(st.moments[k]) == 0 {
+		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
 			st.moments[k] = make([]stats.Moments, width)
 		}
-		for i, r := range runs {
+		for i, r := range chunks {
 			st.moments[k][i%len(st.moments[k])].AddRun(r)
 		}
 		for _, text := range l.texts[k] {

@@ -353,33 +353,23 @@ func Sign(y []float32, signs []float64) {
 }
 
 // Number numbers the classes of the kept rows of a batch, and returns the number of these rows. first is the number of
-// the batch's first row among all rows.
+// the batch's first row among all rows. Number marks the error about a wrong label by Unfit.
 func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (rows int, err error) {
-	bad, what, missing := 0, "", false
-	err = column.Recovered(func() error {
-		kept, err := sel.Kept(ctx, p, bt)
-		if rows = kept.Len(); err != nil || sel.Label < 0 {
-			return err
+	kept, err := sel.Kept(ctx, p, bt)
+	if err != nil || sel.Label < 0 {
+		return kept.Len(), err
+	}
+	numbers := make([]float32, kept.Len())
+	for i, span := range kept.Spans() {
+		bad, what := Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()])
+		if what == "" {
+			continue
 		}
-		numbers := make([]float32, rows)
-		for i, span := range kept.Spans() {
-			if bad, what = Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
-				missing = column.IsMissing(bt.Label(sel.Label), bad)
-				break
-			}
-		}
-		return nil
-	})
-	switch {
-	case ctx.Err() != nil:
-		return rows, ctx.Err()
-	case err != nil:
-		return rows, bt.Damaged(first, first+bt.Rows-1, err)
-	case what != "":
 		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
+		if column.IsMissing(bt.Label(sel.Label), bad) {
+			err = column.Mark(err, column.ErrNulls)
+		}
+		return kept.Len(), Unfit(err)
 	}
-	if missing {
-		err = column.Mark(err, column.ErrNulls)
-	}
-	return rows, err
+	return kept.Len(), nil
 }
