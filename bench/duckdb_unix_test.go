@@ -108,7 +108,7 @@ func TestMain(m *testing.M) {
 func load(path string) {
 	touchMemory()
 	start, before := time.Now(), processorTime()
-	data, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "label"})
+	data, err := dataset.Load(context.Background(), path, dataset.Options{Label: "label"})
 	took := loadTime{Seconds: time.Since(start).Seconds(), CPU: (processorTime() - before).Seconds()}
 	if err != nil || data.Rows() != duckRows {
 		fmt.Fprintln(os.Stderr, "rows are missing:", err)

@@ -100,7 +100,7 @@ func realProblems() (all []problem) {
 
 // loadClasses reads rows, those of a class against the rest unless it is "".
 func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
-	data, err := dataset.Load(context.Background(), []string{path}, opt)
+	data, err := dataset.Load(context.Background(), path, opt)
 	if err != nil || class == "" {
 		return data, err
 	}

@@ -169,7 +169,7 @@ func peerData(b *testing.B, dir string, rows int) *block.Data {
 	if err := synth.Write(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}
-	data, err := dataset.Load(ctx, []string{path}, dataset.Options{Label: "label"})
+	data, err := dataset.Load(ctx, path, dataset.Options{Label: "label"})
 	if err != nil {
 		b.Fatal(err)
 	}

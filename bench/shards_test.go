@@ -236,7 +236,11 @@ func realSets() []realSet {
 	onehot := dataset.Options{Label: "last", Standardize: true, Categorical: "onehot"}
 	return []realSet{
 		{"a9a", 16_281, positive, false, []load{func() (*block.Data, error) {
-			return dataset.Load(context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
+			in, err := dataset.Open(context.Background(), []string{shared + "a9a.svm.gz", shared + "a9a.test.svm.gz"}, dataset.Options{Label: "label"})
+			if err != nil {
+				return nil, err
+			}
+			return in.Load(context.Background())
 		}}},
 		{"bank-marketing", 0, positive, false, file("bank-marketing.csv.gz", "", onehot)},
 		{"bank-marketing in its order", 0, positive, true, file("bank-marketing.csv.gz", "", onehot)},

@@ -149,7 +149,7 @@ func prepareSparse(t *testing.T, dir string, set sparseSet) (*sparseRows, error)
 		writeVowpal(t, r.svm, r.vw)
 	}
 	var err error
-	r.data, err = dataset.Load(t.Context(), []string{r.svm}, dataset.Options{Label: "label", NoBias: true, Storage: dataset.Sparse})
+	r.data, err = dataset.Load(t.Context(), r.svm, dataset.Options{Label: "label", NoBias: true, Storage: dataset.Sparse})
 	if err != nil {
 		return nil, err
 	}

@@ -217,7 +217,7 @@ func TestPowerLaw(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "rows.svm")
 	require.NoError(t, writeSvm(path, slices.Values(rows)))
-	data, err := dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "label", NoBias: true})
+	data, err := dataset.Load(t.Context(), path, dataset.Options{Label: "label", NoBias: true})
 	if err != nil || !equalRows(rows, slices.Collect(svmRows(data, nil))) {
 		t.Errorf("the rows of the file differ, error %v", err)
 	}

@@ -34,7 +34,7 @@ func (d *data) loads() []*Item {
 				}
 				i.Bytes = float64(size) + loadedRows*32*4
 			}
-			_, err := dataset.Load(d.ctx, []string{path}, dataset.Options{Label: "label", Workers: d.workers})
+			_, err := dataset.Load(d.ctx, path, dataset.Options{Label: "label", Workers: d.workers})
 			return err
 		}
 		all = append(all, i.on("Transpose"))

@@ -219,7 +219,7 @@ func TestCross(t *testing.T) {
 			for _, storage := range []Storage{Dense, Sparse} {
 				opt := Options{Label: "y", Cross: []string{cross}, Exclude: []string{"n"}, Storage: storage}
 				for len(specs) < 3 { // the second time for a model
-					data := require.Value(Load(ctx, []string{file}, opt))(t)
+					data := require.Value(Load(ctx, file, opt))(t)
 					spec, blocks := data.Spec(), blocksOf(t, data)
 					require.NoError(t, spec.Preprocessing.Check(spec.Features))
 					if storage == Sparse {
@@ -274,9 +274,9 @@ func TestCrossErrors(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		path := file1(t, dir, "a.parquet", fields...)
-		_, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{cross}, Features: []string{"v"}})
+		_, err := Load(context.Background(), path, Options{Label: "y", Cross: []string{cross}, Features: []string{"v"}})
 		wantError(t, err, dir, "DIR/a.parquet: "+want)
-		if rows, err := Load(context.Background(), []string{path}, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
+		if rows, err := Load(context.Background(), path, Options{Label: "y", Cross: []string{"d,c"}, Nulls: schema.NullsDrop}); err != nil || rows.Rows() != 2 {
 			t.Errorf("rows with a missing part stay: error %v", err)
 		}
 	}

@@ -52,14 +52,14 @@ func readEverything(path string) {
 	ctx, cancel := context.WithTimeout(context.Background(), childSeconds*time.Second)
 	defer cancel()
 	defer func() { fmt.Printf("peak: %d MiB\n", peakMemory()>>20) }()
-	info, err := Inspect(path)
+	info, err := inspectParquet(path)
 	report("inspect", err)
 	in, err := openColumns(path)
 	if err == nil {
 		err = readColumns(in, 2, memory.DefaultAllocator, func(int, arrow.Array) {})
 	}
 	report("all columns, lists too", err)
-	_, err = Load(ctx, []string{path}, Options{Workers: 2})
+	_, err = Load(ctx, path, Options{Workers: 2})
 	report("load", err)
 	if info == nil {
 		return
@@ -76,7 +76,7 @@ func readEverything(path string) {
 				return nil
 			})
 		report(fmt.Sprintf("keep %q", c.Name), err)
-		_, err = Load(ctx, []string{path}, Options{Label: c.Name})
+		_, err = Load(ctx, path, Options{Label: c.Name})
 		report(fmt.Sprintf("label %q", c.Name), err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
+	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
 	"halfspace/internal/testsize"
 	"halfspace/schema"
@@ -161,16 +162,16 @@ func TestInspectSums(t *testing.T) {
 		`column "x", row group 1: the data up to here has more than 2^63 bytes`: {Values: most, Uncompressed: most},
 	} {
 		info := &FileInfo{Columns: []ColumnInfo{{Name: "x", Repetition: "repeated"}}}
-		err := info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		err := info.add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
 		if err == nil {
-			err = info.Add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+			err = info.add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
 		}
 		if want == "" && (err != nil || info.Columns[0].Nulls != -1) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%+v, error %v, want %q", info, err, want)
 		}
 	}
 	info := &FileInfo{}
-	err := cmp.Or(info.Add(&page.Group{Rows: most}), info.Add(&page.Group{Rows: most}))
+	err := cmp.Or(info.add(&page.Group{Rows: most}), info.add(&page.Group{Rows: most}))
 	if want := "the row groups up to 1 have more than 2^63 rows"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}
@@ -178,7 +179,15 @@ func TestInspectSums(t *testing.T) {
 
 // TestDamagedRows: an error of rows that can't be decoded names the file and the rows, and says what to do.
 func TestDamagedRows(t *testing.T) {
-	err := explain(context.Background(), &column.Batch{File: "a.csv", Rows: 10}, 5, errors.New("too short"))
+	batches := func(yield func(*column.Batch, error) bool) {
+		_ = yield(&column.Batch{File: "a.csv", Rows: 5}, nil) && yield(&column.Batch{File: "a.csv", Rows: 10}, nil)
+	}
+	err := transform.Each(t.Context(), batches, -1, nil, func(bt *column.Batch, _ int64) error {
+		if bt.Rows == 5 {
+			return nil
+		}
+		return errors.New("too short")
+	})
 	if want := "a.csv: rows 5 to 14: damaged data (too short): write it again"; err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

@@ -105,7 +105,7 @@ func TestDictionaries(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, rec, []int64{1000, 3000, rows}[rng.IntN(3)], layout...)
-		if _, again := Load(t.Context(), []string{path}, opt); again == nil || strings.TrimPrefix(again.Error(), path+": ") != err.Error() {
+		if _, again := Load(t.Context(), path, opt); again == nil || strings.TrimPrefix(again.Error(), path+": ") != err.Error() {
 			t.Errorf("trial %d: error %v, want %v", trial, again, err)
 		}
 	}
@@ -219,7 +219,7 @@ func likeFile[L block.Label](t *testing.T, n, width int, classes []L, opt block.
 	if opt.Weights == nil {
 		with.SampleWeight, with.Exclude = "", []string{"weight"}
 	}
-	want := require.Value(Load(t.Context(), []string{textFile(t, "rows.csv", text.String())}, with))(t)
+	want := require.Value(loadAll(t.Context(), []string{textFile(t, "rows.csv", text.String())}, with))(t)
 	generated := require.Value(block.FromGenerator(t.Context(), func(yield func([]float64, L) bool) error {
 		row := make([]float64, width) // reused
 		for r := range x {

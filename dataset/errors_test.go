@@ -59,7 +59,7 @@ func TestManyClasses(t *testing.T) {
 	path := filepath.Join(dir, "a.parquet")
 	writeFile(t, path, record(t, datatest.Column("y", values, nil), datatest.Column("x", make([]int8, 5000), nil)), 300)
 	for _, workers := range []int{1, 4} {
-		_, err := Load(t.Context(), []string{path}, Options{Label: "y", Workers: workers})
+		_, err := Load(t.Context(), path, Options{Label: "y", Workers: workers})
 		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
 			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with --label`)
 	}
@@ -87,7 +87,7 @@ func TestSeveralFiles(t *testing.T) {
 		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
 	} {
 		for _, workers := range []int{1, 2, 3, 8} {
-			_, err := Load(context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
+			_, err := loadAll(context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
 			wantError(t, err, dir, c.want)
 		}
 	}
@@ -98,10 +98,10 @@ func TestSameNames(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	path := file1(t, dir, "a.parquet", field("x", p.Int8, "[1]"), field("x", p.Int8, "[2]"), field("z", p.Int8, "[3]"))
 	for _, opt := range []Options{{}, {Features: []string{"x"}}, {Label: "x"}} {
-		_, err := Load(context.Background(), []string{path}, opt)
+		_, err := Load(context.Background(), path, opt)
 		wantError(t, err, dir, `DIR/a.parquet: 2 columns are named "x": rename them`)
 	}
-	if d, err := Load(context.Background(), []string{path}, Options{Features: []string{"z"}}); err != nil || d.Rows() != 1 {
+	if d, err := Load(context.Background(), path, Options{Features: []string{"z"}}); err != nil || d.Rows() != 1 {
 		t.Errorf("a column with a name of its own: %v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestPaths(t *testing.T) {
 		if path != "-" && path[0] != '/' {
 			path = dir + string(filepath.Separator) + c.path
 		}
-		d, err := Load(context.Background(), []string{path}, Options{NoBias: true})
+		d, err := Load(context.Background(), path, Options{NoBias: true})
 		if c.want[0] != '[' {
 			wantError(t, err, dir, c.want)
 			continue
@@ -168,7 +168,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("%s: files %v, want %v", c.path, got, c.want)
 		}
 	}
-	_, err := Load(context.Background(), []string{filepath.Join(dir, "footer.parquet")}, Options{})
+	_, err := Load(context.Background(), filepath.Join(dir, "footer.parquet"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "footer.parquet: the metadata can't be read (") {
 		t.Errorf("a footer that is none: %v", err)
 	}
@@ -206,7 +206,7 @@ func checkErrors(t *testing.T, cases []errorCase) {
 		mem.AssertSize(t, 0)
 		sparse := c.opt
 		sparse.Storage = Sparse
-		if _, err := Load(t.Context(), []string{path}, sparse); fmt.Sprint(err) != dense && !strings.Contains(dense, "more than 1000 categories") { // dense rows may have
+		if _, err := Load(t.Context(), path, sparse); fmt.Sprint(err) != dense && !strings.Contains(dense, "more than 1000 categories") { // dense rows may have
 			t.Errorf("sparse: %v, want %s", err, dense)
 		}
 		for _, size := range []int64{1, 2000} {
@@ -276,7 +276,7 @@ func TestMixedFormats(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	for _, paths := range [][]string{{dir}, {filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.svm")}} {
-		_, err := Load(context.Background(), paths, Options{})
+		_, err := loadAll(context.Background(), paths, Options{})
 		wantError(t, err, dir, "DIR/b.svm is svmlight, but DIR/a.csv is CSV: read files of one format at a time, or convert them")
 	}
 }
@@ -291,7 +291,7 @@ func TestOtherContent(t *testing.T) {
 	} {
 		path := filepath.Join(dir, c.name)
 		require.NoError(t, os.WriteFile(path, []byte(c.content), 0o644))
-		_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
+		_, err := Load(context.Background(), path, Options{Label: "y"})
 		wantError(t, err, dir, "DIR/"+c.want)
 		if !errors.Is(err, ErrFormat) {
 			t.Errorf("%s: %v is no ErrFormat", c.name, err)
@@ -303,11 +303,11 @@ func TestOtherContent(t *testing.T) {
 	w.Write([]byte("PAR1\x15\x00"))
 	w.Close()
 	require.NoError(t, os.WriteFile(path, packed.Bytes(), 0o644))
-	_, err := Load(context.Background(), []string{path}, Options{Label: "y"})
+	_, err := Load(context.Background(), path, Options{Label: "y"})
 	wantError(t, err, dir, "DIR/b.csv.gz: the name says CSV, but the content is Parquet: decompress it and rename it to *.parquet")
 	path = filepath.Join(dir, "c.csv") // a column's name may begin like that
 	require.NoError(t, os.WriteFile(path, []byte("PAR1,y\n1,0\n2,1\n"), 0o644))
-	if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); err != nil {
+	if _, err := Load(context.Background(), path, Options{Label: "y"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -315,11 +315,11 @@ func TestOtherContent(t *testing.T) {
 // TestNoFile: programs can tell a missing file from other errors.
 func TestNoFile(t *testing.T) {
 	for _, path := range []string{"none.csv", "none*.csv", "none/none.parquet"} {
-		if _, err := Load(context.Background(), []string{path}, Options{Label: "y"}); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Load(context.Background(), path, Options{Label: "y"}); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v isn't fs.ErrNotExist", path, err)
 		}
 	}
-	if _, err := Inspect("none.csv"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := inspectParquet("none.csv"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Inspect: %v isn't fs.ErrNotExist", err)
 	}
 }

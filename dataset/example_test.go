@@ -15,7 +15,7 @@ import (
 
 // Load reads files of any format into memory. The features are the columns of numbers but the label.
 func ExampleLoad() {
-	data, err := dataset.Load(context.Background(), []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+	data, err := dataset.Load(context.Background(), "../examples/iris.parquet", dataset.Options{Label: "species"})
 	if err != nil {
 		panic(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/flatbuffers/go"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"

@@ -65,7 +65,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
-	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(PassColumns),
+	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
 	var in column.Input
 	switch f {

@@ -123,13 +123,14 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 		}
 	}
 	for _, opt.Workers = range []int{1, 3} {
-		check("loaded", require.Value(Load(ctx, []string{path}, opt))(t))
+		check("loaded", require.Value(Load(ctx, path, opt))(t))
 	}
 	s := mustStream(t, memory.DefaultAllocator, opt, mirrored(path))
 	check("streamed from a store", s)
 	check("streamed again", s)
 	in := require.Value(Open(ctx, []string{path}, opt))(t)
-	again := require.Value(Open(ctx, []string{path}, in.Spread(want.Spec())))(t)
+	_, opt = in.Spread(want.Spec())
+	again := require.Value(Open(ctx, []string{path}, opt))(t)
 	all, n := blocksOf(t, want)[0], want.Rows() // the rows are few: one block
 	for _, r := range [][2]int64{{0, n}, {0, block.ChunkRows}, {block.ChunkRows, n}} {
 		got := require.Value(again.LoadRange(ctx, r[0], r[1], n))(t)

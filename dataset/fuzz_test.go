@@ -210,12 +210,12 @@ func FuzzFormats(f *testing.F) {
 
 func readInEveryWay(path string) []error {
 	ctx := context.Background()
-	_, load := Load(ctx, []string{path}, Options{Label: "last", Workers: 2})
+	_, load := Load(ctx, path, Options{Label: "last", Workers: 2})
 	var convert error
 	if filepath.Ext(path) == ".arrow" { // whose arrays may not be what they say; it waits for the disk
 		_, convert = Convert(ctx, []string{path}, filepath.Join(filepath.Dir(path), "out.csv"), Options{Workers: 2}, WriterOptions{})
 	}
-	_, inspect := InspectTable(ctx, path, Options{Workers: 2})
+	_, _, inspect := Inspect(ctx, path, Options{Workers: 2})
 	scan := Scan(ctx, []string{path}, Options{Keep: []string{"*"}, Workers: 2},
 		func(_ *schema.Spec, b *block.Block, rec arrow.Record) error {
 			if int64(b.Len()) != rec.NumRows() {
@@ -276,7 +276,7 @@ func TestStandardInputLines(t *testing.T) {
 	} {
 		f := require.Value(os.Open(textFile(t, "x.csv", c.text)))(t)
 		os.Stdin = f
-		_, err := Load(context.Background(), []string{"-"}, c.opt)
+		_, err := Load(context.Background(), "-", c.opt)
 		if f.Close(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%.30q: error %v, want %s", c.text, err, c.want)
 		}

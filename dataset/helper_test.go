@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
@@ -133,3 +134,8 @@ var (
 	textFile, compressed = datatest.TextFile, datatest.Gzip
 	show, wantError      = datatest.Show, datatest.WantError
 )
+
+// loadAll is Load for several paths.
+func loadAll(ctx context.Context, paths []string, opt Options) (*block.Data, error) {
+	return load(ctx, paths, opt, memory.DefaultAllocator)
+}

@@ -57,11 +57,11 @@ type KeyValue struct {
 	Value string `json:"value"`
 }
 
-// maxTexts is the largest number of bytes of key-value metadata that Inspect accepts.
+// maxTexts is the largest number of bytes of key-value metadata that inspectParquet accepts.
 const maxTexts = 64 << 20
 
-// Inspect returns the content of the metadata of a Parquet file. It reads no data.
-func Inspect(path string) (*FileInfo, error) {
+// inspectParquet returns the content of the metadata of a Parquet file. It reads no data.
+func inspectParquet(path string) (*FileInfo, error) {
 	if path == "-" {
 		return nil, errStandardInput(formatParquet)
 	}
@@ -90,7 +90,7 @@ func Inspect(path string) (*FileInfo, error) {
 		}
 		for group, err := range m.Groups(all) {
 			if err == nil {
-				err = info.Add(group)
+				err = info.add(group)
 			}
 			if err != nil {
 				return column.Damage(err)
@@ -131,8 +131,8 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 	return info
 }
 
-// Add adds the sizes and counts of a row group.
-func (info *FileInfo) Add(group *page.Group) error {
+// add adds the sizes and counts of a row group.
+func (info *FileInfo) add(group *page.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))
 	}

@@ -130,7 +130,7 @@ func TestFewWideRows(t *testing.T) {
 	var spec *schema.Spec
 	for name, read := range map[string]func(path string) error{
 		"load": func(path string) error {
-			data, err := Load(ctx, []string{path}, opt)
+			data, err := Load(ctx, path, opt)
 			if err == nil && data.Rows() != 60 {
 				t.Errorf("load: %d rows", data.Rows())
 			}
@@ -195,7 +195,7 @@ func TestLongTexts(t *testing.T) {
 	} {
 		for size, want := range map[string]string{longest + "b": c.want, longest[1:] + "b": ""} {
 			path := textFile(t, "a.csv", fmt.Sprintf("x,text,y\n1,%s,0\n2,%s,1\n", longest, size))
-			_, err := Load(context.Background(), []string{path}, c.opt)
+			_, err := Load(context.Background(), path, c.opt)
 			if want != "" {
 				wantError(t, err, filepath.Dir(path), want)
 			} else if err != nil {

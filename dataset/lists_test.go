@@ -31,7 +31,7 @@ func TestManyCategories(t *testing.T) {
 		if testsize.Small() && width == 0 {
 			continue
 		}
-		data := require.Value(Load(context.Background(), []string{path}, Options{Label: "y", Categorical: categorical, Storage: Auto}))(t)
+		data := require.Value(Load(context.Background(), path, Options{Label: "y", Categorical: categorical, Storage: Auto}))(t)
 		spec := data.Spec()
 		if err := spec.Preprocessing.Check(spec.Features); err != nil || width > 0 && len(spec.Features) != width+1 {
 			t.Errorf("%s: %d features, error %v", categorical, len(spec.Features), err)

@@ -113,7 +113,7 @@ func isRounding(note string) bool { return strings.Contains(note, "float32 can't
 func notesOf(t *testing.T, path string, opt Options) (notes []string) {
 	t.Helper()
 	opt.Warn = func(s string) { notes = append(notes, s) }
-	if _, err := Load(context.Background(), []string{path}, opt); err != nil {
+	if _, err := Load(context.Background(), path, opt); err != nil {
 		t.Fatal(err)
 	}
 	return notes
@@ -226,7 +226,7 @@ func TestRounding(t *testing.T) {
 			if path != csv {
 				opt.Exclude = nil
 			}
-			if _, err := Load(context.Background(), []string{path}, opt); err != nil {
+			if _, err := Load(context.Background(), path, opt); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(notes, "\n"); standardize && got != "" || !standardize && got != want {
@@ -236,7 +236,7 @@ func TestRounding(t *testing.T) {
 	}
 	svm := textFile(t, "a.svm", "1 1:0.1 2:16777217\n0 1:0.7 2:3\n")
 	var notes []string
-	if _, err := Load(context.Background(), []string{svm}, Options{Label: "label", Warn: func(s string) { notes = append(notes, s) }}); err != nil ||
+	if _, err := Load(context.Background(), svm, Options{Label: "label", Warn: func(s string) { notes = append(notes, s) }}); err != nil ||
 		len(notes) != 1 || !strings.HasPrefix(notes[0], `column "f2": float32`) {
 		t.Errorf("svmlight: %q, %v", notes, err)
 	}

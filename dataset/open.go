@@ -2,12 +2,12 @@
 //
 // It reads and writes the formats Parquet, CSV, svmlight and Arrow IPC.
 //
-//   - [Load] reads files into memory.
+//   - [Load] reads a file into memory.
 //   - [Open] examines the columns of files. The methods of its [Input] then load the rows or make a [Stream], a source that
 //     reads the files in each pass.
 //   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
 //   - [Convert] writes files in another format.
-//   - [Inspect] and [InspectTable] describe files.
+//   - [Inspect] describes a file, and [Create] writes one.
 package dataset
 
 import (
@@ -37,6 +37,7 @@ func (in *Input) within(blocks int64) { column.Within(in.in, in.opt.Memory, bloc
 // An Input is a set of files whose columns are known and checked. Its rows weren't read yet.
 type Input struct {
 	in     column.Input
+	paths  []string
 	sel    *transform.Selection
 	opt    Options
 	pool   column.Pool
@@ -76,7 +77,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	return &Input{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
+	return &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
 }
 
 // Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
@@ -88,10 +89,10 @@ func (in *Input) Most() int64 {
 	return in.in.Most()
 }
 
-// Count returns Rows if the number of rows is known. Otherwise it reads the files, and returns the number of kept
-// rows.
+// Count returns the number of kept rows: the rows that Load loads. It reads the files if rows may be dropped, or if
+// Rows is unknown.
 func (in *Input) Count(ctx context.Context) (int64, error) {
-	if n := in.Rows(); n >= 0 {
+	if n := in.Rows(); n >= 0 && !in.sel.Drops() {
 		return n, nil
 	}
 	s, err := in.surveyed(ctx)
@@ -167,7 +168,7 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 
 // Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
 // blocks differ. Key doesn't read the files.
-func Key(paths []string, opt Options) (cache.Key, error) {
+func (opt Options) Key(paths []string) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
 	}
@@ -236,55 +237,13 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		only = in.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	first := int64(0)
-	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
-		if err != nil {
-			return rows, err
+	err = transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passLabels), func(bt *column.Batch, first int64) error {
+		kept, err := l.Number(ctx, sel, in.pool, bt, first)
+		rows += int64(kept)
+		if err == nil && enough() {
+			err = transform.Enough
 		}
-		kept, err := in.number(ctx, l, sel, bt, first)
-		first, rows = first+bt.Rows, rows+int64(kept)
-		bt.Release()
-		if err != nil {
-			return rows, err
-		}
-		if in.opt.Progress != nil {
-			in.opt.Progress(PassLabels, first, in.Rows())
-		}
-		if enough() {
-			break
-		}
-	}
-	return rows, nil
-}
-
-// number numbers the classes of a batch. first is the number of the batch's first row. It returns the number of kept
-// rows.
-func (in *Input) number(ctx context.Context, l *transform.Labels, sel *transform.Selection, bt *column.Batch, first int64) (rows int, err error) {
-	bad, what, missing := 0, "", false
-	err = column.Recovered(func() error {
-		kept, err := sel.Kept(ctx, in.pool, bt)
-		if rows = kept.Len(); err != nil || sel.Label < 0 {
-			return err
-		}
-		numbers := make([]float32, rows)
-		for i, span := range kept.Spans() {
-			if bad, what = transform.Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()]); what != "" {
-				missing = column.IsMissing(bt.Label(sel.Label), bad)
-				break
-			}
-		}
-		return nil
+		return err
 	})
-	switch {
-	case ctx.Err() != nil:
-		return rows, ctx.Err()
-	case err != nil:
-		return rows, bt.Damaged(first, first+bt.Rows-1, err)
-	case what != "":
-		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
-	}
-	if missing {
-		err = column.Mark(err, column.ErrNulls)
-	}
 	return rows, err
 }

@@ -85,7 +85,7 @@ func TestFooterLies(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, bad, 0o666))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := Load(context.Background(), []string{path}, Options{Label: "y", Exclude: []string{"l"}, Workers: 2})
+			_, err := Load(context.Background(), path, Options{Label: "y", Exclude: []string{"l"}, Workers: 2})
 			runtime.ReadMemStats(&after)
 			if c.want != "" {
 				wantError(t, err, dir, strings.ReplaceAll(c.want, "SIZE", fmt.Sprint(len(bad))))
@@ -108,10 +108,10 @@ func TestUnselected(t *testing.T) {
 	withFooter(t, data, func(m *metadata.FileMetaData) { at = *m.RowGroups[0].Columns[1].MetaData.DictionaryPageOffset })
 	copy(data[at:], "no page header")
 	require.NoError(t, os.WriteFile(path, data, 0o666))
-	if _, err := Load(context.Background(), []string{path}, Options{}); err == nil {
+	if _, err := Load(context.Background(), path, Options{}); err == nil {
 		t.Error("a column that is damaged was read")
 	}
-	d, err := Load(context.Background(), []string{path}, Options{Features: []string{"x"}})
+	d, err := Load(context.Background(), path, Options{Features: []string{"x"}})
 	if err != nil || d.Rows() != 2 {
 		t.Errorf("without the damaged column: %v", err)
 	}
@@ -124,7 +124,7 @@ func TestInspect(t *testing.T) {
 		field("l", arrow.ListOf(p.Int32), "[[1], [2, 3], null]"))
 	writeFile(t, path, rec, 2, parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryFor("name", false),
 		parquet.WithCreatedBy("a test"))
-	info := require.Value(Inspect(path))(t)
+	info := require.Value(inspectParquet(path))(t)
 	stat := require.Value(os.Stat(path))(t)
 	if info.Path != path || info.Bytes != stat.Size() || info.Rows != 3 || info.CreatedBy != "a test" || len(info.RowGroups) != 2 ||
 		info.RowGroups[0].Rows != 2 || info.RowGroups[1].Rows != 1 {
@@ -156,10 +156,10 @@ func TestInspect(t *testing.T) {
 	if compressed != 0 || uncompressed != 0 {
 		t.Errorf("bytes of columns and row groups differ by %d and %d", compressed, uncompressed)
 	}
-	if _, err := Inspect(filepath.Join(dir, "none")); err == nil || !strings.HasSuffix(err.Error(), "none: no such file: check the path") {
+	if _, err := inspectParquet(filepath.Join(dir, "none")); err == nil || !strings.HasSuffix(err.Error(), "none: no such file: check the path") {
 		t.Errorf("no file: %v", err)
 	}
-	if _, err := Inspect("-"); err == nil {
+	if _, err := inspectParquet("-"); err == nil {
 		t.Error("standard input was read")
 	}
 }

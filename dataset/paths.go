@@ -258,6 +258,3 @@ func hides(match, pattern string) bool {
 }
 
 func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }
-
-// Name returns the name of a set of files in messages.
-func Name(paths []string) string { return column.NameFiles(paths) }

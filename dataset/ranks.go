@@ -20,7 +20,7 @@ import (
 // times are ordered by value, texts by their bytes. The rows are the rows of Open with the same options. A missing
 // value is an error. If inTime is true, a text must be a date in the form 2006-01-02, which may end after the month,
 // or continue with a time. The order of other texts wouldn't be the order of times.
-func Ranks(ctx context.Context, paths []string, opt Options, col string, inTime bool) ([]int64, error) {
+func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
@@ -36,26 +36,15 @@ func Ranks(ctx context.Context, paths []string, opt Options, col string, inTime 
 		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), col, len(in.sel.Keep))
 	}
 	r := ranking{column: in.sel.Columns[in.sel.Keep[0]].Name, inTime: inTime, numbers: map[rankKey]int64{}}
-	first := int64(0)
-	for bt, err := range in.in.Batches(ctx, in.pool, in.mem) {
-		if err != nil {
-			return nil, err
+	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, first int64) error {
+		kept, err := in.sel.Kept(ctx, in.pool, bt)
+		if err == nil {
+			err = r.add(bt, in.sel.Keep[0], kept, first)
 		}
-		err := column.Recovered(func() error {
-			kept, err := in.sel.Kept(ctx, in.pool, bt)
-			if err != nil {
-				return err
-			}
-			return r.add(bt, in.sel.Keep[0], kept, first)
-		})
-		first += bt.Rows
-		bt.Release()
-		if err != nil {
-			return nil, cmp.Or(ctx.Err(), err)
-		}
-		if in.opt.Progress != nil {
-			in.opt.Progress(PassColumns, first, in.Rows())
-		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return r.ranks(), nil
 }
@@ -83,7 +72,7 @@ func (k rankKey) compare(other rankKey) int {
 func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64) error {
 	values, err := keysOf(bt.Columns[col])
 	if err != nil {
-		return column.ErrorIn(bt.File, "column %q: %w", r.column, err)
+		return transform.Unfit(column.ErrorIn(bt.File, "column %q: %w", r.column, err))
 	}
 	for _, span := range kept.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
@@ -95,7 +84,7 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 				what = fmt.Sprintf("%q is no time whose text sorts: write 2006-01-02 or 2006-01-02T15:04:05", k.text)
 			}
 			if what != "" {
-				return column.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what)
+				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what))
 			}
 			n, ok := r.numbers[k]
 			if !ok {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,18 +16,6 @@ import (
 	"halfspace/internal/blob"
 	"halfspace/schema"
 )
-
-// CheckCategorical returns an error if text is no valid value of Options.Categorical.
-func CheckCategorical(text string) error { return transform.CheckCategorical(text) }
-
-// CheckCross returns an error if text is no valid value of Options.Cross.
-func CheckCross(text string) error { return transform.CheckCross(text) }
-
-// LearnsCategories returns true if features depend on the categories in the rows, where categorical and crosses are
-// the values of Options.Categorical and Options.Cross.
-func LearnsCategories(categorical string, crosses []string) bool {
-	return transform.LearnsCategories(categorical, crosses)
-}
 
 // Options determine which columns are read and how they are used. Names of columns may be patterns in the syntax of
 // path.Match. If a column's name equals the pattern itself, the pattern means only this column. Cache files store the
@@ -143,12 +132,33 @@ type Options struct {
 	Warn func(text string) `json:"-"`
 }
 
+// Check returns an error if Text, Categorical or Cross is invalid.
+func (opt Options) Check() error {
+	if err := opt.Text.Check(); err != nil {
+		return err
+	}
+	if err := transform.CheckCategorical(opt.Categorical); err != nil {
+		return fmt.Errorf("categorical %s: %w", opt.Categorical, err)
+	}
+	for _, text := range opt.Cross {
+		if err := transform.CheckCross(text); err != nil {
+			return fmt.Errorf("cross %s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// Learned returns true if features may depend on the values in the rows.
+func (opt Options) Learned() bool {
+	return opt.Spec == nil && (opt.Standardize || opt.Nulls == schema.NullsMean || opt.HashTexts || transform.LearnsCategories(opt.Categorical, opt.Cross))
+}
+
 // A Pass is the purpose of a pass over the files.
 type Pass string
 
 const (
-	PassColumns Pass = "looking at the columns" // types of columns, and everything that features depend on
-	PassLabels  Pass = "reading the labels"     // classes, and the number of rows
+	passColumns Pass = "looking at the columns" // types of columns, and everything that features depend on
+	passLabels  Pass = "reading the labels"     // classes, and the number of rows
 	PassRows    Pass = "reading the rows"       // the rows themselves
 	PassAgain   Pass = "reading the rows again" // a pass of a Stream
 )
@@ -161,13 +171,14 @@ func (opt *Options) told(pass Pass) func(rows, total int64) {
 	return func(rows, total int64) { opt.Progress(pass, rows, total) }
 }
 
-// Load reads files into memory. See Expand for paths. The files must have the same format, which their extensions
-// determine, or their contents if an extension is unknown.
+// Load reads a file into memory, or the files of a directory or of a glob; see Expand. For several paths, use Open and
+// Input.Load. The files must have the same format, which their extensions determine, or their contents if an extension
+// is unknown.
 //
 // Labels are +1 for the positive class and -1 for the other class. With more than two classes, labels are the numbers
 // of the classes in sorted order, from 0 on.
-func Load(ctx context.Context, paths []string, opt Options) (*block.Data, error) {
-	return load(ctx, paths, opt, memory.DefaultAllocator)
+func Load(ctx context.Context, path string, opt Options) (*block.Data, error) {
+	return load(ctx, []string{path}, opt, memory.DefaultAllocator)
 }
 
 func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data, error) {

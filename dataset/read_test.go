@@ -54,7 +54,7 @@ func TestSpec(t *testing.T) {
 			[]string{"a", "b"}, []float64{3, 1, 1}},
 		{"model without features", Options{Spec: &schema.Spec{Bias: true}}, nil, []float64{1}},
 	} {
-		d, err := Load(context.Background(), []string{path}, c.opt)
+		d, err := Load(context.Background(), path, c.opt)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -103,7 +103,7 @@ func TestProgress(t *testing.T) {
 	writeFile(t, path, rec, 2)
 	var got []string
 	opt := Options{Progress: func(_ Pass, rows, total int64) { got = append(got, fmt.Sprint(rows, "/", total)) }}
-	if _, err := Load(context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5]" {
+	if _, err := Load(context.Background(), path, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5]" {
 		t.Errorf("files: %v, %v", err, got)
 	}
 	got = nil
@@ -112,7 +112,7 @@ func TestProgress(t *testing.T) {
 		t.Errorf("records: %v, %v", err, got)
 	}
 	got, opt.Standardize = nil, true
-	if _, err := Load(context.Background(), []string{path}, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5 2/5 4/5 5/5]" {
+	if _, err := Load(context.Background(), path, opt); err != nil || fmt.Sprint(got) != "[2/5 4/5 5/5 2/5 4/5 5/5]" {
 		t.Errorf("two passes: %v, %v", err, got)
 	}
 }
@@ -133,14 +133,14 @@ func TestRanks(t *testing.T) {
 			if nulls == schema.NullsDrop {
 				want = []int64{1, 0, 1}
 			}
-			got, err := Ranks(t.Context(), []string{path}, Options{Label: "y", Features: []string{"x"}, Nulls: nulls}, column, column == "day")
+			got, err := Options{Label: "y", Features: []string{"x"}, Nulls: nulls}.Ranks(t.Context(), []string{path}, column, column == "day")
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("column %s, nulls %s: ranks %v, error %v, want %v", column, nulls, got, err, want)
 			}
 		}
 	}
 	for column, want := range map[string]string{"text": `"b" is no time whose text sorts`, "none": `no column "none"`, "x": "no value: fill it in"} {
-		_, err := Ranks(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}}, column, true)
+		_, err := Options{Label: "y", Features: []string{"n"}}.Ranks(t.Context(), []string{path}, column, true)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("column %s: error %v, want %q", column, err, want)
 		}
@@ -152,11 +152,11 @@ func TestSharesOfDropped(t *testing.T) {
 	path := textFile(t, "a.csv", "x,y\n1,0\n,0\n2,1\n4,1\n,1\n3,\n")
 	in := require.Value(Open(context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1}))(t)
 	var classes []int
-	shares, err := in.Shares(context.Background(), func(counts []int64) []Choice {
+	shares, err := in.Shares(context.Background(), func(counts []int64) []func(class int) bool {
 		if want := []int64{1, 2}; !slices.Equal(counts, want) {
 			t.Errorf("%d rows of the classes, want %d", counts, want)
 		}
-		return []Choice{func(class int) bool {
+		return []func(class int) bool{func(class int) bool {
 			classes = append(classes, class)
 			return class == 1
 		}}
@@ -258,7 +258,7 @@ func TestPartsErrors(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "a.parquet")
 		writeFile(t, path, partsTable(t, rows, []string{"no", "yes"}, wrong), 1900)
 		for _, workers := range []int{1, 2, 3} {
-			_, err := Load(t.Context(), []string{path}, Options{Label: "y", Features: features, Workers: workers})
+			_, err := Load(t.Context(), path, Options{Label: "y", Features: features, Workers: workers})
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf(`column "x6", row %d: `, first)) {
 				t.Errorf("%d workers: %v, want row %d", workers, err, first)
 			}

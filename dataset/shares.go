@@ -10,17 +10,15 @@ import (
 	"halfspace/schema"
 )
 
-// A Choice is called for each kept row in row order, from row 0 on, with the number of the row's class. It returns
-// true to choose the row.
-type Choice = func(class int) bool
-
 // Learned returns true if features depend on the values of the rows: on means, deviations or categories.
 func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
 
 // Shares returns inputs of the same rows, one for each choice. The means, deviations and categories of an input are
 // computed from the rows of its choice, as Open computes them from files with only these rows. Shares calls choices
-// with the number of kept rows of each class, in the order of the spec. It reads the labels, and then all rows once.
-func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choice) ([]*Input, error) {
+// with the number of kept rows of each class, in the order of the spec. A choice is called for each kept row in row
+// order, from row 0 on, with the number of the row's class; it returns true to choose the row. Shares reads the labels,
+// and then all rows once.
+func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []func(class int) bool) ([]*Input, error) {
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {
 		return nil, err
@@ -39,19 +37,11 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 		share.sel = &sel
 		inputs[i] = &share
 	}
-	for bt, err := range in.in.Batches(ctx, in.pool, in.mem) {
-		if err != nil {
-			return nil, err
-		}
-		first := learned[0].Input
-		err := column.Recovered(func() error { return in.learn(ctx, bt, found, chosen, learned) })
-		bt.Release()
-		if err != nil {
-			return nil, explain(ctx, bt, first, err)
-		}
-		if in.opt.Progress != nil {
-			in.opt.Progress(PassColumns, learned[0].Input, in.Rows())
-		}
+	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, _ int64) error {
+		return in.learn(ctx, bt, found, chosen, learned)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, l := range learned {
 		if err := l.Finish(in.in.Name()); err != nil {
@@ -62,7 +52,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []Choi
 }
 
 // learn adds the rows of a batch to the statistics of the choices that choose them.
-func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []Choice, learned []*transform.Statistics) error {
+func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
 	kept, err := in.sel.Kept(ctx, in.pool, bt)
 	if err != nil {
 		return err
@@ -96,31 +86,24 @@ func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, 
 		only = in.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	found, first := transform.NewLabels(nil), int64(0)
+	found := transform.NewLabels(nil)
 	var counts []int64 // in the order of appearance
-	for bt, err := range only.Batches(ctx, in.pool, in.mem) {
+	err := transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), -1, nil, func(bt *column.Batch, first int64) error {
+		kept, err := sel.Kept(ctx, in.pool, bt)
 		if err != nil {
-			return nil, nil, err
-		}
-		err := column.Recovered(func() error {
-			kept, err := sel.Kept(ctx, in.pool, bt)
-			if err != nil {
-				return err
-			}
-			classes, err := classNumbers(found, bt, sel.Label, kept, first)
-			for len(counts) < len(found.Classes) {
-				counts = append(counts, 0)
-			}
-			for _, c := range classes {
-				counts[int(c)]++
-			}
 			return err
-		})
-		bt.Release()
-		if err != nil {
-			return nil, nil, explain(ctx, bt, first, err)
 		}
-		first += bt.Rows
+		classes, err := classNumbers(found, bt, sel.Label, kept, first)
+		for len(counts) < len(found.Classes) {
+			counts = append(counts, 0)
+		}
+		for _, c := range classes {
+			counts[int(c)]++
+		}
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
 	}
 	sorted := transform.NewLabels(&schema.Spec{Classes: slices.SortedFunc(slices.Values(found.Classes), schema.Class.Compare)})
 	sorted.Given = false
@@ -140,12 +123,4 @@ func classNumbers(l *transform.Labels, bt *column.Batch, label int, kept transfo
 		}
 	}
 	return classes, nil
-}
-
-// explain adds the file and the rows to an error about a batch. first is the number of the batch's first row.
-func explain(ctx context.Context, bt *column.Batch, first int64, err error) error {
-	if ctx.Err() != nil || transform.IsUnfit(err) {
-		return err
-	}
-	return bt.Damaged(first, first+bt.Rows-1, err)
 }

@@ -205,7 +205,7 @@ func TestWideLists(t *testing.T) {
 	if columns, values := b.Sparse.Row(0); !slices.Equal(columns, []uint32{1, schema.MaxNamed - 3, schema.MaxNamed - 2}) || values[1] != 2 {
 		t.Errorf("%s: row 0 has %v in the columns %v", form, values, columns)
 	}
-	if info, err := Inspect(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
+	if info, err := inspectParquet(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
 	_, err := Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
@@ -221,13 +221,13 @@ func TestWideLists(t *testing.T) {
 		}
 		narrow := filepath.Join(dir, "narrow.arrow")
 		writeNested(t, narrow, sparseRecord(t, form, []sparseRow{{0: 1, 8: 2}, {7: 1, 9: 1}, {1: 1, 2: 1}}, 10), 2)
-		learned := require.Value(Load(ctx, []string{narrow}, Options{Label: "y"}))(t)
-		info, err := InspectTable(ctx, narrow, Options{})
+		learned := require.Value(Load(ctx, narrow, Options{Label: "y"}))(t)
+		_, info, err := Inspect(ctx, narrow, Options{})
 		if err != nil || len(info.Columns) != 4 || !info.Columns[1].Feature || info.Rows != 3 {
 			t.Errorf("%s: %+v, error %v", form, info, err)
 		}
 		notes = nil
-		data, err = Load(ctx, []string{path}, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})
+		data, err = Load(ctx, path, Options{Spec: learned.Spec(), Warn: func(note string) { notes = append(notes, note) }})
 		if err != nil || fmt.Sprint(notes) != `[column "v": 2 of 5 rows have indices that the training rows didn't have; they are ignored]` {
 			t.Errorf("%s: notes %v, error %v", form, notes, err)
 		} else if rows, _ := rowsOf(t, data); rows[0][1] != 1 || rows[2][6] != 1 || len(rows[0]) != 12 {
@@ -273,7 +273,7 @@ func TestSparseListErrors(t *testing.T) {
 			}
 			writeNested(t, filepath.Join(dir, name), record(t, field("v", c.typ, c.values), field("y", p.Int8, "[0, 1]")), 10)
 			for _, storage := range []Storage{Dense, Sparse} {
-				_, err := Load(context.Background(), []string{filepath.Join(dir, name)}, Options{Label: "y", Storage: storage})
+				_, err := Load(context.Background(), filepath.Join(dir, name), Options{Label: "y", Storage: storage})
 				want := fmt.Sprintf("DIR/%s: column \"v\", %s", name, c.want)
 				if strings.HasPrefix(c.want, "no list") {
 					want = fmt.Sprintf("DIR/%s: column \"v\": %s", name, c.want)
@@ -296,7 +296,7 @@ func TestSparseListErrors(t *testing.T) {
 		dir := t.TempDir()
 		rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "v", Type: column.DataType()}}, nil), []arrow.Array{array.NewSlice(column, row, row+1)}, 1)
 		writeNested(t, filepath.Join(dir, "a.parquet"), rec, 10)
-		_, err := Load(context.Background(), []string{filepath.Join(dir, "a.parquet")}, Options{Storage: Auto})
+		_, err := Load(context.Background(), filepath.Join(dir, "a.parquet"), Options{Storage: Auto})
 		wantError(t, err, dir, `DIR/a.parquet: column "v", row 0: index `+index+`, and a row has at most 1048576 features: leave larger indices out`)
 	}
 }
@@ -323,7 +323,7 @@ func TestOtherStructures(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			writeNested(t, path, record(t, field("v", c.typ, c.values), field("x", p.Float32, "[1, 2]")), 10)
 			var notes []string
-			data, err := Load(context.Background(), []string{path}, Options{Warn: func(note string) { notes = append(notes, note) }})
+			data, err := Load(context.Background(), path, Options{Warn: func(note string) { notes = append(notes, note) }})
 			if err != nil || len(data.Spec().Features) != 1 || !strings.Contains(fmt.Sprint(notes), `column "v" (`) {
 				t.Errorf("%s, %s: notes %v, error %v", name, c.typ, notes, err)
 			}

@@ -24,7 +24,7 @@ import (
 var errEnough = errors.New("enough")
 
 // LoadRange reads the kept rows from first up to, but not including, last of files with rows kept rows in all. It
-// returns them as runs: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
+// returns them as chunks: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
 // first must be a multiple of block.ChunkRows. From Parquet files it decodes only the pages with these rows, unless
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
 func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
@@ -44,7 +44,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		files.Bound(buffers, cap(in.pool))
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
-	var runs []*block.Block
+	var chunks []*block.Block
 	signs := transform.Signs(in.opt.Spec)
 	all := transform.NewBuilder(in.sel, transform.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
 	b := all.Part(transform.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
@@ -54,7 +54,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		}
 		transform.Sign(full.Y, signs)
 		for lo := int(max(0, first-full.First)); lo < full.Len() && full.First+int64(lo) < last; lo += block.ChunkRows {
-			runs = append(runs, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
+			chunks = append(chunks, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
 		}
 		if end >= last {
 			return errEnough
@@ -67,24 +67,23 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		}
 		return nil, err
 	}
-	return slices.Clip(runs), nil
+	return slices.Clip(chunks), nil
 }
 
-// Spread returns the options with which another process reads the same blocks as in. spec describes the features and
-// classes of the blocks. If the other process finds other versions of the files in object stores, opening them
-// returns an error.
-func (in *Input) Spread(spec *schema.Spec) Options {
+// Spread returns the paths and options with which another process on this computer reads the same blocks as in,
+// whatever its working directory. spec describes the features and classes of the blocks. If the other process finds
+// other versions of the files in object stores, opening them returns an error.
+func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
 		versions: in.opt.versions}
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
-	return opt
+	return absolute(in.paths), opt
 }
 
-// Absolute returns paths that name the same files in another process on this computer, whatever its working
-// directory. URLs are returned unchanged.
-func Absolute(paths []string) (all []string) {
+// absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
+func absolute(paths []string) (all []string) {
 	for _, p := range paths {
 		if abs, err := blob.Abs(p); err == nil && p != "-" {
 			p = abs
@@ -117,9 +116,9 @@ func (o *Options) Fields() []any {
 		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live}
 }
 
-// rangeRuns is the smallest number of runs in a range. A page often holds the rows of several runs, and is decoded
+// rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded
 // for each range that has some of these rows. Tests use a smaller number.
-var rangeRuns int64 = 32
+var rangeChunks int64 = 32
 
 // mostRanges is the largest number of ranges. With that many ranges, processes of different speeds end at about the
 // same time.
@@ -131,8 +130,8 @@ func othersOf(in *openedInput, paths []string, opt Options) *others {
 	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	o := &others{opt.Cluster, sharedFiles{paths: Absolute(paths), opt: opt}}
-	each := max(rangeRuns, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
+	o := &others{opt.Cluster, sharedFiles{paths: absolute(paths), opt: opt}}
+	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
 	}
@@ -171,7 +170,7 @@ func (in *Input) allLabels(ctx context.Context, l *transform.Labels) (rows int64
 			_, what := l.Add(&transform.Labels{Classes: part})
 			rows, ranges = ranges[0].Last, ranges[1:]
 			if done = done && part != nil && what == ""; done && in.opt.Progress != nil {
-				in.opt.Progress(PassLabels, rows, in.Rows())
+				in.opt.Progress(passLabels, rows, in.Rows())
 			}
 			return nil
 		})

@@ -24,8 +24,8 @@ import (
 // TestCluster: other processes learn of Parquet files what one process learns: means, deviations, categories, buckets and
 // classes. Errors are the same too; the process finds them itself.
 func TestCluster(t *testing.T) {
-	defer func(n int64) { rangeRuns = n }(rangeRuns)
-	rangeRuns = 1
+	defer func(n int64) { rangeChunks = n }(rangeChunks)
+	rangeChunks = 1
 	dir := t.TempDir()
 	for i, rows := range []int{2*block.ChunkRows + 9, 100, block.ChunkRows} {
 		mixedFile(t, filepath.Join(dir, fmt.Sprint(i, ".parquet")), rows, i)

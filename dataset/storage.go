@@ -22,9 +22,6 @@ const (
 	Auto   = transform.Auto   // sparse if that takes at most 1/8 of the memory; if values weren't counted, from 1,024 features on
 )
 
-// Storages are all values of Options.Storage.
-var Storages = []Storage{Auto, Dense, Sparse}
-
 const mostStandardized = transform.MostStandardized
 
 // learn computes everything that features depend on, and sets the form in which the blocks of an input store rows.
@@ -42,15 +39,15 @@ func learn(ctx context.Context, in *openedInput, opt *Options, p column.Pool, me
 	}
 	column.Within(in.Input, opt.Memory, 0)
 	if sel.Unmeasured() {
-		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
+		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns)); err != nil {
 			return err
 		}
 	}
-	if done, err := far.learn(ctx, sel, in.Total(), p, opt.told(PassColumns)); done || err != nil {
+	if done, err := far.learn(ctx, sel, in.Total(), p, opt.told(passColumns)); done || err != nil {
 		return cmp.Or(err, chooseStorage(in.Input, sel, opt))
 	}
 	if sel.Unlearned() {
-		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(PassColumns)); err != nil {
+		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns)); err != nil {
 			return err
 		}
 	}

@@ -164,7 +164,7 @@ func TestStandardizedWide(t *testing.T) {
 	}
 	var notes []string
 	opt.KeepWide, opt.Warn = true, func(note string) { notes = append(notes, note) }
-	kept, err := Load(context.Background(), []string{path}, opt)
+	kept, err := Load(context.Background(), path, opt)
 	if err != nil || kept.Spec().Preprocessing != nil || blocksOf(t, kept)[0].Sparse == nil || len(notes) != 1 || !strings.Contains(notes[0], "the 16385 features are not standardized") {
 		t.Errorf("wide rows by default: error %v, notes %q", err, notes)
 	}
@@ -249,12 +249,12 @@ func FuzzSvmlight(f *testing.F) {
 		path := filepath.Join(dir, "a.svm")
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		opt := Options{Label: column.SvmlightLabel, Workers: 2, Storage: Sparse}
-		sparse, err := Load(context.Background(), []string{path}, opt)
+		sparse, err := Load(context.Background(), path, opt)
 		if err == nil && sparse.Spec().Cols() > 1000 { // dense rows would take much memory
 			return
 		}
 		opt.Storage = Dense
-		dense, wrong := Load(context.Background(), []string{path}, opt)
+		dense, wrong := Load(context.Background(), path, opt)
 		switch {
 		case err == nil && wrong == nil:
 			if err := sameBlocks(denseOf(t, blocksOf(t, sparse)), blocksOf(t, dense)); err != nil {

@@ -31,20 +31,25 @@ type TableField struct {
 	Feature bool   `json:"feature"` // the column can be a feature
 }
 
-// IsParquet returns true if a file is to be read as Parquet.
-func IsParquet(ctx context.Context, path string) (bool, error) {
+// Inspect describes a file: a Parquet file by its metadata, without reading data, and a file of another format by
+// reading it. One of the results is nil. Inspect uses Text, Workers, Memory and Warn of opt.
+func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableInfo, error) {
 	f, _, err := openSources(ctx, []string{path}, Options{})
-	return f == formatParquet, err
+	if err != nil {
+		return nil, nil, err
+	}
+	if f == formatParquet {
+		opt.tell(opt.Text.unused(f))
+		info, err := inspectParquet(path)
+		return info, nil, err
+	}
+	info, err := inspectTable(ctx, path, f, opt)
+	return nil, info, err
 }
 
-// InspectTable reads a whole file that isn't Parquet, and describes its content. It uses Text, Workers, Memory and
-// Warn of opt.
-func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, error) {
+// inspectTable reads a whole file of a format that isn't Parquet.
+func inspectTable(ctx context.Context, path string, f format, opt Options) (*TableInfo, error) {
 	p, err := column.PoolOf(opt.Workers)
-	if err != nil {
-		return nil, err
-	}
-	f, _, err := openSources(ctx, []string{path}, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +92,9 @@ func InspectTable(ctx context.Context, path string, opt Options) (*TableInfo, er
 	return info, nil
 }
 
-// commaName returns the name of a delimiter in Delimiters, or the delimiter itself.
+// commaName returns the name of a delimiter in textfile.Delimiters, or the delimiter itself.
 func commaName(comma byte) string {
-	for name, b := range Delimiters {
+	for name, b := range textfile.Delimiters {
 		if b == comma {
 			return name
 		}

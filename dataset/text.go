@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -13,7 +12,7 @@ import (
 // TextOptions describe the form of text files. By default, the reader detects it from the data.
 type TextOptions struct {
 	Header    string // for CSV: "yes" or "no", whether the first record has the column names; "" or "auto": detect
-	Delimiter string // for CSV: a character, or a name in Delimiters; "": detect
+	Delimiter string // for CSV: a character, or "comma", "tab", "semicolon", "pipe" or "space" (any number of spaces and tabs); "": detect
 	IndexBase string // for svmlight: "0" or "1", the first index; "" or "auto": 0 if the index 0 occurs, otherwise 1
 
 	// NullValues are the texts or numbers of CSV files that mean a null. An empty field without quotes is always a
@@ -21,10 +20,6 @@ type TextOptions struct {
 	// preprocessing are used, or NA, N/A, NaN, null, None, \N and ? if it has none.
 	NullValues []string
 }
-
-// Delimiters maps the names that TextOptions.Delimiter accepts to the delimiters. Space is any number of spaces and
-// tabs.
-var Delimiters = maps.Clone(textfile.Delimiters)
 
 // Check returns an error if the options are invalid.
 func (o TextOptions) Check() error {
@@ -42,9 +37,6 @@ func (o TextOptions) Check() error {
 	_, err := textfile.Options{Delimiter: o.Delimiter}.Comma()
 	return err
 }
-
-// UnusedByParquet returns notes about options that are set but don't apply to Parquet files.
-func (o TextOptions) UnusedByParquet() []string { return o.unused(formatParquet) }
 
 // unused returns notes about options that are set but don't apply to a format.
 func (o TextOptions) unused(f format) (notes []string) {
@@ -65,7 +57,7 @@ func (o TextOptions) unused(f format) (notes []string) {
 
 // Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
 // from 0 over all files. ok is false if the files aren't text or can't be read again.
-func Line(ctx context.Context, paths []string, text TextOptions, row int64) (path string, line int64, ok bool) {
+func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
 	paths, err := Expand(paths)
 	if err != nil {
 		return "", 0, false
@@ -81,7 +73,7 @@ func Line(ctx context.Context, paths []string, text TextOptions, row int64) (pat
 	}
 	var files []textfile.CsvFile
 	if f == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, sources, text.reader()); err != nil {
+		if files, _, err = textfile.Dialects(ctx, sources, o.reader()); err != nil {
 			return "", 0, false
 		}
 	}

@@ -76,7 +76,7 @@ func TestNumberTypes(t *testing.T) {
 				if int96 != "" && arrow.TypeEqual(c.typ, w.Timestamp_ns) {
 					unit = "ns since 1970"
 				}
-				d, err := Load(context.Background(), []string{path}, Options{Label: "y", NoBias: true})
+				d, err := Load(context.Background(), path, Options{Label: "y", NoBias: true})
 				checkNumbers(t, "file", d, err, c.want, unit)
 			}
 			d, err := fromRecord(t, rec, 2, Options{Label: "y", NoBias: true})
@@ -167,9 +167,9 @@ func TestUnitsDiffer(t *testing.T) {
 	a := file1(t, dir, "a.parquet", field("t", w.Timestamp_ms, `["2020-01-01"]`))
 	b := file1(t, dir, "b.parquet", field("t", w.Timestamp_us, `["2020-01-01"]`))
 	utc := file1(t, dir, "utc.parquet", field("t", &arrow.TimestampType{Unit: arrow.Millisecond}, `["2020-01-01"]`))
-	_, err := Load(context.Background(), []string{a, b}, Options{})
+	_, err := loadAll(context.Background(), []string{a, b}, Options{})
 	wantError(t, err, dir, `DIR/b.parquet: column "t" is timestamp[us, tz=UTC], but timestamp[ms, tz=UTC] in the first file: convert one of them`)
-	d := require.Value(Load(context.Background(), []string{a, utc}, Options{NoBias: true}))(t)
+	d := require.Value(loadAll(context.Background(), []string{a, utc}, Options{NoBias: true}))(t)
 	if rows, _ := rowsOf(t, d); fmt.Sprint(rows) != fmt.Sprint([][]float32{{1577836800e3}, {1577836800e3}}) {
 		t.Errorf("rows %v", rows)
 	}
@@ -227,7 +227,7 @@ func TestLabels(t *testing.T) {
 		writeFile(t, path, rec, 1000)
 		r := require.Value(array.NewRecordReader(rec.Schema(), []arrow.Record{rec}))(t)
 		opt := Options{Label: "y", Positive: c.positive}
-		fromFile, err1 := Load(context.Background(), []string{path}, opt)
+		fromFile, err1 := Load(context.Background(), path, opt)
 		fromRecord, err2 := fromRecords(context.Background(), r, opt)
 		if c.y == nil {
 			if err1 == nil || err2 == nil {
@@ -264,7 +264,7 @@ func TestTypesDiffer(t *testing.T) {
 	a := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Int8, "[0, 1]"), field("z", p.Float32, "[5, 6]"))
 	b := file1(t, dir, "b.parquet", field("extra", p.Int32, "[9]"), field("z", p.Float64, "[7]"), field("y", p.Float64,
 		"[1.0]"), field("x", arrow.FixedWidthTypes.Boolean, "[true]"))
-	d := require.Value(Load(context.Background(), []string{a, b}, Options{Label: "y"}))(t)
+	d := require.Value(loadAll(context.Background(), []string{a, b}, Options{Label: "y"}))(t)
 	rows, y := rowsOf(t, d)
 	if fmt.Sprint(rows, y) != "[[1 5 1] [2 6 1] [1 7 1]] [-1 1 1]" {
 		t.Errorf("rows and labels %v %v", rows, y)
@@ -278,7 +278,7 @@ func TestModelClasses(t *testing.T) {
 	for positive, want := range map[int]string{0: "[-1 -1]", 1: "[1 1]"} {
 		spec := &schema.Spec{Features: []string{"x"}, Label: "other", Classes: []schema.Class{schema.IntClass(3), schema.IntClass(4)}}
 		spec.SetPositive(positive)
-		d := require.Value(Load(context.Background(), []string{path}, Options{Label: "y", Spec: spec}))(t)
+		d := require.Value(Load(context.Background(), path, Options{Label: "y", Spec: spec}))(t)
 		if rows, y := rowsOf(t, d); fmt.Sprint(y) != want || fmt.Sprint(rows) != "[[1] [2]]" || d.Spec() != spec {
 			t.Errorf("positive %d: labels %v, rows %v", positive, y, rows)
 		}
@@ -316,7 +316,7 @@ func TestSentinels(t *testing.T) {
 		{"damaged", []string{write("bad.parquet", string(whole[:4])+strings.Repeat("x", 40)+string(whole[44:]))}, Options{}},
 		{"damaged", []string{write("bad.csv.gz", "\x1f\x8b\x08\x00garbage")}, Options{}},
 	} {
-		_, err := Load(context.Background(), c.paths, c.opt)
+		_, err := loadAll(context.Background(), c.paths, c.opt)
 		for name, kind := range kinds {
 			if errors.Is(err, kind) != (name == c.kind) {
 				t.Errorf("%q: the error %v is of kind %s: %t", c.paths, err, name, errors.Is(err, kind))
@@ -331,8 +331,8 @@ func TestMissingLabelOfModel(t *testing.T) {
 	path := file1(t, dir, "a.parquet", field("x", arrow.PrimitiveTypes.Float64, "[1, 3]"), field("y", arrow.PrimitiveTypes.Int8, "[0, null]"),
 		field("w", arrow.PrimitiveTypes.Int8, "[1, null]"))
 	spec := &schema.Spec{Bias: true, Features: []string{"x"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	_, err := Load(context.Background(), []string{path}, Options{Spec: spec, Label: "y"})
+	_, err := Load(context.Background(), path, Options{Spec: spec, Label: "y"})
 	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`)
-	_, err = Load(context.Background(), []string{path}, Options{Spec: spec, SampleWeight: "w"})
+	_, err = Load(context.Background(), path, Options{Spec: spec, SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/a.parquet: column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or leave the row out)`)
 }

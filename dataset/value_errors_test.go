@@ -34,7 +34,7 @@ func TestOptionErrors(t *testing.T) {
 		if !strings.HasPrefix(want, "no data") {
 			paths = []string{path}
 		}
-		_, err := Load(t.Context(), paths, opt)
+		_, err := loadAll(t.Context(), paths, opt)
 		wantError(t, err, "", want)
 		if opt.Workers == 0 && paths != nil {
 			_, err := fromRecord(t, record(t, datatest.Column("x", []int8{1}, nil)), 1, opt)
@@ -67,7 +67,7 @@ func TestCategoryErrors(t *testing.T) {
 	dir := t.TempDir()
 	a := file1(t, dir, "a.parquet", field("c", s, `["a"]`))
 	b := file1(t, dir, "b.parquet", field("c", p.Int8, `[1]`))
-	_, err := Load(context.Background(), []string{a, b}, Options{Categorical: "onehot"})
+	_, err := loadAll(context.Background(), []string{a, b}, Options{Categorical: "onehot"})
 	wantError(t, err, dir, `DIR/b.parquet: column "c" is int8, but string in the first file: convert one of them`)
 }
 
@@ -157,10 +157,10 @@ func TestWeightErrors(t *testing.T) {
 	dir := t.TempDir()
 	a := file1(t, dir, "a.parquet", x, y, field("w", p.Int8, "[1, 1, 1]"))
 	b := file1(t, dir, "b.parquet", x, y, field("w", arrow.BinaryTypes.String, `["1", "1", "1"]`))
-	_, err := Load(context.Background(), []string{a, b}, Options{Label: "y", SampleWeight: "w"})
+	_, err := loadAll(context.Background(), []string{a, b}, Options{Label: "y", SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/b.parquet: column "w" is string, but int8 in the first file: convert one of them`)
 	svm := textFile(t, "a.svm", "1 1:1\n-1 1:2\n")
-	_, err = Load(context.Background(), []string{svm}, Options{Label: column.SvmlightLabel, SampleWeight: "f1"})
+	_, err = Load(context.Background(), svm, Options{Label: column.SvmlightLabel, SampleWeight: "f1"})
 	wantError(t, err, filepath.Dir(svm), "DIR/a.svm: svmlight files have no column of weights: convert them to another format, with such a column")
 }
 
@@ -259,7 +259,7 @@ func TestWeightTypes(t *testing.T) {
 		paths = append(paths, file1(t, dir, fmt.Sprint(i, ".parquet"), field("a", p.Int8, "[1, 2, 3]"), field("b", p.Int8, "[1, 2, 3]"),
 			field("y", p.Int8, "[0, 1, 0]"), field("w", typ, values)))
 	}
-	d := require.Value(Load(context.Background(), paths, Options{Label: "y", SampleWeight: "w"}))(t)
+	d := require.Value(loadAll(context.Background(), paths, Options{Label: "y", SampleWeight: "w"}))(t)
 	if got := weightsOf(t, d); !slices.Equal(got, slices.Repeat([]float64{1, 0, 3}, len(paths))) {
 		t.Errorf("the weights are %v", got)
 	}

@@ -297,7 +297,7 @@ func TestEveryType(t *testing.T) {
 		}
 		meta := arrow.NewMetadata([]string{[]string{"", "int96"}[trial%2]}, []string{""})
 		writeFile(t, path, array.NewRecord(arrow.NewSchema(rec.Schema().Fields(), &meta), rec.Columns(), 2000), int64([]int{300, 2000}[rng.IntN(2)]), opts...)
-		info := require.Value(Inspect(path))(t)
+		info := require.Value(inspectParquet(path))(t)
 		has := func(physical string) bool {
 			return slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Physical == physical })
 		}

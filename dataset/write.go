@@ -49,14 +49,9 @@ type Writer struct {
 
 // Create begins a Parquet, Arrow IPC, svmlight or CSV file, by the extension of path. "-" means CSV on standard
 // output. A pipe or a device without one of these extensions gets CSV too. In Parquet, nullable columns of schema are
-// OPTIONAL, and other columns are REQUIRED. An error names path and the remedy.
-func Create(path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
-	return CreateContext(context.Background(), path, schema, opt)
-}
-
-// CreateContext is Create with a context. After ctx has ended, writing Parquet returns an error, and no call waits
-// for the reader of a pipe.
-func CreateContext(ctx context.Context, path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
+// OPTIONAL, and other columns are REQUIRED. An error names path and the remedy. After ctx has ended, writing Parquet
+// returns an error, and no call waits for the reader of a pipe.
+func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOptions) (*Writer, error) {
 	format, err := outputFormat(path)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -21,7 +22,7 @@ import (
 
 // writeAll writes the records to path.
 func writeAll(path string, opt WriterOptions, recs ...arrow.Record) error {
-	w, err := Create(path, recs[0].Schema(), opt)
+	w, err := Create(context.Background(), path, recs[0].Schema(), opt)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func TestCreateErrors(t *testing.T) {
 		{"none/x.csv", one, WriterOptions{}, "there is no directory"},
 	} {
 		path := filepath.Join(dir, test.name)
-		w, err := Create(path, test.schema, test.opt)
+		w, err := Create(context.Background(), path, test.schema, test.opt)
 		if err == nil {
 			w.Abort()
 			t.Errorf("%s: no error", test.name)
@@ -96,7 +97,7 @@ func TestWriteErrors(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "x"+ext)
 			put(t, path, []byte("old"))
-			w := require.Value(Create(path, arrow.NewSchema([]arrow.Field{test.of}, nil), WriterOptions{}))(t)
+			w := require.Value(Create(context.Background(), path, arrow.NewSchema([]arrow.Field{test.of}, nil), WriterOptions{}))(t)
 			err := w.Write(test.rec)
 			if err == nil || !strings.HasPrefix(err.Error(), path+" can't be written: ") || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%s: Write returns %v, not %q", ext, err, test.want)
@@ -116,7 +117,7 @@ func TestAbortAndClose(t *testing.T) {
 		dir := t.TempDir()
 		rec := thirds(t, 10)
 		for _, closed := range []bool{false, true} {
-			w := require.Value(Create(filepath.Join(dir, "x"+ext), rec.Schema(), WriterOptions{}))(t)
+			w := require.Value(Create(context.Background(), filepath.Join(dir, "x"+ext), rec.Schema(), WriterOptions{}))(t)
 			require.NoError(t, w.Write(rec))
 			if closed {
 				require.NoError(t, errors.Join(w.Close(), w.Close()))

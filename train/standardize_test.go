@@ -59,7 +59,7 @@ type fromFile struct {
 func (f fromFile) Unwrap() block.Source { return f.Data }
 
 func (f fromFile) Refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
-	shares, err := f.in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
+	shares, err := f.in.Shares(ctx, func([]int64) []func(class int) bool { return choices })
 	for _, in := range shares {
 		all = append(all, func(ctx context.Context) (block.Source, error) {
 			data, err := in.Load(ctx)

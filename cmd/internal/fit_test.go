@@ -47,7 +47,7 @@ func TestFitAsCommand(t *testing.T) {
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
-		data, err := dataset.Load(t.Context(), []string{c.data}, dataset.Options{Label: c.label})
+		data, err := dataset.Load(t.Context(), c.data, dataset.Options{Label: c.label})
 		require.NoError(t, err)
 		f, err := train.Learn(t.Context(), data, c.learner, c.fit)
 		if err != nil {
@@ -68,7 +68,7 @@ func TestRemoteShares(t *testing.T) {
 	cluster := func(f console.Files) (block.Cluster, error) {
 		rows := block.NewData(new(schema.Spec), nil)
 		if len(f.Paths) > 0 {
-			rows = require.Value(dataset.Load(context.Background(), f.Paths, f.Options))(t)
+			rows = require.Value(require.Value(dataset.Open(context.Background(), f.Paths, f.Options))(t).Load(context.Background()))(t)
 		}
 		c, _ := testproblems.NewRemote(rows, 3).Remote()
 		return c, nil

@@ -32,6 +32,22 @@ func Example() {
 	// prediction ["ill" "healthy"]
 }
 
+// A model is learned from records that a program makes anew in each pass. No pass collects them.
+func ExampleStream() {
+	ctx := context.Background()
+	source, err := records.Stream(ctx, func(context.Context) (array.RecordReader, error) {
+		return read(`[
+			{"pulse": 72, "smoker": "no", "state": "healthy"}, {"pulse": 70, "smoker": "yes", "state": "healthy"},
+			{"pulse": 98, "smoker": "no", "state": "ill"}, {"pulse": 104, "smoker": "yes", "state": "ill"}]`), nil
+	}, records.Options{Label: "state", Categorical: "onehot", Standardize: true})
+	check(err)
+	f, err := train.Learn(ctx, source, train.Logistic(logistic.Options{L2: 1}), train.Options{})
+	check(err)
+	fmt.Println(source.Rows(), f.Model.Spec().Features)
+	// Output:
+	// 4 [pulse smoker=no smoker=yes]
+}
+
 // read returns a reader of one record of rows in JSON.
 func read(rows string) array.RecordReader {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "pulse", Type: arrow.PrimitiveTypes.Float64}, {Name: "smoker", Type: arrow.BinaryTypes.String},

@@ -73,9 +73,7 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 	if err != nil {
 		return nil, err
 	}
-	choices := transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
-		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
+	choices := opt.choices()
 	sel, err := choose(r, choices)
 	if err != nil {
 		return nil, err
@@ -105,6 +103,13 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 	whole := transform.Part{First: 0, Last: -1, Batches: func(column.Pool) iter.Seq2[*column.Batch, error] { return batches }}
 	return transform.Collect(ctx, transform.Load{Choices: choices, Selection: sel, Pool: p, Alloc: memory.DefaultAllocator,
 		Memory: opt.Memory, Progress: opt.Progress, Warn: opt.Warn}, []transform.Part{whole})
+}
+
+// choices returns the options that determine which columns are read and how they are used.
+func (opt Options) choices() transform.Choices {
+	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
+		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
+		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
 }
 
 // choose selects among the columns of a reader.

@@ -61,7 +61,7 @@ func reader(t *testing.T, rec arrow.Record, size int64) array.RecordReader {
 }
 
 // modelBytes returns the file of the model that a learner learns from rows.
-func modelBytes(t *testing.T, l train.Learner, data *block.Data, err error) []byte {
+func modelBytes(t *testing.T, l train.Learner, data block.Source, err error) []byte {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func modelBytes(t *testing.T, l train.Learner, data *block.Data, err error) []by
 func TestSameModel(t *testing.T) {
 	rec := table(5000)
 	path := filepath.Join(t.TempDir(), "rows.parquet")
-	w := require.Value(dataset.Create(path, rec.Schema(), dataset.WriterOptions{}))(t)
+	w := require.Value(dataset.Create(context.Background(), path, rec.Schema(), dataset.WriterOptions{}))(t)
 	require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 	for _, c := range []struct {
 		file   dataset.Options
@@ -97,11 +97,45 @@ func TestSameModel(t *testing.T) {
 			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
 			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 2}})},
 	} {
-		fromFile, err := dataset.Load(t.Context(), []string{path}, c.file)
+		fromFile, err := dataset.Load(t.Context(), path, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
 		data, err := records.Load(t.Context(), reader(t, rec, 777), c.memory)
 		if got := modelBytes(t, c.l, data, err); !bytes.Equal(got, want) {
 			t.Errorf("%+v: the model of the records is %s, that of the file %s", c.memory, got, want)
+		}
+		source, err := records.Stream(t.Context(), func(context.Context) (array.RecordReader, error) { return reader(t, rec, 777), nil }, c.memory)
+		if got := modelBytes(t, c.l, source, err); !bytes.Equal(got, want) {
+			t.Errorf("%+v: the model of the stream is %s, that of the file %s", c.memory, got, want)
+		}
+	}
+}
+
+// TestStreamErrors: a pass that reads other records than the first pass is an error, and a reader that can't be opened too.
+func TestStreamErrors(t *testing.T) {
+	rec, gone := table(3000), errors.New("gone")
+	for _, c := range []struct {
+		name, want string
+		then       func() (array.RecordReader, error)
+	}{
+		{"more rows", "the data changed while it was read", func() (array.RecordReader, error) { return reader(t, table(3001), 777), nil }},
+		{"fewer rows", "the data changed while it was read", func() (array.RecordReader, error) { return reader(t, table(2999), 777), nil }},
+		{"another schema", "another schema", func() (array.RecordReader, error) {
+			few := array.NewRecord(arrow.NewSchema(rec.Schema().Fields()[:1], nil), rec.Columns()[:1], rec.NumRows())
+			return reader(t, few, 777), nil
+		}},
+		{"gone", "can't be opened (gone)", func() (array.RecordReader, error) { return nil, gone }},
+		{"nil", "the reader of records is nil", func() (array.RecordReader, error) { return nil, nil }},
+	} {
+		then := func() (array.RecordReader, error) { return reader(t, rec, 777), nil }
+		source := require.Value(records.Stream(t.Context(), func(context.Context) (array.RecordReader, error) { return then() },
+			records.Options{Label: "label", Nulls: schema.NullsZero}))(t)
+		then = c.then
+		var failed error
+		for _, err := range source.Blocks(t.Context()) {
+			failed = err
+		}
+		if failed == nil || !strings.Contains(failed.Error(), c.want) {
+			t.Errorf("%s: error %v, want %s", c.name, failed, c.want)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func main() {
 
 func run(ctx context.Context, path, label string) error {
 	// The features are all numeric columns but the label, narrowed to float32.
-	data, err := dataset.Load(ctx, []string{path}, dataset.Options{Label: label})
+	data, err := dataset.Load(ctx, path, dataset.Options{Label: label})
 	if err != nil {
 		return err
 	}

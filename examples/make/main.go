@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"encoding/csv"
 	"flag"
 	"fmt"
@@ -168,7 +169,7 @@ func (f exampleFile) write(out string) error {
 	schema := arrow.NewSchema(fields, nil)
 	rec := array.NewRecord(schema, append(cols, label), int64(len(f.rows)))
 	defer rec.Release()
-	w, err := dataset.Create(filepath.Join(out, f.name+".parquet"), schema,
+	w, err := dataset.Create(context.Background(), filepath.Join(out, f.name+".parquet"), schema,
 		dataset.WriterOptions{Metadata: map[string]string{"source": f.source}})
 	if err != nil {
 		return err

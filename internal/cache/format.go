@@ -116,12 +116,12 @@ func newHeader(spec *schema.Spec, rows int64, sparse bool, key Key) *header {
 }
 
 // blockRows returns the number of rows of a block in a file: about a quarter of the rows of a block in memory, in
-// whole runs, so that a block in memory is a whole number of blocks in the file. The blocks in flight then fit in the
+// whole chunks, so that a block in memory is a whole number of blocks in the file. The blocks in flight then fit in the
 // processor's cache together with the rows in use.
 func blockRows(cols int) int {
-	runs := block.Rows(cols) / block.ChunkRows
-	n := max(1, runs/4)
-	for runs%n != 0 {
+	chunks := block.Rows(cols) / block.ChunkRows
+	n := max(1, chunks/4)
+	for chunks%n != 0 {
 		n--
 	}
 	return n * block.ChunkRows

@@ -43,7 +43,7 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 	if err != nil {
 		return err
 	}
-	w, err := dataset.CreateContext(ctx, path, schema, dataset.WriterOptions{Compression: g.opt.Compression,
+	w, err := dataset.Create(ctx, path, schema, dataset.WriterOptions{Compression: g.opt.Compression,
 		RowGroupRows: g.opt.RowGroupRows, Metadata: metadata})
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func TestWrite(t *testing.T) {
 			if !slices.IsSorted(told) || len(told) == 0 || told[len(told)-1] != n || n > 1<<16 && len(told) < 2 {
 				t.Errorf("%+v: progress is told %d", opt, told)
 			}
-			data, err := dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "label"})
+			data, err := dataset.Load(t.Context(), path, dataset.Options{Label: "label"})
 			require.NoError(t, err)
 			if data.Rows() != n || n > 1 && fingerprint(t, data) != fingerprint(t, Blocks(opt)) { // one row has one class
 				t.Errorf("%+v: the file has other rows", opt)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/dataset"
+	"halfspace/internal/humanize"
 	"halfspace/train"
 )
 
@@ -82,7 +83,7 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 	if learners && !namesFile(text, paths) {
 		text = AsTyped(text)
 		if file == "" {
-			file = dataset.Name(paths)
+			file = humanize.Files(paths)
 		}
 		text = file + ": " + text
 	}
@@ -129,7 +130,7 @@ func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (str
 		return "", 0
 	}
 	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
-	file, line, ok := dataset.Line(cmd.Context(), paths, opt, row)
+	file, line, ok := opt.Line(cmd.Context(), paths, row)
 	if !ok {
 		return "", 0
 	}

@@ -176,7 +176,7 @@ func TestReading(t *testing.T) {
 	for second := range int64(8) {
 		switch {
 		case second < 2:
-			show(dataset.PassColumns, second, 2)
+			show("looking at the columns", second, 2)
 		case second < 4:
 			show(dataset.PassRows, second-2, 2)
 		case second == 4:

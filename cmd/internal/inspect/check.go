@@ -106,7 +106,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	}
 	defer data.Close()
 	if err := oneVersusRest(o, data); err != nil {
-		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
 	load := time.Since(start)
 	const most = 1000

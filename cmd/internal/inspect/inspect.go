@@ -84,19 +84,20 @@ func Inspect(a *console.App) *cobra.Command {
 
 // inspectData shows a data file.
 func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
-	isParquet, err := dataset.IsParquet(ctx, path)
+	limit, undo := memory.Hold()
+	defer undo()
+	file, table, err := dataset.Inspect(ctx, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }})
 	if err != nil {
 		return err
 	}
-	if isParquet {
-		for _, s := range text.Options().UnusedByParquet() {
-			a.Note("%s", s)
-		}
-		return inspectParquet(a, path, asJSON)
+	var r interface{ text() []byte } = tableReport{"table", table}
+	if file != nil {
+		r = parquetReport{"parquet", file}
 	}
-	limit, undo := memory.Hold()
-	defer undo()
-	return inspectTable(ctx, a, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }}, asJSON)
+	if asJSON {
+		return a.PrintJSON(r)
+	}
+	return a.Print(r.text())
 }
 
 // looksLikeModel tells whether the first byte of a file begins a JSON object.
@@ -159,18 +160,6 @@ type parquetReport struct {
 	*dataset.FileInfo
 }
 
-func inspectParquet(a *console.App, path string, asJSON bool) error {
-	info, err := dataset.Inspect(path)
-	if err != nil {
-		return err
-	}
-	r := parquetReport{"parquet", info}
-	if asJSON {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.text())
-}
-
 // text returns the report for people.
 func (r parquetReport) text() []byte {
 	var s console.Sheet
@@ -218,18 +207,6 @@ func (r parquetReport) text() []byte {
 type tableReport struct {
 	Kind string `json:"kind"` // "table"
 	*dataset.TableInfo
-}
-
-func inspectTable(ctx context.Context, a *console.App, path string, opt dataset.Options, asJSON bool) error {
-	info, err := dataset.InspectTable(ctx, path, opt)
-	if err != nil {
-		return err
-	}
-	r := tableReport{"table", info}
-	if asJSON {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.text())
 }
 
 // text returns the report for people.

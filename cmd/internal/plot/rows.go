@@ -53,7 +53,7 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 		return fn(b)
 	})
 	if err == nil && rows == 0 {
-		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(p.args))
+		err = fmt.Errorf("%s: no rows: name data that has some", humanize.Files(p.args))
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 			if j.positives {
 				class = 1 - class
 			}
-			return nil, fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", dataset.Name(p.args), m.Classes[class].Text)
+			return nil, fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", humanize.Files(p.args), m.Classes[class].Text)
 		}
 		if len(p.loaded) > 1 {
 			j.roc.Name, j.pr.Name = p.models[i], p.models[i]

@@ -70,7 +70,7 @@ func (c *curve) create(ctx context.Context, a *console.App, path, other string, 
 	}
 	c.setSchema(models, o.weight != "")
 	var err error
-	c.writer, err = dataset.CreateContext(ctx, path, c.schema, dataset.WriterOptions{})
+	c.writer, err = dataset.Create(ctx, path, c.schema, dataset.WriterOptions{})
 	return err
 }
 

@@ -282,9 +282,9 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	case err != nil:
 		return nil, 0, err
 	case e.Confusion.Rows() == 0:
-		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
-		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
+		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.weight)
 	}
 	return e, scoring, nil
 }
@@ -295,7 +295,7 @@ func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []st
 	if err != nil {
 		return err
 	}
-	src, err := rows.Distribute(ctx, a, paths, in)
+	src, err := rows.Distribute(ctx, a, in)
 	if err != nil {
 		return err
 	}

@@ -259,7 +259,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		return err
 	}
 	if err := learner.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
-		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
 	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
 	f, err := train.LearnOnline(work, block.AssumeValid(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
@@ -268,7 +268,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		err = ctx.Err()
 	}
 	if errors.Is(err, train.ErrNoRows) {
-		return fmt.Errorf("%s: %w: name data that has some", dataset.Name(paths), err)
+		return fmt.Errorf("%s: %w: name data that has some", humanize.Files(paths), err)
 	}
 	if f == nil {
 		return console.OfLearner(err)

@@ -317,7 +317,7 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 		}
 	}
 	var err error
-	p.writer, err = dataset.CreateContext(ctx, p.o.out, schema,
+	p.writer, err = dataset.Create(ctx, p.o.out, schema,
 		dataset.WriterOptions{Label: records.PredictionName, Copied: schema.FieldIndices(records.PredictionName)[0], Warn: p.warn})
 	return err
 }

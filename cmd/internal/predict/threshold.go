@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
@@ -25,7 +23,7 @@ func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics
 	switch {
 	case errors.Is(err, predict.ErrNoPositiveRows):
 		return 0, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
-			dataset.Name(paths), m.Positive)
+			humanize.Files(paths), m.Positive)
 	case err != nil:
 		return 0, console.Usagef("--threshold: %s: %w", path, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/cache"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -63,7 +64,7 @@ func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all
 	if err != nil || !in.Learned() {
 		return nil, err
 	}
-	inputs, err := in.Shares(ctx, func([]int64) []dataset.Choice { return choices })
+	inputs, err := in.Shares(ctx, func([]int64) []func(class int) bool { return choices })
 	_, inMemory := r.Source.(*block.Data)
 	for _, in := range inputs {
 		all = append(all, func(ctx context.Context) (block.Source, error) {
@@ -167,7 +168,7 @@ func openRemote(ctx context.Context, a *console.App, o *Options, paths []string,
 	if err != nil {
 		return nil, err
 	}
-	if r, err = Distribute(ctx, a, paths, in); err != nil {
+	if r, err = Distribute(ctx, a, in); err != nil {
 		return nil, err
 	}
 	r.input = func() (*dataset.Input, error) {
@@ -188,12 +189,13 @@ func (d distributed) Remote() (block.Cluster, []block.View) { return d.cluster, 
 
 // Distribute returns rows over which a cluster makes passes. This process reads them only for work that the cluster
 // can't do.
-func Distribute(ctx context.Context, a *console.App, paths []string, in *dataset.Input) (*Rows, error) {
+func Distribute(ctx context.Context, a *console.App, in *dataset.Input) (*Rows, error) {
 	stream, err := in.Stream(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := a.Cluster(console.Files{Paths: dataset.Absolute(paths), Options: in.Spread(stream.Spec()), Rows: stream.Rows()})
+	absolute, opt := in.Spread(stream.Spec())
+	cluster, err := a.Cluster(console.Files{Paths: absolute, Options: opt, Rows: stream.Rows()})
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +228,7 @@ func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 	if err != nil || o.LearnFrom == nil || !in.Learned() {
 		return in, err
 	}
-	shares, err := in.Shares(ctx, func(counts []int64) []dataset.Choice { return []dataset.Choice{o.LearnFrom(counts)} })
+	shares, err := in.Shares(ctx, func(counts []int64) []func(class int) bool { return []func(class int) bool{o.LearnFrom(counts)} })
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +249,7 @@ func rowsAtMost(ctx context.Context, s *Storage, in *dataset.Input) (int64, erro
 func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Options,
 	written func(rows, total int64)) (*Rows, error) {
 	s := &o.Storage
-	key, err := dataset.Key(paths, opt)
+	key, err := opt.Key(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -267,8 +269,8 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 		if err != nil {
 			return nil, err
 		}
-		if now, err := dataset.Key(paths, opt); err != nil || !reflect.DeepEqual(now, key) {
-			return nil, fmt.Errorf("%s: the data changed while it was read: try again", dataset.Name(paths))
+		if now, err := opt.Key(paths); err != nil || !reflect.DeepEqual(now, key) {
+			return nil, fmt.Errorf("%s: the data changed while it was read: try again", humanize.Files(paths))
 		}
 		return stream, nil
 	}

@@ -23,7 +23,7 @@ type Options struct {
 
 	// LearnFrom chooses the rows from which features are learned, by the number of rows of each class; nil chooses all.
 	// LearnFromName names the choice.
-	LearnFrom     func(counts []int64) dataset.Choice
+	LearnFrom     func(counts []int64) func(class int) bool
 	LearnFromName string
 }
 
@@ -53,7 +53,8 @@ func (d *Columns) Follow(spec *schema.Spec) {
 
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return d.spec == nil && (d.Standardize || schema.Nulls(d.nulls.Value) == schema.NullsMean || d.hashTexts || dataset.LearnsCategories(d.categorical, d.cross))
+	return dataset.Options{Spec: d.spec, Standardize: d.Standardize, Nulls: schema.Nulls(d.nulls.Value), HashTexts: d.hashTexts,
+		Categorical: d.categorical, Cross: d.cross}.Learned()
 }
 
 // AddTo adds all flags.
@@ -95,7 +96,7 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 
 func storageNames() []string {
 	var names []string
-	for _, s := range dataset.Storages {
+	for _, s := range []dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse} {
 		names = append(names, string(s))
 	}
 	return names
@@ -124,13 +125,8 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if o.Columns.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
-	if err := dataset.CheckCategorical(o.Columns.categorical); err != nil {
-		return console.Usagef("--categorical %s: %w", o.Columns.categorical, err)
-	}
-	for _, text := range o.Columns.cross {
-		if err := dataset.CheckCross(text); err != nil {
-			return console.Usagef("--cross %s: %w", text, err)
-		}
+	if err := (dataset.Options{Categorical: o.Columns.categorical, Cross: o.Columns.cross}).Check(); err != nil {
+		return console.Usagef("--%w", err)
 	}
 	if o.Columns.hashTexts && len(o.Columns.cross) == 0 && !strings.Contains(o.Columns.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")

@@ -7,7 +7,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/dataset"
 )
 
 // Split are the options on which rows stay together when some are held back. Their columns aren't features.
@@ -66,5 +65,5 @@ func Ranks(ctx context.Context, o *Options, paths []string, bar *console.Progres
 	if columns == nil {
 		return nil, nil
 	}
-	return dataset.Ranks(ctx, paths, o.options(bar), columns[0], o.Split.OrderBy != "")
+	return o.options(bar).Ranks(ctx, paths, columns[0], o.Split.OrderBy != "")
 }

@@ -42,7 +42,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 		v, err = openTemporary(ctx, in, func(rows int64) { bar.Rows("writing the validation's cache", rows, count) })
 	}
 	if err == nil && v.Rows() == 0 {
-		err = fmt.Errorf("%s: no rows: name data that has some", dataset.Name(paths))
+		err = fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
 		v.Close()
 	}
 	return v, err

@@ -103,7 +103,7 @@ type Writer struct {
 	err     error // the first error
 }
 
-// Create starts a file as dataset.CreateContext does.
+// Create starts a file as dataset.Create does.
 func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 	w := &Writer{layout: l, columns: l.columns()}
 	var fields []arrow.Field
@@ -119,7 +119,7 @@ func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 	}
 	names := arrow.NewSchema(fields, nil)
 	var err error
-	if w.file, err = dataset.CreateContext(ctx, path, names, dataset.WriterOptions{}); err != nil {
+	if w.file, err = dataset.Create(ctx, path, names, dataset.WriterOptions{}); err != nil {
 		return nil, err
 	}
 	w.rows = array.NewRecordBuilder(memory.DefaultAllocator, names)

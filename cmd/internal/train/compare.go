@@ -205,7 +205,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	defer data.Close()
 	if len(data.Spec().Classes) < 2 {
-		return fmt.Errorf("%s: %w", dataset.Name(paths), learner.TwoClasses(data.Spec()))
+		return fmt.Errorf("%s: %w", humanize.Files(paths), learner.TwoClasses(data.Spec()))
 	}
 	bar.Show(console.Step{Name: "looking at the rows"})
 	looked, err := train.NewDataProfile(ctx, data.Source)

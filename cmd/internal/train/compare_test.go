@@ -32,7 +32,7 @@ func TestQuoted(t *testing.T) {
 func TestInterruptedCompare(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	data, err := dataset.Load(ctx, []string{"../../../examples/breast-cancer.parquet"}, dataset.Options{Label: "diagnosis"})
+	data, err := dataset.Load(ctx, "../../../examples/breast-cancer.parquet", dataset.Options{Label: "diagnosis"})
 	require.NoError(t, err)
 	var learners []train.Learner
 	var names []string

@@ -165,7 +165,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	spec := t.data.Spec()
 	if len(spec.Classes) <= 2 {
 		if err := learner.TwoClasses(spec); err != nil {
-			return fmt.Errorf("%s: %w", dataset.Name(paths), err)
+			return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 		}
 	}
 	noteClasses(t.App, t.trainOptions, spec)

@@ -5,7 +5,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/rows"
-	"halfspace/dataset"
 	"halfspace/train"
 )
 
@@ -42,7 +41,7 @@ func (o *trainOptions) noteSplit(a *console.App) {
 }
 
 // kept returns the choice of the rows that remain for the training after --validation held out its share.
-func (o *trainOptions) kept(counts []int64) dataset.Choice {
+func (o *trainOptions) kept(counts []int64) func(class int) bool {
 	has, err := o.split.HoldOut(o.seed, o.share, counts)
 	if err != nil { // the files changed: train.HoldOut reports it
 		return func(int) bool { return true }

@@ -115,14 +115,6 @@ func ReadError(err error) error {
 	return fmt.Errorf("can't be read (%w): check the disk", err)
 }
 
-// NameFiles returns the name of a set of files in messages.
-func NameFiles(paths []string) string {
-	if len(paths) == 1 {
-		return paths[0]
-	}
-	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
-}
-
 // ErrorIn returns an error that begins with the file name where, unless it is "".
 func ErrorIn(where, format string, args ...any) error {
 	if where != "" {

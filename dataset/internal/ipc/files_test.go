@@ -132,7 +132,7 @@ func TestLongLists(t *testing.T) {
 			t.Errorf("%s: error %v, want one with %q", c.typ, err, c.want)
 		}
 		if c.want == list {
-			_, err := dataset.Load(t.Context(), []string{path}, dataset.Options{})
+			_, err := dataset.Load(t.Context(), path, dataset.Options{})
 			datatest.WantError(t, err, filepath.Dir(path), "DIR/a.arrow: "+list+": leave the column out")
 		}
 	}
@@ -148,7 +148,7 @@ func TestDamage(t *testing.T) {
 		bad := slices.Clone(data)
 		bad[i] = 0xff - byte(i/2%2)*0x7f
 		_, converted := convert(t, path, bad, ".csv")
-		_, inspected := dataset.InspectTable(t.Context(), path, dataset.Options{Memory: 64 << 20})
+		_, _, inspected := dataset.Inspect(t.Context(), path, dataset.Options{Memory: 64 << 20})
 		for _, err := range []error{converted, inspected} {
 			if err == nil {
 				continue

@@ -14,7 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/google/flatbuffers/go"
+	flatbuffers "github.com/google/flatbuffers/go"
 
 	"halfspace/dataset"
 	"halfspace/dataset/internal/column"
@@ -69,18 +69,18 @@ func TestLargeBody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "large.arrow")
 	const rows = 135_000_000 // 1.006 GiB
 	largeRecord(t, path, rows)
-	_, err := dataset.InspectTable(context.Background(), path, dataset.Options{Memory: 1 << 30})
+	_, _, err := dataset.Inspect(context.Background(), path, dataset.Options{Memory: 1 << 30})
 	if want := path + ": a record and the dictionaries take at least 1.0 GiB of memory, and the limit is 1.0 GiB: give more with --memory, or " +
 		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, dataset.ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
 	if !testsize.Small() && !race.Enabled && column.AvailableMemory() > 8<<30 {
-		if info, err := dataset.InspectTable(context.Background(), path, dataset.Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
+		if _, info, err := dataset.Inspect(context.Background(), path, dataset.Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
 			t.Errorf("within 3 GiB: %v, error %v", info, err)
 		}
 	}
 	require.NoError(t, os.Truncate(path, 1<<20))
-	_, err = dataset.InspectTable(context.Background(), path, dataset.Options{Memory: 3 << 30})
+	_, _, err = dataset.Inspect(context.Background(), path, dataset.Options{Memory: 3 << 30})
 	if !errors.Is(err, dataset.ErrDamaged) || !strings.Contains(err.Error(), "the data is truncated") {
 		t.Errorf("cut: error %v", err)
 	}
@@ -149,7 +149,7 @@ func TestWindow(t *testing.T) {
 	for text, want := range map[string]error{string(sound): nil, changed: dataset.ErrMemory} {
 		path := filepath.Join(t.TempDir(), "a.arrow")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Memory: 64 << 20})
+		_, err := dataset.Load(context.Background(), path, dataset.Options{Memory: 64 << 20})
 		if !errors.Is(err, want) {
 			t.Errorf("error %v, want %v", err, want)
 		}

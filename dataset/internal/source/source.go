@@ -19,6 +19,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/blob"
 	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 )
@@ -38,7 +39,7 @@ func NameOf(sources []*Source) string {
 	for i, s := range sources {
 		paths[i] = s.Path
 	}
-	return column.NameFiles(paths)
+	return humanize.Files(paths)
 }
 
 // A Source is a file that is read from its beginning, or standard input. Both may be compressed with gzip.

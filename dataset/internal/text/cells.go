@@ -64,10 +64,12 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		return nil
 	}
 	switch c.typ {
-	case arrow.INT64:
-		if v, ok := parseInteger(text); ok {
-			c.whole = append(c.whole, v)
-			return nil
+	case arrow.INT64, arrow.FLOAT64:
+		if c.typ == arrow.INT64 {
+			if v, ok := parseInteger(text); ok {
+				c.whole = append(c.whole, v)
+				return nil
+			}
 		}
 		v, err := c.parse(text)
 		switch {
@@ -77,16 +79,8 @@ func (c *cells) Add(text []byte, quoted bool) error {
 			c.addNull()
 			return nil
 		}
-		c.widen()
-		c.addNumber(text, v)
-	case arrow.FLOAT64:
-		v, err := c.parse(text)
-		switch {
-		case err != nil:
-			return c.unfit(text, err)
-		case c.nullIs.number(v):
-			c.addNull()
-			return nil
+		if c.typ == arrow.INT64 {
+			c.widen()
 		}
 		c.addNumber(text, v)
 	case arrow.BOOL:

@@ -39,7 +39,7 @@ func table(tb testing.TB, opt dataset.Options, paths ...string) (arrow.Table, er
 func notesOf(t *testing.T, path string, opt dataset.Options) (notes []string) {
 	t.Helper()
 	opt.Warn = func(s string) { notes = append(notes, s) }
-	require.Value(dataset.Load(t.Context(), []string{path}, opt))(t)
+	require.Value(dataset.Load(t.Context(), path, opt))(t)
 	return notes
 }
 
@@ -128,11 +128,11 @@ func TestDialects(t *testing.T) {
 // TestOddAlone: where the only column is mostly numbers, the error says what to type.
 func TestOddAlone(t *testing.T) {
 	path := datatest.TextFile(t, "a.csv", "x,y\n1,0\nNA,1\nunknown,0\n3,1\n5,1\n")
-	_, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "y"})
+	_, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y"})
 	datatest.WantError(t, err, filepath.Dir(path), `DIR/a.csv: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: `+
 		`x string, since line 4 has "unknown", y int64); DIR/a.csv: column "x" is string, since line 4 has "unknown", and most of its values are `+
 		`numbers, so it is left out: use --null-values unknown,NA with --nulls drop, zero or mean if that stands for no value, or correct it`)
-	if _, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "y", Nulls: "mean", Text: dataset.TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
+	if _, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y", Nulls: "mean", Text: dataset.TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -155,7 +155,7 @@ func TestFurtherFiles(t *testing.T) {
 func TestHeaderOfText(t *testing.T) {
 	words, out := arrow.BinaryTypes.String, filepath.Join(t.TempDir(), "a.csv")
 	rec := datatest.Record(t, datatest.Values("y", words, `["y", "n", null]`), datatest.Values("b c", words, `["1x", "", "d"]`))
-	w := require.Value(dataset.Create(out, rec.Schema(), dataset.WriterOptions{}))(t)
+	w := require.Value(dataset.Create(context.Background(), out, rec.Schema(), dataset.WriterOptions{}))(t)
 	require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 	const want = "y string y n null; b c string 1x  d"
 	if got, err := table(t, dataset.Options{}, out); err != nil || datatest.Show(got) != want {
@@ -246,7 +246,7 @@ func TestOddCells(t *testing.T) {
 		}
 		var notes []string
 		opt := dataset.Options{Label: "y", Warn: func(s string) { notes = append(notes, s) }}
-		if _, err := dataset.Load(context.Background(), []string{path}, opt); err != nil {
+		if _, err := dataset.Load(context.Background(), path, opt); err != nil {
 			t.Fatal(err)
 		}
 		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or `+
@@ -264,7 +264,7 @@ func TestOddCells(t *testing.T) {
 			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
 		}
 		opt.Categorical, opt.Nulls, notes = "onehot", schema.NullsZero, nil
-		if _, err := dataset.Load(context.Background(), []string{path}, opt); err != nil {
+		if _, err := dataset.Load(context.Background(), path, opt); err != nil {
 			t.Fatal(err)
 		}
 		if want = "[" + advice + "]"; !c.told {
@@ -274,9 +274,9 @@ func TestOddCells(t *testing.T) {
 			t.Errorf("%d rows: notes %q, want %q", c.rows, notes, want)
 		}
 		opt = dataset.Options{Spec: &schema.Spec{Features: []string{"x"}}}
-		_, err := dataset.Load(context.Background(), []string{path}, opt)
+		_, err := dataset.Load(context.Background(), path, opt)
 		datatest.WantError(t, err, filepath.Dir(path), fmt.Sprintf(`DIR/a.csv: column "x" is %s, and the model takes a number: convert it`, desc))
-		if info, err := dataset.InspectTable(context.Background(), path, dataset.Options{}); err != nil || info.Columns[0].Type != "string" {
+		if _, info, err := dataset.Inspect(context.Background(), path, dataset.Options{}); err != nil || info.Columns[0].Type != "string" {
 			t.Errorf("%+v (%v)", info, err)
 		}
 	}

@@ -85,7 +85,7 @@ func TestTextErrors(t *testing.T) {
 				return nil
 			})
 		} else {
-			_, err = dataset.Load(context.Background(), []string{path}, c.opt)
+			_, err = dataset.Load(context.Background(), path, c.opt)
 		}
 		want := c.want
 		if !strings.HasPrefix(want, "delimiter") {
@@ -128,7 +128,7 @@ func TestLongRecord(t *testing.T) {
 		if err := os.Truncate(path, 1<<30); err != nil {
 			t.Skip(err)
 		}
-		_, err := dataset.Load(context.Background(), []string{path}, dataset.Options{})
+		_, err := dataset.Load(context.Background(), path, dataset.Options{})
 		datatest.WantError(t, err, filepath.Dir(path), c.want)
 	}
 }
@@ -180,7 +180,7 @@ func TestContentErrors(t *testing.T) {
 		{"# by,hand\n1,2,0\n1,2,1\n", `but 2 in the first line: delete the first line if it is a comment, or mend this one`, dataset.Options{Label: "last"}},
 	} {
 		path := datatest.TextFile(t, "x.csv", c.text)
-		if _, err := dataset.Load(context.Background(), []string{path}, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := dataset.Load(context.Background(), path, c.opt); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: error %v, want %q", c.text, err, c.want)
 		}
 	}
@@ -199,23 +199,23 @@ func TestContentAsCategories(t *testing.T) {
 func TestDigitsAmongBooleans(t *testing.T) {
 	long := "a,x,y\n" + strings.Repeat("true,2,0\nfalse,2,1\n", 225_000)
 	path := datatest.TextFile(t, "x.csv", long+"1,2,1\n0,2,1\n")
-	data := require.Value(dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "y"}))(t)
+	data := require.Value(dataset.Load(context.Background(), path, dataset.Options{Label: "y"}))(t)
 	for b := range data.Blocks(context.Background()) {
 		if n := b.Len(); b.First+int64(n) == data.Rows() && (b.X[(n-2)*b.Stride] != 1 || b.X[(n-1)*b.Stride] != 0) {
 			t.Errorf("the last rows have %v and %v", b.X[(n-2)*b.Stride], b.X[(n-1)*b.Stride])
 		}
 	}
 	path = datatest.TextFile(t, "x.csv", "a,x,y\n1,2,0\ntrue,2,1\n0,2,1\nfalse,2,0\n")
-	if in, err := dataset.InspectTable(context.Background(), path, dataset.Options{}); err != nil || in.Columns[0].Type != "bool" || in.Columns[1].Type != "int64" {
+	if _, in, err := dataset.Inspect(context.Background(), path, dataset.Options{}); err != nil || in.Columns[0].Type != "bool" || in.Columns[1].Type != "int64" {
 		t.Errorf("%+v (%v)", in.Columns, err)
 	}
 	path = datatest.TextFile(t, "x.csv", long+"true,true,1\n")
-	data, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Spec: &schema.Spec{Features: []string{"x"}}})
+	data, err := dataset.Load(context.Background(), path, dataset.Options{Spec: &schema.Spec{Features: []string{"x"}}})
 	if err != nil || data.Rows() != 450_001 {
 		t.Errorf("a model doesn't take true among numbers: %v", err)
 	}
 	path = datatest.TextFile(t, "x.csv", long+"2,2,1\n")
-	if _, err := dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `"2" is neither true nor false`) {
+	if _, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y"}); err == nil || !strings.Contains(err.Error(), `"2" is neither true nor false`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -224,7 +224,8 @@ func TestDigitsAmongBooleans(t *testing.T) {
 func TestLongFirstRecord(t *testing.T) {
 	long := strings.Repeat("a", textfile.SampleBytes+1)
 	path := datatest.TextFile(t, "a.csv.gz", "x,text,label\n1,"+long+",yes\n2,b,no\n")
-	info := require.Value(dataset.InspectTable(context.Background(), path, dataset.Options{}))(t)
+	_, info, err := dataset.Inspect(context.Background(), path, dataset.Options{})
+	require.NoError(t, err)
 	types := ""
 	for _, c := range info.Columns {
 		types += fmt.Sprintf("%s %s, ", c.Name, c.Type)

@@ -24,14 +24,14 @@ import (
 // TestDistinctCodes reads labels and features that Go programs take for the same numbers: they stay text, each class its own.
 func TestDistinctCodes(t *testing.T) {
 	path := datatest.TextFile(t, "a.csv", "x,code,y\n1,0x1p3,1_10\n2,8,110\n3,11_0,11_0\n")
-	d := require.Value(dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "y", Categorical: "onehot"}))(t)
+	d := require.Value(dataset.Load(t.Context(), path, dataset.Options{Label: "y", Categorical: "onehot"}))(t)
 	if got := schema.ListClasses(d.Spec().Classes); got != `"110", "11_0", "1_10"` {
 		t.Errorf("the classes are %s", got)
 	}
 	if got, want := d.Spec().Width(), 4; got != want {
 		t.Errorf("there are %d features, want %d: x and one for each code", got, want)
 	}
-	again := require.Value(dataset.Load(t.Context(), []string{path}, dataset.Options{Label: "y", Spec: d.Spec()}))(t)
+	again := require.Value(dataset.Load(t.Context(), path, dataset.Options{Label: "y", Spec: d.Spec()}))(t)
 	if a, b := require.Value(block.Fingerprint(t.Context(), d, 1))(t), require.Value(block.Fingerprint(t.Context(), again, 1))(t); a != b {
 		t.Error("other rows for the model")
 	}
@@ -71,7 +71,7 @@ func TestIntegersAsNumbers(t *testing.T) {
 	paths := []string{datatest.TextFile(t, "a.csv", whole.String()), datatest.TextFile(t, "b.csv", fractions.String())}
 	for _, opt := range []dataset.Options{{Nulls: schema.NullsZero}, {Nulls: schema.NullsMean, Standardize: true}, {Nulls: schema.NullsDrop}} {
 		opt.Label = "y"
-		a, b := require.Value(dataset.Load(t.Context(), paths[:1], opt))(t), require.Value(dataset.Load(t.Context(), paths[1:], opt))(t)
+		a, b := require.Value(dataset.Load(t.Context(), paths[0], opt))(t), require.Value(dataset.Load(t.Context(), paths[1], opt))(t)
 		x, y := require.Value(block.Fingerprint(t.Context(), a, 1))(t), require.Value(block.Fingerprint(t.Context(), b, 1))(t)
 		if x != y || !reflect.DeepEqual(a.Spec(), b.Spec()) {
 			t.Errorf("%+v: other rows, or Spec %+v, want %+v", opt, a.Spec(), b.Spec())
@@ -88,7 +88,7 @@ func TestLateFraction(t *testing.T) {
 	const head = "v,id,x,y\n"
 	rows := strings.Repeat(".5,9007199254740993,3,1\n", textfile.SampleBytes/22)
 	path := datatest.TextFile(t, "a.csv", head+rows+".5,7,2.5,0\n.5,8,4,1\n")
-	d := require.Value(dataset.Load(context.Background(), []string{path}, dataset.Options{Label: "y", Features: []string{"x"}, NoBias: true}))(t)
+	d := require.Value(dataset.Load(context.Background(), path, dataset.Options{Label: "y", Features: []string{"x"}, NoBias: true}))(t)
 	for b := range d.Blocks(t.Context()) {
 		if last := b.Len() - 3; b.First+int64(b.Len()) == d.Rows() && fmt.Sprint(b.X[last*b.Stride], b.X[(last+1)*b.Stride], b.X[(last+2)*b.Stride], b.Y[last:]) != "3 2.5 4 [1 -1 1]" {
 			t.Errorf("rows end with %v, %v", b.X[last*b.Stride:], b.Y[last:])
@@ -129,7 +129,7 @@ func TestRoundedIntegers(t *testing.T) {
 		{"x,y\n" + many + "9223372036854775807,9223372036854775809\n", "y"},
 	} {
 		var notes []string
-		_, err := dataset.Load(context.Background(), []string{datatest.TextFile(t, "a.csv", c.text)}, dataset.Options{Warn: func(s string) {
+		_, err := dataset.Load(context.Background(), datatest.TextFile(t, "a.csv", c.text), dataset.Options{Warn: func(s string) {
 			if strings.Contains(s, "whole numbers") {
 				notes = append(notes, s)
 			}

@@ -78,11 +78,8 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 // finish returns the spec of the rows of all parts, and sets the labels in the blocks. numbers[i] has the class
 // number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
-	switch {
-	case all.Rows == 0 && all.Input > 0:
-		return nil, column.ErrorIn(in.Name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", all.Input)
-	case all.Rows == 0:
-		return nil, column.ErrorIn(in.Name, "no rows: give some")
+	if err := CheckRows(in.Name, all.Rows, all.Input); err != nil {
+		return nil, err
 	}
 	if err := all.CheckWeights(in.Name); err != nil {
 		return nil, err
@@ -101,6 +98,17 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 		}
 		return nil
 	})
+}
+
+// CheckRows returns an error if no rows are kept of the rows of an input.
+func CheckRows(name string, kept, rows int64) error {
+	switch {
+	case kept == 0 && rows > 0:
+		return column.ErrorIn(name, "no rows are left of %d, each has a missing value: exclude columns, or fill them in", rows)
+	case kept == 0:
+		return column.ErrorIn(name, "no rows: give some")
+	}
+	return nil
 }
 
 // buildParts builds several parts at a time, with one worker for each part. If several parts fail, it returns the
@@ -189,16 +197,16 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 }
 
 // Learned is a part's contribution to everything that features depend on: moments, categories and buckets. A part is
-// consecutive rows, the first of which begins a run of block.ChunkRows rows.
+// consecutive rows, the first of which begins a chunk.
 type Learned struct {
 	rows    int64
-	runs    [][]stats.Sums // for each column, the moments of its features in the first run, then in the next run
+	chunks  [][]stats.Sums // for each column, the moments of its features in the first chunk, then in the next chunk
 	texts   [][]string     // for each column, its categories
 	buckets [][]int        // for each hashed column, its buckets
 }
 
 // Fields returns pointers to the fields, for distributed.Encode.
-func (l *Learned) Fields() []any { return []any{&l.rows, &l.runs, &l.texts, &l.buckets} }
+func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l.buckets} }
 
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
@@ -206,25 +214,19 @@ func (s *Selection) Parted() bool {
 	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
-// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a run. LearnPart
+// LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart
 // releases the batches.
 func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.Seq2[*column.Batch, error]) (*Learned, error) {
 	st := NewStatistics(s, p)
-	st.part = &Learned{runs: make([][]stats.Sums, len(s.Inputs))}
-	for bt, err := range batches {
-		if err != nil {
-			return nil, err
-		}
-		err := column.Recovered(func() error { return st.Add(ctx, bt) })
-		bt.Release()
-		if err != nil {
-			return nil, err
-		}
+	st.part = &Learned{chunks: make([][]stats.Sums, len(s.Inputs))}
+	err := Each(ctx, batches, -1, nil, func(bt *column.Batch, _ int64) error { return st.Add(ctx, bt) })
+	if err != nil {
+		return nil, err
 	}
 	st.part.rows = st.rows
 	for k := range s.Inputs {
 		if st.rows%block.ChunkRows > 0 {
-			st.endRun(k)
+			st.endChunk(k)
 		}
 		texts, buckets := st.texts[k].sorted()
 		st.part.texts, st.part.buckets = append(st.part.texts, texts), append(st.part.buckets, buckets)
@@ -232,24 +234,24 @@ func (s *Selection) LearnPart(ctx context.Context, p column.Pool, batches iter.S
 	return st.part, nil
 }
 
-// endRun ends a run of column k. If the statistics are for a part, it stores the run's moments separately.
-func (st *Statistics) endRun(k int) {
+// endChunk ends a chunk of column k. If the statistics are for a part, it stores the chunk's moments separately.
+func (st *Statistics) endChunk(k int) {
 	if st.part == nil {
 		stats.EndChunk(st.moments[k])
 		return
 	}
-	st.part.runs[k] = stats.TakeChunk(st.part.runs[k], st.moments[k])
+	st.part.chunks[k] = stats.TakeChunk(st.part.chunks[k], st.moments[k])
 }
 
 // Merge adds the rows of the next part. It returns false if there are now too many categories, or if their texts are
 // too long.
 func (st *Statistics) Merge(l *Learned) bool {
-	for k, runs := range l.runs {
+	for k, chunks := range l.chunks {
 		c, texts := &st.sel.Inputs[k], &st.texts[k]
-		if width := c.Width(); len(runs) > 0 && len(st.moments[k]) == 0 {
+		if width := c.Width(); len(chunks) > 0 && len(st.moments[k]) == 0 {
 			st.moments[k] = make([]stats.Moments, width)
 		}
-		for i, r := range runs {
+		for i, r := range chunks {
 			st.moments[k][i%len(st.moments[k])].AddChunk(r)
 		}
 		for _, text := range l.texts[k] {

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -349,4 +350,26 @@ func Sign(y []float32, signs []float64) {
 	for i, n := range y {
 		y[i] = float32(signs[int(n)])
 	}
+}
+
+// Number numbers the classes of the kept rows of a batch, and returns the number of these rows. first is the number of
+// the batch's first row among all rows. Number marks the error about a wrong label by Unfit.
+func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (rows int, err error) {
+	kept, err := sel.Kept(ctx, p, bt)
+	if err != nil || sel.Label < 0 {
+		return kept.Len(), err
+	}
+	numbers := make([]float32, kept.Len())
+	for i, span := range kept.Spans() {
+		bad, what := Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()])
+		if what == "" {
+			continue
+		}
+		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
+		if column.IsMissing(bt.Label(sel.Label), bad) {
+			err = column.Mark(err, column.ErrNulls)
+		}
+		return kept.Len(), Unfit(err)
+	}
+	return kept.Len(), nil
 }

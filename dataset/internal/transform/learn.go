@@ -45,25 +45,16 @@ func (s *Selection) unmeasured() bool {
 func (s *Selection) Learn(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) error {
 	st := NewStatistics(s, p)
-	for bt, err := range batches {
-		if err != nil {
-			return err
+	enough := false
+	err := Each(ctx, batches, total, progress, func(bt *column.Batch, _ int64) error {
+		err := st.Add(ctx, bt)
+		if enough = err == nil && !s.Wholly() && !s.unmeasured(); enough {
+			return Enough
 		}
-		first := st.Input
-		err := column.Recovered(func() error { return st.Add(ctx, bt) })
-		bt.Release()
-		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
-			err = bt.Damaged(first, first+bt.Rows-1, err)
-		}
-		if err != nil {
-			return err
-		}
-		if progress != nil {
-			progress(st.Input, total)
-		}
-		if !s.Wholly() && !s.unmeasured() {
-			return nil
-		}
+		return err
+	})
+	if err != nil || enough {
+		return err
 	}
 	return st.Finish(name)
 }
@@ -77,7 +68,7 @@ type Statistics struct {
 	rows    int64             // number of kept rows
 	moments [][]stats.Moments // for each column of numbers, the moments of each feature
 	texts   []collector       // for each column
-	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each run
+	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each chunk
 }
 
 // NewStatistics returns the statistics of no rows. Finish stores the result in s.
@@ -164,7 +155,7 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 	return nil
 }
 
-// count adds rows of column k to its moments. It sums each column in the order of the kept rows, run by run, so that
+// count adds rows of column k to its moments. It sums each column in the order of the kept rows, chunk by chunk, so that
 // the result depends only on these rows.
 func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	c := &st.sel.Inputs[k]
@@ -197,7 +188,7 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 				st.countLists(k, r, lo, lo+n, scratch)
 			}
 			if lo, row = lo+n, row+int64(n); row%block.ChunkRows == 0 {
-				st.endRun(k)
+				st.endChunk(k)
 			}
 		}
 	}

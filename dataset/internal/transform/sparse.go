@@ -278,30 +278,16 @@ func (s *Selection) Unmeasured() bool {
 // the greatest index in a kept row plus 1, or the size in Spark's vectors if it is larger.
 func (s *Selection) MeasureLists(ctx context.Context, name string, p column.Pool, batches iter.Seq2[*column.Batch, error], total int64,
 	progress func(rows, total int64)) error {
-	input := int64(0)
-	for bt, err := range batches {
-		if err != nil {
-			return err
-		}
-		err := column.Recovered(func() error { return s.measureBatch(ctx, p, bt, input) })
-		bt.Release()
-		if err != nil && ctx.Err() == nil && !IsUnfit(err) {
-			err = bt.Damaged(input, input+bt.Rows-1, err)
-		}
-		if err != nil {
-			return err
-		}
-		if input += bt.Rows; progress != nil {
-			progress(input, total)
-		}
+	err := Each(ctx, batches, total, progress, func(bt *column.Batch, first int64) error { return s.measureBatch(ctx, p, bt, first) })
+	if err != nil {
+		return err
 	}
 	for k := range s.Inputs {
 		if c := &s.Inputs[k]; s.sparseLists(k) && c.Elements == 0 && s.lists.rows > 0 {
 			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)
 		}
 	}
-	err := s.checkWidth()
-	if err == nil {
+	if err = s.checkWidth(); err == nil {
 		err = s.limitMoments()
 	}
 	if err != nil {

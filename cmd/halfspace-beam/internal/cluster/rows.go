@@ -169,7 +169,7 @@ func localSources(paths []string) ([]cache.Source, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	key, err := dataset.Key(paths, dataset.Options{})
+	key, err := dataset.Options{}.Key(paths)
 	return key.Sources, err
 }
 

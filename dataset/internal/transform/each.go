@@ -1,0 +1,41 @@
+package transform
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"halfspace/dataset/internal/column"
+)
+
+// Enough is the error of a function that needs no further batches. Each returns nil for it.
+var Enough = errors.New("enough")
+
+// Each calls f with each batch and the number of its first row. It releases the batch, and calls progress unless that is
+// nil. It returns an error of f that Unfit has marked unchanged. Any other error means that the rows are damaged, and
+// Each names them.
+func Each(ctx context.Context, batches iter.Seq2[*column.Batch, error], total int64, progress func(rows, total int64),
+	f func(bt *column.Batch, first int64) error) error {
+	first := int64(0)
+	for bt, err := range batches {
+		if err != nil {
+			return err
+		}
+		err := column.Recovered(func() error { return f(bt, first) })
+		bt.Release()
+		switch {
+		case err == nil || err == Enough:
+		case ctx.Err() != nil || IsUnfit(err):
+			return err
+		default:
+			return bt.Damaged(first, first+bt.Rows-1, err)
+		}
+		if first += bt.Rows; progress != nil {
+			progress(first, total)
+		}
+		if err == Enough {
+			return nil
+		}
+	}
+	return nil
+}
