@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/pocket"
@@ -41,7 +42,7 @@ func TestErrors(t *testing.T) {
 		"order has no effect with solver auto: leave it out":               {l: train.Logistic(logistic.Options{Options: learner.Options{Order: learner.Shuffle}})},
 		"max-updates has no effect with svm: leave it out":                 {l: train.SVM(svm.Options{Options: learner.Options{MaxUpdates: 3}})},
 		"eta has no effect with solver newton: leave it out":               {l: train.Logistic(logistic.Options{Options: learner.Options{Eta: 0.5}, Solver: logistic.Newton})},
-		"gamma has no effect with kernel linear: leave it out":             {l: train.Dual(kernelperceptron.Options{Kernel: model.Kernel{Gamma: 2}})},
+		"gamma has no effect with kernel linear: leave it out":             {l: train.Dual(kernelperceptron.Options{Kernel: gram.Kernel{Gamma: 2}})},
 		"l2 is -1: use a penalty above 0":                                  {l: train.SVM(svm.Options{L2: -1})},
 		"l1 is -1: use a penalty of 0 or more":                             {l: train.Logistic(logistic.Options{L1: -1})},
 		"solver is lbfgs, and l1 takes newton alone":                       {l: train.Logistic(logistic.Options{L1: 1, Solver: logistic.LBFGS})},

@@ -12,9 +12,9 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/kernelperceptron"
@@ -42,7 +42,7 @@ func TestFitAsCommand(t *testing.T) {
 		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", train.SVM(svm.Options{Options: seeded}), train.Options{ClassWeights: map[string]float64{"malignant": 3}}},
 		{iris, "species", "--algo lda --shrinkage auto", train.LDA(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), train.Options{}},
 		{iris, "species", "--algo svm --class-weight balanced", train.SVM(svm.Options{Options: seeded}), train.Options{Balanced: true}},
-		{iris, "species", "--algo dual --kernel rbf --epochs 9", train.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), train.Options{}},
+		{iris, "species", "--algo dual --kernel rbf --epochs 9", train.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: gram.Kernel{Kind: "rbf"}}), train.Options{}},
 		{iris, "species", "--algo voted --epochs 3", train.Perceptron(perceptron.Options{Form: learner.Voted, Options: learner.Options{Epochs: 3, Seed: 1}}), train.Options{}},
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")

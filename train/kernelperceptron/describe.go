@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/model"
@@ -23,7 +24,7 @@ func describe(name, minimises, example string) *learner.Learner {
 	l := &learner.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
 		New: func() learner.Settings {
-			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
+			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}
 		},
 		Perceptron: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
 	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {

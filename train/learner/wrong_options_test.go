@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
@@ -171,13 +171,13 @@ func TestWrongOptions(t *testing.T) {
 		{"unknown form", two, kernels(kernelperceptron.Options{Form: "first"})},
 		{"unknown form", two, described(kernelperceptron.Learner, &kernelperceptron.Options{Form: "first"})},
 		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Learner, &kernelperceptron.Options{})},
-		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "spline"}})},
-		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}})},
+		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "spline"}})},
+		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "rbf", Gamma: -1}})},
 		{"epochs is -1", two, kernels(kernelperceptron.Options{Options: learner.Options{Epochs: -1}})},
 		{"take 96", two, kernels(kernelperceptron.Options{Memory: 95})},
 		{"eta is 1e-300", two, kernels(kernelperceptron.Options{Options: learner.Options{Eta: 1e-300}})},
 		{"too large for float32", large, kernels(kernelperceptron.Options{})},
-		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "poly"}})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "poly"}})},
 	} {
 		if err := c.try(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
