@@ -372,8 +372,8 @@ func (j *job) evaluate(ctx context.Context, learned *learner.Result) error {
 	case j.RowLoss != nil:
 		loss = j.RowLoss(j.Settings)
 	case j.Perceptron == nil:
-		return learner.Evaluate(ctx, j.src, j.workers(), learned)
+		return learner.Evaluate(ctx, j.src, j.Workers(), learned)
 	}
-	_, err := learner.EvaluateLoss(ctx, j.src, j.workers(), learned, loss)
+	_, err := learner.EvaluateLoss(ctx, j.src, j.Workers(), learned, loss)
 	return err
 }

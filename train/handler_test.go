@@ -28,8 +28,8 @@ func Example() {
 
 	data, err := block.FromRows(x, y, block.RowOptions{Features: []string{"temperature", "pulse"}})
 	check(err)
-	grid := train.CV{Folds: 4, Grid: []train.Axis{{Option: "l2", Values: []string{"0.01", "1", "100"}}}}
-	f, err := train.Learn(context.Background(), data, train.Logistic(logistic.Options{}), train.Options{CV: &grid})
+	grid := train.CV{Folds: 4, Grid: []train.Axis{train.Vary("l2", 0.01, 1, 100)}}
+	f, err := train.Run(context.Background(), data, logistic.New(logistic.Options{}), train.Options{CV: grid})
 	check(err)
 	check(f.Model.Save(filepath.Join(dir, "m.json")))
 

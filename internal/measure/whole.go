@@ -114,7 +114,7 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 			return err
 		}
 	}
-	f, err := train.Learn(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, train.Options{})
+	f, err := train.Run(d.ctx, d.get(rowsKey{shape.rows, shape.conjunction}), l, train.Options{})
 	if err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 }
 
 // count records a lower bound of the bytes and flops of the training.
-func (i *Item) count(learner string, f *train.Fitted) {
+func (i *Item) count(learner string, f *train.Trained) {
 	const cols = features + 1
 	r, n := f.Result, float64(f.Model.Data.Rows)
 	visits, updates := float64(r.Visits), float64(r.Updates)
