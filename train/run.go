@@ -103,10 +103,9 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 		defer parts.Close()
 		one.Rows, validation = parts.Kept, parts.Held
 	}
-	switch {
-	case s.CV.Path > 0 && s.Path == nil:
+	if s.Path == nil && s.CV.Path > 0 {
 		err = one.FollowPath(ctx)
-	case s.CV.asked() && s.Judged == nil:
+	} else if s.CV.Path == 0 && s.CV.asked() && s.Judged == nil {
 		err = one.CrossValidate(ctx)
 	}
 	if err == nil && s.Output.Calibrate != "" && s.Calibration == nil {

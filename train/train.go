@@ -32,6 +32,13 @@ import (
 // Learner is a learning algorithm with its options. The package of the algorithm makes it.
 type Learner = learner.Configured
 
+// Passes are the options that learners share which visit rows one by one: the field Options of their options. The zero
+// value stands for defaults.
+type Passes = learner.Options
+
+// Progress tells how far a training has come; see Watch.
+type Progress = learner.Progress
+
 // Axis is an option, and the values that a grid sets it to; see Vary.
 type Axis = learner.Axis
 
