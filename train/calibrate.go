@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/metrics"
 	"halfspace/model"
-	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -97,23 +97,7 @@ func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, 
 	if err != nil {
 		return err
 	}
-	scorer, err := predict.NewScorer(f.Model, c.workers)
-	if err != nil {
-		return err
-	}
-	for b, err := range parts.Held.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return err
-		}
-		if err := r.add(scores, b); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return cmp.Or(eachScored(ctx, f.Model, parts.Held.Blocks(ctx), c.workers, r.add), ctx.Err())
 }
 
 // scored is rows with scores by models that didn't learn from them.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/train/elastic"
 	"halfspace/train/learner"
@@ -88,8 +87,8 @@ func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n in
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
-		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
-		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
+		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
+		s.stages, err = walker.path(ctx, c.weighted(c.src), 1, n, nil)
 		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
 	if err != nil {
@@ -98,7 +97,7 @@ func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n in
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
 	return s, c.folds(ctx, left, func(ctx context.Context, from block.Source, number int) error {
-		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, number, walker, l, s)
 		if err == nil {
 			s.folds++
@@ -131,7 +130,7 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 	for _, s := range s.stages {
 		penalties = append(penalties, s.L1*share)
 	}
-	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(s.stages), penalties)
+	few, err := walker.path(ctx, c.weighted(parts.Kept), share, len(s.stages), penalties)
 	if err != nil {
 		return err
 	}
@@ -145,9 +144,9 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 		return err
 	}
 	total := 0.0
-	err = block.ReduceChunks(ctx, held, c.workers, func(run block.Chunk) (sum float64) {
-		for r := range run.Len() {
-			sum += run.Weight(r)
+	err = block.ReduceChunks(ctx, held, c.workers, func(chunk block.Chunk) (sum float64) {
+		for r := range chunk.Len() {
+			sum += chunk.Weight(r)
 		}
 		return sum
 	}, func(sum float64) { total += sum })
@@ -160,56 +159,41 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 	return c.judgeStages(ctx, l, weights, held, s.scored)
 }
 
-// A walker is a learner that can follow a path.
+// A walker is a learner that can follow a path: logistic or svm.
 type walker struct {
-	logistic *logistic.Options // exactly one of the two fields is nil
-	svm      *svm.Options
+	options *learner.Options
+	path    func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*elastic.Stage, error) // with l2 times share
+	losses  func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
 }
 
 func newWalker(l Learner) (*walker, error) {
+	w := new(walker)
 	switch o := learner.CopySettings(l.Settings).(type) {
 	case *logistic.Options:
-		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker{logistic: o}, nil
+		w.options = &o.Options
+		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*elastic.Stage, error) {
+			scaled := *o
+			scaled.L2 *= share
+			return logistic.Path(ctx, block.AssumeValid(rows), scaled, n, penalties)
+		}
+		w.losses = func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
+			return logistic.SumLosses(ctx, rows, *o, weights)
+		}
 	case *svm.Options:
-		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker{svm: o}, nil
+		w.options = &o.Options
+		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*elastic.Stage, error) {
+			scaled := *o
+			scaled.L2 *= share
+			return svm.Path(ctx, block.AssumeValid(rows), scaled, n, penalties)
+		}
+		w.losses = func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
+			return svm.SumLosses(ctx, rows, *o, weights)
+		}
+	default:
+		return nil, ErrNoPath
 	}
-	return nil, ErrNoPath
-}
-
-func (w *walker) options() *learner.Options {
-	if w.svm != nil {
-		return &w.svm.Options
-	}
-	return &w.logistic.Options
-}
-
-// scaled returns a walker whose penalty l2 is multiplied by share.
-func (w *walker) scaled(share float64) *walker {
-	if w.svm != nil {
-		o := *w.svm
-		o.L2 *= share
-		return &walker{svm: &o}
-	}
-	o := *w.logistic
-	o.L2 *= share
-	return &walker{logistic: &o}
-}
-
-func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*elastic.Stage, error) {
-	rows = block.AssumeValid(rows)
-	if w.svm != nil {
-		return svm.Path(ctx, rows, *w.svm, n, penalties)
-	}
-	return logistic.Path(ctx, rows, *w.logistic, n, penalties)
-}
-
-func (w *walker) losses(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
-	if w.svm != nil {
-		return svm.SumLosses(ctx, rows, *w.svm, weights)
-	}
-	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
+	w.options.Workers, w.options.Progress = l.Workers(), nil
+	return w, nil
 }
 
 // judgeStages scores the weights of a path on the rows of a fold, and adds the scores to judged.

@@ -157,9 +157,9 @@ func SumRows(ctx context.Context, src block.Source, workers int) (model.RowSums,
 		return model.RowSums{}, err
 	}
 	sums, err := block.ChunkSums(ctx, src, workers)
-	runs := make([]model.Sum, len(sums))
+	chunks := make([]model.Sum, len(sums))
 	for i, s := range sums {
-		runs[i] = s
+		chunks[i] = s
 	}
-	return model.NewRowSums(src.Rows(), block.ChunkRows, runs), err
+	return model.NewRowSums(src.Rows(), block.ChunkRows, chunks), err
 }

@@ -284,9 +284,9 @@ var classPass = distributed.NewPerRun("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	spec := src.Spec()
-	return func(run block.Chunk) string {
+	return func(chunk block.Chunk) string {
 		var classes []byte
-		for _, y := range run.Y {
+		for _, y := range chunk.Y {
 			classes = binary.AppendUvarint(classes, uint64(learner.ClassOf(y, spec)))
 		}
 		return string(classes)
