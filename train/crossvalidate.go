@@ -354,8 +354,8 @@ func (c *crossing) sideBySide(rows, bytes int64) int {
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
 }
 
-// ErrFolds is the error of rows that can't be dealt into the number of folds.
-var ErrFolds = errors.New("too few rows for the folds")
+// errFolds is the error of rows that can't be dealt into the number of folds.
+var errFolds = errors.New("too few rows for the folds")
 
 // judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
 // their classes.
