@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	pivotRows = 257 // number of rows of the first chunk that Pivots samples
+	pivotRows = 257 // number of rows of the first run that Pivots samples
 	farOff    = 1e3 // a column is far from zero if its median is more than this times its spread
 	farStill  = 1e4 // a constant column is far from zero if its absolute value is at least this
 )

@@ -66,7 +66,7 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 		}
 	}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) {
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
 		for i, v := range s {
 			sums[i] += v
 		}
@@ -75,10 +75,10 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 }
 
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
-var exchangePass = distributed.NewPerRun("train.exchange", exchangeChunk)
+var exchangePass = distributed.NewPerRun("train.exchange", exchangeRun)
 
-// exchangeChunk returns the function that computes the sums of exchanged for one chunk.
-func exchangeChunk(src block.Source, args [2][]float64) func(block.Chunk) []float64 {
+// exchangeRun returns the function that computes the sums of exchanged for one chunk.
+func exchangeRun(src block.Source, args [2][]float64) func(block.Chunk) []float64 {
 	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
 	return func(chunk block.Chunk) []float64 { return exchangedChunk(chunk, a, b) }
 }

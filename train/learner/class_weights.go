@@ -22,7 +22,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	}
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f counted) {
+	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
 			if f.err == nil {
@@ -33,7 +33,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-var countPass = distributed.NewPerRun("train.classes", countChunk)
+var countPass = distributed.NewPerRun("train.classes", countRun)
 
 // counted is the number of rows of each class in a chunk, or an error.
 type counted struct {
@@ -41,8 +41,8 @@ type counted struct {
 	err error
 }
 
-// countChunk returns the function that counts the rows of each class in a chunk.
-func countChunk(src block.Source, _ struct{}) func(block.Chunk) counted {
+// countRun returns the function that counts the rows of each class in a run.
+func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()
 	return func(chunk block.Chunk) (f counted) {
 		if f.err = chunk.CheckLabels(spec.Vectors()); f.err != nil {

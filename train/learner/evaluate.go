@@ -77,7 +77,7 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
-var judgePass = distributed.NewPerRun("train.evaluate", judgeChunk)
+var judgePass = distributed.NewPerRun("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
@@ -85,8 +85,8 @@ type judgeArgs struct {
 	loss    RowLoss
 }
 
-// judgeChunk returns the function that evaluates one chunk.
-func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
+// judgeRun returns the function that evaluates one run.
+func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
 	return func(chunk block.Chunk) judgement {
 		if of == nil {
@@ -131,7 +131,7 @@ func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of 
 		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
 	}
 	args := judgeArgs{weights, of}
-	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeChunk(src, args), add)
+	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
 	if err = cmp.Or(err, unknown); err != nil {
 		return 0, 0, err
 	}
@@ -147,7 +147,7 @@ func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of 
 	return loss, wrong, nil
 }
 
-// A judgement is the result of Evaluate for one chunk.
+// A judgement is the result of Evaluate for one run.
 type judgement struct {
 	errors         int64
 	predicted      []int64 // number of rows predicted to be of each class

@@ -24,7 +24,7 @@ type scatterArgs[A any] struct {
 	args A
 }
 
-// scattered is the result of one chunk: its terms of the matrix, in the order of gram.Triangle, and its terms of the
+// scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
 type scattered[R any] struct {
 	products []float64
