@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
@@ -55,7 +56,7 @@ func BenchmarkMNIST(b *testing.B) {
 		fmt.Fprintf(os.Stderr, "SKIPPED: %s: more epochs, and the polynomial kernel, whose epoch takes a minute: add -full\n", b.Name())
 		return
 	}
-	for _, k := range []model.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
+	for _, k := range []gram.Kernel{{Kind: "poly", Degree: 4, Gamma: 1, Coef0: 1}} {
 		for _, epochs := range []int64{1, 10} {
 			var r *kernelperceptron.Result
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {

@@ -118,7 +118,7 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 	if shape.conjunction > 0 {
 		rows = d.conjunction(shape.rows, shape.conjunction)
 	}
-	f, err := train.Learn(d.ctx, rows, l, train.Options{})
+	f, err := train.Run(d.ctx, rows, l, train.Options{})
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 }
 
 // count records a lower bound of the bytes and flops of the training.
-func (i *Item) count(learner string, f *train.Fitted) {
+func (i *Item) count(learner string, f *train.Trained) {
 	const cols = features + 1
 	r, n := f.Result, float64(f.Model.Data.Rows)
 	visits, updates := float64(r.Visits), float64(r.Updates)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/predict"
@@ -189,7 +190,7 @@ func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u flo
 func TestRefused(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	expansion := model.New(spec, nil)
-	expansion.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "linear"}, Rows: []int64{0}, Support: model.Pack([]float32{1}), Coefficients: [][]byte{model.Pack([]float32{1})}}
+	expansion.Expansion = &model.Expansion{Kernel: gram.Kernel{Kind: "linear"}, Rows: []int64{0}, Support: model.Pack([]float32{1}), Coefficients: [][]byte{model.Pack([]float32{1})}}
 	voted := model.New(spec, []float32{1})
 	voted.Voters = &model.Voters{Counts: []int64{1}, Weights: model.Pack([]float32{1})}
 	spec.Preprocessing = &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{{Name: "a", Kind: schema.NumberColumn, Center: []float64{1}, Scale: []float64{1e-300}}}}

@@ -30,7 +30,7 @@ func TestErrors(t *testing.T) {
 		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF, Gamma: 1e-60}, 1)},
 		{"the degree is 0", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1}, 1)},
 		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
-		{"no kernel of kind 9", gram.Gram(ctx, m, x, gram.Kernel{Kind: 9}, 1)},
+		{"no kernel of kind \"cubic\"", gram.Gram(ctx, m, x, gram.Kernel{Kind: "cubic"}, 1)},
 		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Kernel{}, 1)},
 		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Kernel{}, 1)},
 		{"number of columns", gram.Expand(ctx, two, x, y, two, gram.Kernel{}, 1)},

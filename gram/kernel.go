@@ -12,32 +12,33 @@ import (
 	"halfspace/kernel"
 )
 
-// Kind is the form of a kernel function.
-type Kind uint8
+// Kind is the form of a kernel function, as options and model files name it.
+type Kind string
 
 const (
-	Linear     Kind = iota // x . y
-	Polynomial             // (gamma x . y + coef0)^degree
-	RBF                    // exp(-gamma |x - y|^2)
+	Linear     Kind = "linear" // x . y; also the empty Kind
+	Polynomial Kind = "poly"   // (gamma x . y + coef0)^degree
+	RBF        Kind = "rbf"    // exp(-gamma |x - y|^2)
 )
 
 // A Kernel is a kernel function of two rows (Mercer 1909): their inner product in a space of features. The zero value
 // is the linear kernel.
 type Kernel struct {
-	Kind   Kind
-	Degree int     // for Polynomial, at least 1
-	Gamma  float64 // for Polynomial and RBF, positive
-	Coef0  float64 // for Polynomial
-	Bias   bool    // adds 1: the product of two biases that the rows don't contain
+	Kind   Kind    `json:"kind"`
+	Degree int     `json:"degree,omitempty"` // for Polynomial, at least 1
+	Gamma  float64 `json:"gamma,omitempty"`  // for Polynomial and RBF, positive
+	Coef0  float64 `json:"coef0,omitempty"`  // for Polynomial
+	Bias   bool    `json:"-"`                // adds 1: the product of two biases that the rows don't contain
 }
 
 // check returns an error that names the first wrong parameter.
 func (k Kernel) check() error {
-	if k.Kind > RBF {
-		return fmt.Errorf("there is no kernel of kind %d", k.Kind)
-	}
-	if k.Kind == Linear {
+	switch k.Kind {
+	case "", Linear:
 		return nil
+	case Polynomial, RBF:
+	default:
+		return fmt.Errorf("there is no kernel of kind %q", k.Kind)
 	}
 	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) {
 		return fmt.Errorf("gamma is %v: it must be a positive number", k.Gamma)
@@ -67,7 +68,7 @@ func newMap(k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
 		return nil, err
 	}
 	m := &mercerMap{Kernel: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
-	if k.Kind != Linear && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
+	if k.Kind != Linear && k.Kind != "" && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
 		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit float32", k.Gamma, k.Coef0)
 	}
 	if k.Kind == RBF {

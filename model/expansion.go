@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"unsafe"
+
+	"halfspace/gram"
 )
 
 // An Expansion is a classifier in terms of training rows: the score of x is the sum of c_j k(s_j, x) over the support
@@ -15,11 +17,11 @@ import (
 //
 // Arrays are base64 of little-endian numbers: support, coefficients and steps are float32.
 type Expansion struct {
-	Kernel       Kernel   `json:"kernel"`
-	Rows         []int64  `json:"rows"`         // row numbers in the training, ascending
-	Support      []byte   `json:"support"`      // features of the rows, one row after the other
-	Coefficients [][]byte `json:"coefficients"` // for each vector that the classes need, one number for each row
-	Votes        []Votes  `json:"votes,omitempty"`
+	Kernel       gram.Kernel `json:"kernel"`
+	Rows         []int64     `json:"rows"`         // row numbers in the training, ascending
+	Support      []byte      `json:"support"`      // features of the rows, one row after the other
+	Coefficients [][]byte    `json:"coefficients"` // for each vector that the classes need, one number for each row
+	Votes        []Votes     `json:"votes,omitempty"`
 	// Steps, only with votes, has for each row the size of the step, above 0, that a mistake on it makes. Empty: all
 	// are 1.
 	Steps []byte `json:"steps,omitempty"`
@@ -32,14 +34,6 @@ type Expansion struct {
 type Votes struct {
 	Mistakes []byte `json:"mistakes"` // positions in rows, 32 bits unsigned
 	Survived []byte `json:"survived"` // visits, 64 bits signed
-}
-
-// A Kernel is a kernel function of two rows.
-type Kernel struct {
-	Kind   string  `json:"kind"`             // linear: x.y; poly: (gamma x.y + coef0)^degree; rbf: exp(-gamma |x-y|^2)
-	Degree int     `json:"degree,omitempty"` // for poly
-	Gamma  float64 `json:"gamma,omitempty"`  // for poly and rbf
-	Coef0  float64 `json:"coef0,omitempty"`  // for poly
 }
 
 // number is a type of the numbers in a model's arrays.
@@ -70,7 +64,7 @@ func (m *Model) checkExpansion() error {
 	if len(m.Weights) > 0 || m.Voters != nil {
 		return errors.New("it has weights and an expansion")
 	}
-	if err := e.Kernel.check(); err != nil {
+	if err := checkKernel(&e.Kernel); err != nil {
 		return err
 	}
 	size, rows := numberBytes, len(e.Rows)
@@ -152,15 +146,15 @@ func (v *Votes) check(rows int) error {
 	return nil
 }
 
-func (k *Kernel) check() error {
+func checkKernel(k *gram.Kernel) error {
 	switch k.Kind {
-	case "linear":
+	case gram.Linear:
 		return nil
-	case "poly", "rbf":
+	case gram.Polynomial, gram.RBF:
 	default:
 		return fmt.Errorf("kernel is %q: linear, poly and rbf are known", k.Kind)
 	}
-	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) || math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) || k.Kind == "poly" && k.Degree < 1 {
+	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) || math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) || k.Kind == gram.Polynomial && k.Degree < 1 {
 		return fmt.Errorf("kernel %s has degree %d, gamma %v and coef0 %v", k.Kind, k.Degree, k.Gamma, k.Coef0)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -16,7 +17,7 @@ func expanded() *Model {
 	m := New(textbook().Spec(), nil)
 	m.Algorithm, m.Bias = "kernel-perceptron", []float64{-3}
 	m.Expansion = &Expansion{
-		Kernel: Kernel{Kind: "poly", Degree: 2, Gamma: 0.5, Coef0: 1}, Rows: []int64{0, 2}, Support: Pack([]float32{3, 3, 1, 1}),
+		Kernel: gram.Kernel{Kind: "poly", Degree: 2, Gamma: 0.5, Coef0: 1}, Rows: []int64{0, 2}, Support: Pack([]float32{3, 3, 1, 1}),
 		Coefficients: [][]byte{Pack([]float32{2, -5})},
 		Votes:        []Votes{{Pack([]uint32{0, 1, 1}), Pack([]int64{2, 1, 7})}},
 	}

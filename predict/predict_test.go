@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -124,11 +125,11 @@ func TestMissing(t *testing.T) {
 	voters := linear(2, true, rand.New(rand.NewPCG(7, 8)))
 	voters.Voters = model.NewVoters([]float32{1, 2, 3, 4, 5, 6}, []int64{3, 1}, 3)
 	models := map[string]*model.Model{"voters": voters}
-	for _, kind := range []string{"linear", "poly", "rbf"} {
+	for _, kind := range []gram.Kind{gram.Linear, gram.Polynomial, gram.RBF} {
 		for _, voted := range []bool{false, true} {
 			m := linear(2, true, rand.New(rand.NewPCG(7, 8)))
 			m.Weights = nil
-			m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: kind, Degree: 2, Gamma: 1}, Rows: []int64{3, 5},
+			m.Expansion = &model.Expansion{Kernel: gram.Kernel{Kind: kind, Degree: 2, Gamma: 1}, Rows: []int64{3, 5},
 				Support: model.Pack([]float32{1, 2, 3, 4}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
 			if voted {
 				m.Expansion.Votes = []model.Votes{{Mistakes: model.Pack([]uint32{0, 1, 0}), Survived: model.Pack([]int64{3, 1, 1})}}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"halfspace/gram"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
 	"halfspace/model"
@@ -158,7 +159,7 @@ func TestRowsAtOnce(t *testing.T) {
 	voted.Voters = model.NewVoters([]float32{1, -2, 3, 4, 0, 0, 0, 0, 5, -6, 7, 8, 0, 0, 0, 0}, []int64{3, 1}, 4)
 	expanded := linear(3, true, rand.New(rand.NewPCG(7, 8)))
 	expanded.Weights = nil
-	expanded.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: []int64{3, 5},
+	expanded.Expansion = &model.Expansion{Kernel: gram.Kernel{Kind: "rbf", Gamma: 1}, Rows: []int64{3, 5},
 		Support: model.Pack([]float32{1, 2, 3, 4, 5, 6}), Coefficients: [][]byte{model.Pack([]float32{1, -1})}}
 	odds := linear(3, false, rand.New(rand.NewPCG(9, 8)))
 	odds.Algorithm = "logistic"

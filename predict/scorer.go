@@ -64,7 +64,7 @@ func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 		return &Scorer{cols: m.Spec().Cols(), weights: w, stride: len(w) / len(m.Weights), scores: make([][]float32, len(m.Weights))}, nil
 	}
 	e, d := m.Expansion, m.Width()
-	x := &expansion{kernel: KernelOf(e.Kernel), workers: workers,
+	x := &expansion{kernel: e.Kernel, workers: workers,
 		support: gram.Dense(model.Unpack[float32](e.Support), len(e.Rows), d, d)}
 	x.kernel.Bias = m.FitBias && e.Votes != nil
 	if _, err := gram.Diagonal(gram.Dense(nil, 0, d, d), x.kernel); err != nil {
@@ -100,12 +100,6 @@ func newMistakes(from model.Votes, coefficients, steps []float32) mistakes {
 }
 
 var errNoModel = errors.New("the model is nil or has no weights: train one, or read one by model.Load")
-
-// KernelOf returns the kernel function of an expansion.
-func KernelOf(k model.Kernel) gram.Kernel {
-	kind := map[string]gram.Kind{"linear": gram.Linear, "poly": gram.Polynomial, "rbf": gram.RBF}[k.Kind]
-	return gram.Kernel{Kind: kind, Degree: k.Degree, Gamma: k.Gamma, Coef0: k.Coef0}
-}
 
 // Scores returns the scores of every row of b. For two classes it returns one slice, and a score above
 // model.Model.ScoreThreshold predicts the positive class. Otherwise it returns one slice for each class. The slices are

@@ -57,7 +57,7 @@ func TestUpdateBound(t *testing.T) {
 		if k%7 == 0 {
 			o.Form = learner.Averaged
 		}
-		f := require.Value(train.Learn(t.Context(), data, train.Perceptron(o), train.Options{Init: from, Multiclass: []string{"", model.Joint}[k%2]}))(t)
+		f := require.Value(train.Run(t.Context(), data, perceptron.New(o), train.Options{Init: from, Multiclass: []string{"", model.Joint}[k%2]}))(t)
 		apart := !math.IsInf(f.Result.UpdateBound(o.Margin, o.Eta), 1) // by more than rounding
 		if !f.Result.Converged || f.Model.Training.MistakeBound != nil || apart && f.UpdateBound == nil {
 			t.Fatalf("case %d: converged %v, margin %v, bounds %v and %v", k, f.Result.Converged, f.Result.Margin, f.Model.Training.MistakeBound, f.UpdateBound)
@@ -74,9 +74,9 @@ func TestUpdateBound(t *testing.T) {
 		if classes > 2 {
 			continue
 		}
-		online := require.Value(train.LearnOnline(t.Context(), data, from, train.OnlineOptions{Eta: o.Eta}))(t)
-		if separates := online.Model.Training.Margin != nil; separates != (online.UpdateBound != nil) || separates && float64(online.Updates) > *online.UpdateBound {
-			t.Errorf("case %d: separates %v, %d updates, bound %v", k, separates, online.Updates, online.UpdateBound)
+		online := require.Value(train.Run(t.Context(), data, perceptron.New(perceptron.Options{Options: learner.Options{Eta: o.Eta}}), train.Options{Init: from, Online: &train.Online{}}))(t)
+		if separates := online.Model.Training.Margin != nil; separates != (online.UpdateBound != nil) || separates && float64(online.Online.Updates) > *online.UpdateBound {
+			t.Errorf("case %d: separates %v, %d updates, bound %v", k, separates, online.Online.Updates, online.UpdateBound)
 		}
 	}
 	if exceeded < 5 {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/metrics"
 	"halfspace/model"
-	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -18,42 +18,37 @@ import (
 // calibrationFolds is the number of folds whose scores a calibration is learned from.
 const calibrationFolds = 5
 
-// Calibrate learns how the scores of a learner become probabilities, by the method model.Platt or model.Isotonic. It
-// deals the rows into five folds, as CrossValidate does, and scores each fold by a model of the other folds. The scores
-// of all folds together give the calibration of a model that learns from all rows. Sample weights count. Weights of
-// classes don't count: they change the training, and not how often a class occurs. The result depends neither on the
-// number of workers nor on where the rows are. Calibrate returns an error if the scores are already logarithms of odds.
-// Of opt it uses weights of classes, Multiclass, Memory, Split, Note and Stage.
-func Calibrate(ctx context.Context, src block.Source, l Learner, method string, opt Options) (*model.Calibration, error) {
-	opt.Calibrate = method
-	r, err := heldOut(ctx, src, l, method, "the calibration", opt)
-	if err != nil {
-		return nil, err
+// Calibrate learns how the scores of the learner become probabilities, by the method Output.Calibrate. It deals the rows
+// into five folds, as CrossValidate does, and scores each fold by a model of the other folds. The scores of all folds
+// together give the calibration of a model that learns from all rows. Sample weights count. Weights of classes don't
+// count: they change the training, and not how often a class occurs. Calibrate returns an error if the scores are
+// already logarithms of odds.
+func (s *Session) Calibrate(ctx context.Context) error {
+	method := s.Output.Calibrate
+	r, err := s.heldOut(ctx, method, "the calibration")
+	if err == nil {
+		s.Calibration, err = r.calibration(method)
 	}
-	return r.calibration(method)
+	return err
 }
 
 // heldOut deals the rows into five folds and scores each fold by a model of the other folds. method is the method of a
 // calibration, which takes memory, or "". purpose is the use of the scores, for errors.
-func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose string, opt Options) (*scored, error) {
-	if err := check(&opt, src, l, false); err != nil {
+func (s *Session) heldOut(ctx context.Context, method, purpose string) (*scored, error) {
+	l := s.configured(s.Learner)
+	if err := check(s, s.Rows, l); err != nil {
 		return nil, err
 	}
-	src, err := checked(ctx, src, l)
+	c, err := s.crossing(ctx, []Learner{l}, calibrationFolds, purpose)
 	if err != nil {
 		return nil, err
 	}
-	c := &crossing{CrossValidation: &CrossValidation{Folds: calibrationFolds}, src: plain(src), opt: opt.ofFold(),
-		seed: l.Settings.Shared().Seed, workers: l.workers()}
-	if c.deal, err = newDeal(ctx, c.src, c.Folds, c.seed, c.workers, &opt); err != nil {
-		return nil, fmt.Errorf("%s: %w", purpose, err)
-	}
-	r, err := newScored(c.src.Rows(), src.Spec(), method, purpose, memory.Limit(opt.Memory))
+	r, err := newScored(c.src.Rows(), c.src.Spec(), method, purpose, memory.Limit(s.Memory))
 	if err != nil {
 		return nil, err
 	}
-	defer opt.save(ctx) // saves the folds that were judged before
-	err = c.folds(ctx, src, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+	defer s.save(ctx) // saves the folds that were judged before
+	err = c.folds(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
 		return c.scoreFold(ctx, from, number, l, r)
 	})
 	if unfinished := (*learner.Unfinished)(nil); errors.As(err, &unfinished) {
@@ -63,17 +58,17 @@ func heldOut(ctx context.Context, src block.Source, l Learner, method, purpose s
 }
 
 // checkCalibrate returns an error if opt.Calibrate is unknown, or can't be used with the learner or the other options.
-func (o *Options) checkCalibrate(l Learner, validated bool) error {
+func (o *Session) checkCalibrate(l Learner) error {
 	switch {
-	case o.Calibrate == "":
+	case o.Output.Calibrate == "":
 		return nil
-	case o.Calibrate != model.Platt && o.Calibrate != model.Isotonic:
-		return fmt.Errorf("the calibration is %q: use %s or %s", o.Calibrate, model.Platt, model.Isotonic)
+	case o.Output.Calibrate != model.Platt && o.Output.Calibrate != model.Isotonic:
+		return fmt.Errorf("the calibration is %q: use %s or %s", o.Output.Calibrate, model.Platt, model.Isotonic)
 	case l.HasOdds():
 		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
 	case o.HoldOut > 0:
 		return errors.New("a share to hold out beside a calibration, which holds back folds of its own: leave one of them out, or give the rows to validate on")
-	case validated && l.Judges:
+	case o.Validation != nil && l.Judges:
 		return fmt.Errorf("rows to validate on beside a calibration: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
 	case o.Init != nil:
 		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")
@@ -81,55 +76,28 @@ func (o *Options) checkCalibrate(l Learner, validated bool) error {
 	return nil
 }
 
-// calibrateFirst sets opt.Calibration if opt.Calibrate is set and opt.Calibration isn't.
-func calibrateFirst(ctx context.Context, src block.Source, l Learner, opt *Options) (err error) {
-	if opt.Calibrate == "" || opt.Calibration != nil {
-		return nil
-	}
-	if opt.Judged != nil {
-		l = opt.Judged.Best()
-	}
-	opt.Calibration, err = Calibrate(ctx, src, l, opt.Calibrate, *opt)
-	return err
-}
-
 // ofFold returns the options for a training on a part of the rows.
-func (o Options) ofFold() Options {
-	o.CV, o.HoldOut, o.Judged, o.Note, o.Checkpoint, o.Calibrate, o.Trace = nil, 0, nil, nil, nil, "", nil
-	o.Threshold, o.ThresholdAt = predict.Threshold{}, nil
-	return o
+func (s *Session) ofFold() Session {
+	o := s.Options
+	o.HoldOut, o.Validation, o.CV, o.Output, o.Checkpoint = 0, nil, CV{}, Output{}, Checkpoint{}
+	o.Watch = Watch{Stage: o.Stage}
+	return Session{Options: o}
 }
 
 // scoreFold trains on the rows outside a fold, and scores the rows of the fold.
 func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, l Learner, r *scored) error {
 	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.with(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.classWeighted())}
+	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err
 	}
-	scorer, err := predict.NewScorer(f.Model, c.workers)
-	if err != nil {
-		return err
-	}
-	for b, err := range parts.Held.Blocks(ctx) {
-		if err != nil {
-			return err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return err
-		}
-		if err := r.add(scores, b); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return cmp.Or(eachScored(ctx, f.Model, parts.Held.Blocks(ctx), c.workers, r.add), ctx.Err())
 }
 
 // scored is rows with scores by models that didn't learn from them.

@@ -42,7 +42,7 @@ func uncertain(t *testing.T, rows, classes int) *block.Data {
 func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 400, classes)
-		trainer := train.SVM(svm.Options{L2: 1, Options: learner.Options{Workers: 1, Seed: 5}})
+		trainer := svm.New(svm.Options{L2: 1, Options: learner.Options{Workers: 1, Seed: 5}})
 		rows := make([]metrics.Rows, data.Spec().Vectors())
 		eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
 			scorer := require.Value(predict.NewScorer(m, 1))(t)
@@ -70,7 +70,7 @@ func TestCalibrate(t *testing.T) {
 				}
 				want.Classes = append(want.Classes, m)
 			}
-			f := require.Value(train.Learn(t.Context(), data, trainer, train.Options{Calibrate: method}))(t)
+			f := require.Value(train.Run(t.Context(), data, trainer, train.Options{Output: train.Output{Calibrate: method}}))(t)
 			if !reflect.DeepEqual(f.Model.Calibration, want) || !f.Model.HasProbabilities() || *f.Model.Options.Seed != 5 {
 				t.Errorf("%d classes, %s: %+v, want %+v", classes, method, f.Model.Calibration, want)
 			}
@@ -83,7 +83,7 @@ func eachFold(t *testing.T, data *block.Data, l train.Learner, folds int, held f
 	t.Helper()
 	for fold := range folds {
 		has := train.Fold(l.Settings.Shared().Seed, folds, countsOf(t, data), fold)
-		f := require.Value(train.Learn(t.Context(), part(t, data, has.Others()), l, train.Options{}))(t)
+		f := require.Value(train.Run(t.Context(), part(t, data, has.Others()), l, train.Options{}))(t)
 		held(f.Model, part(t, data, has()))
 	}
 }
@@ -111,9 +111,9 @@ func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data 
 // TestCalibrateValidated: rows to validate on change no calibration. They are predicted by it.
 func TestCalibrateValidated(t *testing.T) {
 	data, held := uncertain(t, 400, 3), uncertain(t, 60, 3)
-	l, opt := train.SVM(svm.Options{L2: 1}), train.Options{Calibrate: model.Platt}
-	alone := require.Value(train.Learn(t.Context(), data, l, opt))(t)
-	f := require.Value(train.LearnValidated(t.Context(), data, held, l, opt))(t)
+	l, opt := svm.New(svm.Options{L2: 1}), train.Options{Output: train.Output{Calibrate: model.Platt}}
+	alone := require.Value(train.Run(t.Context(), data, l, opt))(t)
+	f := require.Value(train.Run(t.Context(), data, l, train.Options{Output: opt.Output, Validation: held}))(t)
 	if f.Validation == nil || f.Model.Training.Validation.Rows != 60 || !reflect.DeepEqual(f.Model.Calibration, alone.Model.Calibration) || !reflect.DeepEqual(f.Model.Weights, alone.Model.Weights) {
 		t.Errorf("validation %+v, calibration %+v, without it %+v", f.Model.Training.Validation, f.Model.Calibration, alone.Model.Calibration)
 	}
@@ -122,30 +122,30 @@ func TestCalibrateValidated(t *testing.T) {
 // TestCalibrateErrors: what can't be calibrated is told before any training.
 func TestCalibrateErrors(t *testing.T) {
 	data := uncertain(t, 40, 2)
-	other := require.Value(train.Learn(t.Context(), data, train.Perceptron(perceptron.Options{}), train.Options{}))(t)
+	other := require.Value(train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{}))(t)
 	for want, c := range map[string]struct {
 		l    train.Learner
 		opt  train.Options
 		rows *block.Data
 	}{
-		"use platt or isotonic":        {train.SVM(svm.Options{}), train.Options{Calibrate: "sigmoid"}, data},
-		"probabilities of its own":     {train.Logistic(logistic.Options{}), train.Options{Calibrate: model.Platt}, data},
-		"a share to hold out":          {train.SVM(svm.Options{}), train.Options{Calibrate: model.Platt, HoldOut: 0.2}, data},
-		"a model to begin with":        {train.Perceptron(perceptron.Options{}), train.Options{Calibrate: model.Platt, Init: other.Model}, data},
-		"no class has more than":       {train.SVM(svm.Options{}), train.Options{Calibrate: model.Platt}, uncertain(t, 6, 2)},
-		"more than half of the memory": {train.SVM(svm.Options{}), train.Options{Calibrate: model.Platt, Memory: 1200}, data},
-		"of the memory (":              {train.SVM(svm.Options{}), train.Options{Calibrate: model.Isotonic, Memory: 4000}, data}, // enough for platt
+		"use platt or isotonic":        {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: "sigmoid"}}, data},
+		"probabilities of its own":     {logistic.New(logistic.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, data},
+		"a share to hold out":          {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, HoldOut: 0.2}, data},
+		"a model to begin with":        {perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, Init: other.Model}, data},
+		"no class has more than":       {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, uncertain(t, 6, 2)},
+		"more than half of the memory": {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, Memory: 1200}, data},
+		"of the memory (":              {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Isotonic}, Memory: 4000}, data}, // enough for platt
 	} {
-		if _, err := train.Learn(t.Context(), c.rows, c.l, c.opt); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := train.Run(t.Context(), c.rows, c.l, c.opt); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := train.LearnValidated(t.Context(), data, data, train.Perceptron(perceptron.Options{}), train.Options{Calibrate: model.Platt}); err == nil || !strings.Contains(err.Error(), "by them") {
+	if _, err := train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{Validation: data, Output: train.Output{Calibrate: model.Platt}}); err == nil || !strings.Contains(err.Error(), "by them") {
 		t.Errorf("rows that choose weights: error %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := train.Calibrate(ctx, data, train.SVM(svm.Options{}), model.Platt, train.Options{}); err == nil {
+	if _, err := train.Run(ctx, data, svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}); err == nil {
 		t.Error("a calibration that was cancelled has no error")
 	}
 }

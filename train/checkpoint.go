@@ -16,7 +16,7 @@ import (
 // training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
 // checkpoint.
 func (j *job) open(ctx context.Context, rows block.Source) (print string, err error) {
-	run := j.opt.Checkpoint
+	run := j.opt.State
 	if run == nil {
 		return "", nil
 	}
@@ -32,12 +32,12 @@ func (j *job) open(ctx context.Context, rows block.Source) (print string, err er
 	if err != nil {
 		return "", err
 	}
-	if print, err = sameRows(ctx, run, rows, j.workers()); err != nil {
+	if print, err = sameRows(ctx, run, rows, j.Workers()); err != nil {
 		return "", err
 	}
 	held := "none"
 	if j.validation != nil {
-		sum, err := block.Fingerprint(ctx, j.validation, j.workers())
+		sum, err := block.Fingerprint(ctx, j.validation, j.Workers())
 		if err != nil {
 			return "", err
 		}
@@ -90,12 +90,12 @@ func (j *job) facts() (all [][2]string) {
 	add("seed", j.Settings.Shared().Seed)
 	add("multiclass", j.opt.Multiclass)
 	add("the hold-out share", j.opt.HoldOut)
-	add("the threshold", j.opt.Threshold)
+	add("the threshold", j.opt.Output.Threshold)
 	add("the sum of groups and times", j.opt.Split.sum())
-	add("the column of sample weights", j.opt.Weights)
+	add("the column of sample weights", j.opt.Weights.Column)
 	weights := "balanced"
-	if !j.opt.Balanced {
-		weights = fmt.Sprint(j.opt.ClassWeights) // in the order of the classes
+	if !j.opt.Weights.Balanced {
+		weights = fmt.Sprint(j.opt.Weights.Classes) // in the order of the classes
 	}
 	add("the weights of classes", weights)
 	folds, points := 0, 0
@@ -111,11 +111,11 @@ func (j *job) facts() (all [][2]string) {
 }
 
 // save writes a checkpoint if ctx has ended the training.
-func (o *Options) save(ctx context.Context) {
+func (o *Session) save(ctx context.Context) {
 	if ctx.Err() == nil {
 		return
 	}
-	if err := o.Checkpoint.Save(); err != nil {
+	if err := o.State.Save(); err != nil {
 		o.note(err.Error() + "; the checkpoint before is kept")
 	}
 }
@@ -126,13 +126,13 @@ const judging = -1
 
 // saves tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is the
 // number of points of the path. saves returns the checkpoint's part.
-func (c *crossing) saves(ctx context.Context, points int, learners ...Learner) (*checkpoint.Part, error) {
-	run := c.opt.Checkpoint
+func (c *crossing) saves(ctx context.Context, points int) (*checkpoint.Part, error) {
+	run := c.opt.State
 	if run == nil {
 		return nil, nil
 	}
 	h := sha256.New()
-	for _, l := range learners {
+	for _, l := range c.learners {
 		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
 	}
 	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {

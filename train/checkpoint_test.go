@@ -160,7 +160,7 @@ func TestResumeValidated(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		_, err = train.LearnValidated(t.Context(), rows, validation, train.New(learner, learner.New()), train.Options{Checkpoint: run})
+		_, err = (&train.Session{Options: train.Options{Validation: validation}, Rows: rows, Learner: configure(learner, learner.New()), State: run}).Run(t.Context())
 		switch {
 		case validation != nil && err == nil:
 			err = run.Finish()

@@ -21,6 +21,7 @@ import (
 type CV struct {
 	Folds int    // number of folds; 5. Each is judged by a model of the other folds
 	Grid  []Axis // options to vary; every combination of their values is judged
+	Path  int    // number of falling penalties l1 to judge, in place of a grid; see Session.FollowPath
 	// Score is the name of the score to choose by, one of Scores. "" stands for ByWeight if rows or classes have
 	// weights, and for ByErrors otherwise.
 	Score string
@@ -34,17 +35,11 @@ type CV struct {
 	OneStandardError bool
 }
 
+// asked tells whether Run cross-validates.
+func (cv *CV) asked() bool { return cv.Folds != 0 || len(cv.Grid) > 0 || cv.Path > 0 }
+
 // defaultFolds is the default of CV.Folds.
 const defaultFolds = 5
-
-// Axis is an option, and the values that a grid sets it to, as a user types them.
-type Axis struct {
-	Option string
-	Values []string
-}
-
-// MaxPoints is the largest number of combinations of a grid.
-const MaxPoints = 10_000
 
 // CrossValidation is the result of a cross-validation: how well trainings predict rows that they didn't learn from.
 // Each fold is held out once.
@@ -90,20 +85,32 @@ func (cv *CrossValidation) Best() Learner {
 	return cv.Points[cv.Chosen].Learner
 }
 
-// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the learner's seed: at random, so
-// that each fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other
-// folds. With a grid it judges every combination of options. It leaves out a combination that fails on a fold, and
-// returns an error if all combinations fail. Of opt it uses weights of classes, Multiclass, Memory, Split, Note, Stage
-// and Checkpoint.
-func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt Options) (*CrossValidation, error) {
-	learners, err := l.Grid(cv.Grid)
+// CrossValidate judges a learner by cross-validation. It deals the rows into folds by the seed: at random, so that each
+// fold has its share of every class, or as Options.Split says. It predicts each fold by a model of the other folds. With
+// a grid it judges every combination of options. It leaves out a combination that fails on a fold, and returns an error
+// if all combinations fail.
+func CrossValidate(ctx context.Context, src block.Source, l Learner, opt Options) (*CrossValidation, error) {
+	return (&Session{Options: opt, Rows: src, Learner: l}).crossValidate(ctx)
+}
+
+// CrossValidate judges the learner as the function CrossValidate does. The best learner then learns.
+func (s *Session) CrossValidate(ctx context.Context) error {
+	judged, err := s.crossValidate(ctx)
 	if err == nil {
-		err = cv.checkOneStandardError()
+		s.Judged, s.Learner = judged, judged.Best()
+	}
+	return err
+}
+
+func (s *Session) crossValidate(ctx context.Context) (*CrossValidation, error) {
+	learners, err := s.configured(s.Learner).Grid(s.CV.Grid)
+	if err == nil {
+		err = s.CV.checkOneStandardError()
 	}
 	if err != nil {
 		return nil, err
 	}
-	judged, err := judgeAll(ctx, src, learners, cv, opt, false)
+	judged, err := s.judge(ctx, learners, false)
 	if err != nil {
 		return nil, err
 	}
@@ -114,8 +121,13 @@ func CrossValidate(ctx context.Context, src block.Source, l Learner, cv CV, opt 
 // another, so that their times can be compared. It returns figures of merit. If ctx ends the comparison, Compare
 // returns the figures of the folds so far with ctx's error; a learner without any fold then has no errors. A learner
 // that lacks the score is judged by the other figures. Chosen is -1 if all learners lack the score.
-func Compare(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options) (*CrossValidation, error) {
-	return judgeAll(ctx, src, learners, cv, opt, true)
+func Compare(ctx context.Context, src block.Source, opt Options, learners ...Learner) (*CrossValidation, error) {
+	s := &Session{Options: opt, Rows: src}
+	learners = slices.Clone(learners)
+	for i, l := range learners {
+		learners[i] = s.configured(l)
+	}
+	return s.judge(ctx, learners, true)
 }
 
 // crossing is the state of a cross-validation.
@@ -123,8 +135,9 @@ type crossing struct {
 	*CrossValidation
 	cv           CV
 	src          block.Source
+	again        block.Refit // learns the features of src again; nil: they don't depend on rows
 	learners     []Learner
-	opt          Options
+	opt          Session
 	seed         uint64
 	workers      int
 	classWeights []float64
@@ -134,62 +147,78 @@ type crossing struct {
 	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
 }
 
-// judgeAll judges every learner on each fold in turn. Each learner learns from the other folds.
-func judgeAll(ctx context.Context, src block.Source, learners []Learner, cv CV, opt Options, figures bool) (*CrossValidation, error) {
+// crossing checks the rows and deals them into folds. Only without a purpose, which its errors name, the crossing has
+// weights of classes.
+func (s *Session) crossing(ctx context.Context, learners []Learner, folds int, purpose string) (*crossing, error) {
+	l := learners[0]
+	src, err := checked(ctx, s.Rows, l)
+	if err != nil {
+		return nil, err
+	}
+	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: plain(src), again: refiter(src),
+		learners: learners, opt: s.ofFold(), seed: l.Settings.Shared().Seed, workers: l.Workers()}
+	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
+		err = fmt.Errorf("%s: %w", purpose, err)
+	}
+	if err != nil || purpose != "" {
+		return c, err
+	}
+	c.classWeights, err = weightsOf(ctx, &s.Weights, c.src, c.workers)
+	return c, err
+}
+
+// judge judges every learner on each fold in turn. Each learner learns from the other folds.
+func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (*CrossValidation, error) {
 	if len(learners) == 0 {
 		return nil, errors.New("there are no learners to compare: give one or more")
 	}
-	_, err := block.SpecOf(src)
+	_, err := block.SpecOf(s.Rows)
 	for _, l := range learners {
-		err = cmp.Or(err, l.check())
+		err = cmp.Or(err, l.Check())
 	}
 	if err != nil {
 		return nil, err
 	}
-	weighted := src.Spec().Weighted || opt.classWeighted()
-	if err := cv.checkScore(learners[0], len(src.Spec().Classes)); err != nil && (!figures || !slices.Contains(Scores, cv.Score)) {
+	spec, cv := s.Rows.Spec(), &s.CV
+	if err := cv.checkScore(learners[0], len(spec.Classes)); err != nil && (!figures || !slices.Contains(Scores, cv.Score)) {
 		return nil, err
 	}
-	if cv.Score == "" && weighted {
-		cv.Score = ByWeight
-	}
-	cv.Folds, cv.Score = cmp.Or(cv.Folds, defaultFolds), cmp.Or(cv.Score, ByErrors)
-	c := &crossing{CrossValidation: &CrossValidation{Folds: cv.Folds, Split: opt.Split.name(), Score: cv.Score, Points: make([]Point, len(learners))}, cv: cv, learners: learners,
-		seed: learners[0].Settings.Shared().Seed, workers: learners[0].workers(), alone: figures}
-	if c.opt = opt.ofFold(); !figures {
-		c.opt.Checkpoint, c.opt.Note = opt.Checkpoint, opt.Note
-	}
-	for i, l := range learners {
-		if err := c.opt.check(l, src.Spec(), false); err != nil {
+	for _, l := range learners {
+		of := s.ofFold()
+		if err := of.check(l, spec); err != nil {
 			return nil, err
 		}
-		if c.Points[i].Learner, c.Points[i].Options = l, l.Varied; l.Varied == nil {
-			c.Points[i].Options = map[string]string{}
+	}
+	c, err := s.crossing(ctx, learners, cmp.Or(cv.Folds, defaultFolds), "")
+	if err != nil {
+		return nil, err
+	}
+	weighted := spec.Weighted || s.Weights.given()
+	if c.Score == "" && weighted {
+		c.Score = ByWeight
+	}
+	c.Score, c.alone, c.Points = cmp.Or(c.Score, ByErrors), figures, make([]Point, len(learners))
+	for i, l := range learners {
+		p := &c.Points[i]
+		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
+			p.Options = map[string]string{}
 		}
 		if figures {
-			c.Points[i].Figures, c.Points[i].Lacks = new(FoldScore), unscored(cv.Score, l, len(src.Spec().Classes))
+			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(spec.Classes))
 		}
 		c.alone = c.alone || l.InMemory
 	}
-	src, err = checked(ctx, src, learners[0])
-	if err != nil {
-		return nil, err
+	if !figures {
+		c.opt.State, c.opt.Note = s.State, s.Note
 	}
-	c.src = plain(src)
-	if c.deal, err = newDeal(ctx, c.src, cv.Folds, c.seed, c.workers, &opt); err != nil {
-		return nil, err
-	}
-	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
-		return nil, err
-	}
-	if c.part, err = c.saves(ctx, len(learners), learners...); err == nil {
+	if c.part, err = c.saves(ctx, len(learners)); err == nil {
 		_, err = c.part.Load(c.state)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer c.opt.save(ctx)
-	err = c.folds(ctx, src, c.unjudged, c.fold)
+	err = c.folds(ctx, c.unjudged, c.fold)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -201,17 +230,17 @@ func (c *crossing) unjudged(fold int) bool {
 	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
 }
 
-// folds calls judge for each fold that is left, one after another. If src can learn its features again, it does so for
+// folds calls judge for each fold that is left, one after another. If the source can learn its features again, it does so for
 // each fold from the rows outside the fold.
-func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
+func (c *crossing) folds(ctx context.Context, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
 		choices = append(choices, c.deal.learn[f]())
 	}
 	var again []func(context.Context) (block.Source, error)
-	if learn := refiter(src); learn != nil && left(c.Folds-1) {
+	if c.again != nil && left(c.Folds-1) {
 		var err error
-		if again, err = learn(ctx, choices); err != nil {
+		if again, err = c.again(ctx, choices); err != nil {
 			return err
 		}
 	}
@@ -240,13 +269,13 @@ func (c *crossing) folds(ctx context.Context, src block.Source, left func(fold i
 // at the same time if the rows are in memory.
 func (c *crossing) fold(ctx context.Context, all block.Source, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt, c.learners...)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options, c.learners...)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
 	judges := c.weighted(parts.Held)
-	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.classWeighted()) // bytes of the rows, and of their two parts
+	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given()) // bytes of the rows, and of their two parts
 	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
 	}
@@ -266,13 +295,13 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
-			j := &job{Learner: l.with(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
+			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
 			t, value, err := c.judge(ctx, p, j, judges)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, l.prefix(), err)
+				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, prefix(l), err)
 			}
 			c.end(p, t, value, err)
 			return ctx.Err()
@@ -303,7 +332,7 @@ func (c *crossing) end(p *Point, t ErrorCount, value part, failure error) {
 }
 
 // prefix returns the varied options and a colon, as the beginning of an error.
-func (l Learner) prefix() string {
+func prefix(l Learner) string {
 	if len(l.Varied) == 0 {
 		return ""
 	}
@@ -325,8 +354,8 @@ func (c *crossing) sideBySide(rows, bytes int64) int {
 	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
 }
 
-// ErrFolds is the error of rows that can't be dealt into the number of folds.
-var ErrFolds = errors.New("too few rows for the folds")
+// errFolds is the error of rows that can't be dealt into the number of folds.
+var errFolds = errors.New("too few rows for the folds")
 
 // judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
 // their classes.
@@ -346,7 +375,7 @@ func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Sou
 	if p.Lacks != "" {
 		score = ""
 	}
-	t, value, err = scoreModel(ctx, score, f.Model, judges, j.workers(), merit)
+	t, value, err = scoreModel(ctx, score, f.Model, judges, j.Workers(), merit)
 	if err == nil && merit != nil {
 		merit.addTo(p.Figures, f.Result.Seconds)
 		p.Figures.Total += time.Since(begin).Seconds()

@@ -196,7 +196,7 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 		return nil, err
 	}
 	if most := slices.Max(counts); int64(folds) > most {
-		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", ErrFolds, folds, humanize.Plural(most, "row"))
+		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", errFolds, folds, humanize.Plural(most, "row"))
 	}
 	for i, n := range counts {
 		switch name := schema.NameClass(all.Spec().Classes[i]); {
@@ -219,7 +219,7 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
 	sizes := sizesOf(groups)
 	if len(sizes) < folds {
-		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", ErrFolds, folds, humanize.Plural(int64(len(sizes)), "group"))
+		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", errFolds, folds, humanize.Plural(int64(len(sizes)), "group"))
 	}
 	order := shuffled(seed, sizes)
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(sizes[b], sizes[a]) })
@@ -238,7 +238,7 @@ func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int
 		}
 	}
 	if slices.Min(judged) == 0 {
-		return nil, fmt.Errorf("%w: folds is %d, and a fold would have no group to be judged on: use fewer folds", ErrFolds, folds)
+		return nil, fmt.Errorf("%w: folds is %d, and a fold would have no group to be judged on: use fewer folds", errFolds, folds)
 	}
 	d := new(deal)
 	for f := range folds {
@@ -289,7 +289,7 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 	pieces, earlier := int64(folds+1), s.earlier()
 	if rows < pieces {
-		return nil, fmt.Errorf("%w: folds is %d, and in order of time they take %s or more: use fewer folds", ErrFolds, folds, humanize.Plural(pieces, "row"))
+		return nil, fmt.Errorf("%w: folds is %d, and in order of time they take %s or more: use fewer folds", errFolds, folds, humanize.Plural(pieces, "row"))
 	}
 	var of func(row int64) int64
 	if s.Times == nil {
@@ -301,7 +301,7 @@ func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 			has[numbers[row]] = true
 		}
 		if slices.Contains(has, false) {
-			return nil, fmt.Errorf("%w: folds is %d, and so many rows have equal times that a fold would have none: use fewer folds", ErrFolds, folds)
+			return nil, fmt.Errorf("%w: folds is %d, and so many rows have equal times that a fold would have none: use fewer folds", errFolds, folds)
 		}
 		of = func(row int64) int64 { return int64(numbers[row]) }
 	}

@@ -33,44 +33,48 @@ func second[A any](_ A, err error) error { return err }
 // TestZeroValues: a source or a learner that is nil or a zero value is an error of every entry.
 func TestZeroValues(t *testing.T) {
 	ctx, data := t.Context(), testproblems.Logistic(100, 3)
-	l, opt, cv := train.Logistic(logistic.Options{}), train.Options{}, train.CV{Folds: 2}
+	l, opt, cv := logistic.New(logistic.Options{}), train.Options{}, train.CV{Folds: 2}
 	doors := map[string]door{}
 	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
 		maps.Copy(doors, map[string]door{
-			name + " Learn":          func() error { return second(train.Learn(ctx, src, l, opt)) },
-			name + " hold-out":       func() error { return second(train.Learn(ctx, src, l, train.Options{HoldOut: 0.5})) },
-			name + " LearnValidated": func() error { return second(train.LearnValidated(ctx, src, data, l, opt)) },
-			name + " CrossValidate":  func() error { return second(train.CrossValidate(ctx, src, l, cv, opt)) },
-			name + " Compare":        func() error { return second(train.Compare(ctx, src, []train.Learner{l}, cv, opt)) },
+			name + " Learn":          func() error { return second(train.Run(ctx, src, l, opt)) },
+			name + " hold-out":       func() error { return second(train.Run(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " LearnValidated": func() error { return second(train.Run(ctx, src, l, train.Options{Validation: data})) },
+			name + " CrossValidate":  func() error { return second(train.CrossValidate(ctx, src, l, train.Options{CV: cv})) },
+			name + " Compare":        func() error { return second(train.Compare(ctx, src, train.Options{CV: cv}, l)) },
 			name + " Calibrate": func() error {
-				return second(train.Calibrate(ctx, src, train.Perceptron(perceptron.Options{}), model.Platt, opt))
+				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
-			name + " FollowPath":  func() error { return second(train.FollowPath(ctx, src, l, 3, cv, opt)) },
-			name + " HoldOut":     func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
-			name + " LearnOnline": func() error { return second(train.LearnOnline(ctx, src, nil, train.OnlineOptions{})) },
-			name + " NewSurvey":   func() error { return second(train.NewDataProfile(ctx, src)) },
-			name + " SumRows":     func() error { return second(train.SumRows(ctx, src, 1)) },
-			name + " Evaluate":    func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
-			name + " Count":       func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
-			name + " pocket":      func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
-			name + " errors":      func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
-			name + " scatter":     func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
-			name + " separable":   func() error { return second(separability.Check(ctx, src, separability.Options{})) },
-			name + " trusted":     func() error { return second(train.Learn(ctx, block.AssumeValid(src), l, opt)) },
+			name + " FollowPath": func() error { return second(followPath(ctx, src, l, 3, cv, opt)) },
+			name + " HoldOut":    func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " LearnOnline": func() error {
+				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}}))
+			},
+			name + " NewSurvey": func() error { return second(train.NewDataProfile(ctx, src)) },
+			name + " SumRows":   func() error { return second(train.SumRows(ctx, src, 1)) },
+			name + " Evaluate":  func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
+			name + " Count":     func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
+			name + " pocket":    func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
+			name + " errors":    func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
+			name + " scatter":   func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
+			name + " separable": func() error { return second(separability.Check(ctx, src, separability.Options{})) },
+			name + " trusted":   func() error { return second(train.Run(ctx, block.AssumeValid(src), l, opt)) },
 		})
 	}
-	for name, l := range map[string]train.Learner{"empty": {}, "of nil": train.New(nil, nil), "without options": {Learner: logistic.Learner},
+	for name, l := range map[string]train.Learner{"empty": {}, "of nil": learner.Configure(nil, nil), "without options": {Learner: logistic.Learner},
 		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Options)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Options{}},
 		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Options{}}} {
 		maps.Copy(doors, map[string]door{
-			name + " Learn":         func() error { return second(train.Learn(ctx, data, l, opt)) },
-			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, cv, opt)) },
-			name + " Compare":       func() error { return second(train.Compare(ctx, data, []train.Learner{l, l}, cv, opt)) },
-			name + " Calibrate":     func() error { return second(train.Calibrate(ctx, data, l, model.Platt, opt)) },
-			name + " FollowPath":    func() error { return second(train.FollowPath(ctx, data, l, 3, cv, opt)) },
-			name + " LearnOnline":   func() error { return second(train.LearnOnline(ctx, data, nil, train.OnlineOptions{Learner: &l})) },
-			name + " With":          func() error { return second(l.With("l2", "1")) },
-			name + " Grid":          func() error { return second(l.Grid(nil)) },
+			name + " Learn":         func() error { return second(train.Run(ctx, data, l, opt)) },
+			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, train.Options{CV: cv})) },
+			name + " Compare":       func() error { return second(train.Compare(ctx, data, train.Options{CV: cv}, l, l)) },
+			name + " Calibrate": func() error {
+				return second(train.Run(ctx, data, l, train.Options{Output: train.Output{Calibrate: model.Platt}}))
+			},
+			name + " FollowPath":  func() error { return second(followPath(ctx, data, l, 3, cv, opt)) },
+			name + " LearnOnline": func() error { return second(train.Run(ctx, data, l, train.Options{Online: &train.Online{}})) },
+			name + " With":        func() error { return second(l.With("l2", "1")) },
+			name + " Grid":        func() error { return second(l.Grid(nil)) },
 		})
 		if l.Has("l2") || l.Text("l2") != "" || l.VariedText() != "" {
 			t.Errorf("the learner %s has an l2", name)
@@ -79,7 +83,7 @@ func TestZeroValues(t *testing.T) {
 	var rows *gram.Rows
 	some, matrix := gram.Dense([]float32{1, 2}, 1, 2, 2), new(gram.Symmetric)
 	maps.Copy(doors, map[string]door{
-		"no learners":         func() error { return second(train.Compare(ctx, data, nil, cv, opt)) },
+		"no learners":         func() error { return second(train.Compare(ctx, data, opt)) },
 		"nil model scorer":    func() error { return second(predict.NewScorer(nil, 1)) },
 		"zero model scorer":   func() error { return second(predict.NewScorer(new(model.Model), 1)) },
 		"zero scorer":         func() error { return second(new(predict.Scorer).Scores(ctx, block.New(0, 1, 1))) },
@@ -131,7 +135,7 @@ func TestZeroValues(t *testing.T) {
 // fitted returns a model of rows.
 func fitted(t *testing.T, data *block.Data) *model.Model {
 	t.Helper()
-	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	return f.Model
 }
 
@@ -148,14 +152,16 @@ func TestWorkers(t *testing.T) {
 		"Learn": func(n int) error {
 			o := l2
 			o.Workers = n
-			return second(train.Learn(ctx, data, train.Logistic(o), train.Options{}))
+			return second(train.Run(ctx, data, logistic.New(o), train.Options{}))
 		},
 		"logistic.Train": func(n int) error {
 			o := l2
 			o.Workers = n
 			return second(logistic.Train(ctx, data, o))
 		},
-		"LearnOnline":   func(n int) error { return second(train.LearnOnline(ctx, data, nil, train.OnlineOptions{Workers: n})) },
+		"LearnOnline": func(n int) error {
+			return second(train.Run(ctx, data, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}, Workers: n}))
+		},
 		"fit.Evaluate":  func(n int) error { return second(train.Evaluate(ctx, judge, judged, n)) },
 		"NewEvaluation": func(n int) error { return second(train.NewEvaluation(m, n)) },
 		"Count":         func(n int) error { return second(train.Count(ctx, m, data, n)) },

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -206,25 +207,15 @@ func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all 
 	if err != nil {
 		return nil, err
 	}
-	scorer, err := predict.NewScorer(m, piece.Workers)
-	if err != nil {
-		return nil, err
-	}
-	for b, err := range piece.Blocks(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return nil, err
-		}
+	err = eachScored(ctx, m, piece.Blocks(ctx), piece.Workers, func(scores [][]float32, b *block.Block) error {
 		s := scoredRows{y: b.Y, w: b.W}
 		for _, of := range scores {
 			s.scores = append(s.scores, slices.Clone(of))
 		}
 		all = append(all, s)
-	}
-	return all, nil
+		return nil
+	})
+	return all, err
 }
 
 // AddRemote adds the rows of a block.Remote source, which are scored on its cluster. m is the evaluation's model.
@@ -299,7 +290,7 @@ type ErrorCount struct {
 }
 
 // Count returns the Tally of the rows of src: a row is wrong if its prediction by m isn't its label. Weights are summed
-// within runs, then over the runs.
+// within chunks, then over the chunks.
 func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t ErrorCount, err error) {
 	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
 }
@@ -314,15 +305,15 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 	add := func(scores [][]float32, b *block.Block) {
 		show(scores, b)
 		threshold := m.ScoreThreshold() // m isn't nil here: there are scores
-		run, all := 0.0, 0.0
+		chunk, all := 0.0, 0.0
 		for i, y := range b.Y {
 			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {
 				t.Errors++
-				run += b.Weight(i)
+				chunk += b.Weight(i)
 			}
 			if all += b.Weight(i); (i+1)%block.ChunkRows == 0 || i == len(b.Y)-1 {
-				t.Weight, t.Total = t.Weight+run, t.Total+all
-				run, all = 0, 0
+				t.Weight, t.Total = t.Weight+chunk, t.Total+all
+				chunk, all = 0, 0
 			}
 		}
 		t.Rows += int64(len(b.Y)) // scores from a cluster come without features
@@ -331,21 +322,32 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 		err = scoreRemote(ctx, m, src, add, func() error { return nil })
 		return t, err
 	}
+	err = eachScored(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+		add(scores, b)
+		return nil
+	})
+	return t, err
+}
+
+// eachScored calls add with each block and its scores by m, which are valid until the call returns.
+func eachScored(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int, add func([][]float32, *block.Block) error) error {
 	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
-		return t, err
+		return err
 	}
-	for b, err := range src.Blocks(ctx) {
+	for b, err := range blocks {
 		if err != nil {
-			return t, err
+			return err
 		}
 		scores, err := scorer.Scores(ctx, b)
-		if err != nil {
-			return t, err
+		if err == nil {
+			err = add(scores, b)
 		}
-		add(scores, b)
+		if err != nil {
+			return err
+		}
 	}
-	return t, nil
+	return nil
 }
 
 // validate counts errors on validation rows, and writes them to the model.
@@ -374,8 +376,8 @@ func (j *job) evaluate(ctx context.Context, learned *learner.Result) error {
 	case j.RowLoss != nil:
 		loss = j.RowLoss(j.Settings)
 	case j.Perceptron == nil:
-		return learner.Evaluate(ctx, j.src, j.workers(), learned)
+		return learner.Evaluate(ctx, j.src, j.Workers(), learned)
 	}
-	_, err := learner.EvaluateLoss(ctx, j.src, j.workers(), learned, loss)
+	_, err := learner.EvaluateLoss(ctx, j.src, j.Workers(), learned, loss)
 	return err
 }

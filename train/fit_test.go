@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/pocket"
@@ -38,32 +39,32 @@ func TestErrors(t *testing.T) {
 		l   train.Learner
 		opt train.Options
 	}{
-		"order has no effect with solver auto: leave it out":               {l: train.Logistic(logistic.Options{Options: learner.Options{Order: learner.Shuffle}})},
-		"max-updates has no effect with svm: leave it out":                 {l: train.SVM(svm.Options{Options: learner.Options{MaxUpdates: 3}})},
-		"eta has no effect with solver newton: leave it out":               {l: train.Logistic(logistic.Options{Options: learner.Options{Eta: 0.5}, Solver: logistic.Newton})},
-		"gamma has no effect with kernel linear: leave it out":             {l: train.Dual(kernelperceptron.Options{Kernel: model.Kernel{Gamma: 2}})},
-		"l2 is -1: use a penalty above 0":                                  {l: train.SVM(svm.Options{L2: -1})},
-		"l1 is -1: use a penalty of 0 or more":                             {l: train.Logistic(logistic.Options{L1: -1})},
-		"solver is lbfgs, and l1 takes newton alone":                       {l: train.Logistic(logistic.Options{L1: 1, Solver: logistic.LBFGS})},
-		"loss is hinge, and l1 takes squared_hinge alone":                  {l: train.SVM(svm.Options{L1: 1, Loss: svm.Hinge})},
-		"nonnegative needs a penalty":                                      {l: train.Logistic(logistic.Options{NonNegative: true, NoPenalty: true})},
-		"voter-bytes is 5: use 1 or more with the form voted":              {l: train.Perceptron(perceptron.Options{VoterBytes: 5})},
-		"voter-bytes is -5: use 1 or more with the form voted":             {l: train.Perceptron(perceptron.Options{VoterBytes: -5, Form: learner.Voted})},
-		"eta is 2: use a learning rate above 0 and up to 1":                {l: train.Perceptron(perceptron.Options{Options: learner.Options{Eta: 2}})},
-		`loss is "cubic": use squared_hinge or hinge`:                      {l: train.SVM(svm.Options{Loss: "cubic"})},
-		"the share to hold out is 1.5":                                     {l: train.SVM(svm.Options{}), opt: train.Options{HoldOut: 1.5}},
-		"weights with winnow, which multiplies weights":                    {l: train.Winnow(winnow.Options{}), opt: train.Options{Balanced: true}},
-		"svm with the loss squared_hinge can't learn the classes together": {l: train.SVM(svm.Options{}), opt: train.Options{Multiclass: model.Joint}},
-		`no class "maybe": name some of`:                                   {l: train.SVM(svm.Options{}), opt: train.Options{ClassWeights: map[string]float64{"maybe": 2}}},
-		"rows to validate on beside a cross-validation":                    {l: train.SVM(svm.Options{}), opt: train.Options{HoldOut: 0.2, CV: &train.CV{}}},
-		"folds is 99, but no class has more than":                          {l: train.SVM(svm.Options{}), opt: train.Options{CV: &train.CV{Folds: 99}}},
-		"folds is 1: use 2 or more":                                        {l: train.SVM(svm.Options{}), opt: train.Options{CV: &train.CV{Folds: 1}}},
-		`svm has no option "eta": use epochs, l1, nonnegative, l2 or loss`: {l: train.SVM(svm.Options{}), opt: train.Options{CV: &train.CV{Grid: []train.Axis{{Option: "eta", Values: []string{"1"}}}}}},
-		`the grid varies "l2" twice, or has no values for it`:              {l: train.SVM(svm.Options{}), opt: train.Options{CV: &train.CV{Grid: []train.Axis{{Option: "l2"}}}}},
-		"leaves none to learn from or to judge on":                         {l: train.SVM(svm.Options{}), opt: train.Options{HoldOut: 1e-9}},
-		"neither 0 nor 1: winnow learns from Boolean features":             {l: train.Winnow(winnow.Options{})},
+		"order has no effect with solver auto: leave it out":               {l: logistic.New(logistic.Options{Options: learner.Options{Order: learner.Shuffle}})},
+		"max-updates has no effect with svm: leave it out":                 {l: svm.New(svm.Options{Options: learner.Options{MaxUpdates: 3}})},
+		"eta has no effect with solver newton: leave it out":               {l: logistic.New(logistic.Options{Options: learner.Options{Eta: 0.5}, Solver: logistic.Newton})},
+		"gamma has no effect with kernel linear: leave it out":             {l: kernelperceptron.Dual(kernelperceptron.Options{Kernel: gram.Kernel{Gamma: 2}})},
+		"l2 is -1: use a penalty above 0":                                  {l: svm.New(svm.Options{L2: -1})},
+		"l1 is -1: use a penalty of 0 or more":                             {l: logistic.New(logistic.Options{L1: -1})},
+		"solver is lbfgs, and l1 takes newton alone":                       {l: logistic.New(logistic.Options{L1: 1, Solver: logistic.LBFGS})},
+		"loss is hinge, and l1 takes squared_hinge alone":                  {l: svm.New(svm.Options{L1: 1, Loss: svm.Hinge})},
+		"nonnegative needs a penalty":                                      {l: logistic.New(logistic.Options{NonNegative: true, NoPenalty: true})},
+		"voter-bytes is 5: use 1 or more with the form voted":              {l: perceptron.New(perceptron.Options{VoterBytes: 5})},
+		"voter-bytes is -5: use 1 or more with the form voted":             {l: perceptron.New(perceptron.Options{VoterBytes: -5, Form: learner.Voted})},
+		"eta is 2: use a learning rate above 0 and up to 1":                {l: perceptron.New(perceptron.Options{Options: learner.Options{Eta: 2}})},
+		`loss is "cubic": use squared_hinge or hinge`:                      {l: svm.New(svm.Options{Loss: "cubic"})},
+		"the share to hold out is 1.5":                                     {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 1.5}},
+		"weights with winnow, which multiplies weights":                    {l: winnow.New(winnow.Options{}), opt: train.Options{Weights: train.Weights{Balanced: true}}},
+		"svm with the loss squared_hinge can't learn the classes together": {l: svm.New(svm.Options{}), opt: train.Options{Multiclass: model.Joint}},
+		`no class "maybe": name some of`:                                   {l: svm.New(svm.Options{}), opt: train.Options{Weights: train.Weights{Classes: map[string]float64{"maybe": 2}}}},
+		"rows to validate on beside a cross-validation":                    {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 0.2, CV: train.CV{Folds: 2}}},
+		"folds is 99, but no class has more than":                          {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Folds: 99}}},
+		"folds is 1: use 2 or more":                                        {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Folds: 1}}},
+		`svm has no option "eta": use epochs, l1, nonnegative, l2 or loss`: {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Grid: []train.Axis{{Option: "eta", Values: []any{"1"}}}}}},
+		`the grid varies "l2" twice, or has no values for it`:              {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Grid: []train.Axis{{Option: "l2"}}}}},
+		"leaves none to learn from or to judge on":                         {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 1e-9}},
+		"neither 0 nor 1: winnow learns from Boolean features":             {l: winnow.New(winnow.Options{})},
 	} {
-		f, err := train.Learn(t.Context(), data, c.l, c.opt)
+		f, err := train.Run(t.Context(), data, c.l, c.opt)
 		if err == nil || f != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, error %v, want %s", f, err, want)
 		}
@@ -83,32 +84,32 @@ func TestZeroOptions(t *testing.T) {
 	data := rowsOf(t, x, y)
 	for _, about := range train.Learners {
 		l := require.Value(train.Named(about.Name))(t)
-		f, err := train.Learn(t.Context(), data, l, train.Options{})
+		f, err := train.Run(t.Context(), data, l, train.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", about.Name, err)
 			continue
 		}
-		if f.Model.Algorithm != about.Name || f.Model.Check() != nil || *f.Model.Training.Errors != 0 || f.Own == nil || f.Survey.Counts[0] != 20 {
+		if f.Model.Algorithm != about.Name || f.Model.Check() != nil || *f.Model.Training.Errors != 0 || f.Own == nil || f.Profile.Counts[0] != 20 {
 			t.Errorf("%s: %+v, %v", about.Name, f.Model.Training, f.Model.Check())
 		}
 		if about.Option("epochs") != nil && f.Model.Options.Epochs < 100 {
 			t.Errorf("%s: options %+v", about.Name, f.Model.Options)
 		}
 	}
-	for _, l := range []train.Learner{train.Perceptron(perceptron.Options{}), train.Perceptron(perceptron.Options{Pocket: pocket.Exact}), train.Perceptron(perceptron.Options{Form: learner.Averaged}),
-		train.Perceptron(perceptron.Options{Form: learner.Voted}), train.Winnow(winnow.Options{}), train.Dual(kernelperceptron.Options{}), train.Logistic(logistic.Options{}), train.LDA(lda.Options{}), train.SVM(svm.Options{}),
-		train.PassiveAggressive(passiveaggressive.Options{}), train.FTRL(ftrl.Options{}), train.AdaGrad(ftrl.AdaGradOptions{})} {
+	for _, l := range []train.Learner{perceptron.New(perceptron.Options{}), perceptron.New(perceptron.Options{Pocket: pocket.Exact}), perceptron.New(perceptron.Options{Form: learner.Averaged}),
+		perceptron.New(perceptron.Options{Form: learner.Voted}), winnow.New(winnow.Options{}), kernelperceptron.Dual(kernelperceptron.Options{}), logistic.New(logistic.Options{}), lda.New(lda.Options{}), svm.New(svm.Options{}),
+		passiveaggressive.New(passiveaggressive.Options{}), ftrl.New(ftrl.Options{}), ftrl.AdaGrad(ftrl.AdaGradOptions{})} {
 		named := require.Value(train.Named(l.Name))(t)
 		zero, want := bytesOf(t, data, l), bytesOf(t, data, named)
 		if !bytes.Equal(zero, want) {
 			t.Errorf("%s: zero values give the model\n%s\nand not that of the command\n%s", l.Name, zero, want)
 		}
 	}
-	none, err := train.Learn(t.Context(), data, train.Logistic(logistic.Options{Options: learner.Options{ZeroSeed: true}, NoPenalty: true, Solver: logistic.SGD}), train.Options{HoldOut: 0.5})
+	none, err := train.Run(t.Context(), data, logistic.New(logistic.Options{Options: learner.Options{ZeroSeed: true}, NoPenalty: true, Solver: logistic.SGD}), train.Options{HoldOut: 0.5})
 	if !errors.Is(err, logistic.ErrSeparable) && (err != nil || *none.Model.Options.L2 != 0 || *none.Model.Options.Seed != 0) {
 		t.Errorf("no penalty and seed 0: %+v, error %v", none, err)
 	}
-	zero, err := train.Learn(t.Context(), data, train.SVM(svm.Options{}), train.Options{})
+	zero, err := train.Run(t.Context(), data, svm.New(svm.Options{}), train.Options{})
 	if err != nil || *zero.Model.Options.L2 != 1 || zero.Model.Options.Loss != "squared_hinge" {
 		t.Errorf("%+v, error %v", zero, err)
 	}
@@ -117,14 +118,14 @@ func TestZeroOptions(t *testing.T) {
 // bytesOf returns the file of the model that a learner learns.
 func bytesOf(t *testing.T, data block.Source, l train.Learner) []byte {
 	t.Helper()
-	f := require.Value(train.Learn(t.Context(), data, l, train.Options{HoldOut: 0.25}))(t) // the hold-out shows the seed
+	f := require.Value(train.Run(t.Context(), data, l, train.Options{HoldOut: 0.25}))(t) // the hold-out shows the seed
 	return fileOf(t, f.Model)
 }
 
 // TestEvaluate: the evaluation of rows has the errors and the figures of their definition.
 func TestEvaluate(t *testing.T) {
 	data := rowsOf(t, [][]float64{{0}, {1}, {2}, {3}}, []int{0, 1, 0, 1})
-	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	e, err := train.Evaluate(t.Context(), f.Model, data, 1)
 	if err != nil || e.Confusion.Errors() != *f.Model.Training.Errors || e.Scores.AUC() != 0.75 || math.Abs(e.LogLoss()-*f.Model.Training.Loss/4) > 1e-7 {
 		t.Errorf("%+v, AUC %v, log loss %v, %v in training; error %v", e, e.Scores.AUC(), e.LogLoss(), *f.Model.Training.Loss/4, err)

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 
 	"halfspace/block"
-	"halfspace/predict"
 	"halfspace/train"
 	"halfspace/train/logistic"
 )
@@ -28,12 +27,12 @@ func Example() {
 
 	data, err := block.FromRows(x, y, block.RowOptions{Features: []string{"temperature", "pulse"}})
 	check(err)
-	grid := train.CV{Folds: 4, Grid: []train.Axis{{Option: "l2", Values: []string{"0.01", "1", "100"}}}}
-	f, err := train.Learn(context.Background(), data, train.Logistic(logistic.Options{}), train.Options{CV: &grid})
+	grid := train.CV{Folds: 4, Grid: []train.Axis{train.Vary("l2", 0.01, 1, 100)}}
+	run, err := train.Run(context.Background(), data, logistic.New(logistic.Options{}), train.Options{CV: grid})
 	check(err)
-	check(f.Model.Save(filepath.Join(dir, "m.json")))
+	check(run.Model.Save(filepath.Join(dir, "m.json")))
 
-	p, err := predict.New(f.Model) // safe for concurrent use
+	p, err := run.Predictor() // safe for concurrent use
 	check(err)
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		var row [2]float64
@@ -45,7 +44,7 @@ func Example() {
 		}
 		fmt.Fprintln(w, class)
 	}
-	fmt.Println(f.CrossValidation.Best().VariedText())
+	fmt.Println(run.CrossValidation.Best().VariedText())
 	for _, row := range []string{"39.1+101", "rubbish"} {
 		answer := httptest.NewRecorder()
 		handler(answer, httptest.NewRequest("GET", "/?row="+row, nil))

@@ -42,7 +42,7 @@ func TestInterruptedStall(t *testing.T) {
 	x, y := circle(500)
 	learn := func(l train.Learner) func(context.Context, block.Source) (*model.Model, error) {
 		return func(ctx context.Context, src block.Source) (*model.Model, error) {
-			f, err := train.Learn(ctx, src, l, train.Options{})
+			f, err := train.Run(ctx, src, l, train.Options{})
 			if f == nil {
 				return nil, err
 			}
@@ -50,13 +50,13 @@ func TestInterruptedStall(t *testing.T) {
 		}
 	}
 	for name, learn := range map[string]func(context.Context, block.Source) (*model.Model, error){
-		"newton":     learn(train.Logistic(logistic.Options{Solver: logistic.Newton, L2: 1})),
-		"lbfgs":      learn(train.Logistic(logistic.Options{Solver: logistic.LBFGS, L2: 1})),
-		"sgd":        learn(train.Logistic(logistic.Options{Solver: logistic.SGD, L2: 1})),
-		"svm":        learn(train.SVM(svm.Options{L2: 1})),
-		"perceptron": learn(train.Perceptron(perceptron.Options{})),
+		"newton":     learn(logistic.New(logistic.Options{Solver: logistic.Newton, L2: 1})),
+		"lbfgs":      learn(logistic.New(logistic.Options{Solver: logistic.LBFGS, L2: 1})),
+		"sgd":        learn(logistic.New(logistic.Options{Solver: logistic.SGD, L2: 1})),
+		"svm":        learn(svm.New(svm.Options{L2: 1})),
+		"perceptron": learn(perceptron.New(perceptron.Options{})),
 		"online": func(ctx context.Context, src block.Source) (*model.Model, error) {
-			f, err := train.LearnOnline(ctx, src, nil, train.OnlineOptions{})
+			f, err := train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}})
 			if f == nil {
 				return nil, err
 			}

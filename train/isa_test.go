@@ -23,7 +23,7 @@ func TestISAVariable(t *testing.T) {
 	}
 	rows, err := block.FromRows([][]float64{{1}, {2}}, []string{"a", "b"}, block.RowOptions{})
 	if err == nil {
-		_, err = train.Learn(t.Context(), rows, train.Perceptron(perceptron.Options{}), train.Options{})
+		_, err = train.Run(t.Context(), rows, perceptron.New(perceptron.Options{}), train.Options{})
 	}
 	if err == nil || !strings.Contains(err.Error(), `HALFSPACE_ISA: unknown instruction set "foo"`) {
 		t.Errorf("error %v", err)

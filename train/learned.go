@@ -46,12 +46,12 @@ func (j *job) modelOptions() model.Options {
 	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {
 		m.Set("init", init.Data.Fingerprint)
 	}
-	m.SampleWeight, m.Validation = j.opt.Weights, j.opt.HoldOut
+	m.SampleWeight, m.Validation = j.opt.Weights.Column, j.opt.HoldOut
 	return j.opt.Split.told(m)
 }
 
 // tellJudged writes the cross-validation and the path that were made before to a model.
-func (o *Options) tellJudged(m *model.Model) {
+func (o *Session) tellJudged(m *model.Model) {
 	if cv := o.Judged; cv != nil {
 		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
 	}

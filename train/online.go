@@ -16,11 +16,20 @@ import (
 	"halfspace/train/learner"
 )
 
-// OnlineName is the algorithm's name in models of LearnOnline with the perceptron.
+// OnlineName is the algorithm's name in models that the perceptron learned online.
 const OnlineName = "online"
 
 // ErrNoRows is the error if there are no rows to learn from.
 var ErrNoRows = errors.New("no rows")
+
+// Online makes Run predict each row before it learns from the row, in one pass in the order of the source. The learner is
+// the perceptron of two classes, with the learning rate Eta, or one for which Steps holds. Run begins with the weights of
+// Options.Init. If ctx ends the pass, Run returns the result so far with ctx's error. Trained.Model has errors and a
+// margin only if the rows could be read again, and ctx left time for that.
+type Online struct {
+	Once bool             // the rows can be read only once
+	Show func(rows int64) // called with the number of visited rows; may be nil
+}
 
 // Progressive is the counts after a number of rows.
 type Progressive struct {
@@ -33,62 +42,39 @@ type Progressive struct {
 	LogLoss *float64 `json:"log_loss,omitempty"`
 }
 
-// OnlineFit is the result of LearnOnline. The model has errors and a margin only if the rows could be read again, and
-// ctx left time for that.
-type OnlineFit struct {
-	Model                   *model.Model
+// OnlineCounts is the counts of a training with Options.Online.
+type OnlineCounts struct {
 	Rows, Mistakes, Updates int64
 	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
-	// UpdateBound is the most updates of the perceptron from the weights of a model; see learner.UpdateBoundFrom. It is
-	// nil if the training begins with zeros, and if no theorem gives a bound.
-	UpdateBound *float64
 }
 
-// OnlineOptions are the options of LearnOnline. The zero value stands for Rosenblatt's perceptron.
-type OnlineOptions struct {
-	Eta     float64 // learning rate, in (0, 1]; 1
-	Workers int     // most goroutines that run at once; GOMAXPROCS. No result depends on it
-	// Learner is a learner with a Stepper, in place of the perceptron with Eta. It makes one pass in file order. nil:
-	// the perceptron.
-	Learner *Learner
-	Once    bool             // the rows can be read only once
-	Show    func(rows int64) // called with the number of visited rows; may be nil
-}
-
-// LearnOnline predicts each row of two classes with the perceptron, and then learns from the row. opt.Learner may be
-// another learner, which may take more classes. LearnOnline visits the rows once, in their order. It begins with the
-// weights of the model from, or with zeros if from is nil. If ctx ends the visits, it returns the result so far with
-// ctx's error. Errors: ErrNoRows, a number of classes that the learner doesn't take, a model of other columns or
-// classes, sums that overflow, and errors of src.
-func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt OnlineOptions) (*OnlineFit, error) {
-	shared, err := learner.Options{Eta: opt.Eta, Workers: opt.Workers}.WithDefaults()
+// online is Run with Options.Online. Errors: ErrNoRows, a number of classes that the learner doesn't take, a model of
+// other columns or classes, sums that overflow, and errors of the rows.
+func (s *Session) online(ctx context.Context) (*Trained, error) {
+	l := s.configured(s.Learner)
+	if err := s.checkOnline(l); err != nil {
+		return nil, err
+	}
+	src, err := block.Validate(ctx, s.Rows, l.Workers())
 	if err != nil {
 		return nil, err
 	}
-	if opt.Learner != nil {
-		if err := opt.Learner.check(); err != nil {
-			return nil, err
-		}
-	}
-	if src, err = block.Validate(ctx, src, shared.Workers); err != nil {
-		return nil, err
-	}
-	stepper, err := onlineStepper(src.Spec(), float32(shared.Eta), opt.Learner)
+	stepper, err := onlineStepper(src.Spec(), l)
 	if err != nil {
 		return nil, err
 	}
 	var begin []float64
-	if from != nil {
-		if err := beginsWith(from, src.Spec()); err != nil {
+	if s.Init != nil {
+		if err := beginsWith(s.Init, src.Spec()); err != nil {
 			return nil, err
 		}
-		start := learner.StartOf(from, -1)
+		start := learner.StartOf(s.Init, -1)
 		begin = unpadded(start, src.Spec())
 		stepper.Begin(start.Weights, start.State)
 	}
-	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: opt.Learner, scores: make([][]float32, src.Spec().Vectors()), begin: begin,
-		odds: opt.Learner != nil && opt.Learner.HasOdds(), show: opt.Show}
-	if err = v.learn(shared.Workers); err != nil && ctx.Err() == nil {
+	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: l, scores: make([][]float32, src.Spec().Vectors()), begin: begin,
+		odds: l.HasOdds(), show: s.Online.Show}
+	if err = v.learn(l.Workers()); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	if v.r.Rows == 0 {
@@ -96,13 +82,30 @@ func LearnOnline(ctx context.Context, src block.Source, from *model.Model, opt O
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	if bad := v.finish(after, shared, !opt.Once); bad != nil {
-		if after.Err() == nil || v.r.Model == nil {
+	t := &Trained{Online: &v.r}
+	if bad := v.finish(after, t, !s.Online.Once); bad != nil {
+		if after.Err() == nil || t.Model == nil {
 			return nil, bad
 		}
 		err = ctx.Err()
 	}
-	return &v.r, err
+	return t, err
+}
+
+// checkOnline returns an error if the learner or the options can't be used with Options.Online.
+func (s *Session) checkOnline(l Learner) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	if s.HoldOut != 0 || s.Validation != nil || s.CV.asked() || s.Weights.given() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
+		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, folds, weights of classes, outputs, checkpoints and traces")
+	}
+	if rosenblatts(l) {
+		if margin, l2 := l.Perceptron(l.Settings); margin != 0 || l2 != 0 {
+			return errors.New("online, the perceptron has neither a margin nor a penalty: leave them out, or learn passive-aggressive")
+		}
+	}
+	return l.CheckSettings(l.Settings)
 }
 
 // A visitor is a source that learns from each block before it yields the block.
@@ -110,7 +113,7 @@ type visitor struct {
 	block.Source
 	learner.Stepper
 	ctx     context.Context
-	learner *Learner  // nil: the perceptron
+	learner Learner
 	odds    bool      // the scores are logarithms of odds
 	begin   []float64 // initial weights; nil: zeros
 	show    func(rows int64)
@@ -118,7 +121,7 @@ type visitor struct {
 	scores [][]float32 // scores of rows whose log loss isn't added yet
 	loss   metrics.Mean
 
-	r           OnlineFit
+	r           OnlineCounts
 	square      float64 // largest squared norm of a row
 	fingerprint string
 	err         error
@@ -221,17 +224,18 @@ func (v *visitor) note() {
 }
 
 // finish makes the model. With again, it also evaluates the last weights on the visited rows.
-func (v *visitor) finish(ctx context.Context, opt learner.Options, again bool) error {
-	r, spec := &v.r, v.Spec()
+func (v *visitor) finish(ctx context.Context, t *Trained, again bool) error {
+	r, spec, perceptron := &v.r, v.Spec(), rosenblatts(v.learner)
+	eta := v.learner.Settings.Shared().Eta
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
 		v.note()
 	}
 	w := v.Weights()
 	m := model.New(spec, w)
 	m.Algorithm = OnlineName
-	m.Options = model.Options{Order: string(learner.Cyclic), Epochs: 1, Eta: opt.Eta}
-	if v.learner != nil {
-		v.learner.describeOnline(m)
+	m.Options = model.Options{Order: string(learner.Cyclic), Epochs: 1, Eta: eta}
+	if !perceptron {
+		describeOnline(v.learner, m)
 		m.State = model.NewState(v.State())
 	}
 	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
@@ -240,7 +244,7 @@ func (v *visitor) finish(ctx context.Context, opt learner.Options, again bool) e
 		return learner.TooLarge()
 	}
 	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: &radius, Norm: &norm}
-	r.Model = m
+	t.Model = m
 	if !again {
 		return nil
 	}
@@ -248,11 +252,11 @@ func (v *visitor) finish(ctx context.Context, opt learner.Options, again bool) e
 	for w := range slices.Chunk(w, len(w)/spec.Vectors()) {
 		learned.Weights = append(learned.Weights, w[:spec.Cols()]...)
 	}
-	if err := v.evaluate(ctx, opt.Workers, &learned); err != nil {
+	if err := v.evaluate(ctx, &learned); err != nil {
 		return err
 	}
 	// With one versus the rest, the loss would take a pass for each class.
-	if v.learner != nil && m.Options.Multiclass != model.OneVersusRest {
+	if !perceptron && m.Options.Multiclass != model.OneVersusRest {
 		m.Training.Loss = &learned.Loss
 	}
 	m.Training.Errors = &learned.Errors
@@ -260,22 +264,22 @@ func (v *visitor) finish(ctx context.Context, opt learner.Options, again bool) e
 		m.Training.Margin = &learned.Margin
 	}
 	switch {
-	case v.learner != nil:
+	case !perceptron:
 	case v.begin == nil:
 		m.Training.MistakeBound = finite(learned.MistakeBound())
 	default:
-		r.UpdateBound = finite(learner.UpdateBoundFrom(&learned, v.begin, 1, 0, opt.Eta))
+		t.UpdateBound = finite(learner.UpdateBoundFrom(&learned, v.begin, 1, 0, eta))
 	}
 	return nil
 }
 
 // evaluate evaluates weights on the visited rows.
-func (v *visitor) evaluate(ctx context.Context, workers int, learned *learner.Result) error {
+func (v *visitor) evaluate(ctx context.Context, learned *learner.Result) error {
 	rows := firstRows{v.Source, v.r.Rows}
-	if v.learner == nil {
-		return learner.Evaluate(ctx, rows, workers, learned)
+	if rosenblatts(v.learner) {
+		return learner.Evaluate(ctx, rows, v.learner.Workers(), learned)
 	}
-	_, err := learner.EvaluateLoss(ctx, rows, workers, learned, v.learner.RowLoss(v.learner.Settings))
+	_, err := learner.EvaluateLoss(ctx, rows, v.learner.Workers(), learned, v.learner.RowLoss(v.learner.Settings))
 	return err
 }
 

@@ -88,7 +88,7 @@ func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 	settings.Shared().Workers = 1
 	set(t, learner, settings, &opt, append(strings.Fields(w.options), "l2="+strconv.FormatFloat(h.l2, 'g', -1, 64)))
 	o := &outcome{way: w, objective: math.Inf(1), gap: math.Inf(1)}
-	f, err := train.Learn(t.Context(), h.rows(), train.New(learner, settings), opt)
+	f, err := train.Run(t.Context(), h.rows(), configure(learner, settings), opt)
 	if o.err = err; err != nil {
 		return o
 	}

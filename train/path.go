@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -24,54 +23,58 @@ type Path struct {
 // ErrNoPath is the error of a path with a learner that has no paths.
 var ErrNoPath = errors.New("a path needs logistic, or svm with squared_hinge, and two classes")
 
-// FollowPath trains weights for up to n falling penalties l1; see optimize.Task.Path. It judges each penalty by
+// FollowPath trains weights for up to CV.Path falling penalties l1; see optimize.Task.Path. It judges each penalty by
 // cross-validation: it follows a path with the same penalties over the rows outside each fold, and takes the mean loss
 // in the fold. The penalties of a fold are proportional to the number of rows, because losses are sums over rows. It
-// chooses the point with the least loss, or the best point by cv.Score. With cv.OneStandardError, Best uses the point
-// Within. Of opt it uses weights of classes, Memory, Split, Note, Stage and Checkpoint.
-func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, opt Options) (*Path, error) {
-	folds := cmp.Or(cv.Folds, defaultFolds)
-	err := check(&opt, src, l, false)
+// chooses the point with the least loss, or the best point by CV.Score, or with CV.OneStandardError the point Within. The
+// learner gets the penalty of that point.
+func (s *Session) FollowPath(ctx context.Context) error {
+	l := s.configured(s.Learner)
+	p, err := s.followPath(ctx, l)
+	if err == nil {
+		s.Path, s.Learner = p, p.Best(l)
+	}
+	return err
+}
+
+func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
+	err := check(s, s.Rows, l)
 	var walker *walker
 	if err == nil {
 		walker, err = newWalker(l)
 	}
 	if err == nil {
-		err = cv.checkScore(l, len(src.Spec().Classes))
+		err = s.CV.checkScore(l, len(s.Rows.Spec().Classes))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if spec := src.Spec(); len(spec.Classes) > 2 {
+	spec, cv, n := s.Rows.Spec(), s.CV, s.CV.Path
+	if len(spec.Classes) > 2 {
 		return nil, fmt.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1", spec.Label)
 	}
-	if src, err = checked(ctx, src, l); err != nil {
+	c, err := s.crossing(ctx, []Learner{l}, cmp.Or(cv.Folds, defaultFolds), "")
+	if err != nil {
 		return nil, err
 	}
-	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Score: cv.Score}, src: plain(src), opt: opt, seed: l.Settings.Shared().Seed, workers: l.workers()}
-	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &opt); err != nil {
+	c.opt.State, c.opt.Note = s.State, s.Note
+	if c.part, err = c.saves(ctx, n); err != nil {
 		return nil, err
 	}
-	if c.classWeights, err = weightsOf(ctx, &opt, c.src, c.workers); err != nil {
-		return nil, err
-	}
-	if c.part, err = c.saves(ctx, n, l); err != nil {
-		return nil, err
-	}
-	defer opt.save(ctx)
-	s, err := c.followed(ctx, src, walker, l, n)
+	defer s.save(ctx)
+	state, err := c.followed(ctx, walker, l, n)
 	if err != nil {
 		return nil, err
 	}
 	p := &Path{}
 	p.Score, p.Greatest, p.OneStandardError = cv.Score, Greatest(cv.Score), cv.OneStandardError
-	p.Folds, p.Passes = folds, s.stages[len(s.stages)-1].Passes
-	for i, stage := range s.stages {
+	p.Folds, p.Passes = c.Folds, state.stages[len(state.stages)-1].Passes
+	for i, stage := range state.stages {
 		p.Weights = append(p.Weights, stage.W)
-		loss, deviation := s.judged[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(src.Spec().Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
+		loss, deviation := state.judged[i].mean()
+		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(spec.Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
 		if cv.Score != "" {
-			value, off := s.scored[i].mean()
+			value, off := state.scored[i].mean()
 			p.Points[i].Score, p.Points[i].ScoreError = known(value), known(off)
 		}
 	}
@@ -80,12 +83,12 @@ func FollowPath(ctx context.Context, src block.Source, l Learner, n int, cv CV, 
 }
 
 // followed follows the path over all rows, and judges its stages on each fold. It skips the work that a checkpoint has.
-func (c *crossing) followed(ctx context.Context, src block.Source, walker *walker, l Learner, n int) (*pathState, error) {
+func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n int) (*pathState, error) {
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
-		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
-		s.stages, err = walker.path(ctx, c.weighted(c.src), n, nil)
+		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
+		s.stages, err = walker.path(ctx, c.weighted(c.src), 1, n, nil)
 		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
 	if err != nil {
@@ -93,8 +96,8 @@ func (c *crossing) followed(ctx context.Context, src block.Source, walker *walke
 	}
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
-	return s, c.folds(ctx, src, left, func(ctx context.Context, from block.Source, number int) error {
-		walker.options().Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+	return s, c.folds(ctx, left, func(ctx context.Context, from block.Source, number int) error {
+		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, number, walker, l, s)
 		if err == nil {
 			s.folds++
@@ -117,7 +120,7 @@ func (p *Path) Best(l Learner) Learner {
 
 // judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.
 func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, walker *walker, l Learner, s *pathState) error {
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt)
+	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}
@@ -127,7 +130,7 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 	for _, s := range s.stages {
 		penalties = append(penalties, s.L1*share)
 	}
-	few, err := walker.scaled(share).path(ctx, c.weighted(parts.Kept), len(s.stages), penalties)
+	few, err := walker.path(ctx, c.weighted(parts.Kept), share, len(s.stages), penalties)
 	if err != nil {
 		return err
 	}
@@ -141,9 +144,9 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 		return err
 	}
 	total := 0.0
-	err = block.ReduceChunks(ctx, held, c.workers, func(run block.Chunk) (sum float64) {
-		for r := range run.Len() {
-			sum += run.Weight(r)
+	err = block.ReduceChunks(ctx, held, c.workers, func(chunk block.Chunk) (sum float64) {
+		for r := range chunk.Len() {
+			sum += chunk.Weight(r)
 		}
 		return sum
 	}, func(sum float64) { total += sum })
@@ -156,56 +159,41 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 	return c.judgeStages(ctx, l, weights, held, s.scored)
 }
 
-// A walker is a learner that can follow a path.
+// A walker is a learner that can follow a path: logistic or svm.
 type walker struct {
-	logistic *logistic.Options // exactly one of the two fields is nil
-	svm      *svm.Options
+	options *learner.Options
+	path    func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) // with l2 times share
+	losses  func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
 }
 
 func newWalker(l Learner) (*walker, error) {
+	w := new(walker)
 	switch o := learner.CopySettings(l.Settings).(type) {
 	case *logistic.Options:
-		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker{logistic: o}, nil
+		w.options = &o.Options
+		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
+			scaled := *o
+			scaled.L2 *= share
+			return logistic.Path(ctx, block.AssumeValid(rows), scaled, n, penalties)
+		}
+		w.losses = func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
+			return logistic.SumLosses(ctx, rows, *o, weights)
+		}
 	case *svm.Options:
-		o.Workers, o.Progress = parallel.Workers(o.Workers), nil
-		return &walker{svm: o}, nil
+		w.options = &o.Options
+		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
+			scaled := *o
+			scaled.L2 *= share
+			return svm.Path(ctx, block.AssumeValid(rows), scaled, n, penalties)
+		}
+		w.losses = func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
+			return svm.SumLosses(ctx, rows, *o, weights)
+		}
+	default:
+		return nil, ErrNoPath
 	}
-	return nil, ErrNoPath
-}
-
-func (w *walker) options() *learner.Options {
-	if w.svm != nil {
-		return &w.svm.Options
-	}
-	return &w.logistic.Options
-}
-
-// scaled returns a walker whose penalty l2 is multiplied by share.
-func (w *walker) scaled(share float64) *walker {
-	if w.svm != nil {
-		o := *w.svm
-		o.L2 *= share
-		return &walker{svm: &o}
-	}
-	o := *w.logistic
-	o.L2 *= share
-	return &walker{logistic: &o}
-}
-
-func (w *walker) path(ctx context.Context, rows block.Source, n int, penalties []float64) ([]*optimize.Stage, error) {
-	rows = block.AssumeValid(rows)
-	if w.svm != nil {
-		return svm.Path(ctx, rows, *w.svm, n, penalties)
-	}
-	return logistic.Path(ctx, rows, *w.logistic, n, penalties)
-}
-
-func (w *walker) losses(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
-	if w.svm != nil {
-		return svm.SumLosses(ctx, rows, *w.svm, weights)
-	}
-	return logistic.SumLosses(ctx, rows, *w.logistic, weights)
+	w.options.Workers, w.options.Progress = l.Workers(), nil
+	return w, nil
 }
 
 // judgeStages scores the weights of a path on the rows of a fold, and adds the scores to judged.

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -45,14 +46,14 @@ func TestPath(t *testing.T) {
 		loss func(margin float64) float64
 	}{
 		{func(l1, l2 float64, workers int) train.Learner {
-			return train.Logistic(logistic.Options{L1: l1, L2: l2, NoPenalty: true, Options: learner.Options{Seed: 1, Workers: workers}})
+			return logistic.New(logistic.Options{L1: l1, L2: l2, NoPenalty: true, Options: learner.Options{Seed: 1, Workers: workers}})
 		}, func(m float64) float64 { return math.Log1p(math.Exp(-m)) }},
 		{func(l1, l2 float64, workers int) train.Learner {
-			return train.SVM(svm.Options{L1: l1, L2: l2, Options: learner.Options{Seed: 1, Workers: workers}})
+			return svm.New(svm.Options{L1: l1, L2: l2, Options: learner.Options{Seed: 1, Workers: workers}})
 		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
 	} {
-		path := require.Value(train.FollowPath(t.Context(), d, l.of(1, 0.5, 2), 12, train.CV{Folds: 3}, train.Options{}))(t)
-		if again, err := train.FollowPath(t.Context(), d, l.of(1, 0.5, 1), 12, train.CV{Folds: 3}, train.Options{}); err != nil || !reflect.DeepEqual(path, again) {
+		path := require.Value(followPath(t.Context(), d, l.of(1, 0.5, 2), 12, train.CV{Folds: 3}, train.Options{}))(t)
+		if again, err := followPath(t.Context(), d, l.of(1, 0.5, 1), 12, train.CV{Folds: 3}, train.Options{}); err != nil || !reflect.DeepEqual(path, again) {
 			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
 		}
 		if p := path.Points; len(p) != 12 || p[0].Nonzero != 0 || p[1].Nonzero == 0 || p[11].Nonzero != 6 || path.Chosen == 0 || path.Within > path.Chosen {
@@ -60,7 +61,7 @@ func TestPath(t *testing.T) {
 		}
 		for _, i := range []int{0, 3, 8} {
 			point := path.Points[i]
-			f := require.Value(train.Learn(t.Context(), d, l.of(point.L1, 0.5, 2), train.Options{}))(t)
+			f := require.Value(train.Run(t.Context(), d, l.of(point.L1, 0.5, 2), train.Options{}))(t)
 			optimum := f.Model.Training.Optimum
 			if off := point.Objective - optimum.Objective; !(math.Abs(off) <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
 				t.Errorf("l1 %v: objective %v with a gap of %v, alone %v", point.L1, point.Objective, point.Gap, optimum)
@@ -74,7 +75,7 @@ func TestPath(t *testing.T) {
 			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.Chosen])
 		}
 	}
-	if _, err := train.FollowPath(t.Context(), d, train.Dual(kernelperceptron.Options{}), 5, train.CV{Folds: 3}, train.Options{}); !errors.Is(err, train.ErrNoPath) {
+	if _, err := followPath(t.Context(), d, kernelperceptron.Dual(kernelperceptron.Options{}), 5, train.CV{Folds: 3}, train.Options{}); !errors.Is(err, train.ErrNoPath) {
 		t.Errorf("error %v, want %v", err, train.ErrNoPath)
 	}
 }
@@ -99,7 +100,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 		for _, y := range kept[1] {
 			labels = append(labels, y[0])
 		}
-		fitted := require.Value(train.Learn(t.Context(), testproblems.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), train.Options{}))(t)
+		fitted := require.Value(train.Run(t.Context(), testproblems.Dense(kept[0], labels, true), of(float64(len(labels))/float64(len(x))), train.Options{}))(t)
 		for r, row := range held[0] {
 			score := fitted.Model.Bias[0]
 			for i, v := range row {
@@ -119,8 +120,8 @@ func TestPathPasses(t *testing.T) {
 	}
 	x, y := pathRows(rows, features)
 	d := testproblems.Dense(x, y, true)
-	for _, l := range []train.Learner{train.Logistic(logistic.Options{NoPenalty: true}), train.SVM(svm.Options{L1: 1})} {
-		path := require.Value(train.FollowPath(t.Context(), d, l, 100, train.CV{Folds: 2}, train.Options{}))(t)
+	for _, l := range []train.Learner{logistic.New(logistic.Options{NoPenalty: true}), svm.New(svm.Options{L1: 1})} {
+		path := require.Value(followPath(t.Context(), d, l, 100, train.CV{Folds: 2}, train.Options{}))(t)
 		if len(path.Points) != 100 || path.Passes > 200 {
 			t.Errorf("%s: %d points in %d passes", l.Name, len(path.Points), path.Passes)
 		}
@@ -163,18 +164,18 @@ func TestWidePath(t *testing.T) {
 	d := widePathRows(250)
 	for _, of := range []func(l1 float64) train.Learner{
 		func(l1 float64) train.Learner {
-			return train.Logistic(logistic.Options{L1: l1, Options: learner.Options{Workers: 2}})
+			return logistic.New(logistic.Options{L1: l1, Options: learner.Options{Workers: 2}})
 		},
 		func(l1 float64) train.Learner {
-			return train.SVM(svm.Options{L1: l1, Options: learner.Options{Workers: 2}})
+			return svm.New(svm.Options{L1: l1, Options: learner.Options{Workers: 2}})
 		},
 	} {
-		path := require.Value(train.FollowPath(t.Context(), d, of(1), 6, train.CV{Folds: 3}, train.Options{}))(t)
+		path := require.Value(followPath(t.Context(), d, of(1), 6, train.CV{Folds: 3}, train.Options{}))(t)
 		if len(path.Points) != 6 || path.Points[0].Nonzero != 0 || path.Points[1].Nonzero == 0 || path.Chosen == 0 {
 			t.Errorf("path %v", path)
 		}
 		for i, point := range path.Points {
-			f := require.Value(train.Learn(t.Context(), d, of(point.L1), train.Options{}))(t)
+			f := require.Value(train.Run(t.Context(), d, of(point.L1), train.Options{}))(t)
 			optimum := f.Model.Training.Optimum
 			if off := math.Abs(point.Objective - optimum.Objective); !(off <= point.Gap+optimum.Gap+1e-9*point.Objective && point.Gap <= 1e-6*point.Objective) {
 				t.Errorf("point %d: objective %v with a gap of %v, alone %v", i, point.Objective, point.Gap, optimum)
@@ -185,3 +186,13 @@ func TestWidePath(t *testing.T) {
 		}
 	}
 }
+
+// followPath returns the path of n penalties.
+func followPath(ctx context.Context, src block.Source, l train.Learner, n int, cv train.CV, opt train.Options) (*train.Path, error) {
+	opt.CV, opt.CV.Path = cv, n
+	s := &train.Session{Options: opt, Rows: src, Learner: l}
+	err := s.FollowPath(ctx)
+	return s.Path, err
+}
+
+func configure(l *learner.Learner, s learner.Settings) train.Learner { return learner.Configure(l, s) }

@@ -87,7 +87,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
 	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
-		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.workers(), Begin: unpadded(j.begin(), j.src.Spec())}
+		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.Workers(), Begin: unpadded(j.begin(), j.src.Spec())}
 	r, err := trace.New(ctx, block.AssumeValid(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err
@@ -117,7 +117,7 @@ func (j *job) watched() learner.Settings {
 		return j.Settings
 	}
 	s := learner.CopySettings(j.Settings)
-	s.Shared().Checkpoint = j.opt.Checkpoint.Part(int64(j.class))
+	s.Shared().Checkpoint = j.opt.State.Part(int64(j.class))
 	s.Shared().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
 	show := s.Shared().Progress
 	s.Shared().Progress = func(p learner.Progress) {
@@ -131,17 +131,17 @@ func (j *job) watched() learner.Settings {
 	return s
 }
 
-// receipt sets the fields of opt.Receipt.
+// receipt sets the fields of Output.Receipt.
 func (j *job) receipt(ctx context.Context, m *model.Model) (err error) {
-	r := j.opt.Receipt
+	r := j.opt.Output.Receipt
 	if r.Model, err = m.Sum(); err != nil {
 		return err
 	}
-	if r.Rows, err = SumRows(ctx, j.src, j.workers()); err != nil {
+	if r.Rows, err = SumRows(ctx, j.src, j.Workers()); err != nil {
 		return err
 	}
 	if j.validation != nil {
-		held, err := SumRows(ctx, j.validation, j.workers())
+		held, err := SumRows(ctx, j.validation, j.Workers())
 		if err != nil {
 			return err
 		}
@@ -157,9 +157,9 @@ func SumRows(ctx context.Context, src block.Source, workers int) (model.RowSums,
 		return model.RowSums{}, err
 	}
 	sums, err := block.ChunkSums(ctx, src, workers)
-	runs := make([]model.Sum, len(sums))
+	chunks := make([]model.Sum, len(sums))
 	for i, s := range sums {
-		runs[i] = s
+		chunks[i] = s
 	}
-	return model.NewRowSums(src.Rows(), block.ChunkRows, runs), err
+	return model.NewRowSums(src.Rows(), block.ChunkRows, chunks), err
 }

@@ -146,7 +146,7 @@ func TestRemote(t *testing.T) {
 				var results [2]bytes.Buffer
 				for i, src := range []block.Source{d, remote} {
 					l, opt, _ := c.settings(t, 0)
-					f, err := train.Learn(t.Context(), block.AssumeValid(src), l, opt)
+					f, err := train.Run(t.Context(), block.AssumeValid(src), l, opt)
 					if err != nil && strings.Contains(err.Error(), "a plane separates the classes") {
 						fmt.Fprint(&results[i], err)
 						continue

@@ -56,10 +56,10 @@ func TestResumeJudged(t *testing.T) {
 				cancel()
 			}
 		}
-		cv := &train.CV{Folds: c.folds, Grid: []train.Axis{{Option: "l2", Values: []string{"1", "2"}}}}
+		cv := train.CV{Folds: c.folds, Grid: []train.Axis{{Option: "l2", Values: []any{"1", "2"}}}}
 		settings := learner.New()
 		settings.Shared().Workers = 1
-		_, err = train.Learn(ctx, rows, train.New(learner, settings), train.Options{Checkpoint: run, CV: cv, Stage: stage})
+		_, err = (&train.Session{Options: train.Options{CV: cv, Watch: train.Watch{Stage: stage}}, Rows: rows, Learner: configure(learner, settings), State: run}).Run(ctx)
 		switch {
 		case c.stop == judged && errors.Is(err, context.Canceled):
 		case c.folds == 4 && err != nil && strings.Contains(err.Error(), "the sum of the options that are judged"):
@@ -111,7 +111,7 @@ func TestClockJumps(t *testing.T) {
 						defer run.Close()
 					}
 					l, opt, _ := c.settings(t, 1)
-					opt.Checkpoint = run
+					s := train.Session{Options: opt, Rows: rows, Learner: l, State: run}
 					calls := 0
 					l.Settings.Shared().Progress = func(learner.Progress) {
 						if calls++; stop > 0 {
@@ -122,7 +122,7 @@ func TestClockJumps(t *testing.T) {
 							cancel()
 						}
 					}
-					f, err := train.Learn(ctx, rows, l, opt)
+					f, err := s.Run(ctx)
 					if stop > 0 {
 						if run.Close(); !errors.Is(err, context.Canceled) {
 							t.Fatalf("it ended after %d reports: %v", calls, err)

@@ -28,15 +28,16 @@ func TestSavedFolds(t *testing.T) {
 		defer run.Close()
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		opt := train.Options{Checkpoint: run, Stage: func(s train.Stage) {
+		opt := train.Options{CV: train.CV{Folds: 6}, Watch: train.Watch{Stage: func(s train.Stage) {
 			if files, _ := filepath.Glob(dir + "/*"); s.Total == 6 && s.Training == nil && len(files) > 0 {
 				newest[s.Done] = files[len(files)-1]
 			}
 			if s.Done == stop {
 				cancel()
 			}
-		}}
-		if _, err := train.CrossValidate(ctx, block.Source(rows), l, train.CV{Folds: 6}, opt); (err == nil) != (stop < 0) {
+		}}}
+		s := &train.Session{Options: opt, Rows: block.Source(rows), Learner: l, State: run}
+		if err := s.CrossValidate(ctx); (err == nil) != (stop < 0) {
 			t.Fatal(err)
 		}
 	}

@@ -22,8 +22,8 @@ func TestScores(t *testing.T) {
 	const folds = 4
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 300, classes)
-		trainer := train.Logistic(logistic.Options{Options: learner.Options{Seed: 3, Workers: 1}})
-		grid := []train.Axis{{Option: "l2", Values: []string{"0.01", "30", "3000"}}}
+		trainer := logistic.New(logistic.Options{Options: learner.Options{Seed: 3, Workers: 1}})
+		grid := []train.Axis{{Option: "l2", Values: []any{"0.01", "30", "3000"}}}
 		points := require.Value(trainer.Grid(grid))(t)
 		evaluations := make([][]*train.Evaluation, len(points))
 		for i, l := range points {
@@ -49,7 +49,7 @@ func TestScores(t *testing.T) {
 				}
 				means, deviations = append(means, mean), append(deviations, math.Sqrt(square/all/(folds-1)))
 			}
-			cv := require.Value(train.CrossValidate(t.Context(), data, trainer, train.CV{Folds: folds, Grid: grid, Score: score}, train.Options{}))(t)
+			cv := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Folds: folds, Grid: grid, Score: score}}))(t)
 			best := 0
 			for i, p := range cv.Points {
 				if math.Abs(*p.Score-means[i]) > 1e-12 || math.Abs(*p.StdError-deviations[i]) > 1e-12 {
@@ -97,10 +97,10 @@ func scoreOf(e *train.Evaluation, score string, classes int) (value, weight floa
 // options of the best one.
 func TestOneStandardError(t *testing.T) {
 	data := uncertain(t, 300, 2)
-	grid := []train.Axis{{Option: "l2", Values: []string{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []string{"squared_hinge", "hinge"}}}
-	trainer := train.SVM(svm.Options{Options: learner.Options{Seed: 3}})
-	plain := require.Value(train.CrossValidate(t.Context(), data, trainer, train.CV{Grid: grid, Score: train.ByAUC}, train.Options{}))(t)
-	ruled := require.Value(train.CrossValidate(t.Context(), data, trainer, train.CV{Grid: grid, Score: train.ByAUC, OneStandardError: true}, train.Options{}))(t)
+	grid := []train.Axis{{Option: "l2", Values: []any{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []any{"squared_hinge", "hinge"}}}
+	trainer := svm.New(svm.Options{Options: learner.Options{Seed: 3}})
+	plain := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC}}))(t)
+	ruled := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC, OneStandardError: true}}))(t)
 	best := plain.Points[plain.Chosen]
 	want := plain.Chosen
 	for i := plain.Chosen; i < len(plain.Points); i += 2 { // the same loss, and more l2
@@ -119,10 +119,10 @@ func TestOneStandardError(t *testing.T) {
 // TestPathScore: a path is chosen by the score where one is given, and by the loss else. Its losses stay the same.
 func TestPathScore(t *testing.T) {
 	data := uncertain(t, 200, 2)
-	trainer := train.Logistic(logistic.Options{L1: 1, Options: learner.Options{Seed: 3}})
-	loss := require.Value(train.FollowPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
+	trainer := logistic.New(logistic.Options{L1: 1, Options: learner.Options{Seed: 3}})
+	loss := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
 	for _, score := range train.Scores {
-		path := require.Value(train.FollowPath(t.Context(), data, trainer, 12, train.CV{Folds: 3, Score: score, OneStandardError: true}, train.Options{}))(t)
+		path := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3, Score: score, OneStandardError: true}, train.Options{}))(t)
 		best, sign := path.Points[path.Chosen], 1.0
 		if !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByLogLoss}, score) {
 			sign = -1
@@ -144,7 +144,7 @@ func TestPathScore(t *testing.T) {
 // TestScoreOfFewFolds: two rows of a class are in two folds at most, so that the other folds have no area under the curve. One fold
 // has no standard error, and its score counts.
 func TestScoreOfFewFolds(t *testing.T) {
-	trainer := train.Logistic(logistic.Options{L1: 0.1, Options: learner.Options{Seed: 3, Workers: 1}})
+	trainer := logistic.New(logistic.Options{L1: 0.1, Options: learner.Options{Seed: 3, Workers: 1}})
 	for _, alone := range []bool{false, true} {
 		var x [][]float64
 		var y []int
@@ -156,8 +156,8 @@ func TestScoreOfFewFolds(t *testing.T) {
 			weights[19] = 0
 		}
 		data := require.Value(block.FromRows(x, y, block.RowOptions{Weights: weights}))(t)
-		cv := train.CV{Folds: 5, Score: train.ByAUC, Grid: []train.Axis{{Option: "l1", Values: []string{"0.1", "1"}}}, OneStandardError: true}
-		judged := require.Value(train.CrossValidate(t.Context(), data, trainer, cv, train.Options{}))(t)
+		cv := train.CV{Folds: 5, Score: train.ByAUC, Grid: []train.Axis{{Option: "l1", Values: []any{"0.1", "1"}}}, OneStandardError: true}
+		judged := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: cv}))(t)
 		var values []float64
 		eachFold(t, data, judged.Points[0].Learner, cv.Folds, func(m *model.Model, held *block.Data) {
 			if auc := require.Value(train.Evaluate(t.Context(), m, held, 1))(t).Scores.AUC(); auc == auc {
@@ -171,7 +171,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 		if want := map[bool]int{false: 2, true: 1}[alone]; len(values) != want {
 			t.Errorf("%d folds have an area, want %d", len(values), want)
 		}
-		path := require.Value(train.FollowPath(t.Context(), data, trainer, 3, train.CV{Folds: 5, Score: train.ByAUC}, train.Options{}))(t)
+		path := require.Value(followPath(t.Context(), data, trainer, 3, train.CV{Folds: 5, Score: train.ByAUC}, train.Options{}))(t)
 		if _, err := json.Marshal(path); err != nil || path.Points[path.Chosen].Score == nil || (path.Points[path.Chosen].ScoreError == nil) != alone {
 			t.Errorf("%+v, error %v", path.Points, err)
 		}
@@ -180,14 +180,14 @@ func TestScoreOfFewFolds(t *testing.T) {
 
 func TestScoreErrors(t *testing.T) {
 	two, three := uncertain(t, 60, 2), uncertain(t, 60, 3)
-	grid := []train.Axis{{Option: "epochs", Values: []string{"1", "2"}}}
+	grid := []train.Axis{{Option: "epochs", Values: []any{"1", "2"}}}
 	for want, cv := range map[string]train.CV{"use errors, weighted, log_loss, auc, average_precision, f1, f1_macro, f1_weighted or balanced_accuracy": {Score: "accuracy"}, "which has no probabilities": {Score: train.ByLogLoss},
 		"vary l1 or l2": {OneStandardError: true, Grid: grid}} {
-		if _, err := train.CrossValidate(t.Context(), two, train.SVM(svm.Options{}), cv, train.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := train.CrossValidate(t.Context(), two, svm.New(svm.Options{}), train.Options{CV: cv}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := train.CrossValidate(t.Context(), three, train.SVM(svm.Options{}), train.CV{Score: train.ByAP}, train.Options{}); err == nil || !strings.Contains(err.Error(), "has 3 classes") {
+	if _, err := train.CrossValidate(t.Context(), three, svm.New(svm.Options{}), train.Options{CV: train.CV{Score: train.ByAP}}); err == nil || !strings.Contains(err.Error(), "has 3 classes") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -195,18 +195,18 @@ func TestScoreErrors(t *testing.T) {
 // TestCompareScores: a learner that lacks the score is judged without it, and the scores are the figures of the table.
 func TestCompareScores(t *testing.T) {
 	data := uncertain(t, 300, 3)
-	learners := []train.Learner{train.SVM(svm.Options{}), train.Logistic(logistic.Options{})}
-	cv, err := train.Compare(t.Context(), data, learners, train.CV{Score: train.ByLogLoss}, train.Options{})
+	learners := []train.Learner{svm.New(svm.Options{}), logistic.New(logistic.Options{})}
+	cv, err := train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners...)
 	if err != nil || cv.Chosen != 1 || cv.Points[0].Score != nil || cv.Points[0].Errors == nil || cv.Points[0].Lacks == "" || cv.Points[1].Lacks != "" {
 		t.Fatalf("%+v, error %v", cv, err)
 	}
 	if loss := cv.Points[1].Figures.LogLoss.Value(); math.Abs(loss-*cv.Points[1].Score) > 1e-12 {
 		t.Errorf("log loss %v, score %v", loss, *cv.Points[1].Score)
 	}
-	if cv, err = train.Compare(t.Context(), data, learners[:1], train.CV{Score: train.ByLogLoss}, train.Options{}); err != nil || cv.Chosen != -1 || cv.Points[0].Errors == nil {
+	if cv, err = train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners[:1]...); err != nil || cv.Chosen != -1 || cv.Points[0].Errors == nil {
 		t.Errorf("%+v, error %v", cv, err)
 	}
-	if cv, err = train.Compare(t.Context(), data, learners, train.CV{Score: train.ByAUC}, train.Options{}); err != nil || math.Abs(cv.Points[0].Figures.MeanAUC()-*cv.Points[0].Score) > 1e-12 {
+	if cv, err = train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByAUC}}, learners...); err != nil || math.Abs(cv.Points[0].Figures.MeanAUC()-*cv.Points[0].Score) > 1e-12 {
 		t.Errorf("%+v, error %v", cv, err)
 	}
 	for _, p := range cv.Points {

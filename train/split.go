@@ -136,7 +136,7 @@ func (p *Parts) Close() error {
 // HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
 // it learns features again from the rows to learn from. The caller must close the parts.
 func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
-	counts, err := learner.ClassCounts(ctx, plain(src), l.workers())
+	counts, err := learner.ClassCounts(ctx, plain(src), l.Workers())
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 // of all learners. Without learners, this process reads them.
 func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	cluster, _ := block.RemoteOf(all)
-	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !l.spreads() })
+	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !spreads(l) })
 	kept, held, err := newShares(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
@@ -284,9 +284,9 @@ var classPass = distributed.NewPerChunk("fit.classes", classesOf)
 
 func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	spec := src.Spec()
-	return func(run block.Chunk) string {
+	return func(chunk block.Chunk) string {
 		var classes []byte
-		for _, y := range run.Y {
+		for _, y := range chunk.Y {
 			classes = binary.AppendUvarint(classes, uint64(learner.ClassOf(y, spec)))
 		}
 		return string(classes)
@@ -294,7 +294,7 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 }
 
 // spreads tells whether a cluster can make the passes of a training on its rows.
-func (l Learner) spreads() bool {
+func spreads(l Learner) bool {
 	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < learner.AnyOrder
 }
 

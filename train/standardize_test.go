@@ -94,22 +94,22 @@ func TestStandardizedRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := require.Value(block.FromRows(x, y, block.RowOptions{Spec: data.Spec()}))(t)
-	l := train.Logistic(logistic.Options{L2: 1})
+	l := logistic.New(logistic.Options{L2: 1})
 	for name, c := range map[string]struct {
 		l   train.Learner
 		opt train.Options
 	}{
 		"all":        {l, train.Options{}},
 		"hold-out":   {l, train.Options{HoldOut: 0.3}},
-		"folds":      {l, train.Options{CV: &train.CV{Folds: 3}}},
-		"perceptron": {train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 3}}), train.Options{HoldOut: 0.1}},
+		"folds":      {l, train.Options{CV: train.CV{Folds: 3}}},
+		"perceptron": {perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 3}}), train.Options{HoldOut: 0.1}},
 	} {
-		want := fileOf(t, require.Value(train.Learn(t.Context(), fromFile{loaded, in}, c.l, c.opt))(t).Model)
+		want := fileOf(t, require.Value(train.Run(t.Context(), fromFile{loaded, in}, c.l, c.opt))(t).Model)
 		for from, src := range map[string]block.Source{"rows": data, "flat": one, "generator": generated, "a spec": again} {
 			if from == "a spec" && name != "all" {
 				continue // whose means are given
 			}
-			if got := fileOf(t, require.Value(train.Learn(t.Context(), src, c.l, c.opt))(t).Model); !bytes.Equal(got, want) {
+			if got := fileOf(t, require.Value(train.Run(t.Context(), src, c.l, c.opt))(t).Model); !bytes.Equal(got, want) {
 				t.Errorf("%s, from %s: the model differs from that of the file", name, from)
 			}
 		}
@@ -120,7 +120,7 @@ func TestStandardizedRows(t *testing.T) {
 func TestRowsOfModel(t *testing.T) {
 	x, y := measured(500)
 	data := require.Value(block.FromRows(x, y, block.RowOptions{Standardize: true}))(t)
-	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	rows := require.Value(block.FromRows(x, y, block.RowOptions{Spec: f.Model.Spec()}))(t)
 	if e, err := train.Evaluate(t.Context(), f.Model, rows, 1); err != nil || e.Confusion.Errors() != *f.Model.Training.Errors {
 		t.Errorf("error %v; %d errors, and the training had %d", err, e.Confusion.Errors(), *f.Model.Training.Errors)
@@ -171,8 +171,8 @@ func TestOtherRows(t *testing.T) {
 		data := require.Value(block.FromRows(x, y, opt))(t)
 		return data
 	}
-	data, l := make(block.RowOptions{Standardize: true}, x, y), train.Logistic(logistic.Options{L2: 1})
-	f := require.Value(train.Learn(t.Context(), data, l, train.Options{}))(t)
+	data, l := make(block.RowOptions{Standardize: true}, x, y), logistic.New(logistic.Options{L2: 1})
+	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)
 	other := slices.Clone(y)
 	other[0] = "very high"
 	narrow := slices.Clone(x)
@@ -188,14 +188,14 @@ func TestOtherRows(t *testing.T) {
 		"5": make(block.RowOptions{Standardize: true, NoBias: true}, x, y),
 	} {
 		_, err := train.Evaluate(t.Context(), f.Model, rows, 1)
-		_, learn := train.LearnValidated(t.Context(), data, rows, l, train.Options{})
+		_, learn := train.Run(t.Context(), data, l, train.Options{Validation: rows})
 		for _, err := range []error{err, learn} {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %s", err, want)
 			}
 		}
 	}
-	if _, err := train.LearnValidated(t.Context(), data, make(block.RowOptions{Spec: data.Spec()}, x[:9], y[:9]), l, train.Options{}); err != nil {
+	if _, err := train.Run(t.Context(), data, l, train.Options{Validation: make(block.RowOptions{Spec: data.Spec()}, x[:9], y[:9])}); err != nil {
 		t.Error(err)
 	}
 }

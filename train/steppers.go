@@ -5,24 +5,26 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"halfspace/block"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
-// onlineStepper returns the stepper that learns from rows of a spec one after another: the perceptron if l is nil.
-func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (learner.Stepper, error) {
-	if l == nil || len(spec.Classes) < 2 {
+// onlineStepper returns the stepper that learns from rows of a spec one after another.
+func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
+	if rosenblatts(l) || len(spec.Classes) < 2 {
 		if err := learner.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &rosenblatt{eta: eta, w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
+		return &rosenblatt{eta: float32(l.Settings.Shared().Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
 	if l.Stepper == nil {
-		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use %s", l.Name, sayOnline())
+		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(Steps), ", "))
 	}
 	settings, err := l.Checked(l.Settings)
 	if err != nil {
@@ -43,6 +45,9 @@ func onlineStepper(spec *schema.Spec, eta float32, l *Learner) (learner.Stepper,
 	}
 	return all, nil
 }
+
+// rosenblatts tells whether a learner is the perceptron, which has a stepper of its own.
+func rosenblatts(l Learner) bool { return l.Learner == perceptron.Learner }
 
 // A rosenblatt is the learner.Stepper of the perceptron.
 type rosenblatt struct {
@@ -109,34 +114,12 @@ func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updat
 	return updated
 }
 
-// Online lists the learners that LearnOnline accepts.
-func Online() (all []*learner.Learner) {
-	for _, l := range Learners {
-		if l.Stepper != nil {
-			all = append(all, l)
-		}
-	}
-	return all
-}
+// Steps tells whether Options.Online accepts a learner beside the perceptron.
+func Steps(l *learner.Learner) bool { return l.Stepper != nil }
 
-func sayOnline() string {
-	text := "perceptron"
-	for _, l := range Online() {
-		text += ", " + l.Name
-	}
-	return text
-}
-
-// HasOdds tells whether models of the learner have probabilities.
-func (l Learner) HasOdds() bool {
-	m := model.Model{Algorithm: l.Name}
-	m.Options.Loss = l.Text("loss")
-	return m.LogOdds()
-}
-
-// describeOnline writes to a model how LearnOnline learned it.
-func (l Learner) describeOnline(m *model.Model) {
-	j := job{Learner: l, opt: &Options{}}
+// describeOnline writes to a model how l learned it online.
+func describeOnline(l Learner, m *model.Model) {
+	j := job{Learner: l, opt: &Session{}}
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
 	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(learner.Cyclic), 1, nil
 	if len(m.Classes) > 2 {
@@ -144,16 +127,6 @@ func (l Learner) describeOnline(m *model.Model) {
 			m.Options.Multiclass = model.Joint
 		}
 	}
-}
-
-// Beginners returns the names of the learners that can begin with the weights of a model.
-func Beginners() (names []string) {
-	for _, l := range Learners {
-		if l.Begins {
-			names = append(names, l.Name)
-		}
-	}
-	return names
 }
 
 // beginsWith returns an error unless a training on rows of a spec can begin with the weights of m: m must have the same

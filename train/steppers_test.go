@@ -15,6 +15,7 @@ import (
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
 // stepwise are learners that visit rows one by one.
@@ -65,7 +66,7 @@ func testInit(t *testing.T, rows testproblems.Table, l train.Learner) {
 	data := require.Value(block.FromRows(rows.X, rows.Y, block.RowOptions{}))(t)
 	learn := func(l train.Learner, opt train.Options) *model.Model {
 		t.Helper()
-		f := require.Value(train.Learn(t.Context(), data, l, opt))(t)
+		f := require.Value(train.Run(t.Context(), data, l, opt))(t)
 		return f.Model
 	}
 	first, both := learn(epochs(l, 1), train.Options{}), learn(epochs(l, 2), train.Options{})
@@ -79,9 +80,9 @@ func testInit(t *testing.T, rows testproblems.Table, l train.Learner) {
 	if l.Name == "perceptron" {
 		return
 	}
-	opt := train.OnlineOptions{Learner: &l}
-	online := require.Value(train.LearnOnline(t.Context(), data, nil, opt))(t)
-	on := require.Value(train.LearnOnline(t.Context(), data, reread(t, online.Model), opt))(t)
+	l = epochs(l, 1)
+	online := require.Value(train.Run(t.Context(), data, l, train.Options{Online: &train.Online{}}))(t)
+	on := require.Value(train.Run(t.Context(), data, l, train.Options{Init: reread(t, online.Model), Online: &train.Online{}}))(t)
 	if m := online.Model; !reflect.DeepEqual(m.Weights, first.Weights) || *m.Training.Errors != *first.Training.Errors || m.Training.Loss != nil && *m.Training.Loss != *first.Training.Loss {
 		t.Errorf("online has weights %v, an epoch %v", m.Weights, first.Weights)
 	}
@@ -97,7 +98,7 @@ func TestProgressive(t *testing.T) {
 		r := testproblems.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := named(t, "ftrl")
 		data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
-		got := require.Value(train.LearnOnline(t.Context(), data, nil, train.OnlineOptions{Learner: &l}))(t)
+		got := require.Value(train.Run(t.Context(), data, l, train.Options{Online: &train.Online{}}))(t)
 		var m *model.Model
 		mistakes, sum := int64(0), 0.0
 		for n := range r.X {
@@ -113,15 +114,15 @@ func TestProgressive(t *testing.T) {
 			}
 			e := require.Value(train.Evaluate(t.Context(), m, one, 1))(t)
 			mistakes, sum = mistakes+e.Confusion.Errors(), sum+e.LogLoss()
-			f := require.Value(train.LearnOnline(t.Context(), one, m, train.OnlineOptions{Learner: &l}))(t)
+			f := require.Value(train.Run(t.Context(), one, l, train.Options{Init: m, Online: &train.Online{}}))(t)
 			m = f.Model
-			for _, p := range got.Progressive {
+			for _, p := range got.Online.Progressive {
 				if p.Rows == int64(n+1) && (p.Mistakes != mistakes || !(math.Abs(*p.LogLoss-sum/float64(n+1)) < 1e-12)) {
 					t.Errorf("%s classes, %d rows: %d mistakes and log loss %v, want %d and %v", classes, n+1, p.Mistakes, *p.LogLoss, mistakes, sum/float64(n+1))
 				}
 			}
 		}
-		if !reflect.DeepEqual(m.Weights, got.Model.Weights) || len(got.Progressive) != 7 || mistakes == 0 || mistakes == 60 {
+		if !reflect.DeepEqual(m.Weights, got.Model.Weights) || len(got.Online.Progressive) != 7 || mistakes == 0 || mistakes == 60 {
 			t.Errorf("%d mistakes, weights %v, and row by row %v", mistakes, got.Model.Weights, m.Weights)
 		}
 	}
@@ -143,7 +144,7 @@ func TestInitErrors(t *testing.T) {
 	r := testproblems.Forever()["two"]
 	data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 	l := epochs(named(t, "perceptron"), 1)
-	f := require.Value(train.Learn(t.Context(), data, l, train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)
 	for want, spoil := range map[string]func(m *model.Model){
 		"is of float64 rows, and rows are float32 now": func(m *model.Model) { m.Dtype = "float64" },
 		"a bias: false, and the rows have one: true":   func(m *model.Model) { m.FitBias = false },
@@ -158,20 +159,20 @@ func TestInitErrors(t *testing.T) {
 	} {
 		m := *f.Model
 		spoil(&m)
-		if _, err := train.Learn(t.Context(), data, l, train.Options{Init: &m}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := train.Run(t.Context(), data, l, train.Options{Init: &m}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		if _, err := train.LearnOnline(t.Context(), data, &m, train.OnlineOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{Init: &m, Online: &train.Online{}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("online: error %v, want %s", err, want)
 		}
 	}
 	for _, name := range []string{"svm", "pocket", "voted"} {
-		if _, err := train.Learn(t.Context(), data, named(t, name), train.Options{Init: f.Model}); err == nil || !strings.Contains(err.Error(), "can't begin with the weights of a model: use perceptron") {
+		if _, err := train.Run(t.Context(), data, named(t, name), train.Options{Init: f.Model}); err == nil || !strings.Contains(err.Error(), "can't begin with the weights of a model: use perceptron") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	svm := named(t, "svm")
-	if _, err := train.LearnOnline(t.Context(), data, nil, train.OnlineOptions{Learner: &svm}); err == nil || !strings.Contains(err.Error(), "use perceptron, passive-aggressive, ftrl") {
+	if _, err := train.Run(t.Context(), data, svm, train.Options{Online: &train.Online{}}); err == nil || !strings.Contains(err.Error(), "use perceptron, passive-aggressive, ftrl") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -37,7 +37,7 @@ const (
 
 var surveyPass = distributed.NewPerChunk("fit.survey", surveyor)
 
-// surveyed is the survey of a run, and the label of its first row.
+// surveyed is the survey of a chunk, and the label of its first row.
 type surveyed struct {
 	DataProfile
 	first float64
@@ -49,17 +49,17 @@ func (s *surveyed) Fields() []any {
 
 func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {
 	spec := src.Spec()
-	return func(run block.Chunk) surveyed {
+	return func(chunk block.Chunk) surveyed {
 		s, first := newSurvey(spec), math.NaN()
-		surveyBlock(s, spec, run.Block)
-		if len(run.Y) > 0 { // the learner returns an error for rows without labels
-			first = float64(run.Y[0])
+		surveyBlock(s, spec, chunk.Block)
+		if len(chunk.Y) > 0 { // the learner returns an error for rows without labels
+			first = float64(chunk.Y[0])
 		}
 		return surveyed{*s, first}
 	}
 }
 
-// add adds the survey of the next run. The figures of the first rows are the figures of the first run.
+// add adds the survey of the next chunk. The figures of the first rows are the figures of the first chunk.
 func (s *DataProfile) add(next surveyed) {
 	if s.before != s.before {
 		*s = next.DataProfile

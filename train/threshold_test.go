@@ -19,7 +19,7 @@ import (
 // The model has the threshold, and its errors are those of its predictions.
 func TestChooseThreshold(t *testing.T) {
 	data := uncertain(t, 400, 2)
-	trainer := train.SVM(svm.Options{Options: learner.Options{Workers: 1, Seed: 5}})
+	trainer := svm.New(svm.Options{Options: learner.Options{Workers: 1, Seed: 5}})
 	var scores metrics.Scores
 	eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
 		scorer := require.Value(predict.NewScorer(m, 1))(t)
@@ -35,11 +35,11 @@ func TestChooseThreshold(t *testing.T) {
 	}
 	for text, want := range map[string]float64{"f1": f1, "cost=3:1": cost, "0.25": 0.25, "p=0.25": 0, "0": 0} {
 		threshold := require.Value(predict.ParseThreshold(text))(t)
-		opt := train.Options{Threshold: threshold}
+		opt := train.Options{Output: train.Output{Threshold: threshold}}
 		if threshold.By == predict.ByProbability {
-			opt.Calibrate = model.Platt
+			opt.Output.Calibrate = model.Platt
 		}
-		f := require.Value(train.Learn(t.Context(), data, trainer, opt))(t)
+		f := require.Value(train.Run(t.Context(), data, trainer, opt))(t)
 		wrong := require.Value(train.Count(t.Context(), f.Model, data, 1))(t)
 		at, by := f.Model.ScoreThreshold(), f.Model.Options.ThresholdBy
 		if threshold.By == predict.ByProbability {
@@ -60,17 +60,17 @@ func TestThresholdErrors(t *testing.T) {
 		l    train.Learner
 		opt  train.Options
 	}{
-		"a threshold of 3 classes":    {three, train.SVM(svm.Options{}), train.Options{Threshold: f1}},
-		"is a probability":            {two, train.SVM(svm.Options{}), train.Options{Threshold: predict.Threshold{By: predict.ByProbability, Value: 0.3}}},
-		`is chosen by "luck"`:         {two, train.SVM(svm.Options{}), train.Options{Threshold: predict.Threshold{By: "luck"}}},
-		"rows to validate on beside":  {two, train.Perceptron(perceptron.Options{}), train.Options{Threshold: f1, HoldOut: 0.2}},
-		"a model to begin with besid": {two, train.Perceptron(perceptron.Options{}), train.Options{Threshold: f1, Init: new(model.Model)}},
+		"a threshold of 3 classes":    {three, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: f1}}},
+		"is a probability":            {two, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: predict.Threshold{By: predict.ByProbability, Value: 0.3}}}},
+		`is chosen by "luck"`:         {two, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: predict.Threshold{By: "luck"}}}},
+		"rows to validate on beside":  {two, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Threshold: f1}, HoldOut: 0.2}},
+		"a model to begin with besid": {two, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Threshold: f1}, Init: new(model.Model)}},
 	} {
-		if f, err := train.Learn(t.Context(), c.data, c.l, c.opt); f != nil || err == nil || !strings.Contains(err.Error(), want) {
+		if f, err := train.Run(t.Context(), c.data, c.l, c.opt); f != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if _, err := train.ChooseThreshold(t.Context(), two, train.SVM(svm.Options{}), predict.Threshold{By: predict.ByScore}, train.Options{}); err == nil {
+	if err := (&train.Session{Rows: two, Learner: svm.New(svm.Options{})}).ChooseThreshold(t.Context()); err == nil {
 		t.Error("a number is chosen")
 	}
 }

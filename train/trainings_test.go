@@ -150,7 +150,7 @@ func (c training) settings(t *testing.T, workers int) (train.Learner, train.Opti
 	settings := trainer.New()
 	settings.Shared().Workers = workers
 	path := set(t, trainer, settings, &opt, strings.Fields(c.options))
-	return train.New(trainer, settings), opt, path
+	return learner.Configure(trainer, settings), opt, path
 }
 
 // set sets options of a training: those of the learner, and
@@ -169,20 +169,19 @@ func set(t *testing.T, trainer *learner.Learner, settings learner.Settings, opt 
 		var err error
 		switch name, value, _ := strings.Cut(option, "="); name {
 		case "balanced":
-			opt.Balanced = true
+			opt.Weights.Balanced = true
 		case "multiclass":
 			opt.Multiclass = value
 		case "calibrate":
-			opt.Calibrate = value
+			opt.Output.Calibrate = value
 		case "threshold":
-			opt.Threshold, err = predict.ParseThreshold(value)
+			opt.Output.Threshold, err = predict.ParseThreshold(value)
 		case "holdout":
 			opt.HoldOut, err = strconv.ParseFloat(value, 64)
 		case "cv":
-			opt.CV = new(train.CV)
 			opt.CV.Folds, err = strconv.Atoi(value)
 		case "grid":
-			opt.CV = &train.CV{Folds: 3, Score: train.ByF1, Grid: []train.Axis{{Option: value, Values: []string{"0.1", "0.5", "1"}}}}
+			opt.CV = train.CV{Folds: 3, Score: train.ByF1, Grid: []train.Axis{{Option: value, Values: []any{"0.1", "0.5", "1"}}}}
 		case "path":
 			path, err = strconv.Atoi(value)
 		default:
@@ -213,19 +212,15 @@ func (c training) learn(ctx context.Context, t *testing.T, src block.Source, wor
 		return []byte(text), nil, nil
 	}
 	l, opt, path := c.settings(t, workers)
-	opt.Checkpoint, opt.Memory, opt.Receipt = run, memory, new(model.Receipt)
+	opt.Memory, opt.Output.Receipt = memory, new(model.Receipt)
 	if path > 0 {
-		p, err := train.FollowPath(ctx, src, l, path, train.CV{Folds: 3, Score: train.ByAUC}, opt)
-		if err != nil {
-			return nil, nil, err
-		}
-		opt.Path, l = p, p.Best(l)
+		opt.CV = train.CV{Folds: 3, Score: train.ByAUC, Path: path}
 	}
-	f, err := train.Learn(ctx, src, l, opt)
+	f, err := (&train.Session{Options: opt, Rows: src, Learner: l, State: run}).Run(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return fileOf(t, f.Model), opt.Receipt, nil
+	return fileOf(t, f.Model), opt.Output.Receipt, nil
 }
 
 // fileOf returns the bytes of a model's file.

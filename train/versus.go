@@ -17,13 +17,13 @@ import (
 )
 
 // eachVersusRest trains each class versus the rest, and joins the models.
-func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
+func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]learner.Progress, j.classes())}
 	var trained atomic.Int64 // number of trained classes
-	binary, err := learner.OneVersusRest(ctx, j.src, j.workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Fitted, error) {
+	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Trained, error) {
 		one := j.ofClass(class)
-		one.Learner = j.with(workers, shared.class(class))
+		one.Learner = j.Running(workers, shared.class(class))
 		f, err := one.whole(ctx, after)
 		if err == nil {
 			trained.Add(1)
@@ -46,14 +46,14 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 		if j.validation != nil {
 			judges = j.validation
 		}
-		if chosen, err := learner.Choose(after, judges, j.workers(), all.Weights, all.Last); err == nil {
+		if chosen, err := learner.Choose(after, judges, j.Workers(), all.Weights, all.Last); err == nil {
 			all.Weights = chosen
 		} else if after.Err() == nil {
 			return nil, err
 		}
 	}
-	all.Seconds = (j.opt.Checkpoint.Before() + time.Since(start)).Seconds()
-	late := learner.Evaluate(after, j.src, j.workers(), all)
+	all.Seconds = (j.opt.State.Before() + time.Since(start)).Seconds()
+	late := learner.Evaluate(after, j.src, j.Workers(), all)
 	if late != nil && after.Err() == nil {
 		return nil, late
 	}
@@ -62,7 +62,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
 		var wrong ErrorCount
-		if wrong, late = Count(after, whole, j.src, j.workers()); late != nil && after.Err() == nil {
+		if wrong, late = Count(after, whole, j.src, j.Workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}
 		all.Errors, all.Predicted = wrong.Errors, nil // these were counted with the mean of the voters
@@ -70,7 +70,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Fitted, error) {
 	if late != nil { // also if only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
-	return &Fitted{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+	return &Trained{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
 
 // severalClasses tells whether several classes versus the rest may be trained at the same time.
@@ -84,12 +84,12 @@ func (j *job) ofClass(class int) *job {
 		one.validation = learner.Versus(j.validation, class)
 	}
 	if j.severalClasses() {
-		one.beside = max(1, j.beside) * learner.Beside(j.src, j.workers())
+		one.beside = max(1, j.beside) * learner.Beside(j.src, j.Workers())
 	}
 	return &one
 }
 
-func sumVisits(binary []*Fitted) (visits int64) {
+func sumVisits(binary []*Trained) (visits int64) {
 	for _, f := range binary {
 		visits += f.Visits
 	}
@@ -97,7 +97,7 @@ func sumVisits(binary []*Fitted) (visits int64) {
 }
 
 // sumResults adds up the figures of the trainings of all classes.
-func sumResults(binary []*Fitted) *learner.Result {
+func sumResults(binary []*Trained) *learner.Result {
 	all := &learner.Result{Converged: true}
 	for _, f := range binary {
 		r := f.Result
@@ -116,7 +116,7 @@ func sumResults(binary []*Fitted) *learner.Result {
 
 // joinModels adds the fields that the models of each class versus the rest keep to whole, the model of all classes. It
 // returns whole.
-func joinModels(whole *model.Model, binary []*Fitted) *model.Model {
+func joinModels(whole *model.Model, binary []*Trained) *model.Model {
 	way := whole.Options.Multiclass
 	whole.Options = binary[0].Model.Options // with the chosen solver
 	whole.Options.Multiclass = way
@@ -165,20 +165,20 @@ func (e *ErrClassWeights) Error() string {
 }
 
 // weightsOf returns the weight of each class of src, in the order of its spec, or nil if classes have no weights.
-func weightsOf(ctx context.Context, o *Options, src block.Source, workers int) ([]float64, error) {
+func weightsOf(ctx context.Context, o *Weights, src block.Source, workers int) ([]float64, error) {
 	switch {
 	case o.Balanced:
 		return learner.BalancedWeights(ctx, src, workers)
-	case len(o.ClassWeights) == 0:
+	case len(o.Classes) == 0:
 		return nil, nil
 	}
 	return o.givenWeights(src.Spec().Classes)
 }
 
-func (o *Options) givenWeights(classes []schema.Class) ([]float64, error) {
+func (o *Weights) givenWeights(classes []schema.Class) ([]float64, error) {
 	weights := make([]float64, len(classes))
-	for _, class := range slices.Sorted(maps.Keys(o.ClassWeights)) {
-		weight, i := o.ClassWeights[class], schema.FindClass(classes, class)
+	for _, class := range slices.Sorted(maps.Keys(o.Classes)) {
+		weight, i := o.Classes[class], schema.FindClass(classes, class)
 		switch {
 		case !(weight > 0) || math.IsInf(weight, 0):
 			return nil, &ErrClassWeights{class, weight, fmt.Sprintf("%v is no weight: use a number above 0", weight)}

@@ -12,9 +12,9 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/kernelperceptron"
@@ -36,20 +36,20 @@ func TestFitAsCommand(t *testing.T) {
 		learner              train.Learner
 		fit                  train.Options
 	}{
-		{cancer, "diagnosis", "--algo perceptron --epochs 5", train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 5, Seed: 1}}), train.Options{}},
-		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", train.Perceptron(perceptron.Options{Form: learner.Averaged, Options: learner.Options{Order: learner.Shuffle, Seed: 1}}), train.Options{HoldOut: 0.25}},
-		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", train.Logistic(logistic.Options{Options: seeded, L2: 1}), train.Options{CV: &train.CV{Folds: 3, Grid: []train.Axis{{Option: "l2", Values: []string{"0.5", "5"}}}}}},
-		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", train.SVM(svm.Options{Options: seeded}), train.Options{ClassWeights: map[string]float64{"malignant": 3}}},
-		{iris, "species", "--algo lda --shrinkage auto", train.LDA(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), train.Options{}},
-		{iris, "species", "--algo svm --class-weight balanced", train.SVM(svm.Options{Options: seeded}), train.Options{Balanced: true}},
-		{iris, "species", "--algo dual --kernel rbf --epochs 9", train.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: model.Kernel{Kind: "rbf"}}), train.Options{}},
-		{iris, "species", "--algo voted --epochs 3", train.Perceptron(perceptron.Options{Form: learner.Voted, Options: learner.Options{Epochs: 3, Seed: 1}}), train.Options{}},
+		{cancer, "diagnosis", "--algo perceptron --epochs 5", perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 5, Seed: 1}}), train.Options{}},
+		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", perceptron.New(perceptron.Options{Form: learner.Averaged, Options: learner.Options{Order: learner.Shuffle, Seed: 1}}), train.Options{HoldOut: 0.25}},
+		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", logistic.New(logistic.Options{Options: seeded, L2: 1}), train.Options{CV: train.CV{Folds: 3, Grid: []train.Axis{{Option: "l2", Values: []any{"0.5", "5"}}}}}},
+		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", svm.New(svm.Options{Options: seeded}), train.Options{Weights: train.Weights{Classes: map[string]float64{"malignant": 3}}}},
+		{iris, "species", "--algo lda --shrinkage auto", lda.New(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), train.Options{}},
+		{iris, "species", "--algo svm --class-weight balanced", svm.New(svm.Options{Options: seeded}), train.Options{Weights: train.Weights{Balanced: true}}},
+		{iris, "species", "--algo dual --kernel rbf --epochs 9", kernelperceptron.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: gram.Kernel{Kind: "rbf"}}), train.Options{}},
+		{iris, "species", "--algo voted --epochs 3", perceptron.New(perceptron.Options{Form: learner.Voted, Options: learner.Options{Epochs: 3, Seed: 1}}), train.Options{}},
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
 		data, err := dataset.Load(t.Context(), c.data, dataset.Options{Label: c.label})
 		require.NoError(t, err)
-		f, err := train.Learn(t.Context(), data, c.learner, c.fit)
+		f, err := train.Run(t.Context(), data, c.learner, c.fit)
 		if err != nil {
 			t.Fatalf("%s: %v", c.options, err)
 		}

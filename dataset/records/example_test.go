@@ -22,7 +22,7 @@ func Example() {
 		{"pulse": 98, "smoker": "no", "state": "ill"}, {"pulse": 104, "smoker": "yes", "state": "ill"}]`),
 		records.Options{Label: "state", Categorical: "onehot", Standardize: true})
 	check(err)
-	f, err := train.Learn(ctx, data, train.Logistic(logistic.Options{L2: 1}), train.Options{})
+	f, err := train.Run(ctx, data, logistic.New(logistic.Options{L2: 1}), train.Options{})
 	check(err)
 	for predictions, err := range records.Predict(ctx, f.Model, read(`[{"pulse": 101, "smoker": "no"}, {"pulse": 69, "smoker": "no"}]`), 0) {
 		check(err)
@@ -41,7 +41,7 @@ func ExampleStream() {
 			{"pulse": 98, "smoker": "no", "state": "ill"}, {"pulse": 104, "smoker": "yes", "state": "ill"}]`), nil
 	}, records.Options{Label: "state", Categorical: "onehot", Standardize: true})
 	check(err)
-	f, err := train.Learn(ctx, source, train.Logistic(logistic.Options{L2: 1}), train.Options{})
+	f, err := train.Run(ctx, source, logistic.New(logistic.Options{L2: 1}), train.Options{})
 	check(err)
 	fmt.Println(source.Rows(), f.Model.Spec().Features)
 	// Output:

@@ -66,7 +66,7 @@ func modelBytes(t *testing.T, l train.Learner, data block.Source, err error) []b
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := require.Value(train.Learn(t.Context(), data, l, train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)
 	var text bytes.Buffer
 	if _, err := f.Model.WriteTo(&text); err != nil {
 		t.Fatal(err)
@@ -86,16 +86,16 @@ func TestSameModel(t *testing.T) {
 		l      train.Learner
 	}{
 		{dataset.Options{Label: "label", Exclude: []string{"age"}}, records.Options{Label: "label", Exclude: []string{"age"}, Workers: 3},
-			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 3}})},
+			perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 3}})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			records.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
-			train.Logistic(logistic.Options{L2: 1})},
+			logistic.New(logistic.Options{L2: 1})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
 			records.Options{Label: "label", Nulls: schema.NullsDrop, Categorical: "hash:3", HashTexts: true, Positive: "maybe", NoBias: true},
-			train.Logistic(logistic.Options{L2: 1})},
+			logistic.New(logistic.Options{L2: 1})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: dataset.Sparse},
 			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
-			train.Perceptron(perceptron.Options{Options: learner.Options{Epochs: 2}})},
+			perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 2}})},
 	} {
 		fromFile, err := dataset.Load(t.Context(), path, c.file)
 		want := modelBytes(t, c.l, fromFile, err)
@@ -144,7 +144,7 @@ func TestStreamErrors(t *testing.T) {
 func learned(t *testing.T, rec arrow.Record, opt records.Options) *model.Model {
 	t.Helper()
 	data := require.Value(records.Load(t.Context(), reader(t, rec, 1000), opt))(t)
-	f := require.Value(train.Learn(t.Context(), data, train.Logistic(logistic.Options{L2: 1}), train.Options{}))(t)
+	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	return f.Model
 }
 

@@ -1,5 +1,4 @@
-// Command library shows halfspace's packages in a Go program: it loads a Parquet file, trains a perceptron with a
-// pocket on the rows and prints the model.
+// Command library compares two learners on a file, trains the better one and predicts a row.
 //
 //	go run ./examples/library examples/iris-versicolor-virginica.parquet species
 package main
@@ -9,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 
 	"halfspace/dataset"
-	"halfspace/pocket"
-	"halfspace/train/learner"
+	"halfspace/train"
+	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 )
 
@@ -23,31 +23,41 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1], os.Args[2]); err != nil {
+	if err := run(ctx, os.Args[1], os.Args[2], filepath.Join(os.TempDir(), "model.json")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, path, label string) error {
-	// The features are all numeric columns but the label, narrowed to float32.
-	data, err := dataset.Load(ctx, path, dataset.Options{Label: label})
+func run(ctx context.Context, path, label, out string) error {
+	rows, err := dataset.Load(ctx, path, dataset.Options{Label: label})
 	if err != nil {
 		return err
 	}
-	result, err := perceptron.Train(ctx, data, perceptron.Options{
-		Options: learner.Options{Epochs: 1000},
-		Pocket:  pocket.Exact, // keep the weights with the fewest errors: the rows may not be separable
-	})
+	best, err := train.Compare(ctx, rows, train.Options{CV: train.CV{Folds: 5}},
+		logistic.New(logistic.Options{L2: 1}),
+		perceptron.Averaged(perceptron.Options{Options: train.Passes{Epochs: 20}}))
 	if err != nil {
 		return err
 	}
-	spec := data.Spec()
-	fmt.Printf("%d rows, %d updates, %d errors, converged: %v\n", data.Rows(), result.Updates, result.Errors, result.Converged)
-	fmt.Printf("predicts %s where this is above 0:\n", spec.Classes[spec.PositiveClass()])
-	for i, name := range spec.Features {
-		fmt.Printf("%+12.6g * %s\n", result.Weights[i], name)
+	for _, p := range best.Points {
+		fmt.Println(p.Learner.Name, *p.Errors, "errors in", best.Folds, "folds")
 	}
-	fmt.Printf("%+12.6g\n", result.Weights[len(spec.Features)]) // the bias is the last weight
+	run, err := train.Run(ctx, rows, best.Best(), train.Options{HoldOut: 0.2})
+	if err != nil {
+		return err
+	}
+	if err := run.Model.Save(out); err != nil {
+		return err
+	}
+	predictor, err := run.Predictor() // safe for concurrent use, and allocates no memory
+	if err != nil {
+		return err
+	}
+	class, err := predictor.Class([]float64{6.3, 2.9, 5.6, 1.8}) // the features as the data has them
+	if err != nil {
+		return err
+	}
+	fmt.Println(run.Model.Algorithm, run.Validation.Errors, "errors in", run.Validation.Rows, "held-out rows; predicts", class)
 	return nil
 }

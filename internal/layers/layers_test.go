@@ -28,8 +28,8 @@ var layers = [][]string{
 	{"internal/microkernel", "internal/preprocess"},
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/csr", "internal/distributed"},
-	{"internal/cache", "model", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
-	{"dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
+	{"internal/cache", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
+	{"model", "dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},

@@ -90,5 +90,5 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Res
 // but n grows, so the growth in one epoch becomes small against n. More than one shard needs src to be a *block.Data or
 // a block.Seekable.
 func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*learner.Result, error) {
-	return online.Train(ctx, AdaGrad, src, &opt)
+	return online.Train(ctx, adaGrad, src, &opt)
 }

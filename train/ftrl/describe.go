@@ -19,8 +19,8 @@ var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 		return newStepper(spec, rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2})
 	}})
 
-// AdaGrad describes AdaGrad.
-var AdaGrad = online.Steps(&learner.Learner{Name: "adagrad",
+// adaGrad describes AdaGrad.
+var adaGrad = online.Steps(&learner.Learner{Name: "adagrad",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
 	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
@@ -43,6 +43,12 @@ func start() learner.Options { return learner.Options{Order: learner.Cyclic, Epo
 
 func above(v float64) bool   { return v > 0 }
 func penalty(v float64) bool { return v >= 0 }
+
+// New returns FTRL-Proximal with options.
+func New(o Options) learner.Configured { return learner.Configure(FTRL, &o) }
+
+// AdaGrad returns AdaGrad with options.
+func AdaGrad(o AdaGradOptions) learner.Configured { return learner.Configure(adaGrad, &o) }
 
 var (
 	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",

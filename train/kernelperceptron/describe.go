@@ -7,23 +7,30 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/model"
 	"halfspace/train/learner"
 )
 
-// Learner and Kernel describe the same learner under two names, because users look for both names.
+// dual and mercer describe the same learner under two names, because users look for both names.
 var (
-	Learner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
-	Kernel  = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
+	dual   = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+	mercer = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 )
+
+// New returns the kernel perceptron with options.
+func New(o Options) learner.Configured { return learner.Configure(mercer, &o) }
+
+// Dual returns the learner of New under the name dual, which suits the linear kernel.
+func Dual(o Options) learner.Configured { return learner.Configure(dual, &o) }
 
 func describe(name, minimises, example string) *learner.Learner {
 	l := &learner.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
 		New: func() learner.Settings {
-			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: model.Kernel{Kind: "linear", Degree: 3}}
+			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}
 		},
 		Perceptron: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
 	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	learner.Options
 	Form   learner.Form // Last
-	Kernel model.Kernel // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features
+	Kernel gram.Kernel  // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features; Bias is ignored
 	Memory int64        // most bytes for inner products; 0: enough for the inner products of all pairs of rows
 }
 
@@ -129,13 +129,13 @@ func (o Options) withDefaults(features int) (Options, error) {
 		return o, err
 	}
 	switch k := &o.Kernel; k.Kind {
-	case "", "linear":
-		*k = model.Kernel{Kind: "linear"}
-	case "poly", "rbf":
+	case "", gram.Linear:
+		*k = gram.Kernel{Kind: gram.Linear}
+	case gram.Polynomial, gram.RBF:
 		if k.Gamma == 0 {
 			k.Gamma = 1 / float64(features)
 		}
-		if k.Kind == "rbf" {
+		if k.Kind == gram.RBF {
 			k.Degree, k.Coef0 = 0, 0
 		} else if k.Degree == 0 {
 			k.Degree = 3
@@ -143,6 +143,7 @@ func (o Options) withDefaults(features int) (Options, error) {
 	default:
 		return o, fmt.Errorf("unknown kernel %q: use linear, poly or rbf", k.Kind)
 	}
+	o.Kernel.Bias = false // the expansion has a bias of its own
 	if o.Memory < 0 {
 		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
 	}
@@ -158,7 +159,7 @@ func (l *training) updates() (n int) {
 }
 
 // linear tells whether the result is weights and not an expansion.
-func (o *Options) linear() bool { return o.Kernel.Kind == "linear" && o.Form != learner.Voted }
+func (o *Options) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted }
 
 // result returns the result without the figures of evaluate.
 func (l *training) result() *Result {

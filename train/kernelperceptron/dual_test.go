@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
@@ -146,9 +146,9 @@ func classes(n int) (d *block.Data, x [][]float64, y []float64) {
 func TestClasses(t *testing.T) {
 	d, x, y := classes(300)
 	for _, opt := range []Options{
-		{Options: learner.Options{Epochs: 4}}, {Options: learner.Options{Epochs: 4, Order: learner.Shuffle}, Form: learner.Averaged, Kernel: model.Kernel{Kind: "rbf"}},
-		{Options: learner.Options{Epochs: 50, Order: learner.Random}, Form: learner.Voted, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
-		{Options: learner.Options{Epochs: 3, MaxUpdates: 9}, Kernel: model.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: learner.Options{Epochs: 4}}, {Options: learner.Options{Epochs: 4, Order: learner.Shuffle}, Form: learner.Averaged, Kernel: gram.Kernel{Kind: "rbf"}},
+		{Options: learner.Options{Epochs: 50, Order: learner.Random}, Form: learner.Voted, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+		{Options: learner.Options{Epochs: 3, MaxUpdates: 9}, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
 	} {
 		all := mustTrain(t, d, opt)
 		got := scores(t, all, d.Spec(), x)

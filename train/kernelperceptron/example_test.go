@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/model"
+	"halfspace/gram"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/learner"
 )
@@ -17,7 +17,7 @@ func ExampleTrain() {
 		panic(err)
 	}
 	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Options{Options: learner.Options{Epochs: 100},
-		Kernel: model.Kernel{Kind: "rbf", Gamma: 1}})
+		Kernel: gram.Kernel{Kind: "rbf", Gamma: 1}})
 	if err != nil {
 		panic(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/model"
@@ -88,13 +89,13 @@ func TestForms(t *testing.T) {
 			d = testproblems.Weighted(d, weight)
 		}
 		for _, c := range []struct {
-			kernel model.Kernel
+			kernel gram.Kernel
 			k      func(x, z []float64) float64
 		}{
-			{model.Kernel{}, func(x, z []float64) float64 { return dot(x, z) + one }},
-			{model.Kernel{Kind: "poly", Degree: 2, Gamma: 1, Coef0: 1}, func(x, z []float64) float64 { return math.Pow(dot(x, z)+1, 2) + one }},
-			{model.Kernel{Kind: "poly"}, func(x, z []float64) float64 { return math.Pow(dot(x, z)/4, 3) + one }},
-			{model.Kernel{Kind: "rbf", Gamma: 0.3}, func(x, z []float64) float64 {
+			{gram.Kernel{}, func(x, z []float64) float64 { return dot(x, z) + one }},
+			{gram.Kernel{Kind: "poly", Degree: 2, Gamma: 1, Coef0: 1}, func(x, z []float64) float64 { return math.Pow(dot(x, z)+1, 2) + one }},
+			{gram.Kernel{Kind: "poly"}, func(x, z []float64) float64 { return math.Pow(dot(x, z)/4, 3) + one }},
+			{gram.Kernel{Kind: "rbf", Gamma: 0.3}, func(x, z []float64) float64 {
 				return math.Exp(-0.3*(dot(x, x)+dot(z, z)-2*dot(x, z))) + one
 			}},
 		} {

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"halfspace/gram"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/train/learner"
 )
 
@@ -20,7 +20,7 @@ func TestResumeMemory(t *testing.T) {
 	var state []byte
 	begin := func(memory int64, workers int) *training {
 		opt := Options{Options: learner.Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
-			Kernel: model.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
+			Kernel: gram.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
 		l, err := newLearner(t.Context(), d, opt)
 		if err == nil && state != nil {
 			err = checkpoint.Read(state, l.state)

@@ -14,7 +14,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
-	"halfspace/predict"
 	"halfspace/train/learner"
 )
 
@@ -97,7 +96,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Options) (*training, 
 		}
 		l.binaries = append(l.binaries, m)
 	}
-	l.mercer = predict.KernelOf(opt.Kernel)
+	l.mercer = opt.Kernel
 	l.mercer.Bias = data.Spec().Bias
 	if err := l.multiply(ctx); err != nil {
 		return nil, err

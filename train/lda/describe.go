@@ -17,6 +17,9 @@ var Learner = &learner.Learner{Name: "lda", Minimises: "the scatter within the c
 	ScaleFree: func(s learner.Settings) bool { return s.(*Options).Shrinkage == 0 },
 	Story:     story, Train: learnTask}
 
+// New returns linear discriminant analysis with options.
+func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+
 var (
 	shrinkageOption = learner.Option{Name: "shrinkage", Value: "NUMBER|auto", Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for each class (Ledoit and Wolf).",
 		Want: "auto or a share from 0 to 1", Valid: func(v float64) bool { return v >= 0 && v <= 1 }, Named: map[string]float64{"auto": LedoitWolf}, Keep: learner.Changed,

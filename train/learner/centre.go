@@ -19,7 +19,7 @@ const (
 )
 
 // Pivots returns one number for each column of src: the median of the column if it is far from zero (Unix seconds, for
-// example), and 0 otherwise. It samples rows of the first run. It returns nil if no column is far from zero. It also
+// example), and 0 otherwise. It samples rows of the first chunk. It returns nil if no column is far from zero. It also
 // returns nil if src has no bias, because only the weight of a bias can make up for subtracted constants.
 func Pivots(ctx context.Context, src block.Source) (found []float64, err error) {
 	if !src.Spec().Bias {
@@ -45,7 +45,7 @@ func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 	return nil, nil
 }
 
-// pivotsTask computes Pivots on a cluster. Its piece is the first run.
+// pivotsTask computes Pivots on a cluster. Its piece is the first chunk.
 var pivotsTask = distributed.New("train.pivots", pivotsOf)
 
 func pivotsOf(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
@@ -118,7 +118,7 @@ func columnsOf(b *block.Block, n, cols int) iter.Seq2[int, []float64] {
 // memory with the blocks of src. Their Centring makes the subtraction happen where rows are widened to float64; see
 // block.Centring.
 func Centre(src block.Source, of int, multiple []float64) block.Source {
-	return centred{src, block.NewCentring(of, multiple)}
+	return centre(src, block.NewCentring(of, multiple), 0)
 }
 
 // Uncentre turns weights for the rows of Centre into weights for the original rows. The pivots are the multiples of the
@@ -158,35 +158,14 @@ func RoundCentred(w, pivots []float64) {
 	}
 }
 
-// centred is a source whose blocks carry a Centring.
-type centred struct {
-	block.Source
-	by *block.Centring
-}
-
 const centreView = "train.centre"
 
 func init() { distributed.NewView(centreView, centre) }
 
 func centre(src block.Source, by *block.Centring, _ int) block.Source {
-	return centred{src, by}
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (c centred) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(c.Source, centreView, c.by)
-}
-
-// Blocks yields the blocks of the source with the Centring. A block is valid until the next block is requested.
-func (c centred) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLease(c.Lend(ctx))
-}
-
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
-func (c centred) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
-	return block.Map(ctx, c.Source, func(b, _ *block.Block) (*block.Block, error) {
+	return &changed{src, src.Spec(), centreView, by, func(b, _ *block.Block) *block.Block {
 		to := *b
-		to.Centring = c.by
-		return &to, nil
-	})
+		to.Centring = by
+		return &to
+	}}
 }

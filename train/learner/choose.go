@@ -21,8 +21,8 @@ const mostRounds = 10
 // example, all scores of a rare class may be negative, and still be the greatest scores of its rows. Choose begins with
 // all vectors of kept, or with all vectors of last if they make fewer errors. Each round exchanges the vector of one
 // class: the first class whose exchange leaves the fewest errors. Choose ends when no exchange leaves fewer errors, or
-// after 10 rounds. An error counts as much as the row's sample weight. Sums are made within runs of rows, and then in
-// the order of the runs.
+// after 10 rounds. An error counts as much as the row's sample weight. Sums are made within chunks of rows, and then in
+// the order of the chunks.
 func Choose(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
@@ -77,10 +77,10 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
 var exchangePass = distributed.NewPerChunk("train.exchange", exchangeRun)
 
-// exchangeRun returns the function that computes the sums of exchanged for one run.
+// exchangeRun returns the function that computes the sums of exchanged for one chunk.
 func exchangeRun(src block.Source, args [2][]float64) func(block.Chunk) []float64 {
 	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
-	return func(run block.Chunk) []float64 { return exchangedRun(run, a, b) }
+	return func(chunk block.Chunk) []float64 { return exchangedChunk(chunk, a, b) }
 }
 
 // padded cuts weights into vectors of cols elements, and returns float32 copies of them, each of kernel.Stride(cols)
@@ -96,22 +96,22 @@ func padded(weights []float64, cols int) (w [][]float32) {
 	return w
 }
 
-func exchangedRun(run block.Chunk, a, b [][]float32) []float64 {
+func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 	classes := len(a)
 	scores := func(w [][]float32) [][]float32 {
 		s := make([][]float32, classes)
 		for c := range w {
-			s[c] = make([]float32, run.Len())
-			run.Scores(w[c], s[c])
+			s[c] = make([]float32, chunk.Len())
+			chunk.Scores(w[c], s[c])
 		}
 		return s
 	}
 	of, others := scores(a), scores(b)
 	sums := make([]float64, classes+2)
-	for i, y := range run.Y {
+	for i, y := range chunk.Y {
 		first, second := greatest(of, i, -1), 0
 		second = greatest(of, i, first)
-		weight := run.Weight(i)
+		weight := chunk.Weight(i)
 		add := func(k, predicted int) {
 			if predicted != int(y) {
 				sums[k] += weight

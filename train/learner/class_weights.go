@@ -3,7 +3,6 @@ package learner
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math"
 	"slices"
 
@@ -36,7 +35,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 
 var countPass = distributed.NewPerChunk("train.classes", countRun)
 
-// counted is the number of rows of each class in a run, or an error.
+// counted is the number of rows of each class in a chunk, or an error.
 type counted struct {
 	n   []int64
 	err error
@@ -47,12 +46,12 @@ func (c *counted) Fields() []any { return []any{&c.n, &c.err} }
 // countRun returns the function that counts the rows of each class in a run.
 func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()
-	return func(run block.Chunk) (f counted) {
-		if f.err = run.CheckLabels(spec.Vectors()); f.err != nil {
+	return func(chunk block.Chunk) (f counted) {
+		if f.err = chunk.CheckLabels(spec.Vectors()); f.err != nil {
 			return f
 		}
 		f.n = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
-		for _, y := range run.Y {
+		for _, y := range chunk.Y {
 			f.n[ClassOf(y, spec)]++
 		}
 		return f
@@ -98,50 +97,39 @@ func ClassOf(y float32, spec *schema.Spec) int {
 func WithClassWeights(src block.Source, classes []float64) block.Source {
 	spec := *src.Spec()
 	spec.Weighted = true
-	w := &reweighted{src, &spec, classes}
+	w := &changed{src, &spec, classWeightsView, classes, func(b, spare *block.Block) *block.Block {
+		var weights []float64
+		if spare != nil {
+			weights = spare.W[:cap(spare.W)]
+		}
+		if len(weights) < b.Len() {
+			weights = make([]float64, b.Len())
+		}
+		return reweight(b, weights, &spec, classes)
+	}}
 	switch src := src.(type) {
 	case *block.Data:
-		var blocks []*block.Block
-		for b := range src.Blocks(context.Background()) {
-			blocks = append(blocks, w.reweight(b, make([]float64, b.Len())))
-		}
-		return block.NewData(&spec, blocks)
+		return w.data(src)
 	case block.Seekable:
-		return reweightedFile{w, src}
+		return reweightedFile{w, classes, src}
 	}
 	return w
 }
 
-// A reweighted source is another source with different sample weights.
-type reweighted struct {
-	block.Source
-	spec    *schema.Spec
-	classes []float64
-}
-
-func (w *reweighted) Spec() *schema.Spec { return w.spec }
-
 const classWeightsView = "train.class-weights"
 
-func init() { distributed.NewView(classWeightsView, reweigh) }
-
-func reweigh(src block.Source, classes []float64, _ int) block.Source {
-	return WithClassWeights(src, classes)
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (w *reweighted) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(w.Source, classWeightsView, w.classes)
+func init() {
+	distributed.NewView(classWeightsView, func(src block.Source, classes []float64, _ int) block.Source { return WithClassWeights(src, classes) })
 }
 
 // reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.
-func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
+func reweight(b *block.Block, buf []float64, spec *schema.Spec, classes []float64) *block.Block {
 	c := *b
 	c.W = buf[:b.Len()]
 	for r, y := range b.Y {
 		weight := math.NaN()
-		if class := ClassOf(y, w.spec); class >= 0 && class < len(w.classes) {
-			weight = w.classes[class]
+		if class := ClassOf(y, spec); class >= 0 && class < len(classes) {
+			weight = classes[class]
 		}
 		if b.W != nil {
 			weight *= b.W[r]
@@ -151,28 +139,11 @@ func (w *reweighted) reweight(b *block.Block, buf []float64) *block.Block {
 	return &c
 }
 
-func (w *reweighted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLease(w.Lend(ctx))
-}
-
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
-func (w *reweighted) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
-	return block.Map(ctx, w.Source, func(b, spare *block.Block) (*block.Block, error) {
-		var weights []float64
-		if spare != nil {
-			weights = spare.W[:cap(spare.W)]
-		}
-		if len(weights) < b.Len() {
-			weights = make([]float64, b.Len())
-		}
-		return w.reweight(b, weights), nil
-	})
-}
-
-// A reweightedFile is a reweighted source that is a block.Seekable.
+// A reweightedFile is the result of WithClassWeights for a block.Seekable.
 type reweightedFile struct {
-	*reweighted
-	file block.Seekable
+	*changed
+	classes []float64
+	file    block.Seekable
 }
 
 func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
@@ -201,6 +172,6 @@ func (f reweightedFile) read(rows int, to *block.Block, read func(to *block.Bloc
 	if f.file.Sparse() {
 		to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
 	}
-	f.reweight(&b, to.W)
+	reweight(&b, to.W, f.spec, f.classes)
 	return nil
 }

@@ -90,17 +90,17 @@ func (j *judgeArgs) Fields() []any { return []any{&j.weights, &j.loss} }
 // judgeRun returns the function that evaluates one run.
 func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
-	return func(run block.Chunk) judgement {
+	return func(chunk block.Chunk) judgement {
 		if of == nil {
 			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
 		}
-		if err := run.CheckLabels(len(w)); err != nil {
+		if err := chunk.CheckLabels(len(w)); err != nil {
 			return judgement{err: err}
 		}
 		if len(w) == 1 {
-			return judge(run, w[0], src.Spec().PositiveClass(), of)
+			return judge(chunk, w[0], src.Spec().PositiveClass(), of)
 		}
-		return judgeClasses(run, w, of)
+		return judgeClasses(chunk, w, of)
 	}
 }
 
@@ -164,39 +164,39 @@ func (j *judgement) Fields() []any {
 }
 
 // judge evaluates rows labelled -1 and +1.
-func judge(run block.Chunk, w []float32, positive int, loss func(m float64) float64) (j judgement) {
+func judge(chunk block.Chunk, w []float32, positive int, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.ChunkRows]float32
-	scores := buf[:run.Len()]
-	run.Scores(w, scores)
+	scores := buf[:chunk.Len()]
+	chunk.Scores(w, scores)
 	for i, score := range scores {
-		if (score > 0) != (run.Y[i] > 0) {
+		if (score > 0) != (chunk.Y[i] > 0) {
 			j.errors++
 		}
 		j.predicted[predict.Class(score, positive)]++
 		j.bad = j.bad || score-score != 0
-		m := float64(float64(run.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
-		j.loss += float64(loss(m) * run.Weight(i))
+		m := float64(float64(chunk.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
+		j.loss += float64(loss(m) * chunk.Weight(i))
 		j.margin = min(j.margin, m)
 	}
-	j.square = run.MaxSquaredNorm()
+	j.square = chunk.MaxSquaredNorm()
 	return j
 }
 
 // judgeClasses evaluates rows of more than two classes.
-func judgeClasses(run block.Chunk, w [][]float32, loss func(m float64) float64) (j judgement) {
+func judgeClasses(chunk block.Chunk, w [][]float32, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
 	scores := make([][]float32, len(w))
 	for c := range w {
-		scores[c] = make([]float32, run.Len())
-		run.Scores(w[c], scores[c])
+		scores[c] = make([]float32, chunk.Len())
+		chunk.Scores(w[c], scores[c])
 	}
-	for i, y := range run.Y {
+	for i, y := range chunk.Y {
 		predicted := predict.Predicted(scores, i, 0)
 		j.predicted[predicted]++
 		if predicted != int(y) {
 			j.errors++
-			j.wrong += run.Weight(i)
+			j.wrong += chunk.Weight(i)
 		}
 		own, above := float64(scores[int(y)][i]), math.Inf(1)
 		for c, s := range scores {
@@ -206,9 +206,9 @@ func judgeClasses(run block.Chunk, w [][]float32, loss func(m float64) float64) 
 			}
 		}
 		j.margin = min(j.margin, above)
-		j.loss += float64(loss(above) * run.Weight(i))
+		j.loss += float64(loss(above) * chunk.Weight(i))
 	}
-	j.square = run.MaxSquaredNorm()
+	j.square = chunk.MaxSquaredNorm()
 	return j
 }
 

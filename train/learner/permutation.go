@@ -10,38 +10,38 @@ import (
 	"halfspace/kernel"
 )
 
-// WindowEighths is the number of chunks of kernel.EighthRows rows in a window. The rows of a window are permuted
+// WindowEighths is the number of eighths of kernel.EighthRows rows in a window. The rows of a window are permuted
 // together.
 const WindowEighths = 8
 
 // A Permutation is one random order of n rows. It computes one window of rows at a time.
 //
-// The rows are cut into chunks of 512. First the chunks are permuted. Then each 8 consecutive chunks of that order make
-// a window of up to 4,096 rows, and the rows of each window are permuted. With up to 4,096 rows there is one window,
-// its chunks stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come from one PCG
-// generator. Its first word is the seed, and its second word is the number of the epoch, from 0.
+// The rows are cut into eighths of a chunk, 512 rows. First the eighths are permuted. Then each 8 consecutive eighths of
+// that order make a window of up to 4,096 rows, and the rows of each window are permuted. With up to 4,096 rows there is
+// one window, its eighths stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come
+// from one PCG generator. Its first word is the seed, and its second word is the number of the epoch, from 0.
 type Permutation struct {
-	n      int
-	rng    *rand.PCG
-	chunks []uint32 // numbers of the chunks, permuted
-	first  int      // the window to begin with
+	n       int
+	rng     *rand.PCG
+	eighths []uint32 // numbers of the eighths, permuted
+	first   int      // the window to begin with
 }
 
 // NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
 func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 	p := &Permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
-	p.chunks = make([]uint32, (n+kernel.EighthRows-1)/kernel.EighthRows)
-	for i := range p.chunks {
-		p.chunks[i] = uint32(i)
+	p.eighths = make([]uint32, (n+kernel.EighthRows-1)/kernel.EighthRows)
+	for i := range p.eighths {
+		p.eighths[i] = uint32(i)
 	}
-	if len(p.chunks) > WindowEighths {
-		shuffle(p.chunks, p.rng)
+	if len(p.eighths) > WindowEighths {
+		shuffle(p.eighths, p.rng)
 	}
 	return p
 }
 
 // Windows returns the number of windows.
-func (p *Permutation) Windows() int { return (len(p.chunks) + WindowEighths - 1) / WindowEighths }
+func (p *Permutation) Windows() int { return (len(p.eighths) + WindowEighths - 1) / WindowEighths }
 
 // Skip makes the permutation begin with the window that holds the row at position rows of the permuted order, counted
 // from 0. It returns the number of rows of that window before this position. If the permutation has no such position,
@@ -51,7 +51,7 @@ func (p *Permutation) Skip(rows int64) (within int) {
 	for ; p.first < p.Windows(); p.first++ {
 		n := int64(0)
 		for _, c := range p.Window(p.first) {
-			n += int64(p.chunkRows(c))
+			n += int64(p.eighthRows(c))
 		}
 		if rows < n {
 			return int(rows)
@@ -65,10 +65,10 @@ func (p *Permutation) Skip(rows int64) (within int) {
 // First returns the number of the window to begin with: 0 without Skip.
 func (p *Permutation) First() int { return p.first }
 
-// Window returns the numbers of the chunks of window k. It returns no chunks if k is past the last window.
+// Window returns the numbers of the eighths of window k. It returns no eighths if k is past the last window.
 func (p *Permutation) Window(k int) []uint32 {
-	lo := min(len(p.chunks), k*WindowEighths)
-	return p.chunks[lo:min(len(p.chunks), lo+WindowEighths)]
+	lo := min(len(p.eighths), k*WindowEighths)
+	return p.eighths[lo:min(len(p.eighths), lo+WindowEighths)]
 }
 
 // Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
@@ -76,29 +76,29 @@ func (p *Permutation) Window(k int) []uint32 {
 func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for _, c := range p.Window(k) {
-		dst = appendChunk(dst, c, p.chunkRows(c))
+		dst = appendEighth(dst, c, p.eighthRows(c))
 	}
 	shuffle(dst[start:], p.rng)
 	return dst
 }
 
-// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's chunks in their
+// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's eighths in their
 // permuted order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
-		dst = appendChunk(dst, uint32(i), p.chunkRows(c))
+		dst = appendEighth(dst, uint32(i), p.eighthRows(c))
 	}
 	shuffle(dst[start:], p.rng)
 	return dst
 }
 
-func (p *Permutation) chunkRows(c uint32) int {
+func (p *Permutation) eighthRows(c uint32) int {
 	return min(kernel.EighthRows, p.n-int(c)*kernel.EighthRows)
 }
 
-// appendChunk appends the numbers of the first n rows of chunk c.
-func appendChunk(dst []uint32, c uint32, n int) []uint32 {
+// appendEighth appends the numbers of the first n rows of eighth c.
+func appendEighth(dst []uint32, c uint32, n int) []uint32 {
 	for r := range uint32(n) {
 		dst = append(dst, c*kernel.EighthRows+r)
 	}

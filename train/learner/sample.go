@@ -13,7 +13,7 @@ const (
 	sampleColumns = 64 // the sample has at least sampleColumns rows for each column
 )
 
-// Sample returns as many runs as a block has, as far from each other as possible. It returns nil if there are too few
+// Sample returns as many chunks as a block has, as far from each other as possible. It returns nil if there are too few
 // rows for a sample to save time. It makes one pass over the rows. If src is a *block.Data, the sample shares its
 // memory.
 func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
@@ -37,31 +37,31 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 			if lo >= int64(b.Len()) {
 				break
 			}
-			run := b.Slice(int(lo), int(lo)+block.ChunkRows)
+			chunk := b.Slice(int(lo), int(lo)+block.ChunkRows)
 			if !stay {
-				run = run.Clone()
+				chunk = chunk.Clone()
 			}
-			run.First = k * block.ChunkRows
-			blocks = append(blocks, run)
+			chunk.First = k * block.ChunkRows
+			blocks = append(blocks, chunk)
 		}
 	}
 	return block.NewData(src.Spec(), slices.Clip(blocks)), nil
 }
 
-// sampleTask returns copies of the runs of a piece from a cluster.
-var sampleTask = distributed.New("train.sample", sampleRuns)
+// sampleTask returns copies of the chunks of a piece from a cluster.
+var sampleTask = distributed.New("train.sample", sampleChunks)
 
-func sampleRuns(ctx context.Context, piece distributed.Piece, _ struct{}) (runs []*block.Block, err error) {
+func sampleChunks(ctx context.Context, piece distributed.Piece, _ struct{}) (chunks []*block.Block, err error) {
 	for b, err := range piece.Blocks(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, b.Clone())
+		chunks = append(chunks, b.Clone())
 	}
-	return runs, nil
+	return chunks, nil
 }
 
-// remoteSample is Sample on the cluster of src. It fetches n runs; each run is one piece.
+// remoteSample is Sample on the cluster of src. It fetches n chunks; each chunk is one piece.
 func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
 	all := src.Rows() / block.ChunkRows
 	var pieces [][]int64
@@ -70,11 +70,11 @@ func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, 
 	}
 	var blocks []*block.Block
 	task := sampleTask
-	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(runs []*block.Block) error {
-		for _, run := range runs {
-			run = run.Clone() // to aligned memory
-			run.First = int64(len(blocks)) * block.ChunkRows
-			blocks = append(blocks, run)
+	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(chunks []*block.Block) error {
+		for _, chunk := range chunks {
+			chunk = chunk.Clone() // to aligned memory
+			chunk.First = int64(len(blocks)) * block.ChunkRows
+			blocks = append(blocks, chunk)
 		}
 		return nil
 	})

@@ -11,13 +11,13 @@ import (
 	"halfspace/schema"
 )
 
-// A ScatterTask names the computation of ScatterAs for a run, so that other processes can do it too.
+// A ScatterTask names the computation of ScatterAs for a chunk, so that other processes can do it too.
 type ScatterTask[A, R any] struct {
 	*distributed.PerChunk[scatterArgs[A], scattered[R]]
 }
 
 // A ScatterPart returns the argument part of Scatter for the rows of src.
-type ScatterPart[A, R any] func(src block.Source, args A) func(run block.Chunk, s, f []float64) R
+type ScatterPart[A, R any] func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R
 
 type scatterArgs[A any] struct {
 	n    int // rows of the matrix
@@ -39,19 +39,19 @@ func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
 func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
 	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.args)
-		return func(run block.Chunk) (s scattered[R]) {
-			s.products = ScatterChunk(src.Spec(), run, args.n, func(run block.Chunk, w, f []float64) { s.sums = part(run, w, f) })
+		return func(chunk block.Chunk) (s scattered[R]) {
+			s.products = ScatterChunk(src.Spec(), chunk, args.n, func(chunk block.Chunk, w, f []float64) { s.sums = part(chunk, w, f) })
 			return s
 		}
 	})}
 }
 
-// ScatterChunk is gram.Scatter for one run of rows. It returns the elements of a symmetric matrix of n rows, in the order
+// ScatterChunk is gram.Scatter for one chunk of rows. It returns the elements of a symmetric matrix of n rows, in the order
 // of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterRun panics otherwise.
-func ScatterChunk(spec *schema.Spec, run block.Chunk, n int, setWeights func(run block.Chunk, s, f []float64)) []float64 {
+func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(chunk block.Chunk, s, f []float64)) []float64 {
 	m, err := gram.NewTriangle(n)
 	if err == nil {
-		one := block.AssumeValid(block.Source(block.NewData(spec, []*block.Block{run.Block})))
+		one := block.AssumeValid(block.Source(block.NewData(spec, []*block.Block{chunk.Block})))
 		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
 	}
 	if err != nil {
@@ -61,9 +61,9 @@ func ScatterChunk(spec *schema.Spec, run block.Chunk, n int, setWeights func(run
 }
 
 // ScatterAs is Scatter. If src has a cluster, the cluster computes the task t; part must be the computation of t for a
-// run.
+// chunk.
 func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	t *ScatterTask[A, R], args A, part func(run block.Chunk, s, f []float64) R, merge func(R)) error {
+	t *ScatterTask[A, R], args A, part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return Scatter(ctx, m, src, workers, part, merge)
 	}
@@ -74,21 +74,21 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 	})
 }
 
-// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a run, the
+// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a chunk, the
 // weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
-// of the run. merge gets the sums of one run at a time, in row order for any number of workers.
+// of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers.
 func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	part func(run block.Chunk, s, f []float64) R, merge func(R)) error {
-	return scatter(ctx, m, src, workers, func(run block.Chunk, s, f []float64) func() {
-		r := part(run, s, f)
+	part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
+	return scatter(ctx, m, src, workers, func(chunk block.Chunk, s, f []float64) func() {
+		r := part(chunk, s, f)
 		return func() { merge(r) }
 	})
 }
 
-// scatter is Scatter for sums of any type: part returns a function that merges the sums of its run.
-func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(run block.Chunk, s, f []float64) (merge func())) error {
+// scatter is Scatter for sums of any type: part returns a function that merges the sums of its chunk.
+func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(chunk block.Chunk, s, f []float64) (merge func())) error {
 	var merges []func()
-	var first int64 // number of the first run of the block
+	var first int64 // number of the first chunk of the block
 	begin := func(row, rows int64) {
 		first, merges = row/block.ChunkRows, make([]func(), (rows+block.ChunkRows-1)/block.ChunkRows)
 	}
@@ -97,8 +97,8 @@ func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers in
 			merge()
 		}
 	}
-	each := func(run block.Chunk, s, f []float64) { merges[run.Number-first] = part(run, s, f) }
-	if _, ok := src.(*block.Data); !ok { // block by block: results of all runs at once could take much memory
+	each := func(chunk block.Chunk, s, f []float64) { merges[chunk.Number-first] = part(chunk, s, f) }
+	if _, ok := src.(*block.Data); !ok { // block by block: results of all chunks at once could take much memory
 		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)
 	}

@@ -3,7 +3,6 @@ package learner
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math"
 	"sync/atomic"
 
@@ -37,73 +36,42 @@ func Versus(src block.Source, class int) block.Source {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
 	spec.Classes, spec.Positive = []schema.Class{schema.StringClass("not " + own.Text), own}, 1
-	switch src := src.(type) {
-	case *block.Data:
-		var blocks []*block.Block
-		for b := range src.Blocks(context.Background()) {
-			blocks = append(blocks, versus(b, class, classes, block.Alloc[float32](len(b.Y))))
+	s := &changed{src, &spec, versusView, class, func(b, spare *block.Block) *block.Block {
+		v := *b
+		if b.Y == nil {
+			return &v
 		}
-		return block.NewData(&spec, blocks)
-	case block.Seekable:
-		return seekableVersus{one{src, &spec, class, classes}, src}
-	}
-	return one{src, &spec, class, classes}
-}
-
-// versus returns a block that shares b's features and has its new labels in y.
-func versus(b *block.Block, class, classes int, y []float32) *block.Block {
-	v := *b
-	if b.Y != nil {
-		v.Y = y[:len(b.Y)]
-		Relabel(b.Y, v.Y, class, classes)
-	}
-	return &v
-}
-
-// A one is a source of one class versus the rest.
-type one struct {
-	block.Source
-	spec           *schema.Spec
-	class, classes int
-}
-
-func (s one) Spec() *schema.Spec { return s.spec }
-
-const versusView = "train.versus"
-
-func init() { distributed.NewView(versusView, versusOf) }
-
-func versusOf(src block.Source, class, _ int) block.Source {
-	return Versus(src, class)
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (s one) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(s.Source, versusView, s.class)
-}
-
-func (s one) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return block.EachLease(s.Lend(ctx))
-}
-
-// Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
-func (s one) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
-	return block.Map(ctx, s.Source, func(b, spare *block.Block) (*block.Block, error) {
 		var y []float32
 		if spare != nil {
 			y = spare.Y[:cap(spare.Y)]
 		}
 		if len(y) < len(b.Y) {
-			y = make([]float32, len(b.Y))
+			y = block.Alloc[float32](len(b.Y))
 		}
-		return versus(b, s.class, s.classes, y), nil
-	})
+		v.Y = y[:len(b.Y)]
+		Relabel(b.Y, v.Y, class, classes)
+		return &v
+	}}
+	switch src := src.(type) {
+	case *block.Data:
+		return s.data(src)
+	case block.Seekable:
+		return seekableVersus{s, class, classes, src}
+	}
+	return s
 }
 
-// A seekableVersus is a one that is a block.Seekable.
+const versusView = "train.versus"
+
+func init() {
+	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return Versus(src, class) })
+}
+
+// A seekableVersus is the result of Versus for a block.Seekable.
 type seekableVersus struct {
-	one
-	from block.Seekable
+	*changed
+	class, classes int
+	from           block.Seekable
 }
 
 func (s seekableVersus) Sparse() bool { return s.from.Sparse() }

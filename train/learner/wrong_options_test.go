@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/gram"
 	"halfspace/internal/testproblems"
-	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
@@ -132,7 +132,7 @@ func TestWrongOptions(t *testing.T) {
 		{"eta is 2:", two, adagrad(ftrl.AdaGradOptions{Options: learner.Options{Eta: 2}})},
 		{`loss is "cubic": use logistic`, two, adagrad(ftrl.AdaGradOptions{Loss: "cubic"})},
 		{"3 classes", three, adagrad(ftrl.AdaGradOptions{})},
-		{"adagrad mixes its shards in equal shares: leave", many, described(ftrl.AdaGrad, &ftrl.AdaGradOptions{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}})},
+		{"adagrad mixes its shards in equal shares: leave", many, described(ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, &ftrl.AdaGradOptions{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}})},
 		{`column "c", row 7: 0.5 is neither 0 nor 1`, half.data(), multiply(winnow.Options{})},
 		{`column "c" has -1 and 0`, mixed.data(), multiply(winnow.Options{Literals: true})},
 		{"2 is not -1, 0 or 1", twos.data(), multiply(winnow.Options{Literals: true})},
@@ -169,15 +169,15 @@ func TestWrongOptions(t *testing.T) {
 		{"by the loss hinge", three, machine(svm.Options{})},
 		{"without l1 and nonnegative", three, machine(svm.Options{L1: 1})},
 		{"unknown form", two, kernels(kernelperceptron.Options{Form: "first"})},
-		{"unknown form", two, described(kernelperceptron.Learner, &kernelperceptron.Options{Form: "first"})},
-		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Learner, &kernelperceptron.Options{})},
-		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "spline"}})},
-		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "rbf", Gamma: -1}})},
+		{"unknown form", two, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Options{Form: "first"})},
+		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Options{})},
+		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "spline"}})},
+		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "rbf", Gamma: -1}})},
 		{"epochs is -1", two, kernels(kernelperceptron.Options{Options: learner.Options{Epochs: -1}})},
 		{"take 96", two, kernels(kernelperceptron.Options{Memory: 95})},
 		{"eta is 1e-300", two, kernels(kernelperceptron.Options{Options: learner.Options{Eta: 1e-300}})},
 		{"too large for float32", large, kernels(kernelperceptron.Options{})},
-		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: model.Kernel{Kind: "poly"}})},
+		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "poly"}})},
 	} {
 		if err := c.try(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -222,7 +222,7 @@ func TestCancelled(t *testing.T) {
 		case *winnow.Options:
 			l, rows = winnow.Learner, programRows(5000, 2, false).data()
 		case *kernelperceptron.Options:
-			l, rows = kernelperceptron.Learner, programRows(300, 2, false).data()
+			l, rows = kernelperceptron.Dual(kernelperceptron.Options{}).Learner, programRows(300, 2, false).data()
 		case *lda.Options:
 			l = lda.Learner
 		}

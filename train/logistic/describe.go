@@ -39,6 +39,9 @@ var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + 
 	},
 	Story: story, Train: learnTask}
 
+// New returns logistic regression with options.
+func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}

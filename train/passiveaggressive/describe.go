@@ -21,6 +21,9 @@ var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
 		return newStepper(spec, *s.(*Options))
 	}})
 
+// New returns the passive-aggressive algorithms with options.
+func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
 		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.C })}

@@ -1,6 +1,7 @@
 package perceptron
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -13,29 +14,51 @@ import (
 var Learner = describe(learner.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
 	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true, Begins: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
-// Pocket is the perceptron that keeps the weights with the fewest errors.
-var Pocket = describe(learner.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+// pocketed is the perceptron that keeps the weights with the fewest errors.
+var pocketed = describe(learner.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
 	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: learner.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
-// Averaged is the perceptron that keeps the mean of the weights after every visit.
-var Averaged = describe(learner.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
+// averaged is the perceptron that keeps the mean of the weights after every visit.
+var averaged = describe(learner.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
 	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
 
-// Voted is the perceptron that keeps all weights, which vote.
-var Voted = describe(learner.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
+// voted is the perceptron that keeps all weights, which vote.
+var voted = describe(learner.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: learner.Voted}, marginOption)
 
 // Of returns the learner for the options.
 func Of(o *Options) *learner.Learner {
 	switch {
 	case o.Form == learner.Voted:
-		return Voted
+		return voted
 	case o.Pocket != "":
-		return Pocket
+		return pocketed
 	case o.Form == learner.Averaged:
-		return Averaged
+		return averaged
 	}
 	return Learner
+}
+
+// New returns the perceptron, the pocket, the averaged or the voted perceptron, by the options.
+func New(o Options) learner.Configured { return learner.Configure(Of(&o), &o) }
+
+// Pocket returns the perceptron that keeps the weights with the fewest errors. The default of Options.Pocket is
+// pocket.Exact.
+func Pocket(o Options) learner.Configured {
+	o.Pocket = cmp.Or(o.Pocket, pocket.Exact)
+	return New(o)
+}
+
+// Averaged returns the perceptron that keeps the mean of the weights after every visit.
+func Averaged(o Options) learner.Configured {
+	o.Form = learner.Averaged
+	return New(o)
+}
+
+// Voted returns the perceptron that keeps all weights, which vote.
+func Voted(o Options) learner.Configured {
+	o.Form = learner.Voted
+	return New(o)
 }
 
 var (

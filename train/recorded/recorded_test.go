@@ -21,6 +21,7 @@ import (
 	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
+	"halfspace/train/learner"
 )
 
 var record = flag.Bool("record", false, "write testdata/recorded.txt from what the trainings give now")
@@ -147,24 +148,25 @@ func recorded(t *testing.T, rows table, name string, options []string) []byte {
 		case "positive":
 			rowOpt.Positive = value
 		case "balanced":
-			opt.Balanced = true
+			opt.Weights.Balanced = true
 		case "multiclass":
 			opt.Multiclass = value
 		case "calibrate":
-			opt.Calibrate = value
+			opt.Output.Calibrate = value
 		case "holdout":
 			opt.HoldOut, err = strconv.ParseFloat(value, 64)
-		case "cv":
-			opt.CV = &train.CV{}
+		case "cv": // replaces a grid before it, as when these models were recorded
+			opt.CV = train.CV{}
 			opt.CV.Folds, err = strconv.Atoi(value)
 		case "seed":
 			settings.Shared().Seed, err = strconv.ParseUint(value, 10, 64)
 		case "grid":
-			axis, values, _ := strings.Cut(value, ":")
-			if opt.CV == nil {
-				opt.CV = &train.CV{}
+			name, values, _ := strings.Cut(value, ":")
+			axis := train.Axis{Option: name}
+			for v := range strings.SplitSeq(values, ",") {
+				axis.Values = append(axis.Values, v)
 			}
-			opt.CV.Grid = append(opt.CV.Grid, train.Axis{Option: axis, Values: strings.Split(values, ",")})
+			opt.CV.Grid = append(opt.CV.Grid, axis)
 		default:
 			err = learner.Option(name).Set(settings, value)
 		}
@@ -173,7 +175,7 @@ func recorded(t *testing.T, rows table, name string, options []string) []byte {
 		}
 	}
 	data := require.Value(rows.data(rowOpt))(t)
-	f, err := train.Learn(t.Context(), data, train.New(learner, settings), opt)
+	f, err := train.Run(t.Context(), data, configure(learner, settings), opt)
 	if err != nil {
 		t.Fatalf("%s %v: %v", name, options, err)
 	}
@@ -181,3 +183,5 @@ func recorded(t *testing.T, rows table, name string, options []string) []byte {
 	require.Value(f.Model.WriteTo(&file))(t)
 	return file.Bytes()
 }
+
+func configure(l *learner.Learner, s learner.Settings) train.Learner { return learner.Configure(l, s) }

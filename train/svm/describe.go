@@ -33,6 +33,9 @@ var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(
 	},
 	Train: learnTask}
 
+// New returns the support vector machine with options.
+func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}

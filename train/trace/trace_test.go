@@ -47,7 +47,7 @@ func TestTheorem(t *testing.T) {
 		if err != nil || found.Origin == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
-		other, err := train.Learn(ctx, separated(seed+100), train.SVM(svm.Options{L2: 1}), train.Options{})
+		other, err := train.Run(ctx, separated(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
 		require.NoError(t, err)
 		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Options: learner.Options{Eta: 0.25, Order: learner.Shuffle}}, {Form: learner.Averaged}} {
 			opt := train.Options{}
@@ -67,7 +67,7 @@ func TestTheorem(t *testing.T) {
 				}
 			}}
 			o.Epochs = 1000
-			f, err := train.Learn(ctx, data, train.Perceptron(o), opt)
+			f, err := train.Run(ctx, data, perceptron.New(o), opt)
 			if err != nil || !f.Result.Converged || last != f.Result.Updates || float64(last) > ends {
 				t.Errorf("seed %d, case %d: %d updates, the last traced is %d, the bounds crossed at %v: %v", seed, k, f.Result.Updates, last, ends, err)
 			}
@@ -84,15 +84,15 @@ func TestErrors(t *testing.T) {
 	ctx := context.Background()
 	data := testproblems.RandomClasses(400, 3, 3, 0.2)
 	least, class := map[[2]int64]int64{}, 0
-	opt := train.Options{Trace: &trace.Options{To: func(p trace.Point) {
+	opt := train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(p trace.Point) {
 		if p.Class < class {
 			t.Fatalf("class %d after class %d", p.Class, class)
 		}
 		class = p.Class
 		least[[2]int64{int64(p.Class), p.Update}] = p.Errors
-	}}}
-	l := train.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{MaxUpdates: 100, Workers: 2}})
-	if _, err := train.Learn(ctx, data, l, opt); err != nil {
+	}}}}
+	l := perceptron.New(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{MaxUpdates: 100, Workers: 2}})
+	if _, err := train.Run(ctx, data, l, opt); err != nil {
 		t.Fatal(err)
 	}
 	if class != 2 || len(least) != 300 {
@@ -139,9 +139,9 @@ func TestInterrupted(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opt := train.Options{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}
+	opt := train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}}
 	rows := learner.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
-	f, err := train.Learn(ctx, rows, train.Perceptron(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{Epochs: 1000}}), opt)
+	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{Epochs: 1000}}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("the weights are %v, error %v", f, err)
 	}
@@ -189,7 +189,7 @@ func TestPasses(t *testing.T) {
 			src = binary
 		}
 		var all []trace.Point
-		f, err := train.Learn(ctx, src, l, train.Options{Trace: &trace.Options{To: func(p trace.Point) { all = append(all, p) }}})
+		f, err := train.Run(ctx, src, l, train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(p trace.Point) { all = append(all, p) }}}})
 		if err != nil || len(all) == 0 || all[len(all)-1].Row != -1 {
 			t.Fatalf("%s: %d points, %v", name, len(all), err)
 		}

@@ -15,6 +15,9 @@ var Learner = online.Complete(&learner.Learner{Name: "winnow", Minimises: "mista
 	ScaleFree: func(learner.Settings) bool { return true },
 	NotFound:  "no disjunction, or other plane that this variant finds, was found"}, newRule)
 
+// New returns Winnow with options.
+func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+
 var (
 	variantOption = learner.Option{Name: "winnow", Help: "How to lower the weights of a row that is wrongly positive: divide them (winnow2) or set them to zero (winnow1). " +
 		"balanced has weights of either sign.", Words: learner.WordsOf(Variants), Bare: true, Field: learner.FieldOf(func(o *Options) any { return &o.Variant })}

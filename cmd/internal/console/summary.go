@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
@@ -190,9 +191,9 @@ func NoProbabilities(m *model.Model) string {
 func Kernel(e *model.Expansion) []string {
 	text := "linear"
 	switch k := e.Kernel; k.Kind {
-	case "poly":
+	case gram.Polynomial:
 		text = fmt.Sprintf("(%s x.z + %s)^%d", humanize.Real(k.Gamma), humanize.Real(k.Coef0), k.Degree)
-	case "rbf":
+	case gram.RBF:
 		text = fmt.Sprintf("exp(-%s |x-z|^2)", humanize.Real(k.Gamma))
 	}
 	return []string{"kernel", text, "support", humanize.Plural(int64(len(e.Rows)), "row")}

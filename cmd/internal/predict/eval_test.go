@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"halfspace/cmd/internal/report"
+	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -53,7 +54,7 @@ func TestLoadAllKernels(t *testing.T) {
 	for i := range numbers {
 		numbers[i] = int64(i)
 	}
-	m.Expansion = &model.Expansion{Kernel: model.Kernel{Kind: "rbf", Gamma: 1}, Rows: numbers, Support: model.Pack(make([]float32, rows*features)), Coefficients: [][]byte{model.Pack(make([]float32, rows))}}
+	m.Expansion = &model.Expansion{Kernel: gram.Kernel{Kind: "rbf", Gamma: 1}, Rows: numbers, Support: model.Pack(make([]float32, rows*features)), Coefficients: [][]byte{model.Pack(make([]float32, rows))}}
 	path := filepath.Join(t.TempDir(), "m.json")
 	require.NoError(t, m.Save(path))
 	for _, c := range []struct {

@@ -1,31 +1,31 @@
 package predict
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/model"
 	"halfspace/train"
 	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
 // onlineNames lists the learners of online, the perceptron first.
 func onlineNames() []string {
-	names := []string{"perceptron"}
-	for _, l := range train.Online() {
-		names = append(names, l.Name)
-	}
-	return names
+	return append([]string{"perceptron"}, train.Names(train.Steps)...)
 }
 
 // learnerOptions lists the options of the learners of online, each name once. It leaves out order and epochs, since
 // online makes one pass in file order, and eta, which has its own flag.
 func learnerOptions() (names []string) {
-	for _, l := range train.Online() {
+	for _, name := range onlineNames()[1:] {
+		l := train.Describe(name)
 		for _, o := range l.Options {
 			if !slices.Contains([]string{"order", "epochs", "eta"}, o.Name) && !slices.Contains(names, o.Name) {
 				names = append(names, o.Name)
@@ -40,7 +40,8 @@ func addOnlineOptions(cmd *cobra.Command) {
 	for _, name := range learnerOptions() {
 		help, value := "", "NUMBER"
 		var words, users []string
-		for _, l := range train.Online() {
+		for _, learner := range onlineNames()[1:] {
+			l := train.Describe(learner)
 			o := l.Option(name)
 			if o == nil {
 				continue
@@ -95,4 +96,12 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		}
 	}
 	return nil
+}
+
+// learn learns with the learner of --algo, or the perceptron with --eta if setLearner set none.
+func (o *onlineOptions) learn(ctx context.Context, src block.Source, opt train.Options) (*train.Trained, error) {
+	if o.learner != nil {
+		return train.Run(ctx, block.AssumeValid(src), *o.learner, opt)
+	}
+	return train.Run(ctx, block.AssumeValid(src), perceptron.New(perceptron.Options{Options: learner.Options{Eta: o.eta}}), opt)
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/train"
 
@@ -221,12 +220,13 @@ type onlineReport struct {
 	total       float64 // seconds
 }
 
-func newOnlineReport(f *train.OnlineFit, interrupted bool) *onlineReport {
+func newOnlineReport(f *train.Trained, interrupted bool) *onlineReport {
 	algorithm := f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
-	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
+	c := f.Online
+	return &onlineReport{Algorithm: algorithm, LogLoss: c.Progressive[len(c.Progressive)-1].LogLoss, Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: f.Model.Training.Errors, Progressive: c.Progressive,
 		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
@@ -262,8 +262,8 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
 	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
-	f, err := train.LearnOnline(work, block.AssumeValid(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
-		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
+	online := &train.Online{Once: !again, Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }}
+	f, err := o.learn(work, src, train.Options{Init: m, Workers: o.Workers, Online: online})
 	if err == nil && !again {
 		err = ctx.Err()
 	}

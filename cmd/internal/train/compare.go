@@ -221,9 +221,9 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if len(learners) == 0 {
 		return c.nobody()
 	}
-	opt := train.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
-		Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}
-	judged, err := train.Compare(ctx, data.Refiter(), learners, o.crossValidation(), opt)
+	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Columns.SampleWeight}, Split: split,
+		CV: o.crossValidation(), Watch: train.Watch{Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}}
+	judged, err := train.Compare(ctx, data.Refiter(), opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
 	}

@@ -41,17 +41,17 @@ func TestInterruptedCompare(t *testing.T) {
 		require.NoError(t, err)
 		learners, names = append(learners, l), append(names, "--algo "+name)
 	}
-	whole, err := train.Compare(context.Background(), data, learners, train.CV{}, train.Options{})
+	whole, err := train.Compare(context.Background(), data, train.Options{CV: train.CV{}}, learners...)
 	require.NoError(t, err)
 	for begun, folds := range map[int64][]int{8: {3, 3, 2}, 1: {1, 0, 0}} { // of the trainings of each learner
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		opt := train.Options{Stage: func(s train.Stage) {
+		opt := train.Options{Watch: train.Watch{Stage: func(s train.Stage) {
 			if s.Done == begun {
 				cancel()
 			}
-		}}
-		cv, err := train.Compare(ctx, data, learners, train.CV{}, opt)
+		}}}
+		cv, err := train.Compare(ctx, data, opt, learners...)
 		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}

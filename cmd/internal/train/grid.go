@@ -80,7 +80,7 @@ func (o *trainOptions) limitShards(a *console.App) {
 
 // crossValidation returns the options of the cross-validation.
 func (o *trainOptions) crossValidation() train.CV {
-	cv := train.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
+	cv := train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.oneError}
 	if o.score.Value != autoName {
 		cv.Score = o.score.Value
 	}
@@ -131,8 +131,8 @@ func (o *trainOptions) checkCalibrate() error {
 func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	switch {
 	case !cmd.Flags().Changed("path"):
-	case o.path < 2 || o.path > train.MaxPoints:
-		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(train.MaxPoints))
+	case o.path < 2 || o.path > learner.MaxPoints:
+		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(learner.MaxPoints))
 	case o.learner.Option("l1") == nil || !o.learner.Solves:
 		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
@@ -168,7 +168,9 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 		v, err := decimal.Parse(text)
 		return err == nil && v == 0
 	}
-	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a train.Axis) bool { return a.Option == "l2" && slices.ContainsFunc(a.Values, zero) })
+	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a train.Axis) bool {
+		return a.Option == "l2" && slices.ContainsFunc(a.Values, func(v any) bool { return zero(v.(string)) })
+	})
 	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.Auto {
 		return console.Usagef("--l2 is 0: use %s", l2.Want)
 	}
@@ -227,8 +229,8 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			axis.Values = append(axis.Values, value)
 		}
 		o.axes = append(o.axes, axis)
-		if combinations *= len(axis.Values); combinations > train.MaxPoints {
-			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(train.MaxPoints))
+		if combinations *= len(axis.Values); combinations > learner.MaxPoints {
+			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(learner.MaxPoints))
 		}
 	}
 	return nil

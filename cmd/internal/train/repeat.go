@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"halfspace/dataset"
+	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
@@ -108,11 +109,11 @@ func (l *optionList) addLearner(m *model.Model) {
 		return
 	}
 	k := m.Expansion.Kernel
-	l.add("kernel", k.Kind)
-	if k.Kind != "linear" {
+	l.add("kernel", string(k.Kind))
+	if k.Kind != gram.Linear {
 		l.add("gamma", number(k.Gamma))
 	}
-	if k.Kind == "poly" {
+	if k.Kind == gram.Polynomial {
 		l.add("degree", strconv.Itoa(k.Degree))
 		l.add("coef0", number(k.Coef0))
 	}

@@ -300,7 +300,7 @@ func (o *trainOptions) defaultsText() string {
 }
 
 // page returns the report as an HTML page.
-func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths []string) *plot.Page {
+func (t *trainer) page(r *Report, f *train.Trained, sheet *console.Sheet, paths []string) *plot.Page {
 	m := f.Model
 	result := reporting.Result(sheet)
 	for i := range result.Facts {
@@ -315,9 +315,9 @@ func (t *trainer) page(r *Report, f *train.Fitted, sheet *console.Sheet, paths [
 		result.Text = strings.Split(advice, "\n")
 	}
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}, {"features", humanize.Count(int64(r.Features))}, {"label", m.Label}}
-	if f.Survey != nil {
+	if f.Profile != nil {
 		for i, c := range m.Classes {
-			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", humanize.Plural(f.Survey.Counts[i], "row"), humanize.Percent(float64(f.Survey.Counts[i])/float64(r.Rows)))})
+			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", humanize.Plural(f.Profile.Counts[i], "row"), humanize.Percent(float64(f.Profile.Counts[i])/float64(r.Rows)))})
 		}
 	}
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
@@ -358,7 +358,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 
 // stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
 // reads to judge weights, and the elements that a learner reads of the Gram matrix.
-func (t *trainer) stages(r *Report, f *train.Fitted, files int64) plot.Section {
+func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section {
 	each := float64(block.MemoryBytes(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
 	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}

@@ -67,8 +67,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		}
 	}
 	bar.End()
-	if !t.inMemory() && fitted.Survey != nil {
-		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
+	if !t.inMemory() && fitted.Profile != nil {
+		noteSurvey(a, o, t.data.Spec(), fitted.Profile)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
 	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
@@ -187,9 +187,9 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
-func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fitted, error) {
-	opt := t.fitOptions(t.App, t.bar)
-	opt.Checkpoint = t.saved
+func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
+	s := &train.Session{Options: t.fitOptions(t.App, t.bar), Rows: t.data.Refiter(), Learner: t.learner, Profile: t.survey, State: t.saved}
+	s.CV = t.crossValidation()
 	if t.learner.InMemory {
 		bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 		if t.holdsFolds() {
@@ -197,63 +197,41 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		}
 		t.Storage.Hold(bytes)
 	}
-	src := t.data.Refiter()
-	if t.path > 0 {
+	for _, step := range []struct {
+		asked   bool
+		make    func(context.Context) error
+		seconds *float64
+	}{
+		{t.path > 0, s.FollowPath, &t.seconds.CrossValidation}, {t.path == 0 && t.folds > 0, s.CrossValidate, &t.seconds.CrossValidation},
+		{t.calibrates(), s.Calibrate, &t.seconds.Calibration}, {t.choosesThreshold(), s.ChooseThreshold, &t.seconds.Threshold},
+	} {
+		if !step.asked {
+			continue
+		}
 		begin := time.Now()
-		path, err := train.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
-		if err != nil {
+		if err := step.make(ctx); err != nil {
 			return nil, console.OfLearner(err)
 		}
-		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
-		t.followed, t.learner = path, path.Best(t.learner)
-		if n := path.Unproven(); n > 0 {
-			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", humanize.Count(int64(n)), humanize.Plural(int64(len(path.Points)), "point"))
-		}
-	} else if t.folds > 0 {
-		begin := time.Now()
-		cv, err := train.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
-		}
-		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
-		t.learner = cv.Best()
+		*step.seconds = time.Since(begin).Seconds()
 	}
-	if t.calibrates() {
-		begin := time.Now()
-		c, err := train.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
+	if t.followed, t.learner = s.Path, s.Learner; s.Path != nil {
+		if n := s.Path.Unproven(); n > 0 {
+			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", humanize.Count(int64(n)), humanize.Plural(int64(len(s.Path.Points)), "point"))
 		}
-		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
-	if err := t.chooseThreshold(ctx, src, &opt); err != nil {
-		return nil, console.OfLearner(err)
-	}
-	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
-	tracer, err := t.trace(ctx, &opt)
+	tracer, err := t.trace(ctx, &s.Options)
 	if err != nil {
 		return nil, err
 	}
 	t.training = console.Watch(t.bar, t.learner)
-	t.learner.Settings.Shared().Progress = t.training.Show
-	f, err := train.LearnValidated(ctx, block.AssumeValid(t.data.Source), t.validation.Source, t.learner, opt)
+	s.Rows, s.Validation, s.HoldOut, s.Progress, s.Output.Receipt = block.AssumeValid(t.data.Source), t.validation.Source, t.share, t.training.Show, receipt
+	f, err := s.Run(ctx)
 	if f == nil {
 		tracer.Abort()
 		return nil, console.OfLearner(err)
 	}
 	t.traced = tracer.Close()
 	return f, err
-}
-
-// chooseThreshold sets the threshold of --threshold. If held-out folds choose it, chooseThreshold runs them.
-func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *train.Options) error {
-	begin := time.Now()
-	if opt.Threshold = t.threshold; !t.choosesThreshold() {
-		return nil
-	}
-	at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
-	opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
-	return err
 }
 
 // trace makes the training send its updates to the trace and the report, if there are any. A training with shards
@@ -272,9 +250,11 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (tracer *Tracer
 
 // fitOptions returns the options for package train.
 func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.Options {
-	opt := train.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
-		Note:  func(text string) { a.Note("%s", console.AsTyped(text)) },
-		Stage: console.Stage(bar)}
+	opt := train.Options{Weights: train.Weights{Balanced: o.balanced(), Classes: o.weights, Column: o.Columns.SampleWeight}, Memory: o.Storage.Memory.Bytes, Init: o.begin, Split: o.split,
+		Output: train.Output{Threshold: o.threshold}, Watch: train.Watch{Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}}
+	if o.calibrates() {
+		opt.Output.Calibrate = o.calibrate.Value
+	}
 	if o.multiclass.Value != autoName {
 		opt.Multiclass = o.multiclass.Value
 	}
@@ -282,14 +262,14 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.O
 }
 
 // print prints the report of the training. With --report it also writes the report as HTML.
-func (t *trainer) print(ctx context.Context, f *train.Fitted, interrupted bool, paths []string) error {
+func (t *trainer) print(ctx context.Context, f *train.Trained, interrupted bool, paths []string) error {
 	m, learned := f.Model, f.Result
 	r := newReport(t.trainOptions, m)
 	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
 	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
-	if f.Survey != nil {
-		r.Baseline = train.NewBaseline(m.Classes, f.Survey.Counts)
-		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
+	if f.Profile != nil {
+		r.Baseline = train.NewBaseline(m.Classes, f.Profile.Counts)
+		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Profile.Counts)
 	}
 	if r.Density = t.data.Density; r.Density > 0 {
 		r.Storage = string(dataset.Sparse)

@@ -221,11 +221,11 @@ func TestShards(t *testing.T) {
 		{passiveaggressive.Learner, squared, squaredWay, learner.Cyclic, learner.Uniform, 1, 2},
 		{passiveaggressive.Learner, squared, squaredWay, learner.FixedShuffle, learner.Uniform, 1, 3},
 		{passiveaggressive.Learner, squared, squaredWay, learner.Shuffle, learner.Uniform, 2, 3},
-		{ftrl.AdaGrad, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 1, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, learner.Cyclic, learner.Uniform, 3, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, learner.Shuffle, learner.Uniform, 2, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 4, 2},
-		{ftrl.AdaGrad, hinge, adaGradWay, learner.Random, learner.Uniform, 3, 2},
+		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 1, 2},
+		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.Cyclic, learner.Uniform, 3, 2},
+		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.Shuffle, learner.Uniform, 2, 2},
+		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 4, 2},
+		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.Random, learner.Uniform, 3, 2},
 	} {
 		rows := noisy(13_000, c.classes) // 4 runs
 		if i%2 == 1 {
@@ -234,7 +234,7 @@ func TestShards(t *testing.T) {
 		o := learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
 		stride, cols := kernel.Stride(rows.Spec().Cols()), rows.Spec().Cols()
 		want := &path{w: block.Alloc[float32](rows.Spec().Vectors() * stride)}
-		if c.learner == ftrl.AdaGrad {
+		if c.learner == ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner {
 			want.z, want.n = make([]float64, cols), make([]float64, cols)
 		}
 		for e := range uint64(o.Epochs) {

@@ -1,0 +1,158 @@
+package train
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/humanize"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
+	"halfspace/train/learner"
+	"halfspace/train/trace"
+)
+
+// Options are the options of a training beside the options of the learner. The zero value is a plain training on all
+// rows.
+type Options struct {
+	HoldOut float64 // share of the rows that is held out to count errors on, above 0 and below 1; 0: none
+	// Validation has rows to count errors on, with the spec of the rows to learn from. Some learners choose their weights
+	// by these errors. HoldOut is then only written to the model, as the share of these rows among all rows. nil: none.
+	Validation block.Source
+	Split      Split // rows that stay together in a hold-out or in folds; zero: rows are drawn within each class
+	// CV makes a cross-validation first, of the learner or of each combination of a grid. The best learner then learns.
+	// The zero value makes none.
+	CV      CV
+	Weights Weights
+	// Multiclass is, for more than two classes, model.OneVersusRest, model.Joint, or "" for the learner's default.
+	Multiclass string
+	Init       *model.Model // begin with the weights of this model; nil: with zeros
+	Online     *Online      // predict each row before the row is learned from, in one pass; nil: a training
+	Output     Output
+
+	Workers    int        // most goroutines that run at once; 0: all cores. No result depends on it
+	Seed       uint64     // seed of every random choice; 0: the learner's, which is 1 unless it was set
+	ZeroSeed   bool       // Seed 0 means the seed 0
+	Memory     int64      // most bytes for the rows and for the learners' own arrays; 0: all available memory
+	Checkpoint Checkpoint // saves the state of the training; zero: nothing is saved
+	Watch
+}
+
+// Weights are factors of the sample weights by class.
+type Weights struct {
+	Classes  map[string]float64 // weights of classes by their text; 1 for others
+	Balanced bool               // give all classes the same total weight, in place of Classes
+	Column   string             // name of the column that the sample weights came from, for the model
+}
+
+// given tells whether classes have weights.
+func (w *Weights) given() bool { return w.Balanced || len(w.Classes) > 0 }
+
+// Output says which results a training has beside the weights.
+type Output struct {
+	// Calibrate is the method by which scores become probabilities, learned on held-out folds: model.Platt,
+	// model.Isotonic, or "" for none.
+	Calibrate string
+
+	// Threshold says how to choose the score above which a model of two classes predicts the positive class: a given
+	// score, or a choice on held-out folds. The zero value is the score 0. Errors in cross-validations are counted with
+	// the score 0.
+	Threshold predict.Threshold
+
+	// Receipt receives the sums of the model, of the rows and of the weights after each epoch, which takes a pass over
+	// the rows. nil: none.
+	Receipt *model.Receipt
+}
+
+// Watch has functions that are called while a training runs. Each may be nil.
+type Watch struct {
+	Progress func(learner.Progress) // progress of the training on all rows, several times a second
+	Stage    func(Stage)            // progress of work other than that training, by one goroutine at a time
+	Note     func(text string)      // remarks for the user
+	Trace    *trace.Options         // progress of the training, update by update or pass by pass
+}
+
+// Checkpoint says where and when the state of a training is saved, and whether to resume from the state. When ctx ends,
+// Run saves the last state. After another error, the last checkpoint stays. In a cross-validation or a path, each
+// finished training or fold is saved.
+type Checkpoint = checkpoint.Options
+
+// configured returns the learner with the workers, the seed and the progress of the options.
+func (o *Options) configured(l Learner) Learner {
+	if l.Check() != nil {
+		return l
+	}
+	l.Settings = learner.CopySettings(l.Settings)
+	shared := l.Settings.Shared()
+	shared.Workers = cmp.Or(o.Workers, shared.Workers)
+	if o.Seed != 0 || o.ZeroSeed {
+		shared.SetSeed(o.Seed)
+	}
+	if o.Progress != nil {
+		shared.Progress = o.Progress
+	}
+	return l
+}
+
+// check returns an error if the source, the learner or the options can't be used. It reads no rows.
+func check(o *Session, src block.Source, l Learner) error {
+	spec, err := block.SpecOf(src)
+	if err == nil {
+		err = l.Check()
+	}
+	if err != nil {
+		return err
+	}
+	return o.check(l, spec)
+}
+
+// check returns an error if the options can't be used.
+func (o *Session) check(l Learner, spec *schema.Spec) error {
+	if err := l.CheckSettings(l.Settings); err != nil {
+		return err
+	}
+	if err := cmp.Or(o.checkCalibrate(l), o.checkThreshold(l, spec)); err != nil {
+		return err
+	}
+	validated := o.Validation != nil || o.HoldOut > 0
+	weighted := spec.Weighted || o.Weights.given()
+	switch {
+	case o.HoldOut != 0 && !(o.HoldOut > 0 && o.HoldOut < 1):
+		return fmt.Errorf("the share to hold out is %v: use one above 0 and below 1", o.HoldOut)
+	case o.CV.asked() && validated:
+		return errors.New("rows to validate on beside a cross-validation, which judges on the rows that each fold holds back: leave one of them out")
+	case o.Weights.Balanced && len(o.Weights.Classes) > 0:
+		return errors.New("balanced weights of classes beside given ones: leave one of them out")
+	case weighted && l.NoWeights != "":
+		return fmt.Errorf("weights with %s, %s: leave them out", l.Name, l.NoWeights)
+	case !spec.Bias && l.NeedsBias != "":
+		return fmt.Errorf("no bias with %s, %s: add one", l.Name, l.NeedsBias)
+	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
+		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
+	case o.Multiclass == model.Joint && !l.Joint:
+		return fmt.Errorf("%s can't learn the classes together: learn one class versus the rest", l.Name)
+	case o.Multiclass == model.Joint && l.OnlyApart(l.Settings) != "":
+		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.OnlyApart(l.Settings))
+	case o.Init != nil && o.CV.asked():
+		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
+	case o.Init != nil && !l.Begins:
+		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, humanize.OneOf(Beginners()))
+	case len(spec.Classes) <= 2:
+		if err := learner.TwoClasses(spec); err != nil {
+			return err
+		}
+	}
+	if o.Init == nil {
+		return nil
+	}
+	return beginsWith(o.Init, spec)
+}
+
+func (o *Options) note(text string) {
+	if o.Note != nil {
+		o.Note(text)
+	}
+}

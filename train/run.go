@@ -1,0 +1,299 @@
+package train
+
+import (
+	"cmp"
+	"context"
+
+	"halfspace/block"
+	"halfspace/internal/checkpoint"
+	"halfspace/internal/distributed"
+	"halfspace/internal/parallel"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/train/learner"
+)
+
+// A Session is a training and the results of the steps before it. Run makes each step that the options ask for and that
+// has no result yet; a program that reports each step calls the methods one after another.
+type Session struct {
+	Options
+	Rows    block.Source
+	Learner Learner // CrossValidate and FollowPath set it to the best learner
+
+	Profile     *DataProfile       // of the rows; nil: another pass over the rows makes it
+	Judged      *CrossValidation   // result of CrossValidate
+	Path        *Path              // result of FollowPath
+	Calibration *model.Calibration // result of Calibrate
+	ThresholdAt *float64           // result of ChooseThreshold
+	State       *checkpoint.Run    // saves the state, in place of Options.Checkpoint; Run neither opens nor finishes it
+}
+
+// Trained is the result of a training: the complete model, and its figures.
+type Trained struct {
+	Model   *model.Model
+	Result  *learner.Result
+	Own     any          // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
+	Profile *DataProfile // of the rows
+	// Visits is the sum over all classes. Result.Visits is the largest number of one class, if each class has its own
+	// training.
+	Visits          int64
+	Validation      *ErrorCount      // errors on validation rows; nil without validation rows
+	CrossValidation *CrossValidation // nil without one
+	Online          *OnlineCounts    // only with Options.Online
+	// UpdateBound is the most updates of a perceptron from Options.Init; see learner.UpdateBoundFrom. It is nil without
+	// Init, and if no theorem gives a bound.
+	UpdateBound *float64
+}
+
+// Predictor returns a predictor of the model, which goroutines may share.
+func (t *Trained) Predictor() (*predict.Predictor, error) { return predict.New(t.Model) }
+
+// Run learns a model from the rows of src. If ctx ends the training after one update or more, Run returns the model so
+// far with ctx's error. Errors: an option of the learner that is out of range or has no effect, fewer than two classes,
+// errors of block.Validate, and errors of the learner.
+//
+// A learner that visits rows in another order than the order of the source needs a *block.Data or a block.Seekable. The
+// dual form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
+func Run(ctx context.Context, src block.Source, l Learner, opt Options) (*Trained, error) {
+	return (&Session{Options: opt, Rows: src, Learner: l}).Run(ctx)
+}
+
+// Run makes the steps that have no result yet, and the training; see the function Run.
+func (s *Session) Run(ctx context.Context) (_ *Trained, err error) {
+	if s.Online != nil {
+		return s.online(ctx)
+	}
+	if s.Checkpoint.Dir == "" || s.State != nil {
+		return s.run(ctx)
+	}
+	if s.State, err = checkpoint.Open(s.Checkpoint); err != nil {
+		return nil, err
+	}
+	defer s.State.Close()
+	t, err := s.run(ctx)
+	return t, cmp.Or(err, s.State.Finish())
+}
+
+func (s *Session) run(ctx context.Context) (*Trained, error) {
+	l := s.configured(s.Learner)
+	if err := check(s, s.Rows, l); err != nil {
+		return nil, err
+	}
+	src, err := checked(ctx, s.Rows, l)
+	if err != nil {
+		return nil, err
+	}
+	validation := s.Validation
+	if validation != nil {
+		if validation, err = checked(ctx, validation, l); err == nil {
+			err = suits(validation.Spec(), src.Spec())
+		}
+		if err != nil {
+			return nil, err
+		}
+		validation = plain(validation)
+	}
+	one := *s
+	one.Rows = src
+	if s.HoldOut > 0 && validation == nil {
+		parts, err := HoldOut(ctx, src, l, s.Options)
+		if err != nil {
+			return nil, err
+		}
+		defer parts.Close()
+		one.Rows, validation = parts.Kept, parts.Held
+	}
+	if s.Path == nil && s.CV.Path > 0 {
+		err = one.FollowPath(ctx)
+	} else if s.CV.Path == 0 && s.CV.asked() && s.Judged == nil {
+		err = one.CrossValidate(ctx)
+	}
+	if err == nil && s.Output.Calibrate != "" && s.Calibration == nil {
+		err = one.Calibrate(ctx)
+	}
+	if err == nil && s.Output.Threshold.NeedsRows() && s.ThresholdAt == nil {
+		err = one.ChooseThreshold(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return one.learn(ctx, plain(one.Rows), validation, one.configured(one.Learner))
+}
+
+// checked returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
+func checked(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
+	if r, ok := src.(refited); ok {
+		return r, nil
+	}
+	again := refiter(src)
+	rows, err := block.Validate(ctx, plain(src), l.Workers())
+	if again == nil || err != nil {
+		return rows, err
+	}
+	return refited{rows, again}, nil
+}
+
+// learn learns, and writes to the model which rows it learned from and was judged on.
+func (s *Session) learn(ctx context.Context, src, validation block.Source, l Learner) (*Trained, error) {
+	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.given())
+	j := &job{Learner: l, opt: s, src: src, validation: validation, held: held}
+	if s.Output.Receipt != nil || s.State != nil {
+		j.trail = new(trail)
+	}
+	looked, survey := src, s.Profile
+	if cluster, _ := block.RemoteOf(src); cluster != nil && survey == nil {
+		var err error
+		if survey, err = NewDataProfile(ctx, src); err != nil {
+			return nil, err
+		}
+	}
+	if survey == nil {
+		survey = newSurvey(src.Spec())
+		looked = watched{src, survey}
+	}
+	print, err := j.open(ctx, looked)
+	if err != nil {
+		return nil, err
+	}
+	after, end := parallel.Grace(ctx)
+	defer end()
+	f, interrupted := j.learn(ctx, after)
+	s.save(ctx)
+	if f == nil {
+		return nil, interrupted
+	}
+	m := f.Model
+	f.Profile = survey
+	f.CrossValidation = s.Judged
+	s.tellJudged(m)
+	m.Data.Rows, m.Calibration = src.Rows(), s.Calibration
+	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
+		return nil, late
+	}
+	if m.Data.Fingerprint = print; print == "" {
+		s.stage(Stage{Name: "taking the fingerprint of the rows"})
+		m.Data.Fingerprint, err = distributed.Fingerprint(after, looked, l.Workers())
+	}
+	if err == nil && validation != nil {
+		f.Validation, err = validate(after, m, validation, l.Workers())
+	}
+	if err != nil && after.Err() == nil {
+		return nil, err
+	}
+	if m.Data.Fingerprint == "" {
+		f.Profile = s.Profile
+	}
+	if s.Output.Receipt != nil && interrupted == nil && err == nil {
+		err = j.receipt(ctx, m)
+	}
+	return f, cmp.Or(interrupted, err)
+}
+
+// A job is the rows to learn from, and the learner and options of the training.
+type job struct {
+	Learner
+	opt             *Session
+	src, validation block.Source
+	classWeights    []float64 // weights of the classes of src; nil if classes have none
+	class           int       // the class, if rows are one class versus the rest
+	// versus is the number of classes if the rows are one class versus the rest, and 0 otherwise. beside is the number
+	// of trainings that run at the same time; 0: only this one.
+	versus, beside int
+	held           int64  // bytes of all rows in memory
+	trail          *trail // gets the sums of the weights; nil: not recorded
+}
+
+func (j *job) classes() int { return len(j.src.Spec().Classes) }
+
+// together tells whether more than two classes are learned together.
+func (j *job) together() bool {
+	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsTogether(j.Settings)
+}
+
+// learn trains. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. A
+// final pass over the rows may then run until after ends. The model has no fingerprints.
+func (j *job) learn(ctx, after context.Context) (*Trained, error) {
+	one := *j
+	if j.opt.Weights.given() {
+		var err error
+		if one.classWeights, err = weightsOf(ctx, &j.opt.Weights, j.src, j.Workers()); err != nil {
+			return nil, err
+		}
+		one.src = learner.WithClassWeights(j.src, one.classWeights)
+		if j.validation != nil {
+			one.validation = learner.WithClassWeights(j.validation, one.classWeights)
+		}
+	}
+	how := one.whole
+	if j.classes() > 2 && !j.together() && !j.EachClass {
+		how = one.eachVersusRest
+	}
+	f, err := how(ctx, after)
+	if f != nil {
+		f.Model.Options.ClassWeight = one.classWeights
+	}
+	return f, err
+}
+
+// whole makes one training with the learner; see learn.
+func (j *job) whole(ctx, after context.Context) (*Trained, error) {
+	settings, recorder, err := j.traced(ctx)
+	if err != nil {
+		return nil, err
+	}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	if j.validation != nil {
+		task.Validation = block.AssumeValid(j.validation)
+	}
+	learned, err := j.Learner.Learner.Train(ctx, task)
+	if bad := recorder.Flush(after); bad != nil && after.Err() == nil {
+		return nil, bad
+	}
+	if learned == nil {
+		return nil, err
+	}
+	r := learned.Result
+	if err != nil && ctx.Err() != nil && !r.Interrupted { // also if ctx ended in the last pass, which only counts
+		r.Interrupted, r.Errors = true, 0
+	}
+	if err != nil && !r.Interrupted {
+		return nil, err
+	}
+	if r.Interrupted && !j.InMemory {
+		if late := j.evaluate(after, r); late != nil {
+			if after.Err() == nil {
+				return nil, late
+			}
+			r.Uncounted = true
+		}
+	}
+	m := j.model(r)
+	if learned.Keep != nil {
+		learned.Keep(m)
+	}
+	if r.Interrupted && m.Voters != nil { // the mean of the voters was evaluated
+		wrong, late := Count(after, m, j.src, j.Workers())
+		if late != nil && after.Err() == nil {
+			return nil, late
+		}
+		if m.Training.Errors, r.Predicted = &wrong.Errors, nil; late != nil {
+			m.Training.Errors = nil
+		}
+	}
+	f := &Trained{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}
+	if j.opt.Init != nil {
+		f.UpdateBound = j.updateBound(r)
+	}
+	return f, err
+}
+
+// begin returns the initial weights, or nil for zeros.
+func (j *job) begin() *learner.Start {
+	switch {
+	case j.opt.Init == nil:
+		return nil
+	case j.versus > 0:
+		return learner.StartOf(j.opt.Init, j.class)
+	}
+	return learner.StartOf(j.opt.Init, -1)
+}

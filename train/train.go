@@ -1,0 +1,130 @@
+// Package train does whole trainings on the rows of any block.Source.
+//
+// Run learns a complete *model.Model with a learner, such as logistic.New(logistic.Options{L2: 1}) or the learner that
+// Named returns. Options hold rows out, cross-validate, choose from a grid, give weights to classes, or predict each row
+// before it is learned from. CrossValidate judges a learner on rows that it didn't learn from, Compare judges several
+// learners on the same folds, and Evaluate judges a model.
+//
+// The model is byte for byte the model of the command with the same options and seed. An option that the learner
+// doesn't use is an error.
+//
+// Package train uses neither files nor Arrow: package dataset opens files as sources, and package block makes sources of
+// rows in memory. A new learner is one package with a description, and one line in Learners.
+package train
+
+import (
+	"fmt"
+	"math"
+
+	"halfspace/internal/humanize"
+	"halfspace/internal/suggest"
+	"halfspace/train/ftrl"
+	"halfspace/train/kernelperceptron"
+	"halfspace/train/lda"
+	"halfspace/train/learner"
+	"halfspace/train/logistic"
+	"halfspace/train/passiveaggressive"
+	"halfspace/train/perceptron"
+	"halfspace/train/svm"
+	"halfspace/train/winnow"
+)
+
+// Learner is a learning algorithm with its options. The package of the algorithm makes it.
+type Learner = learner.Configured
+
+// Passes are the options that learners share which visit rows one by one: the field Options of their options. The zero
+// value stands for defaults.
+type Passes = learner.Options
+
+// Progress tells how far a training has come; see Watch.
+type Progress = learner.Progress
+
+// Axis is an option, and the values that a grid sets it to; see Vary.
+type Axis = learner.Axis
+
+// Vary returns the axis of a grid that sets an option to each of the values: numbers, bools, or texts as a user types
+// them.
+func Vary(option string, values ...any) Axis { return Axis{Option: option, Values: values} }
+
+// Learners lists the description of every learner.
+var Learners = []*learner.Learner{
+	perceptron.New(perceptron.Options{}).Learner,
+	perceptron.Pocket(perceptron.Options{}).Learner,
+	perceptron.Averaged(perceptron.Options{}).Learner,
+	perceptron.Voted(perceptron.Options{}).Learner,
+	winnow.Learner,
+	kernelperceptron.Dual(kernelperceptron.Options{}).Learner,
+	kernelperceptron.New(kernelperceptron.Options{}).Learner,
+	logistic.Learner,
+	lda.Learner,
+	svm.Learner,
+	passiveaggressive.Learner,
+	ftrl.FTRL,
+	ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner,
+}
+
+// Names returns the names of the learners that have every property: all learners without a property.
+func Names(has ...func(*learner.Learner) bool) (names []string) {
+	for _, l := range Learners {
+		all := true
+		for _, is := range has {
+			all = all && is(l)
+		}
+		if all {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// Beginners returns the names of the learners that can begin with the weights of a model.
+func Beginners() []string { return Names(func(l *learner.Learner) bool { return l.Begins }) }
+
+// Describe returns the description of the learner with the name, or nil.
+func Describe(name string) *learner.Learner {
+	for _, l := range Learners {
+		if l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
+// Named returns the learner with the name, with the defaults of the command.
+func Named(name string) (Learner, error) {
+	l := Describe(name)
+	if l == nil {
+		advice := ""
+		if near := suggest.Name(name, Names()); near != "" {
+			advice = ": did you mean " + near + "?"
+		}
+		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, humanize.OneOf(Names()), advice)
+	}
+	return Learner{Learner: l, Settings: l.New()}, nil
+}
+
+// updateBound returns the most updates that the learner can make on these rows in any order, from its initial weights.
+// It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
+// or for several trainings one versus the rest.
+func (j *job) updateBound(learned *learner.Result) *float64 {
+	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+		return nil
+	}
+	margin, l2 := j.Perceptron(j.Settings)
+	if l2 > 0 {
+		return nil
+	}
+	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	if j.opt.Init == nil {
+		return finite(learned.UpdateBound(margin, eta))
+	}
+	return finite(learner.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
+}
+
+// finite returns a pointer to the bound, or nil if the bound is +Inf.
+func finite(bound float64) *float64 {
+	if math.IsInf(bound, 0) {
+		return nil
+	}
+	return &bound
+}
