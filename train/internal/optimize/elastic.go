@@ -113,14 +113,20 @@ func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.featu
 // Gap returns an upper bound of the objective at the point minus the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
 
-// measure returns the objective and the gap at p for learner.Progress.
+// measure returns the objective, its gap and the norm of its gradient at p for learner.Progress. The norm is NaN if the
+// penalty has no gradient.
 func (s *Search) measure(p *Point) *learner.Measure {
 	features := len(p.W)
 	if s.Bias {
 		features--
 	}
-	objective := p.Loss + s.Of(p.W[:features])
-	return &learner.Measure{Objective: objective, Gradient: math.NaN(), Gap: max(0, objective-s.Lower)}
+	objective, norm := p.Loss+s.Of(p.W[:features]), math.NaN()
+	if s.L1 == 0 && !s.NonNegative {
+		gradient := append([]float64(nil), p.Gradient[:len(p.W)]...)
+		f64.Axpy(gradient[:features], s.L2, p.W[:features])
+		norm = learner.Norm(gradient)
+	}
+	return &learner.Measure{Objective: objective, Gradient: norm, Gap: max(0, objective-s.Lower)}
 }
 
 // Begin makes a pass at w, and sets the point to w.
