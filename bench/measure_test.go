@@ -16,7 +16,6 @@ import (
 
 	"halfspace/internal/race"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -24,7 +23,7 @@ import (
 // few measures a few items for a short time, once for all tests: on the best level by one worker, or in full tests on every level by all.
 var few = sync.OnceValues(func() (*Report, error) {
 	opt := Options{Only: []string{"Tile", "RankKUpdate", "Dot/type=float32/n=2048", "Train/learner=voted"}, Rounds: 1, Time: time.Millisecond, Version: "test"}
-	if testsize.Small() {
+	if require.Small() {
 		opt.Levels, opt.Workers = kernel.Levels()[len(kernel.Levels())-1:], 1
 	}
 	return Run(context.Background(), opt)
@@ -36,7 +35,7 @@ func TestRun(t *testing.T) {
 	r, err := few()
 	require.NoError(t, err)
 	levels := kernel.Levels()
-	if testsize.Small() {
+	if require.Small() {
 		levels = levels[len(levels)-1:]
 	}
 	for _, l := range levels {

@@ -20,7 +20,6 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"
@@ -47,7 +46,7 @@ type problem struct {
 // families only.
 func problems() (all []problem) {
 	sizes := []int{2000, 40_960} // the larger is enough for a sample
-	if testsize.Small() {
+	if require.Small() {
 		sizes = sizes[:1]
 	}
 	for _, rows := range sizes {
@@ -57,7 +56,7 @@ func problems() (all []problem) {
 			}})
 		}
 	}
-	if testsize.Small() {
+	if require.Small() {
 		return all
 	}
 	return append(all, realProblems()...)
@@ -247,7 +246,7 @@ func TestOptima(t *testing.T) {
 	var lines []string
 	step := 1 // make bench-optima takes all problems
 	if *table == "" && *export == "" && *onlyNamed == "" {
-		if step = 3; testsize.Small() {
+		if step = 3; require.Small() {
 			step = 6
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // A counter is an allocator that knows how much is allocated.
@@ -82,7 +81,7 @@ func largePages(t *testing.T, cols, rows, group int, dictionary bool) string {
 // TestPagesInMemory: within a bound fewer row groups are read side by side, and where not even one fits, the error says
 // so. What is allocated stays within the bound and some batches.
 func TestPagesInMemory(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("a million rows")
 	}
 	const rows, group, bound, batches = 1_000_000, 200_000, 12 << 20, 6 << 20

@@ -18,7 +18,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -89,7 +88,7 @@ func TestChanges(t *testing.T) {
 func TestChangesInPass(t *testing.T) {
 	t.Parallel()
 	names := everyFormat
-	if testsize.Small() {
+	if require.Small() {
 		names = []string{"a.parquet", "a.csv", "b.csv.gz", "a.arrow", "a.svm"}
 	}
 	for _, path := range inFormats(t, numbersTable(t, 90_000, false), 30_000, names) { // more text than is read to find the types

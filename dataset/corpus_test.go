@@ -22,7 +22,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -110,7 +109,7 @@ var loadable = []string{"alltypes_dictionary", "alltypes_plain", "alltypes_plain
 // TestCorpus reads conformance files, damaged files and crashers of other readers, each in a process of its own: none
 // may panic, hang, take much memory or say more than a line.
 func TestCorpus(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("reads some hundred files, each in a process of its own")
 	}
 	root := filepath.Join("..", "..", "shared", "data", "parquet")

@@ -23,7 +23,6 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -72,7 +71,7 @@ func smallFiles(tb testing.TB) map[string][]byte {
 // TestDamage changes bytes of small files, and cuts them at random lengths: reading them ends, with all rows or an
 // error of one line, and leaves no memory behind.
 func TestDamage(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("reads some thousands of damaged files, each by itself")
 	}
 	for name, data := range smallFiles(t) {

@@ -20,7 +20,6 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -81,7 +80,7 @@ func TestDictionaries(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 14))
 	trials := 60
-	if testsize.Small() {
+	if require.Small() {
 		trials = 9
 	}
 	for trial := range trials {

@@ -19,7 +19,6 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // Pieces of footers in Thrift's compact protocol, as little of each as there need be. A struct ends with 0.
@@ -62,7 +61,7 @@ func parquetOf(footer []byte) []byte {
 // TestHostileFooters reads footers that claim what isn't there or have others recurse, in a process of its own: a process
 // that runs out of memory or of stack ends.
 func TestHostileFooters(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("bounds the memory of a process, to which the race detector adds its own")
 	}
 	const thriftStruct = 12
@@ -181,7 +180,7 @@ func FuzzFooter(f *testing.F) {
 // TestHostileSchemas reads Arrow schemas whose columns, or whose texts, are all the same table: 4 bytes each, for which Arrow
 // makes some hundred.
 func TestHostileSchemas(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("bounds the memory of a process, to which the race detector adds its own")
 	}
 	const n = 4_000_000

@@ -22,7 +22,6 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/blob"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -249,7 +248,7 @@ func TestBadDisk(t *testing.T) {
 // written, and neither goroutines nor memory are left behind.
 func TestCancel(t *testing.T) {
 	names, counts := everyFormat, []int{1, 4}
-	if testsize.Small() {
+	if require.Small() {
 		names, counts = []string{"a.parquet", "a.csv", "b.csv.gz", "a.arrow", "a.svm"}, counts[1:]
 	}
 	paths := inFormats(t, numbersTable(t, 40_000, false), 3000, names)

@@ -27,7 +27,6 @@ import (
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -52,7 +51,7 @@ func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 
 // TestPublishedData reads real files and counts rows, features and classes as their publishers do.
 func TestPublishedData(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("all of the data sets")
 	}
 	root := filepath.Join("..", "..", "shared", "data")

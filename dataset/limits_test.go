@@ -17,7 +17,6 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -81,11 +80,11 @@ func TestWidth(t *testing.T) {
 		"Arrow fixed lists": {lists("f.arrow", true), most, most + 1, ""},
 		"Parquet lists":     {lists("l.parquet", false), most, most + 1, ""},
 	} {
-		if testsize.Small() && (name == "Arrow fixed lists" || name == "hashed text" || name == "svmlight from 0") {
+		if require.Small() && (name == "Arrow fixed lists" || name == "hashed text" || name == "svmlight from 0") {
 			continue
 		}
 		for _, n := range []int{c.fits, c.wide} {
-			if testsize.Small() && n == c.fits && name == "one-hot text" {
+			if require.Small() && n == c.fits && name == "one-hot text" {
 				continue
 			}
 			path := c.file(n)

@@ -14,7 +14,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -28,7 +27,7 @@ func TestManyCategories(t *testing.T) {
 	}
 	path := textFile(t, "a.csv", string(text))
 	for categorical, width := range map[string]int{"onehot": rows, "hash:24": 0} {
-		if testsize.Small() && width == 0 {
+		if require.Small() && width == 0 {
 			continue
 		}
 		data := require.Value(Load(context.Background(), path, Options{Label: "y", Categorical: categorical, Storage: Auto}))(t)

@@ -23,7 +23,6 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -200,7 +199,7 @@ func partsTable(t *testing.T, rows int, classes []string, wrong map[int]float32)
 func TestParts(t *testing.T) {
 	t.Parallel()
 	rows, tables, counts := 6*block.ChunkRows+400, [][]string{{"yes", "no"}, {"c", "b", "a"}}, []int{1, 2, 3, 8}
-	if testsize.Small() {
+	if require.Small() {
 		rows, tables, counts = 3*block.ChunkRows+400, tables[1:], counts[:2] // four blocks
 	}
 	for _, classes := range tables {
@@ -246,7 +245,7 @@ func TestParts(t *testing.T) {
 func TestPartsErrors(t *testing.T) {
 	t.Parallel()
 	rows := 6*block.ChunkRows + 400
-	if testsize.Small() {
+	if require.Small() {
 		rows = 3*block.ChunkRows + 400
 	}
 	var features []string
@@ -263,7 +262,7 @@ func TestPartsErrors(t *testing.T) {
 				t.Errorf("%d workers: %v, want row %d", workers, err, first)
 			}
 		}
-		if testsize.Small() {
+		if require.Small() {
 			break
 		}
 	}

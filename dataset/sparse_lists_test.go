@@ -17,7 +17,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -155,7 +154,7 @@ func TestSparseLists(t *testing.T) {
 	t.Parallel()
 	const width = 50
 	rows := 4200
-	if testsize.Small() {
+	if require.Small() {
 		rows = 500
 	}
 	for _, nulls := range schema.AllNulls {
@@ -216,7 +215,7 @@ func TestWideLists(t *testing.T) {
 		t.Errorf("%s: dense rows: error %v", form, err)
 	}
 	for i, form := range slices.Sorted(maps.Keys(sparseForms)) {
-		if testsize.Small() && i > 1 {
+		if require.Small() && i > 1 {
 			break
 		}
 		narrow := filepath.Join(dir, "narrow.arrow")

@@ -26,7 +26,6 @@ import (
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -274,7 +273,7 @@ func TestEveryType(t *testing.T) {
 	codecs := []compress.Compression{compress.Codecs.Uncompressed, compress.Codecs.Snappy, compress.Codecs.Gzip,
 		compress.Codecs.Brotli, compress.Codecs.Zstd}
 	trials := 10
-	if testsize.Small() {
+	if require.Small() {
 		trials = 2
 	}
 	for trial := range trials {

@@ -17,7 +17,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -65,7 +64,7 @@ func everyWay(t *testing.T, rec arrow.Record, opt Options, want []*block.Block, 
 	d, err := fromRecord(t, rec, 1001, opt)
 	check("records", d, err)
 	workers := []int{1, 2, 3, 8}
-	if testsize.Small() {
+	if require.Small() {
 		workers = []int{1, 3}
 	}
 	for _, opt.Workers = range workers {

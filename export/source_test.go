@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/model"
 )
 
@@ -151,7 +150,7 @@ func run(t *testing.T, all []sample, program string) []byte {
 
 // TestGo builds the Go package of every sample and holds its scores against those of package predict.
 func TestGo(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("builds a program")
 	}
 	all, dir := samples(t, sourceRows), t.TempDir()

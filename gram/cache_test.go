@@ -12,7 +12,6 @@ import (
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
@@ -30,7 +29,7 @@ func testRowCache(t *testing.T) {
 		kernels = append(kernels, k)
 	}
 	sizes := [][2]int{{1, 1}, {40, 3}, {50, 300}, {170, 30}}
-	if testsize.Small() {
+	if require.Small() {
 		sizes = sizes[:2]
 	}
 	for _, size := range sizes {

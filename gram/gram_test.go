@@ -11,7 +11,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -146,7 +145,7 @@ func testGram(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sizes := [][2]int{{0, 3}, {1, 1}, {5, 0}, {1, 300}, {6, 16}, {7, 17}, {143, 2}, {145, 3}, {193, 5}, {33, 255}, {33, 256}, {400, 3},
 		{33, 257}, {17, 600}, {241, 2}}
-	if testsize.Small() {
+	if require.Small() {
 		sizes = sizes[:12]
 	}
 	for range 5 {
@@ -166,7 +165,7 @@ func testGram(t *testing.T) {
 
 // TestWide has rows so long that not all fit into the packed rows at once. It checks a sample of the elements.
 func TestWide(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("takes long")
 	}
 	rng := rand.New(rand.NewPCG(13, 14))

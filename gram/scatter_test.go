@@ -10,7 +10,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/kerneltest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -149,7 +148,7 @@ func testScatter(t *testing.T) {
 					}
 				}
 			}
-			if testsize.Small() {
+			if require.Small() {
 				break
 			}
 		}

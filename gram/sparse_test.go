@@ -7,7 +7,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 )
 
 // sparseTable returns rows that store few elements, most of them in the first columns, and some none.
@@ -26,7 +25,7 @@ func sparseTable(rows, cols, each int) (x [][]float64, y []float64) {
 // TestSparseProducts: products of rows that store few elements equal those of the same rows in dense form.
 func TestSparseProducts(t *testing.T) {
 	size, cols, each := 701, 3000, 20
-	if testsize.Small() { // as under emulation
+	if require.Small() { // as under emulation
 		size, cols, each = 120, 500, 6
 	}
 	x, y := sparseTable(size, cols, each)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/internal/kerneltest"
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 )
 
@@ -36,7 +36,7 @@ func testCandidates(t *testing.T) {
 			for _, cols := range []int{1, 2, 7, 8, 29, 33, 100} {
 				for _, rows := range []int{0, 1, 23, 24, 100, 600} {
 					for _, n := range []int{0, 1, 5, 64, 130} {
-						if testsize.Small() && rows*n*cols > 100*64*4 { // with few columns, also many tiles
+						if require.Small() && rows*n*cols > 100*64*4 { // with few columns, also many tiles
 							continue
 						}
 						if rows*n*cols <= 64*600*29 || rows <= 24 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/internal/kerneltest"
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 )
 
@@ -37,7 +37,7 @@ func testSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, rows := range []int{0, 1, 7, kernel.EighthRows + 100} {
 		for _, cols := range []int{1, 9, 70, 300} {
-			if testsize.Small() && rows*cols > 300_000 {
+			if require.Small() && rows*cols > 300_000 {
 				continue
 			}
 			dense, s := bothForms(rng, rows, cols, []float64{0.05, 0.9}[rng.IntN(2)])

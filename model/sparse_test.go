@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -47,7 +46,7 @@ func TestSparseWeights(t *testing.T) {
 		features, classes, step int
 		sparse                  bool
 	}{{wideModel, 2, 50, false}, {wideModel + 1, 2, 50, true}, {wideModel + 1, 3, 50, true}, {wideModel + 1, 2, 1, false}, {schema.MaxFeatures + 5, 2, 9, true}} {
-		if testsize.Small() && i == 4 {
+		if require.Small() && i == 4 {
 			break // TestUnnamedFeatures has a wider model
 		}
 		m := wide(c.features, c.classes, c.step)

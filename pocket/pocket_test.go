@@ -13,7 +13,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -156,7 +155,7 @@ func TestLiteral(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	seeds := uint64(2000)
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 200
 	}
 	var candidates, all, scored, marked int64
@@ -217,7 +216,7 @@ func TestRowsScored(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	rows, candidates := 5*block.ChunkRows, 600
-	if testsize.Small() {
+	if require.Small() {
 		candidates = 300
 	}
 	const cols = 9

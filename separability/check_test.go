@@ -14,7 +14,6 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/synth"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 )
 
 // A stream overwrites each block when the next is asked for. It may fail in a pass.
@@ -45,7 +44,7 @@ func TestPasses(t *testing.T) {
 		{synth.Options{Noise: 0.1}, NotSeparable, 60},
 		{synth.Options{Margin: 0.01}, Separable, 400}, // of a radius of 9
 	} {
-		if c.opt.Rows, c.opt.Features = 50_000, 28; testsize.Small() {
+		if c.opt.Rows, c.opt.Features = 50_000, 28; require.Small() {
 			c.opt.Rows = 20_000
 		}
 		r := require.Value(Check(context.Background(), synth.Blocks(c.opt), Options{}))(t)

@@ -11,7 +11,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 )
 
 // folded returns the rows of a data set times their labels.
@@ -170,7 +169,7 @@ func agree(t *testing.T, data *block.Data) *Result {
 
 // trials returns how many random problems a test makes.
 func trials(n int) int {
-	if testsize.Small() {
+	if require.Small() {
 		return n / 5
 	}
 	return n

@@ -18,7 +18,6 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/train"
 )
 
@@ -57,7 +56,7 @@ func TestResume(t *testing.T) {
 			continue // it saves nothing
 		}
 		all := c.inOrders()
-		if testsize.Small() {
+		if require.Small() {
 			all = all[k%len(all):][:1]
 		}
 		for j, c := range all {
@@ -91,7 +90,7 @@ func resumed(t *testing.T, c training, f form) {
 		t.Fatal(err)
 	}
 	dir, stops, mostStops := t.TempDir(), 0, 8
-	if testsize.Small() {
+	if require.Small() {
 		mostStops = 2
 	}
 	for {

@@ -15,7 +15,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/train"
 )
 
@@ -80,7 +79,7 @@ func TestInvarianceOfFiles(t *testing.T) {
 			}
 			want := learn(ways[2], 2)
 			for k, w := range ways {
-				if w.stream && l.InMemory || testsize.Small() && (k+turn)%6 > 0 {
+				if w.stream && l.InMemory || require.Small() && (k+turn)%6 > 0 {
 					continue
 				}
 				if got := learn(w, 1+k%3); !bytes.Equal(got, want) {

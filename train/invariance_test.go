@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/internal/race"
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train"
 )
@@ -40,7 +40,7 @@ func TestInvariance(t *testing.T) {
 	for _, c := range trainings {
 		all := c.inOrders()
 		first := made[c.learner] % len(all)
-		if made[c.learner]++; testsize.Small() {
+		if made[c.learner]++; require.Small() {
 			all, first = all[first:][:1], -1
 		}
 		for i, c := range all {

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/separability"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -167,7 +167,7 @@ func optimum(problems []*precise, from [][]float64) (least float64, exists bool)
 func TestOptima(t *testing.T) {
 	t.Parallel()
 	first, sets, luck := uint64(0), uint64(2000), 0.0
-	if testsize.Small() {
+	if require.Small() {
 		first, sets, luck = 40, 40, 3 // the first that need every bound on the gap
 	}
 	tallies := map[string]*tally{}

@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -115,7 +114,7 @@ func heldLoss(t *testing.T, x [][]float64, y []float64, folds int, of func(share
 // TestPathPasses: a path of 100 penalties takes at most 200 passes over the rows.
 func TestPathPasses(t *testing.T) {
 	rows, features := 20_000, 28
-	if testsize.Small() {
+	if require.Small() {
 		rows, features = 3000, 12
 	}
 	x, y := pathRows(rows, features)

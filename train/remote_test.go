@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -135,7 +135,7 @@ func thin(n, features, elements int, bias bool) *block.Data {
 func TestRemote(t *testing.T) {
 	for _, c := range remotes {
 		names := strings.Split(c.rows, ",")
-		if testsize.Small() {
+		if require.Small() {
 			names = names[:1]
 		}
 		for _, name := range names {

@@ -17,7 +17,6 @@ import (
 	"math"
 
 	"halfspace/internal/humanize"
-	"halfspace/internal/suggest"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"
@@ -95,7 +94,7 @@ func Named(name string) (Learner, error) {
 	l := Describe(name)
 	if l == nil {
 		advice := ""
-		if near := suggest.Name(name, Names()); near != "" {
+		if near := humanize.Nearest(name, Names()); near != "" {
 			advice = ": did you mean " + near + "?"
 		}
 		return Learner{}, fmt.Errorf("unknown learner %q: use %s%s", name, humanize.OneOf(Names()), advice)

@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // long tells whether the environment asks for tests that take many minutes.
@@ -172,7 +172,7 @@ func ulps(got float64, exact *big.Float) (err float64, subnormal bool) {
 // TestElementaryF64 compares the functions with the oracles.
 func TestElementaryF64(t *testing.T) {
 	n := 30_000
-	if testsize.Small() {
+	if require.Small() {
 		n = 3000
 	}
 	if long {
@@ -242,7 +242,7 @@ func TestLogistic(t *testing.T) {
 func TestElementaryF32(t *testing.T) {
 	const parts = 16
 	stretch, step := 256, int64(1<<20)
-	if testsize.Small() {
+	if require.Small() {
 		step = 1 << 23
 	}
 	if long {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // TestFMA32Exact compares the emulation with exact arithmetic, rounded once by math/big. Many sums lie half-way between two float32,
@@ -25,7 +25,7 @@ func TestFMA32Exact(t *testing.T) {
 		}
 	}
 	rounds, twice := 2_000_000, 0
-	if testsize.Small() {
+	if require.Small() {
 		rounds /= 10
 	}
 	for range rounds {

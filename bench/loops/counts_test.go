@@ -16,7 +16,6 @@ import (
 
 	"halfspace/bench/loops"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
@@ -61,7 +60,7 @@ func mark() {}
 // TestCounts: each kernel executes as many instructions as recorded, up to an allowance. They don't depend on the load of
 // the machine. Fewer are an error too, so that the record follows an improvement.
 func TestCounts(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("runs the kernels in an emulator")
 	}
 	valgrind, err := exec.LookPath("valgrind")

@@ -6,12 +6,12 @@ import (
 	"bytes"
 	"testing"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // TestReportsInBrowser shows reports in a browser, narrow and wide, light and dark, and prints them.
 func TestReportsInBrowser(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("starts a browser")
 	}
 	const iris, cancer = "examples/iris.parquet", "examples/breast-cancer.parquet"

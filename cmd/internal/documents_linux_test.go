@@ -16,7 +16,6 @@ import (
 
 	"halfspace/internal/race"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 var updateDocs = flag.Bool("update-docs", false, "write into the documents what their commands print now")
@@ -196,7 +195,7 @@ func (d *document) command(line string) []string {
 	if _, err := exec.LookPath("python3"); err != nil && strings.HasPrefix(line, "python3 ") {
 		d.t.Skip("missing: python3")
 	}
-	if testsize.Small() { // half a million rows show nothing that fewer don't
+	if require.Small() { // half a million rows show nothing that fewer don't
 		line = strings.ReplaceAll(line, "--rows 500000 ", "--rows 20000 ")
 	}
 	cmd := exec.Command("bash", "-e", "-c", line)

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // estimators are all learners, with options for small data. What is checked of each of them is what scikit-learn checks of every
@@ -51,7 +50,7 @@ func estimatorRows(classes int, boolean bool) (header string, lines []string) {
 // eachEstimator runs a check for each learner on rows of two classes and of three.
 func eachEstimator(t *testing.T, check func(t *testing.T, e *estimator)) {
 	for i, options := range estimators {
-		if testsize.Small() && i%3 != 0 {
+		if require.Small() && i%3 != 0 {
 			continue
 		}
 		for classes := 2; classes <= 3; classes++ {

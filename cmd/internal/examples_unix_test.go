@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // TestHelpExamples runs every example of every verb's help on small files of the names that they use.
@@ -61,7 +60,7 @@ func shell(t *testing.T) (dir string) {
 func runAll(t *testing.T, dir string, lines []string) {
 	t.Helper()
 	for _, line := range lines {
-		if testsize.Small() { // a million rows show nothing that fewer don't
+		if require.Small() { // a million rows show nothing that fewer don't
 			line = strings.ReplaceAll(line, "--rows 1000000 ", "--rows 20000 ")
 		}
 		if !strings.Contains(line, "bench compare") { // one item shows what all do

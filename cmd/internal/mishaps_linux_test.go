@@ -18,7 +18,6 @@ import (
 
 	"halfspace/internal/race"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/model"
 )
@@ -55,7 +54,7 @@ func TestMishaps(t *testing.T) {
 		t.Run(strings.ReplaceAll(m.name, " ", "_"), func(t *testing.T) {
 			tries, seed, set := m.few, uint64(1), ", short"
 			switch {
-			case testsize.Small():
+			case require.Small():
 				tries = max(1, tries/3)
 			case *mishapTable != "":
 				tries, seed, set = m.many, 2, ""

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // feed puts text on standard input, and an end behind it if that is asked for. What it returns is closed once all is on its way.
@@ -87,7 +86,7 @@ func TestOnlineStream(t *testing.T) {
 	for name, label := range map[string]string{"x.csv": "y", "x.arrow": "y", "x.svm": "label"} {
 		path := filepath.Join(dir, name)
 		if name != "x.csv" {
-			if testsize.Small() {
+			if require.Small() {
 				continue
 			}
 			succeed(t, "convert", csv, "--label", "y", "--out", path)
@@ -113,7 +112,7 @@ func TestOnlineStream(t *testing.T) {
 		rows + "nonsense,1,1\n":            `line 600002, column "a": "nonsense" is not a number`,
 		strings.Repeat("1,0\n", 4) + "1\n": "line 5",
 	} {
-		if len(text) > 1<<20 && testsize.Small() {
+		if len(text) > 1<<20 && require.Small() {
 			continue
 		}
 		feed(text)

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // leastLetter is the least size of letters in pixels. leastContrast is the least contrast of a text with its background
@@ -109,7 +108,7 @@ func heard(nodes []screenNode, tables, pictures int) (found []string) {
 
 // TestPageFaults: each fault of a page is found, and a page without any has none.
 func TestPageFaults(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("SKIPPED: a browser takes seconds")
 	}
 	b := startBrowser(t)

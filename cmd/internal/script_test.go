@@ -19,7 +19,6 @@ import (
 
 	"halfspace/internal/race"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 )
 
@@ -79,7 +78,7 @@ func runScripts(t *testing.T, dir string, serial bool) {
 			if cond != "full" {
 				return false, fmt.Errorf("unknown condition %s", cond)
 			}
-			return !testsize.Small(), nil
+			return !require.Small(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"halfspace": scriptHalfspace, "error": scriptError, "usage": scriptUsage, "fails": scriptFails, "notes": scriptNotes,

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/testblas"
 
 	"halfspace/internal/kerneltest"
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // TestSuite runs gonum's own tests of the functions of float64 that run on the kernels.
@@ -37,7 +37,7 @@ func TestSingle(t *testing.T) {
 	const most = 300
 	a, b, c := numbers((most+1)*(most+2)), numbers((most+1)*(most+2)), numbers((most+1)*(most+2))
 	rounds := 300
-	if testsize.Small() {
+	if require.Small() {
 		rounds = 60
 	}
 	for range rounds {

@@ -12,7 +12,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -81,7 +80,7 @@ func rowsOf(t *testing.T, src block.Source) (rows []string) {
 // TestRows holds every way to read a file against the rows that it was written from, bit for bit.
 func TestRows(t *testing.T) {
 	dense := []struct{ rows, features int }{{70000, 37}, {513, 3}, {512, 3}, {1, 1}, {511, 3}, {5000, 40}, {4 * 4096, 511}, {30000, 200}}
-	if testsize.Small() {
+	if require.Small() {
 		dense = dense[:3] // the first has two blocks
 	}
 	for _, c := range dense {

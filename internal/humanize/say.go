@@ -1,4 +1,4 @@
-// Package humanize writes numbers for people.
+// Package humanize writes numbers, names of files or suggestions in words for people.
 package humanize
 
 import (

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/asm/ref"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // arguments returns numbers of all sizes, as exponentials and logarithms get them, and the numbers of the other tests.
@@ -51,7 +51,7 @@ var corners = []float64{
 
 func (h *harness[T]) elementwise(t *testing.T, got, want func(y, x []T)) {
 	bulk := 1 << 15
-	if testsize.Small() {
+	if require.Small() {
 		bulk = 1 << 11
 	}
 	for _, f := range h.arguments() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 const (
@@ -23,7 +23,7 @@ var origin = regexp.MustCompile(`^((?:[\w.-]+/)*[\w-]+)\.`)
 // TestEmitted: each package that imports a generic type or function compiles the instances that it uses once more. So types
 // that packages share aren't generic over numbers, and few bytes are compiled twice.
 func TestEmitted(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("compiles the command and its tools")
 	}
 	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Export}}{{end}}", module+"cmd/halfspace")

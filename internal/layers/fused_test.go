@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // exact are the folders whose sums and products decide what is learned: each rounds the same on every CPU.
@@ -20,7 +19,7 @@ var exact = regexp.MustCompile(`/(train|separability|gram|block|pocket|internal/
 // TestNothingFuses: arm64's compiler makes no fused multiply-add of a product and a sum in code that learns, unless it says math.FMA.
 // amd64 has none by default, so that the two would learn different weights.
 func TestNothingFuses(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("compiles the learners for arm64")
 	}
 	lines, err := fused("../..", "halfspace", "./internal/layers/testdata/learners")

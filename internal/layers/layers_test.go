@@ -19,8 +19,8 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"internal/decimal", "internal/testsize", "internal/require"},
-	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/suggest", "internal/parallel",
+	{"internal/decimal", "internal/require"},
+	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/parallel",
 		"internal/humanize", "internal/stats", "internal/blob", "schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // A listed is a package as `go list -json` tells of it.
@@ -41,7 +40,7 @@ func TestSystems(t *testing.T) {
 		{"darwin", "arm64", ""}, {"windows", "amd64", ""},
 	} {
 		t.Run(s.String(), func(t *testing.T) {
-			if testsize.Small() && s.arch != "386" {
+			if require.Small() && s.arch != "386" {
 				t.Skip("each system takes seconds")
 			}
 			packages, err := list(s, "../..", "./...")

@@ -11,7 +11,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -21,7 +20,7 @@ import (
 // TestMutated changes right rows at random, twice. A learner returns an error, or what it learns of the right rows.
 func TestMutated(t *testing.T) {
 	rounds := uint64(200)
-	if testsize.Small() {
+	if require.Small() {
 		rounds = 100
 	}
 	cases, clean, outcomes := learnerCases(), map[string][]float64{}, map[bool]int{}

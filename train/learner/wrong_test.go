@@ -9,7 +9,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/separability"
 	"halfspace/train/ftrl"
@@ -250,7 +249,7 @@ func TestWrongRows(t *testing.T) {
 					continue
 				}
 				for n := range 6 {
-					if testsize.Small() && n != (i+k)%6 {
+					if require.Small() && n != (i+k)%6 {
 						continue
 					}
 					form, workers := []string{"memory", "stream", "seekable"}[n%3], 1+2*(n/3)
@@ -258,7 +257,7 @@ func TestWrongRows(t *testing.T) {
 					d.spoil(p)
 					sources := l.sources(p)
 					if sources[form] == nil || form == "memory" && d.streams || form == "seekable" && (len(p.blocks) == 0 || p.blocks[1] == nil || p.blocks[1].Sparse != nil) {
-						if form = "memory"; !testsize.Small() || d.streams {
+						if form = "memory"; !require.Small() || d.streams {
 							continue
 						}
 					}
@@ -283,7 +282,7 @@ func TestWrongRows(t *testing.T) {
 
 // TestEmptyBlocks: blocks without rows change nothing, wherever they are. They have no labels and weights.
 func TestEmptyBlocks(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("trains every learner many times, which tells the same of every CPU")
 	}
 	for _, l := range learnerCases() {

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -86,7 +86,7 @@ func determinant(m [][]int64) (sum int64) {
 // decide which is true.
 func TestVerdict(t *testing.T) {
 	count, seeds := map[string]int{}, uint64(400)
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 120 // pure Go and emulators take seconds for these
 	}
 	for seed := range seeds {

@@ -6,7 +6,6 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -14,7 +13,7 @@ import (
 // coarse for the weights. A sample's start costs at most two passes more than zeros.
 func TestFamilies(t *testing.T) {
 	rows := 10 * 4096
-	if testsize.Small() {
+	if require.Small() {
 		rows = 400 // pure Go and emulators take minutes for more
 	}
 	for _, f := range testproblems.All() {

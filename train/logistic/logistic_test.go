@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -162,7 +161,7 @@ func TestShuttle(t *testing.T) {
 // TestSample: with many rows, the sample's start leads in few passes to the optimum that zeros lead to, the same in
 // memory and streamed. Rows sorted by label still have a sample.
 func TestSample(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("half a million rows")
 	}
 	const n, d = 8 * 16 * block.ChunkRows, 28

@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -160,7 +159,7 @@ func wideRows(rows, cols int, seed uint64) *block.Data {
 // TestWide: with 200,000 columns, an optimum is found in the memory of a few vectors. Small tests have 40,000.
 func TestWide(t *testing.T) {
 	cols := 200_000
-	if testsize.Small() {
+	if require.Small() {
 		cols = 40_000
 	}
 	d := wideRows(3000, cols, 1)

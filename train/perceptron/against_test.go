@@ -8,8 +8,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train/learner"
 )
@@ -54,7 +54,7 @@ func TestLiteral(t *testing.T) {
 		{rows: 9000, d: 300, flips: 0.1, epochs: 2, eta: 1, maxUpdates: 1200}, // in three blocks
 		{rows: 20000, d: 2, epochs: 2, eta: 1, whole: true},                   // in five windows
 	} {
-		if testsize.Small() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
+		if require.Small() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
 		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))

@@ -12,7 +12,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train/learner"
 )
@@ -109,7 +108,7 @@ func TestClasses(t *testing.T) {
 		weighted                bool
 	}{{600, 3, 3, 0, 200, 0, false}, {1500, 5, 4, 0.1, 3, 0, false}, {5000, 9, 26, 0.2, 2, 0, false}, {1500, 40, 7, 0, 5, 333, false},
 		{1500, 6, 3, 0.1, 2, 0, true}} {
-		if testsize.Small() && c.rows != 1500 {
+		if require.Small() && c.rows != 1500 {
 			continue
 		}
 		d := testproblems.RandomClasses(c.rows, c.features, c.classes, c.wrong)

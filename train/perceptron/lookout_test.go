@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
@@ -23,7 +22,7 @@ func TestLookouts(t *testing.T) {
 	forced = new(atomic.Int64)
 	defer func() { forced = nil }()
 	for _, flips := range []float64{0.2, 0.002} {
-		if testsize.Small() && flips > 0.1 {
+		if require.Small() && flips > 0.1 {
 			continue
 		}
 		x, y := noisy(6000, 4, flips, false, 21)
@@ -31,7 +30,7 @@ func TestLookouts(t *testing.T) {
 		few := testproblems.Weighted(d, quarters)
 		three := testproblems.RandomClasses(6000, 3, 3, flips)
 		for i, src := range []block.Source{d, testproblems.Sparse(d), learntest.Cached(t, d), few, learntest.Cached(t, testproblems.Sparse(few)), testproblems.Stream{Data: d}, three, testproblems.Sparse(three)} {
-			if testsize.Small() && i%3 > 0 {
+			if require.Small() && i%3 > 0 {
 				continue
 			}
 			for _, opt := range []Options{{}, {Form: learner.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: learner.Options{MaxUpdates: 300}, Form: learner.Voted}, {Margin: 2}} {
@@ -42,7 +41,7 @@ func TestLookouts(t *testing.T) {
 					continue
 				}
 				for _, order := range learner.Orders {
-					if testsize.Small() && (order == learner.FixedShuffle || order == learner.Random) {
+					if require.Small() && (order == learner.FixedShuffle || order == learner.Random) {
 						continue
 					}
 					if _, file := src.(block.Seekable); file && order == learner.Random {

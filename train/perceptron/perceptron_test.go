@@ -11,7 +11,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/pocket"
 	"halfspace/train/learner"
@@ -56,7 +55,7 @@ func TestPocketConverged(t *testing.T) {
 // them are judged on other rows.
 func TestPocketSeeds(t *testing.T) {
 	seeds := uint64(4000)
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 400
 	}
 	validated := 0
@@ -102,7 +101,7 @@ func TestPocketSeeds(t *testing.T) {
 // numbers divide the points -1, 0, 1 in the plane in every way that lines can.
 func TestOptimum(t *testing.T) {
 	separable, seeds := 0, 100
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 30
 	}
 	for seed := range uint64(seeds) {
@@ -158,7 +157,7 @@ func TestPermutation(t *testing.T) {
 // and seed.
 func TestUpdateBound(t *testing.T) {
 	seeds := uint64(20)
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 2
 	}
 	for seed := range seeds {

@@ -8,8 +8,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/pocket"
 	"halfspace/train/internal/online"
 	"halfspace/train/learner"
@@ -123,7 +123,7 @@ func TestShards(t *testing.T) {
 		sources := []block.Source{rows, testproblems.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testproblems.Sparse(rows))}
 		var mean []float32
 		for j, src := range sources {
-			if testsize.Small() && (i+j)%2 > 0 {
+			if require.Small() && (i+j)%2 > 0 {
 				continue
 			}
 			opt.Form, opt.Pocket, opt.Workers = "", "", 1+(i+j)%3

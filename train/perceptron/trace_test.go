@@ -9,7 +9,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -36,7 +35,7 @@ func TestTrace(t *testing.T) {
 				want := mustTrain(t, src, opt)
 				for n, rows := range []block.Source{src, learntest.Cached(t, src)} {
 					for _, every := range []int64{1, 7} {
-						if testsize.Small() && (every == 7) != ((n+k)%2 == 0) {
+						if require.Small() && (every == 7) != ((n+k)%2 == 0) {
 							continue
 						}
 						var all []learner.Update

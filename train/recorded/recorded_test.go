@@ -18,7 +18,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -39,7 +38,7 @@ func TestRecorded(t *testing.T) {
 	defer kernel.Use(best)
 	rows := tables(t)
 	levels := kernel.Levels()
-	if testsize.Small() && runtime.GOARCH != "amd64" {
+	if require.Small() && runtime.GOARCH != "amd64" {
 		levels = levels[len(levels)-1:]
 	}
 	for _, level := range levels {

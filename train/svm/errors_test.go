@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -45,7 +44,7 @@ func TestFew(t *testing.T) {
 // TestRareCategories has rows of categories, some of them rare. The rows near the kink of a sample's optimum don't
 // balance the fixed ones, so the first weights are far off. Training still finds the optimum.
 func TestRareCategories(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("it takes seconds")
 	}
 	const groups, per, rows = 12, 10, 140_000

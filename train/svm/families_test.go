@@ -10,7 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/testproblems"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // measure trains. It fails unless training finds the optimum within that many passes, as the lower bound proves, its figures
@@ -48,7 +48,7 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 // TestFamilies: rows of all kinds take few passes.
 func TestFamilies(t *testing.T) {
 	for _, n := range []int{200, 2000, 40960} {
-		if testsize.Small() && n > 200 {
+		if require.Small() && n > 200 {
 			break
 		}
 		for _, f := range testproblems.All() {
@@ -71,7 +71,7 @@ func TestFamilies(t *testing.T) {
 // TestSeparable: so do rows that a plane separates, with columns of unlike scales or dependent ones, with any penalty.
 func TestSeparable(t *testing.T) {
 	for _, n := range []int{200, 2000, 20000} {
-		if testsize.Small() && n > 2000 {
+		if require.Small() && n > 2000 {
 			break
 		}
 		rng := rand.New(rand.NewPCG(1, uint64(n)))

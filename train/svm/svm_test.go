@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -156,7 +155,7 @@ func TestShrink(t *testing.T) {
 
 // TestSample: with many rows, the first steps on a sample lead to the optimum, the same in memory and streamed.
 func TestSample(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("half a million rows")
 	}
 	src := testproblems.Logistic(8*16*block.ChunkRows, 28)

@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/internal/online"
@@ -83,7 +82,7 @@ func bound(variant Variant, d int) float64 {
 // and grow with the logarithm. The perceptron's grow with the number of features.
 func TestMistakes(t *testing.T) {
 	most := 16
-	if testsize.Small() {
+	if require.Small() {
 		most = 13
 	}
 	for _, variant := range []Variant{Winnow1, Winnow2} {

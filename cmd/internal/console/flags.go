@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/internal/suggest"
+	"halfspace/internal/humanize"
 )
 
 // unknownOption returns an error about an option that the verb lacks, with the text to type instead. dashes are the
@@ -46,7 +46,7 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 // DidYouMean returns the end of a sentence about an unknown name: the nearest known name with prefix before it. It
 // returns "" if no known name is near.
 func DidYouMean(name string, known []string, prefix string) string {
-	if near := suggest.Name(name, known); near != "" {
+	if near := humanize.Nearest(name, known); near != "" {
 		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
 	}
 	return ""

@@ -22,7 +22,6 @@ import (
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/race"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // largeRecord writes a stream with one record of so many zeros, a hole in the file, and the mark that ends it. The message of a
@@ -74,7 +73,7 @@ func TestLargeBody(t *testing.T) {
 		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, dataset.ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
-	if !testsize.Small() && !race.Enabled && column.AvailableMemory() > 8<<30 {
+	if !require.Small() && !race.Enabled && column.AvailableMemory() > 8<<30 {
 		if _, info, err := dataset.Inspect(context.Background(), path, dataset.Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
 			t.Errorf("within 3 GiB: %v, error %v", info, err)
 		}

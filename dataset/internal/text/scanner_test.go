@@ -23,7 +23,6 @@ import (
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/decimal"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -105,7 +104,7 @@ func checkNumber(t *testing.T, text string) {
 
 func TestNumbers(t *testing.T) {
 	n := 200_000
-	if testsize.Small() {
+	if require.Small() {
 		n = 20_000
 	}
 	for text := range decimal.Texts(2, n/2) {

@@ -17,7 +17,6 @@ import (
 	"halfspace/dataset/internal/datatest"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 	"halfspace/schema"
 )
 
@@ -111,7 +110,7 @@ func TestLateFraction(t *testing.T) {
 
 // TestRoundedIntegers: whole numbers that can't stay what they are are told of.
 func TestRoundedIntegers(t *testing.T) {
-	if testsize.Small() {
+	if require.Small() {
 		t.Skip("large files")
 	}
 	many := strings.Repeat("1,2\n", textfile.SampleBytes/4)

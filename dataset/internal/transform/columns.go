@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/internal/suggest"
+	"halfspace/internal/humanize"
 )
 
 // A fileColumns is the columns of a file or of a record reader.
@@ -40,7 +40,7 @@ func (s *fileColumns) lookUp(name string) (int, error) {
 		names[i] = c.Name
 	}
 	hint := ""
-	if near := suggest.Name(name, names); near != "" {
+	if near := humanize.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
 	if hint == "" {

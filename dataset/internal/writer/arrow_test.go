@@ -21,7 +21,6 @@ import (
 
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
-	"halfspace/internal/testsize"
 )
 
 // inParquet returns what makes writers with those options.
@@ -189,7 +188,7 @@ var writableTypes = slices.Concat(datatest.NumberTypes, []arrow.DataType{arrow.F
 func TestLikeArrow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(15, 9))
 	rows := int64(3000)
-	if testsize.Small() {
+	if require.Small() {
 		rows = 1100 // more than a batch of Arrow's
 	}
 	for _, element := range writableTypes {

@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/train/learner"
 )
 
@@ -48,7 +47,7 @@ func TestEpoch(t *testing.T) {
 		}
 		for i, src := range []block.Source{data, file, testproblems.Sparse(data), sparse} {
 			for workers := 1; workers < 3; workers++ {
-				if testsize.Small() && workers != 1+i%2 {
+				if require.Small() && workers != 1+i%2 {
 					continue
 				}
 				s := require.Value(NewPass(src, learner.Options{Order: order, Seed: seed, Workers: workers}, 0, nil))(t)
@@ -68,7 +67,7 @@ func TestEpoch(t *testing.T) {
 					t.Errorf("%s, %T, %d workers: other rows were visited", order, src, workers)
 				}
 				skips := []int{511, 65_536 + 3000, rows, 1, 4096, 5000, rows - 1}
-				if testsize.Small() {
+				if require.Small() {
 					skips = skips[:3]
 				}
 				for _, skip := range skips {

@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/internal/testsize"
 	"halfspace/kernel"
 	"halfspace/train/ftrl"
 	"halfspace/train/internal/online"
@@ -247,7 +246,7 @@ func TestShards(t *testing.T) {
 			weights = append(weights, w[:cols]...)
 		}
 		for j, src := range []block.Source{rows, testproblems.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testproblems.Sparse(rows))} {
-			if testsize.Small() && (i+j)%2 > 0 {
+			if require.Small() && (i+j)%2 > 0 {
 				continue
 			}
 			o.Workers = 1 + (i+j)%3

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // longLists are lists of up to so many elements, in which stretches of nulls come and go, and short ones between them.
@@ -42,7 +42,7 @@ func longLists(w *chunkWriter, rows, most int) (all []entry) {
 // TestLongLists reads lists whose levels are long runs, in pages of any size, as their levels one by one say.
 func TestLongLists(t *testing.T) {
 	seeds := uint64(24)
-	if testsize.Small() {
+	if require.Small() {
 		seeds = 12
 	}
 	for seed := range seeds {
@@ -166,7 +166,7 @@ func TestDamage(t *testing.T) {
 		entries := randomEntries(w, 100)
 		c := w.write(entries)
 		changed := 30
-		if testsize.Small() {
+		if require.Small() {
 			changed = 100 // of fewer chunks
 		}
 		for range changed {

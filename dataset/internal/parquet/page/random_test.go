@@ -8,7 +8,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"halfspace/internal/testsize"
+	"halfspace/internal/require"
 )
 
 // randomValue makes a value; small ones repeat.
@@ -185,7 +185,7 @@ func eachWriter(rng *rand.Rand, f func(w *chunkWriter)) {
 			k++
 			for _, c := range codecs {
 				for shape := range 6 {
-					if shape >= 2 && t == Bytes || testsize.Small() && c != Uncompressed && c != codecs[(k+shape)%7] {
+					if shape >= 2 && t == Bytes || require.Small() && c != Uncompressed && c != codecs[(k+shape)%7] {
 						continue // there are no lists of texts
 					}
 					w := &chunkWriter{rng: rng, typ: t, width: 5, encoding: e, codec: c, v2: rng.IntN(2) == 0,

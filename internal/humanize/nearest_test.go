@@ -1,4 +1,4 @@
-package suggest
+package humanize
 
 import "testing"
 
@@ -8,11 +8,11 @@ func TestName(t *testing.T) {
 		{"agee", "age"}, {"ag", "age"}, {"AGE", "age"}, {"incmoe", "income"}, {"incme", "income"}, {"lable", "label"},
 		{"labels", "label"}, {"GRÖßE", "Größe"}, {"x3", ""}, {"x11", ""}, {"X1", "x1"}, {"x", ""}, {"2", ""}, {"y", ""}, {"age2", "age"}, {"xx2", "x2"}, {"", ""}, {"weight", ""},
 	} {
-		if got := Name(c.name, columns); got != c.want {
+		if got := Nearest(c.name, columns); got != c.want {
 			t.Errorf("Name(%q) = %q, want %q", c.name, got, c.want)
 		}
 	}
-	if got := Name("x", nil); got != "" {
+	if got := Nearest("x", nil); got != "" {
 		t.Errorf("without candidates: %q", got)
 	}
 }

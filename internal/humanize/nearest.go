@@ -1,12 +1,11 @@
-// Package suggest finds the name that a user most likely meant by a mistyped name.
-package suggest
+package humanize
 
 import "strings"
 
-// Name returns the candidate with the smallest edit distance from name, ignoring case, or "" if none is near. At most a
+// Nearest returns the candidate with the smallest edit distance from name, ignoring case, or "" if none is near. At most a
 // third of name's letters, rounded up, may differ; in a name of one letter, none. Names whose digits differ aren't near
 // either: x28 is no slip for x2. Of equally near candidates, the first wins.
-func Name(name string, candidates []string) string {
+func Nearest(name string, candidates []string) string {
 	best, limit := "", (len([]rune(name))+2)/3
 	if limit == 1 && len([]rune(name)) == 1 {
 		limit = 0

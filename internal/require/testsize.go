@@ -1,5 +1,4 @@
-// Package testsize says how large the problems of tests are.
-package testsize
+package require
 
 import "os"
 
