@@ -241,7 +241,7 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		kept, err := l.Number(ctx, sel, in.pool, bt, first)
 		rows += int64(kept)
 		if err == nil && enough() {
-			err = transform.Enough
+			err = transform.ErrEnough
 		}
 		return err
 	})

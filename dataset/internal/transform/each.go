@@ -8,8 +8,8 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// Enough is the error of a function that needs no further batches. Each returns nil for it.
-var Enough = errors.New("enough")
+// ErrEnough is the error of a function that needs no further batches. Each returns nil for it.
+var ErrEnough = errors.New("enough")
 
 // Each calls f with each batch and the number of its first row. It releases the batch, and calls progress unless that is
 // nil. It returns an error of f that Unfit has marked unchanged. Any other error means that the rows are damaged, and
@@ -24,7 +24,7 @@ func Each(ctx context.Context, batches iter.Seq2[*column.Batch, error], total in
 		err := column.Recovered(func() error { return f(bt, first) })
 		bt.Release()
 		switch {
-		case err == nil || err == Enough:
+		case err == nil || err == ErrEnough:
 		case ctx.Err() != nil || IsUnfit(err):
 			return err
 		default:
@@ -33,7 +33,7 @@ func Each(ctx context.Context, batches iter.Seq2[*column.Batch, error], total in
 		if first += bt.Rows; progress != nil {
 			progress(first, total)
 		}
-		if err == Enough {
+		if err == ErrEnough {
 			return nil
 		}
 	}

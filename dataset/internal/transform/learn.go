@@ -49,7 +49,7 @@ func (s *Selection) Learn(ctx context.Context, name string, p column.Pool, batch
 	err := Each(ctx, batches, total, progress, func(bt *column.Batch, _ int64) error {
 		err := st.Add(ctx, bt)
 		if enough = err == nil && !s.Wholly() && !s.unmeasured(); enough {
-			return Enough
+			return ErrEnough
 		}
 		return err
 	})
