@@ -1,6 +1,6 @@
-// Package asm holds the kernels: one package per instruction set, each with the same names and signatures, and asm/ref
-// with their pure-Go twins. Package kernel detects the CPU. Packages kernel and internal/microkernel check every length
-// and call the kernels. This page is the contract that each of the packages here keeps.
+// Package asm holds the kernels in one package per instruction set, each with the names of package asm/ref. Package
+// kernel detects the CPU. Packages kernel and internal/microkernel check every length and call the kernels. This page
+// is the contract that each of the packages here keeps.
 //
 // asm/gen writes the assembly, its stubs and the dispatch, from the table of functions in asm/gen/table.
 //

@@ -1,5 +1,4 @@
-// Package model holds the result of a training: the parameters of a linear classifier, their meaning, and the model
-// file.
+// Package model holds the result of a training as a model file.
 //
 // # The file
 //

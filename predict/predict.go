@@ -1,4 +1,4 @@
-// Package predict applies a model to rows: a Scorer scores blocks of rows, and a Predictor predicts one row at a time.
+// Package predict applies a model to rows. A Scorer scores blocks of rows, and a Predictor predicts one row at a time.
 package predict
 
 import (

@@ -1,4 +1,4 @@
-// Package separability decides whether a plane separates two classes of rows, and proves it.
+// Package separability proves whether a plane separates two classes of rows.
 //
 // Gordan's theorem (1873) says that exactly one of two things exists. One is a vector w with y (w.x) > 0 for every row
 // x with label y; the bias is a column of ones. The other is weights lambda >= 0, not all zero, with sum lambda y x =

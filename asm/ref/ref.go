@@ -1,4 +1,4 @@
-// Package ref is the pure-Go twin of every kernel: the oracle of the tests and the fallback on any CPU.
+// Package ref is the pure-Go twin of every kernel. It is the oracle of the tests, and the fallback on any CPU.
 //
 // Each function has the name, the signature and, bit for bit, the results of the assembly in the packages avx2, avx512
 // and neon. Package asm states the contract. The functions check nothing: callers check lengths before. Rows are

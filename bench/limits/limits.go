@@ -1,5 +1,5 @@
-// Package limits measures the machine's limits, with which a benchmark compares its own rates: the clock, the rate of
-// fused multiply-adds, and the bandwidth of each level of memory.
+// Package limits measures the machine's limits, with which a benchmark compares its own rates. The limits are the
+// clock, the rate of fused multiply-adds, and the bandwidth of each level of memory.
 //
 // Each figure is the best of several short runs on the active instruction set. Measure limits in the same process run
 // as the benchmark: machines are shared and change their clock.

@@ -1,4 +1,4 @@
-// Package blob opens data files: local files, and objects of stores whose URL schemes a program has registered.
+// Package blob opens data files, local or in a store whose URL scheme a program has registered.
 //
 // The program halfspace registers none, so it links no store. halfspace-beam registers gs and s3.
 package blob

@@ -1,6 +1,6 @@
-// Package dense is the float64 linear algebra that trainings share: rows of blocks as float64, with scores and weighted
-// sums, and Cholesky factors and eigenvectors of small symmetric matrices. It uses the kernels, so its results are the
-// same on every CPU.
+// Package dense is the float64 linear algebra that trainings share. It has rows of blocks as float64, scores and
+// weighted sums of them, Cholesky factors, and eigenvectors of small symmetric matrices. It uses the kernels, so its
+// results are the same on every CPU.
 package dense
 
 import (

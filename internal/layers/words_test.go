@@ -2,6 +2,7 @@ package layers
 
 import (
 	"go/ast"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,5 +40,23 @@ func TestWords(t *testing.T) {
 		if got := riddle.MatchString(quoted.ReplaceAllString(text, "")); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
+	}
+}
+
+// TestPackageDocs: the first sentence of a package's doc names one subject, without "and".
+func TestPackageDocs(t *testing.T) {
+	list := exec.Command("go", "list", "-f", "{{.ImportPath}}\t{{.Doc}}", "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for _, line := range lines {
+		path, doc, _ := strings.Cut(line, "\t")
+		if strings.Contains(doc, " and ") && !strings.Contains(path, "/examples/") && !strings.Contains(path, "/scripts/") {
+			t.Errorf("%s: %s", path, doc)
+		}
+	}
+	if len(lines) < 50 {
+		t.Errorf("%d packages found", len(lines))
 	}
 }

@@ -1,5 +1,5 @@
-// Package ftrl trains linear classifiers by gradient steps whose size adapts to each feature: FTRL-Proximal and
-// AdaGrad.
+// Package ftrl trains linear classifiers by gradient steps whose size adapts to each feature. The learners are
+// FTRL-Proximal and AdaGrad.
 package ftrl
 
 import (

@@ -1,5 +1,5 @@
-// Package perceptron trains linear classifiers by the perceptron learning algorithm and its pocket, averaged and voted
-// forms.
+// Package perceptron trains linear classifiers by the perceptron learning algorithm in all its forms. The forms are the
+// last weights, the pocket, the averaged and the voted perceptron.
 package perceptron
 
 import (

@@ -1,4 +1,4 @@
-// Package svm trains linear support vector machines of two classes, and with the hinge of more than two.
+// Package svm trains linear support vector machines. The squared hinge takes two classes, the hinge also more than two.
 package svm
 
 import (

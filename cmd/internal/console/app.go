@@ -1,4 +1,4 @@
-// Package console prints results, notes, progress and suggestions for the person who runs the command.
+// Package console prints results, notes, progress or suggestions for the person who runs the command.
 package console
 
 import (

@@ -1,4 +1,4 @@
-// Package flags has the types of flags, the flags that several verbs share, and the text of help.
+// Package flags defines the flags that several verbs share.
 package flags
 
 import (

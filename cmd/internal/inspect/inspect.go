@@ -1,4 +1,4 @@
-// Package inspect has the verbs that show a file or this computer: inspect, check and cpu.
+// Package inspect has the verbs that show a file or this computer.
 package inspect
 
 import (

@@ -1,4 +1,4 @@
-// Package predict has the verbs that apply models to rows: predict, eval and online.
+// Package predict has the verbs that apply models to rows.
 package predict
 
 import (

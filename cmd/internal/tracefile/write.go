@@ -1,4 +1,4 @@
-// Package tracefile writes the points of a trace as a table, in any format of package dataset, and reads the table.
+// Package tracefile keeps the points of a trace in a table, in any format of package dataset.
 package tracefile
 
 import (

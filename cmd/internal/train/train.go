@@ -1,4 +1,4 @@
-// Package train has the verbs that learn models: train and compare.
+// Package train has the verbs that train models.
 package train
 
 import (

@@ -1,4 +1,4 @@
-// Package ipc reads Arrow IPC files and streams.
+// Package ipc reads Arrow IPC, as a file or as a stream.
 package ipc
 
 import (

@@ -1,4 +1,4 @@
-// Package transform converts columns to features, labels and sample weights.
+// Package transform converts columns to the features, labels or sample weights of rows.
 package transform
 
 import (
