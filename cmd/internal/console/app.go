@@ -1,18 +1,27 @@
-// Package console prints results, notes, progress and suggestions for the person who runs the command.
+// Package console is the conversation with the person who runs the command: results, notes, progress, advice.
 package console
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 )
 
 // An App is one run of the program.
@@ -116,4 +125,75 @@ func (a *App) Hushed() *App {
 	quiet := *a
 	quiet.hushed = true
 	return &quiet
+}
+
+// ErrStdoutGone says that the reader of standard output has ended, as head does. The program doesn't report it.
+var ErrStdoutGone = errors.New("standard output was closed")
+
+// Output is standard output.
+type Output struct {
+	to  *Patient
+	Err error // the first error of a write
+}
+
+// A Patient writer waits for a pipe's reader, but only for a grace time after an interrupt.
+type Patient struct {
+	ctx  context.Context
+	w    io.Writer
+	gone atomic.Bool // the reader didn't take a text within the grace time
+}
+
+// Write writes a copy of b. Once the grace time is over, it returns even if the reader hasn't taken b.
+func (p *Patient) Write(b []byte) (int, error) {
+	ctx, end := parallel.Grace(p.ctx)
+	defer end()
+	if p.gone.Load() {
+		return 0, context.Canceled
+	}
+	b = bytes.Clone(b)
+	n, err := parallel.DetachValue(ctx, func() (int, error) { return p.w.Write(b) })
+	if ctx.Err() != nil && err != nil {
+		p.gone.Store(true)
+	}
+	return n, err
+}
+
+// Write writes p. After a failed write it writes nothing more, and returns the first error.
+func (o *Output) Write(p []byte) (int, error) {
+	if o.Err != nil {
+		return 0, o.Err
+	}
+	n, err := o.to.Write(p)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		o.Err = ErrStdoutGone
+	case err != nil:
+		o.Err = fmt.Errorf("standard output can't be written: %w", err)
+	}
+	return n, o.Err
+}
+
+// Version returns the versions of the program and of the Go compiler.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel), " + runtime.Version()
+	}
+	return info.Main.Version + ", " + info.GoVersion
+}
+
+// PeakRSS returns the largest resident memory of the process so far, in bytes, or 0 if the system has no /proc. Getrusage
+// isn't used: it would include the resident memory of the parent at the start of the process.
+func PeakRSS() int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), "\nVmHWM:")
+	line, _, _ := strings.Cut(rest, "\n")
+	kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(line, "kB")), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
 }

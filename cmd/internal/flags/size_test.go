@@ -1,6 +1,8 @@
 package flags
 
-import "testing"
+import (
+	"testing"
+)
 
 func TestByteSize(t *testing.T) {
 	for text, want := range map[string]int64{"1": 1, "256MiB": 256 << 20, "8G": 8 << 30, "8g": 8 << 30, "1.5k": 1536, "10KB": 10000, "3B": 3,

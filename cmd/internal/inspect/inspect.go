@@ -1,4 +1,4 @@
-// Package inspect has the verbs that show a file or this computer: inspect, check and cpu.
+// Package inspect has the verbs that show a file or this computer.
 package inspect
 
 import (
@@ -13,9 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
 )

@@ -9,13 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
-
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )

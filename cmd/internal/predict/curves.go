@@ -9,9 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/metrics"
 	"halfspace/model"
 )

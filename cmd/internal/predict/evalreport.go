@@ -7,14 +7,16 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
+	reporting "halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
+	"halfspace/internal/preprocess"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
+	"halfspace/report"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // evalReports is the JSON object of eval --json: the figures of the first model, and a list with the figures of every
@@ -349,4 +351,209 @@ func compare(reports []*evalReport, o *evalOptions) []byte {
 		}
 	}
 	return s.Bytes()
+}
+
+// page returns the reports as an HTML page.
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *report.Page {
+	first := reports[0]
+	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
+	if len(reports) > 1 {
+		p.Title, p.Sections = fmt.Sprintf("Evaluation of %d models", len(reports)), compared(reports, o)
+	}
+	var hashes [][2]string
+	var roc, pr []plot.Curve
+	for i, r := range reports {
+		result := reporting.Result(r.sheet(o))
+		if len(reports) > 1 {
+			result.Heading += " of " + r.Model
+		}
+		p.Sections = append(p.Sections, result)
+		hashes = append(hashes, reporting.Hash(models[i], r.Model)...)
+		if r.AUC != nil && len(r.drawnROC) > 0 {
+			name := r.Model
+			if len(reports) == 1 {
+				name = ""
+			}
+			average := math.NaN()
+			if r.AveragePrecision != nil {
+				average = *r.AveragePrecision
+			}
+			roc, pr = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
+		}
+	}
+	pictures := report.Section{Heading: "Pictures"}
+	if roc != nil {
+		pictures.Figures = append(pictures.Figures, plot.ROC(roc...), plot.PrecisionRecall(pr...))
+	}
+	for i, r := range reports {
+		for _, f := range r.figures(models[i]) {
+			if len(reports) > 1 {
+				f.Title += " of " + r.Model
+			}
+			pictures.Figures = append(pictures.Figures, f)
+		}
+	}
+	if pictures.Figures != nil {
+		p.Sections = append(p.Sections, pictures)
+	}
+	var classes [][2]string
+	for i, c := range first.Classes {
+		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
+	}
+	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
+	for i, r := range reports {
+		misses := r.misses(models[i])
+		if o.threshold.By != "" || misses == nil { // the misses are for the model's own threshold
+			continue
+		}
+		if len(reports) > 1 {
+			misses.Heading += " of " + r.Model
+		}
+		p.Sections = append(p.Sections, *misses)
+	}
+	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	return p
+}
+
+// stages returns the section of the times. The rows are read once for each model.
+func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.Section {
+	load, score := reporting.Stage{Name: "load", Cores: o.Workers}, reporting.Stage{Name: "score", Cores: o.Workers}
+	for _, r := range reports {
+		load.Rows += r.Rows
+		load.Seconds += r.loading.Seconds()
+		score.Seconds += r.scoring.Seconds()
+	}
+	stages := []reporting.Stage{load}
+	if score.Rows = load.Rows; score.Seconds > 0 { // scoring on other processes isn't timed
+		stages = append(stages, score)
+	}
+	return reporting.Time(stages, total.Seconds(), nil)
+}
+
+// compared returns the section that compares several models.
+func compared(reports []*evalReport, o *evalOptions) []report.Section {
+	rows := sideBySide(reports, o)
+	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
+}
+
+// figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
+// two classes, and the weights.
+func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
+	if r.calibration != nil {
+		all = append(all, plot.Calibration(r.calibration.Bins()))
+	}
+	if len(r.Classes) > 2 {
+		all = append(all, plot.Confusion(r.Classes, r.Confusion))
+	}
+	if r.classROC != nil {
+		roc, pr := plot.ROC(r.classROC...), plot.PrecisionRecall(r.classPR...)
+		roc.Subtitle, pr.Subtitle = "of each class versus the rest", "of each class versus the rest"
+		if n := len(r.classROC); n < len(r.Classes) {
+			roc.Subtitle += fmt.Sprintf("; the %d classes with the least AUC", n)
+			pr.Subtitle = roc.Subtitle
+		}
+		all = append(all, roc, pr)
+	}
+	for class := range min(plot.MostClasses, len(m.Weights)) {
+		if w := plot.Weights(m, class); w != nil {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// page returns the report of online as an HTML page.
+func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
+	result := reporting.Result(r.sheet())
+	result.Tables[0].Caption = "Mistakes so far"
+	var rows, mistakes []float64
+	for _, p := range r.Progressive {
+		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
+	}
+	pictures := report.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
+		pictures.Figures = append(pictures.Figures, w)
+	}
+	o.reporting.Interrupted = r.Interrupted
+	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
+}
+
+// misses returns the section of the rows that were most wrong, or nil if there are none.
+func (r *evalReport) misses(m *model.Model) *report.Section {
+	if len(r.worst) == 0 {
+		return nil
+	}
+	s := &report.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
+	t := report.Table{Caption: "Wrong rows whose scores are farthest from " + thresholdOf(r), Head: []string{"row", "class", "predicted", "score"}}
+	odds := m.HasProbabilities()
+	if len(r.Classes) > 2 {
+		t.Head[3] = "difference of scores"
+		if t.Caption = "Wrong rows whose predicted class is farthest above their own"; odds {
+			t.Caption = "Wrong rows with the least probabilities of their class"
+		}
+	}
+	if odds {
+		t.Head = append(t.Head, "probability of the class")
+	}
+	shown := shownFeatures(m, r.worst)
+	for _, i := range shown {
+		t.Head = append(t.Head, m.FeatureName(i))
+	}
+	if len(shown) < m.Width() && shown != nil {
+		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
+	}
+	scale := preprocess.New(m.Spec())
+	for _, miss := range r.worst {
+		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
+		if odds {
+			row = append(row, humanize.Real(miss.Probability))
+		}
+		for _, i := range shown {
+			center, deviation := scale.Scale(i)
+			value := 0.0
+			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
+				value = miss.Features[at].Value
+			}
+			row = append(row, humanize.Real(value*deviation+center))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s.Tables = []report.Table{t}
+	return s
+}
+
+// mostShown is the largest number of features that are shown for a wrong row.
+const mostShown = 8
+
+// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
+// ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
+func shownFeatures(m *model.Model, worst []train.Misclassified) (shown []int) {
+	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
+	for _, miss := range worst {
+		for _, v := range miss.Features {
+			moved[v.Feature] += math.Abs(v.Value * weightOf(m, v.Feature, miss.Class, miss.Predicted, positive))
+		}
+	}
+	for i := range moved {
+		shown = append(shown, i)
+	}
+	slices.SortFunc(shown, func(a, b int) int { return cmp.Or(cmp.Compare(moved[b], moved[a]), cmp.Compare(a, b)) })
+	shown = shown[:min(len(shown), mostShown)]
+	slices.Sort(shown)
+	return shown
+}
+
+// weightOf returns the weight of a feature in the difference of two scores: the score of the predicted class minus the
+// score of the row's class. It returns 1 for a model without weights.
+func weightOf(m *model.Model, feature, class, predicted, positive int) float64 {
+	switch {
+	case len(m.Weights) == 0:
+		return 1
+	case len(m.Weights) == 1 && predicted == positive:
+		return m.Weights[0][feature]
+	case len(m.Weights) == 1:
+		return -m.Weights[0][feature]
+	}
+	return m.Weights[predicted][feature] - m.Weights[class][feature]
 }

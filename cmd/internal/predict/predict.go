@@ -1,4 +1,4 @@
-// Package predict has the verbs that apply models to rows: predict, eval and online.
+// Package predict has the verbs that apply models to rows.
 package predict
 
 import (
@@ -14,10 +14,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
-
-	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"

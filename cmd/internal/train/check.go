@@ -6,16 +6,18 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/rows"
+	"halfspace/dataset"
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
+	"halfspace/predict"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 
@@ -149,4 +151,123 @@ func classWeight(item string) (class string, weight float64, err error) {
 		return "", 0, console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 	}
 	return item[:i], weight, nil
+}
+
+// loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
+// the type, and the learner if --algo isn't given.
+func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
+	if o.init == "" {
+		return nil
+	}
+	m, err := console.LoadModel(cmd.Context(), o.init, o.Storage.Memory.Bytes)
+	if err != nil {
+		return err
+	}
+	if m.Expansion != nil || m.Voters != nil {
+		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+	}
+	if !cmd.Flags().Changed("algo") {
+		o.algo.Value = m.Algorithm
+		if m.Algorithm == train.OnlineName {
+			o.algo.Value = "perceptron"
+		}
+		if train.Describe(o.algo.Value) == nil {
+			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+		}
+	}
+	if !slices.Contains(train.Beginners(), o.algo.Value) {
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(train.Beginners()))
+	}
+	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
+		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
+	}
+	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {
+		if cmd.Flags().Changed(name) {
+			a.Note("--%s has no effect with --init: the model has its own", name)
+		}
+	}
+	o.begin = m
+	o.Columns.Follow(m.Spec())
+	return nil
+}
+
+// splitOf reads the column of --group or --order-by.
+func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s train.Split, err error) {
+	ranks, err := rows.Ranks(ctx, o, paths, bar)
+	switch {
+	case o.Split.Group != "":
+		s.Groups, s.Column = ranks, o.Split.Group
+	case o.Split.OrderBy != "":
+		s.Times, s.Column = ranks, o.Split.OrderBy
+	default:
+		s.InOrder = o.Split.InOrder()
+	}
+	return s, err
+}
+
+// holdsBack tells whether rows are held back.
+func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
+
+// noteSplit notes that the options on splitting have no effect, if no rows are held back.
+func (o *trainOptions) noteSplit(a *console.App) {
+	if o.holdsBack() {
+		return
+	}
+	for _, s := range [][2]string{{"group", o.Split.Group}, {"order-by", o.Split.OrderBy}} {
+		if s[1] != "" {
+			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1", s[0], s[1])
+		}
+	}
+	if o.Split.InOrder() {
+		a.Note("--split has no effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1")
+	}
+}
+
+// kept returns the choice of the rows that remain for the training after --validation held out its share.
+func (o *trainOptions) kept(counts []int64) dataset.Choice {
+	has, err := o.split.HoldOut(o.seed, o.share, counts)
+	if err != nil { // the files changed: train.HoldOut reports it
+		return func(int) bool { return true }
+	}
+	return has.Others()
+}
+
+// thresholdName is the option of the model's threshold. Winnow has an option with the same name for its own threshold,
+// a number.
+const thresholdName = "threshold"
+
+// thresholdUsage is the help text of --threshold for learners other than winnow.
+const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the exports obey: this number, the score of a probability (p=0.3), " +
+	"or the score with the best F1 (f1) or the least cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
+
+// setThreshold reads --threshold of learners other than winnow.
+func (o *trainOptions) setThreshold(text string) (err error) {
+	if o.threshold, err = predict.ParseThreshold(text); err != nil {
+		return console.Usagef("--threshold %s: %w", text, err)
+	}
+	return nil
+}
+
+// choosesThreshold tells whether held-out folds choose the threshold.
+func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }
+
+// checkThreshold returns an error if --threshold can't be used with the other options.
+func (o *trainOptions) checkThreshold() error {
+	switch {
+	case o.threshold.By == predict.ByProbability && !o.calibrates() && !o.learner.HasOdds():
+		return console.Usagef("--threshold %v with --algo %s, which has no probabilities: add --calibrate platt, or give a score", o.threshold, o.learner.Name)
+	case !o.choosesThreshold():
+	case o.validation != "" && o.learner.Judges:
+		return console.Usagef("--threshold %v with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
+			"leave one of them out, or choose the threshold with eval --save-threshold", o.threshold, o.learner.Name)
+	case o.init != "":
+		return console.Usagef("--threshold %v with --init, whose model may have seen the folds: choose the threshold with eval --save-threshold", o.threshold)
+	}
+	return nil
+}
+
+// holdsFolds tells whether the training deals the rows into folds: for a cross-validation, a calibration or a
+// threshold.
+func (o *trainOptions) holdsFolds() bool {
+	return o.folds > 0 || o.calibrates() || o.choosesThreshold()
 }

@@ -8,12 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
-
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 

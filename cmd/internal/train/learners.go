@@ -10,7 +10,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/train"
-
 	"halfspace/train/learner"
 )
 

@@ -8,10 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/train"
-
 	reporting "halfspace/cmd/internal/report"
-
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -19,6 +16,7 @@ import (
 	"halfspace/pocket"
 	"halfspace/report"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )

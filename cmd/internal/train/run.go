@@ -10,16 +10,14 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/dataset"
-	"halfspace/internal/checkpoint"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-
+	"halfspace/dataset"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 

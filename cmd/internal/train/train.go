@@ -1,4 +1,4 @@
-// Package train has the verbs that learn models: train and compare.
+// Package train has the verbs that learn models.
 package train
 
 import (
@@ -9,17 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/dataset"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/train"
 )
 
 type trainOptions struct {

@@ -17,7 +17,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"

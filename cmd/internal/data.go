@@ -7,10 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/synth"
 )
 
 type convertOptions struct {
@@ -121,4 +121,99 @@ func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []s
 		return nil
 	}
 	return a.PrintLine("%s: %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
+}
+
+type genOptions struct {
+	synth.Options
+	compression flags.Choice
+	progress    flags.Choice
+	out         string
+	json        bool
+}
+
+// Gen returns the command that makes test data.
+func Gen(a *console.App) *cobra.Command {
+	var o genOptions
+	cmd := &cobra.Command{
+		Use:   "gen --margin NUMBER|--noise NUMBER|--conjunction NUMBER --out FILE [options]",
+		Short: "Make data whose truth is known",
+		Long: `Gen writes random rows to a .parquet, .csv, .arrow or .svm file. The columns are
+the features x0, x1, ... and "label", which is -1 or 1. The same options give
+the same rows on every machine.
+
+Choose one kind of data:
+
+  --margin NUMBER       a plane separates the classes: every row is at least
+                        this far from a random hyperplane through the origin
+  --noise NUMBER        no plane separates many rows: each label is wrong with
+                        this probability
+  --conjunction NUMBER  features are -1 or 1; the label is 1 if this many of
+                        them have certain values`,
+		Example: `  halfspace gen --rows 1000000 --features 28 --margin 0.1 --out separable.parquet
+  halfspace gen --rows 1000000 --features 28 --noise 0.1 --seed 7 --out noisy.parquet
+  halfspace gen --rows 100000 --features 40 --conjunction 3 --out and.parquet`,
+		Args: cobra.NoArgs,
+	}
+	f := cmd.Flags()
+	f.Int64Var(&o.Rows, "rows", 1_000_000, "`NUMBER` Number of rows.")
+	f.IntVar(&o.Features, "features", 28, "`NUMBER` Number of features.")
+	f.Float64Var(&o.Margin, "margin", 0, "`NUMBER` Least distance of a row from the plane that separates the classes.")
+	f.Float64Var(&o.Noise, "noise", 0, "`NUMBER` Probability of a wrong label, above 0 and up to 1.")
+	f.IntVar(&o.Conjunction, "conjunction", 0, "`NUMBER` Number of features that the label depends on.")
+	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	flags.AddChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+		"(default 131,072, or fewer with many features)")
+	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
+	flags.AddProgress(cmd, &o.progress)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		o.Compression = o.compression.Value
+		if o.out == "" {
+			return console.Usagef("--out is missing: name the file to write")
+		}
+		if o.json && console.ToStdout(o.out) {
+			return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
+		}
+		if o.RowGroupRows < 0 {
+			return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.RowGroupRows)
+		}
+		if err := o.Validate(); err != nil {
+			return console.Usagef("%w", err)
+		}
+		if err := console.Claim(a, o.out, nil); err != nil {
+			return err
+		}
+		return generate(cmd.Context(), a, &o)
+	}
+	return cmd
+}
+
+// A genReport is the JSON object of gen --json.
+type genReport struct {
+	Out      string  `json:"out"`
+	Rows     int64   `json:"rows"`
+	Features int     `json:"features"`
+	Seed     uint64  `json:"seed"`
+	Seconds  float64 `json:"seconds"`
+}
+
+func generate(ctx context.Context, a *console.App, o *genOptions) error {
+	start := time.Now()
+	bar := a.NewProgress(o.progress.Value)
+	defer bar.End()
+	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) })
+	if err != nil {
+		return err
+	}
+	bar.End()
+	r := genReport{o.out, o.Rows, o.Features, o.Seed, time.Since(start).Seconds()}
+	switch {
+	case o.json:
+		return a.PrintJSON(r)
+	case console.ToStdout(o.out):
+		return nil
+	}
+	return a.PrintLine("%s: %s of %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"),
+		humanize.Seconds(r.Seconds))
 }
