@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -14,17 +15,14 @@ import (
 )
 
 type convertOptions struct {
-	text        flags.Text
-	memory      flags.Size
-	workers     int
-	progress    flags.Choice
-	keep        []string
-	exclude     []string
-	label       string
-	compression flags.Choice
-	groupRows   int64
-	out         string
-	json        bool
+	flags.RowsFile
+	text     flags.Text
+	memory   flags.Size
+	workers  int
+	progress flags.Choice
+	keep     []string
+	exclude  []string
+	label    string
 }
 
 // Convert returns the command that writes data in another format.
@@ -47,48 +45,33 @@ numbers; otherwise features are numbered from 1.`,
   halfspace convert train.arrow --out - | head`,
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	o.AddOut(cmd)
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
-	flags.AddChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.groupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
-		"(default 131,072, or fewer with many columns)")
-	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
+	o.AddGroups(cmd, "columns")
+	o.AddJSON(cmd)
 	o.text.AddTo(cmd)
 	o.memory.AddTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(args); err != nil {
+		if len(args) == 0 {
+			return console.Usagef("no data: name a file, a glob or a directory")
+		}
+		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.text.Check()); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.out, paths); err != nil {
+		if err := console.Claim(a, o.Out, paths); err != nil {
 			return err
 		}
-		return convertTo(cmd.Context(), a, &o, paths)
+		return convert(cmd.Context(), a, &o, paths)
 	}
 	return cmd
-}
-
-func (o *convertOptions) check(args []string) error {
-	switch {
-	case len(args) == 0:
-		return console.Usagef("no data: name a file, a glob or a directory")
-	case o.out == "":
-		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
-	case o.json && console.ToStdout(o.out):
-		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
-	case o.workers < 0:
-		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", o.workers)
-	case o.groupRows < 0:
-		return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.groupRows)
-	}
-	return o.text.Check()
 }
 
 // A convertReport is the JSON object of convert --json.
@@ -98,37 +81,28 @@ type convertReport struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func convertTo(ctx context.Context, a *console.App, o *convertOptions, paths []string) error {
+func convert(ctx context.Context, a *console.App, o *convertOptions, paths []string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
 	memory, undo := o.memory.Hold()
 	defer undo()
-	rows, err := dataset.Convert(ctx, paths, o.out, dataset.Options{
+	rows, err := dataset.Convert(ctx, paths, o.Out, dataset.Options{
 		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory,
-		Progress: bar.Reading("converting"),
-		Warn:     func(s string) { a.Note("%s", s) },
-	}, dataset.WriterOptions{Compression: o.compression.Value, RowGroupRows: o.groupRows, Label: o.label})
+		Progress: bar.Reading("converting"), Warn: a.Warn,
+	}, dataset.WriterOptions{Compression: o.Compression.Value, RowGroupRows: o.GroupRows, Label: o.label})
 	if err != nil {
 		return err
 	}
 	bar.End()
-	r := convertReport{o.out, rows, time.Since(start).Seconds()}
-	switch {
-	case o.json:
-		return a.PrintJSON(r)
-	case console.ToStdout(o.out):
-		return nil
-	}
-	return a.PrintLine("%s: %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
+	r := convertReport{o.Out, rows, time.Since(start).Seconds()}
+	return o.Report(a, r, "%s: %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
 }
 
 type genOptions struct {
 	synth.Options
-	compression flags.Choice
-	progress    flags.Choice
-	out         string
-	json        bool
+	file     flags.RowsFile
+	progress flags.Choice
 }
 
 // Gen returns the command that makes test data.
@@ -161,27 +135,19 @@ Choose one kind of data:
 	f.Float64Var(&o.Noise, "noise", 0, "`NUMBER` Probability of a wrong label, above 0 and up to 1.")
 	f.IntVar(&o.Conjunction, "conjunction", 0, "`NUMBER` Number of features that the label depends on.")
 	f.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` Seed of all random choices.")
-	flags.AddChoice(cmd, &o.compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
-	f.Int64Var(&o.RowGroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
-		"(default 131,072, or fewer with many features)")
-	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
-	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
+	o.file.AddGroups(cmd, "features")
+	o.file.AddOut(cmd)
+	o.file.AddJSON(cmd)
 	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		o.Compression = o.compression.Value
-		if o.out == "" {
-			return console.Usagef("--out is missing: name the file to write")
-		}
-		if o.json && console.ToStdout(o.out) {
-			return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
-		}
-		if o.RowGroupRows < 0 {
-			return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", o.RowGroupRows)
+		o.Compression, o.RowGroupRows = o.file.Compression.Value, o.file.GroupRows
+		if err := o.file.Check(); err != nil {
+			return err
 		}
 		if err := o.Validate(); err != nil {
 			return console.Usagef("%w", err)
 		}
-		if err := console.Claim(a, o.out, nil); err != nil {
+		if err := console.Claim(a, o.file.Out, nil); err != nil {
 			return err
 		}
 		return generate(cmd.Context(), a, &o)
@@ -202,18 +168,11 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
 	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
-	err := synth.Write(ctx, o.out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) })
-	if err != nil {
+	if err := synth.Write(ctx, o.file.Out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
 		return err
 	}
 	bar.End()
-	r := genReport{o.out, o.Rows, o.Features, o.Seed, time.Since(start).Seconds()}
-	switch {
-	case o.json:
-		return a.PrintJSON(r)
-	case console.ToStdout(o.out):
-		return nil
-	}
-	return a.PrintLine("%s: %s of %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"),
+	r := genReport{o.file.Out, o.Rows, o.Features, o.Seed, time.Since(start).Seconds()}
+	return o.file.Report(a, r, "%s: %s of %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"),
 		humanize.Seconds(r.Seconds))
 }

@@ -62,12 +62,7 @@ instead: its file makes the features. Models with kernels or votes can't be
 exported.`,
 		Example: `  halfspace export m.json --c iris.c
   halfspace export m.json --go iris.go --onnx iris.onnx`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return console.Usagef("%d models: name one that train --out wrote", len(args))
-			}
-			return nil
-		},
+		Args: flags.NeedsOne("models: name one that train --out wrote"),
 	}
 	for _, t := range all {
 		cmd.Flags().StringVar(&t.path, t.flag, "", t.help)
@@ -98,15 +93,15 @@ exported.`,
 func chosen(a *console.App, all []*target, from string) (wanted []*target, err error) {
 	var names []string
 	for _, t := range all {
-		names = append(names, "--"+t.flag)
+		if names = append(names, "--"+t.flag); t.path == "" {
+			continue
+		}
 		for _, other := range wanted {
-			if t.path != "" && (filepath.Clean(t.path) == filepath.Clean(other.path) || console.ToStdout(t.path) && console.ToStdout(other.path)) {
+			if filepath.Clean(t.path) == filepath.Clean(other.path) || console.ToStdout(t.path) && console.ToStdout(other.path) {
 				return nil, console.Usagef("--%s and --%s both write %s: name two files", other.flag, t.flag, t.path)
 			}
 		}
-		if t.path != "" {
-			wanted = append(wanted, t)
-		}
+		wanted = append(wanted, t)
 	}
 	if wanted == nil {
 		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
@@ -183,12 +178,7 @@ func Import(a *console.App) *cobra.Command {
 model for halfspace, with its weights rounded to float32. Its features are those
 of svmlight files, f1, f2, ...`,
 		Example: `  halfspace import a9a.model --out m.json`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return console.Usagef("%d files: name one model that liblinear-train wrote", len(args))
-			}
-			return nil
-		},
+		Args:    flags.NeedsOne("files: name one model that liblinear-train wrote"),
 	}
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` Model file to write. (required)")
 	memory.AddTo(cmd)
@@ -202,13 +192,16 @@ of svmlight files, f1, f2, ...`,
 		if err := console.Claim(a, out, args); err != nil {
 			return err
 		}
-		read, err := parallel.DetachValue(cmd.Context(), func() (imported, error) { return loadLIBLINEAR(args[0], memory.Bytes) })
-		if err != nil {
+		rounded := int64(0)
+		m, err := parallel.DetachValue(cmd.Context(), func() (m *model.Model, err error) {
+			m, rounded, err = loadLIBLINEAR(args[0], memory.Bytes)
+			return m, err
+		})
+		if err != nil { // rounded may still be written
 			return err
 		}
-		m := read.model
-		if read.rounded > 0 {
-			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", humanize.Plural(read.rounded, "weight"))
+		if rounded > 0 {
+			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", humanize.Plural(rounded, "weight"))
 		}
 		if err := console.SaveModel(cmd.Context(), m, out); err != nil {
 			return err
@@ -218,25 +211,19 @@ of svmlight files, f1, f2, ...`,
 	return cmd
 }
 
-// imported is the model of a file, and the number of weights that float32 rounds.
-type imported struct {
-	model   *model.Model
-	rounded int64
-}
-
-// loadLIBLINEAR reads a text model of LIBLINEAR.
-func loadLIBLINEAR(path string, memory int64) (of imported, err error) {
+// loadLIBLINEAR reads a text model of LIBLINEAR. rounded is the number of weights that float32 rounds.
+func loadLIBLINEAR(path string, memory int64) (m *model.Model, rounded int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return of, console.OpenError(path, err)
+		return nil, 0, console.OpenError(path, err)
 	}
 	defer f.Close()
-	of.model, of.rounded, err = export.ReadLIBLINEAR(f, memory)
+	m, rounded, err = export.ReadLIBLINEAR(f, memory)
 	switch {
 	case errors.Is(err, export.ErrFormat):
-		return of, fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
+		err = fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
 	case err != nil:
-		return of, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return of, nil
+	return m, rounded, err
 }

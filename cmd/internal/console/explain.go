@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -78,18 +79,15 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 			paths = []string{f.Value.String()}
 		}
 	}
-	file, line := lineOf(cmd, paths, text, learners)
-	if line > 0 {
+	file, line, found := lineOf(cmd, paths, text, learners)
+	if found {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
 	if learners && !namesFile(text, paths) {
 		text = AsTyped(text)
-		if file == "" {
-			file = dataset.Name(paths)
-		}
-		text = file + ": " + text
+		text = cmp.Or(file, dataset.Name(paths)) + ": " + text
 	}
-	if line == 0 && !learners {
+	if !found && !learners {
 		return err
 	}
 	return errors.New(lead + text)
@@ -114,9 +112,9 @@ func namesFile(text string, paths []string) bool {
 	return err == nil
 }
 
-// lineOf returns the file and the line of the row that an error names. The line is 0 if the data isn't text, or if the
+// lineOf returns the file and the line of the row that an error names. It finds none if the data isn't text, or if the
 // error doesn't name exactly one row.
-func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (string, int64) {
+func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (file string, line int64, found bool) {
 	rows := rowNumber.FindAllStringSubmatch(text, -1)
 	flag := func(name string) string {
 		if f := cmd.Flag(name); f != nil {
@@ -125,18 +123,14 @@ func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (str
 		return ""
 	}
 	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners don't count dropped rows
-		return "", 0
+		return "", 0, false
 	}
 	row, err := strconv.ParseInt(rows[0][1], 10, 64)
 	if err != nil {
-		return "", 0
+		return "", 0, false
 	}
 	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
-	file, line, ok := dataset.Line(cmd.Context(), paths, opt, row)
-	if !ok {
-		return "", 0
-	}
-	return file, line
+	return dataset.Line(cmd.Context(), paths, opt, row)
 }
 
 // unknownOption returns an error about an option that the verb lacks, with the text to type instead. dashes are the

@@ -23,10 +23,15 @@ import (
 
 // OpenError returns the error of opening path, with advice. It leaves out the name of the system call.
 func OpenError(path string, err error) error {
+	return advised(fmt.Errorf("%s: %w", path, withoutCall(err)))
+}
+
+// withoutCall returns the error of a system call without the names of the call and of the file.
+func withoutCall(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
+		return p.Err
 	}
-	return advised(fmt.Errorf("%s: %w", path, err))
+	return err
 }
 
 // advised adds advice to the error of a file that can't be read.
@@ -64,42 +69,30 @@ func ToStdout(path string) bool { return path == "-" || files.IsStdout(path) }
 // Claim returns an error if path can't be written, is one of the input files, or is locked by another run that will
 // write it. It locks path until a ends. An empty path is no error.
 func Claim(a *App, path string, inputs []string) error {
-	if err := check(path, inputs); err != nil || path == "" || ToStdout(path) {
-		return err
+	if path == "" || ToStdout(path) {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s can't be written: %w: choose another path", path, withoutCall(err))
+	}
+	for _, in := range inputs {
+		if other, bad := os.Stat(in); err == nil && bad == nil && os.SameFile(info, other) {
+			return fmt.Errorf("%s is to be read and to be written: name another file to write", path)
+		}
+	}
+	if err != nil || info.Mode().IsRegular() || info.IsDir() { // opening a pipe and closing it again would end its reader
+		f, err := files.Create(path)
+		if err != nil {
+			return err
+		}
+		f.Abort()
 	}
 	held, err := files.LockFor(path)
 	if err != nil {
 		return err
 	}
 	a.AtEnd(held.Release)
-	return nil
-}
-
-func check(path string, inputs []string) error {
-	if path == "" || ToStdout(path) {
-		return nil
-	}
-	info, err := os.Stat(path)
-	if err == nil {
-		for _, in := range inputs {
-			if other, err := os.Stat(in); err == nil && os.SameFile(info, other) {
-				return fmt.Errorf("%s is to be read and to be written: name another file to write", path)
-			}
-		}
-		if !info.Mode().IsRegular() && !info.IsDir() {
-			return nil // opening a pipe and closing it again would end its reader
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		if p := (*fs.PathError)(nil); errors.As(err, &p) {
-			err = p.Err
-		}
-		return fmt.Errorf("%s can't be written: %w: choose another path", path, err)
-	}
-	f, err := files.Create(path)
-	if err != nil {
-		return err
-	}
-	f.Abort()
 	return nil
 }
 
@@ -158,7 +151,19 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if cmd.Name() == "inspect" || cmd.Name() == "export" || cmd.Name() == "import" {
 		return nil
 	}
-	return checkModels(args, cmd.Flags().Lookup("model") != nil)
+	applies := cmd.Flags().Lookup("model") != nil
+	for _, p := range args {
+		switch kind := jsonKind(p); {
+		case kind == "":
+		case kind == "a model" && applies:
+			return Usagef("%s is a model: use --model %s, and name the data", p, p)
+		case kind == "a model":
+			return Usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
+		default:
+			return Usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
+		}
+	}
+	return nil
 }
 
 // checkData returns an error if the data is an address that can't be read. In halfspace-beam, the verbs train, eval and
@@ -183,26 +188,14 @@ func checkData(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkModels returns an error if the data is a model, or the output of check --json. applies tells whether the verb
-// applies a model.
-func checkModels(paths []string, applies bool) error {
-	for _, p := range paths {
-		switch kind := JSONKind(p); {
-		case kind == "":
-		case kind == "a model" && applies:
-			return Usagef("%s is a model: use --model %s, and name the data", p, p)
-		case kind == "a model":
-			return Usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
-		default:
-			return Usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
-		}
-	}
-	return nil
-}
+// IsProof tells whether a file looks like the output of check --json.
+func IsProof(path string) bool { return jsonKind(path) == proof }
 
-// JSONKind returns which JSON of halfspace a file holds: "a model", "what check --json printed", or "" for any other
-// file.
-func JSONKind(path string) string {
+const proof = "what check --json printed"
+
+// jsonKind returns which JSON of halfspace a file holds: "a model"; proof, whose first key is "separable"; or "" for any
+// other file.
+func jsonKind(path string) string {
 	if info, err := blob.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // opening a pipe and closing it again would end its writer
 	}
@@ -213,27 +206,16 @@ func JSONKind(path string) string {
 	defer f.Close()
 	head := make([]byte, 4096)
 	n, _ := io.ReadFull(f, head)
-	switch head = bytes.TrimSpace(head[:n]); {
-	case !bytes.HasPrefix(head, []byte{'{'}):
+	keys := json.NewDecoder(bytes.NewReader(head[:n]))
+	open, _ := keys.Token()
+	first, _ := keys.Token()
+	switch {
+	case open != json.Delim('{'):
 		return ""
 	case bytes.Contains(head, []byte(`"halfspace-model/`)):
 		return "a model"
-	case IsProof(path):
-		return "what check --json printed"
+	case first == "separable":
+		return proof
 	}
 	return ""
-}
-
-// IsProof tells whether a file looks like the output of check --json: its first key is "separable".
-func IsProof(path string) bool {
-	f, err := blob.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	const most = 4096 // bytes to read; a key may take all of them
-	d := json.NewDecoder(io.LimitReader(f, most))
-	open, _ := d.Token()
-	key, _ := d.Token()
-	return open == json.Delim('{') && key == "separable"
 }

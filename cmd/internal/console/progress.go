@@ -20,20 +20,11 @@ import (
 // A Step is the state of one step of the work.
 type Step struct {
 	Name        string // name of the step; if Done is less than before, the step begins again
-	Detail      string // text about the state; "" shows Done of Total, if there is a Unit
+	Detail      string // text about the state; "" shows Done of Total, if they count rows
 	Done, Total int64  // Total is 0 or less if the end isn't known
-	Unit        Unit   // unit of Done
+	Rows        bool   // Done counts rows; otherwise it counts steps of unequal length, which have no rate
 	AtMost      bool   // the step may end before Total
 }
-
-// A Unit is the unit in which a step counts.
-type Unit string
-
-const (
-	Other Unit = ""     // steps of unequal length, which have no rate
-	Rows  Unit = "row"  // rows
-	Bytes Unit = "byte" // bytes of files
-)
 
 // A Progress shows the state of the work: on a terminal one line that is rewritten, elsewhere lines of text. A nil
 // Progress shows nothing.
@@ -74,7 +65,7 @@ func (a *App) NewProgress(when string) *Progress {
 
 // Rows shows a step that has read or written rows rows. total is -1 if it isn't known.
 func (p *Progress) Rows(name string, rows, total int64) {
-	p.Show(Step{Name: name, Done: rows, Total: total, Unit: Rows})
+	p.Show(Step{Name: name, Done: rows, Total: total, Rows: true})
 }
 
 // Reading returns the function that shows passes over files, nil if p is nil. A pass over the rows becomes a step with
@@ -108,7 +99,7 @@ func (p *Progress) pass(share float64) {
 // current returns the step with the share of its current pass added to Detail, if the pass has taken leastTime or more.
 func (p *Progress) current(now time.Time) Step {
 	s := p.step
-	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Unit != Other {
+	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Rows {
 		return s
 	}
 	if s.Detail != "" {
@@ -251,8 +242,12 @@ func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 // known, the elapsed time is the last part.
 func (s *Step) parts(p *pace, now time.Time) []string {
 	what, detail := s.Name, s.Detail
-	if detail == "" && s.Unit != Other {
-		detail = s.count()
+	switch {
+	case detail != "" || !s.Rows:
+	case s.Total > 0:
+		detail = humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, "row")
+	default:
+		detail = humanize.Plural(s.Done, "row")
 	}
 	if detail != "" {
 		what += ": " + detail
@@ -266,13 +261,8 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 		parts = append(parts, share)
 	}
 	begun := now.Sub(p.begun) >= leastTime
-	if rate := p.rate(); begun && rate > 0 {
-		switch s.Unit {
-		case Rows:
-			parts = append(parts, humanize.About(rate)+" rows/s")
-		case Bytes:
-			parts = append(parts, humanize.Size(int64(rate))+"/s")
-		}
+	if rate := p.rate(); begun && rate > 0 && s.Rows {
+		parts = append(parts, humanize.About(rate)+" rows/s")
 	}
 	switch left, known := p.left(s.Total, now); {
 	case !begun || s.Total > 0 && s.Done >= s.Total:
@@ -284,19 +274,6 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 		parts = append(parts, humanize.Duration(now.Sub(p.begun)))
 	}
 	return parts
-}
-
-// count returns the rows or bytes that are done, and the total if it is known.
-func (s *Step) count() string {
-	switch {
-	case s.Unit == Bytes && s.Total > 0:
-		return humanize.Size(s.Done) + " of " + humanize.Size(s.Total)
-	case s.Unit == Bytes:
-		return humanize.Size(s.Done)
-	case s.Total > 0:
-		return humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, string(s.Unit))
-	}
-	return humanize.Plural(s.Done, string(s.Unit))
 }
 
 // share returns the share that is done, from 0 to 1.
@@ -376,4 +353,12 @@ func unicodeTerminal() bool {
 		}
 	}
 	return false
+}
+
+// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; otherwise 0.
+func (a *App) UnicodeWidth() int {
+	if f := terminal(a.Stdout.to.w); f != nil && unicodeTerminal() {
+		return width(f)
+	}
+	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ func Finite(v float64) *float64 {
 // A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
 type Sheet struct {
 	bytes.Buffer
-	Facts  [][2]string // all names and values of Pairs
+	Facts  [][2]string // names and values of Pairs
 	Tables []Table
 
 	line string // the last line of prose
@@ -51,12 +52,15 @@ func (s *Sheet) Line(format string, args ...any) {
 	s.line = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
-// Pairs adds aligned lines of a name and a value; cells alternates names and values.
+// Pairs adds aligned lines of a name and a value; cells alternates names and values. A pair whose value is empty is left
+// out.
 func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
-	for i := 0; i < len(cells); i += 2 {
-		s.Facts = append(s.Facts, [2]string{cells[i], cells[i+1]})
-		fmt.Fprintf(t, "  %s\t%s\n", humanize.Line(cells[i]), humanize.Line(cells[i+1]))
+	for pair := range slices.Chunk(cells, 2) {
+		if pair[1] != "" {
+			s.Facts = append(s.Facts, [2]string(pair))
+			fmt.Fprintf(t, "  %s\t%s\n", humanize.Line(pair[0]), humanize.Line(pair[1]))
+		}
 	}
 	t.Flush() // to a buffer: no error
 }

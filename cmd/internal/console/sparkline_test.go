@@ -23,7 +23,7 @@ func TestSparkline(t *testing.T) {
 		{[]float64{1, 2}, 1, ""},
 		{nil, 80, ""},
 	} {
-		if got := Sparkline(c.values, c.most); got != c.want {
+		if got := sparkline(c.values, c.most); got != c.want {
 			t.Errorf("%v in %d characters: %q, want %q", c.values, c.most, got, c.want)
 		}
 	}

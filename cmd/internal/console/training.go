@@ -31,11 +31,11 @@ func (t *Training) Show(p learner.Progress) {
 		t.measure = p.Measure
 	}
 	most := maxUpdates(t.learner)
-	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Unit: Rows}
+	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Rows: true}
 	switch {
 	case t.learner.Solves: // it ends near the optimum, which isn't known before
 	case most > 0:
-		s.Done, s.Total, s.Unit, s.AtMost = p.Updates, most, Other, true
+		s.Done, s.Total, s.Rows, s.AtMost = p.Updates, most, false, true
 	default:
 		s.Total, s.AtMost = p.Rows*p.Epochs, true
 	}
@@ -78,16 +78,12 @@ func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdate
 // Stage returns a function that shows the progress of other stages of package train.
 func Stage(bar *Progress) func(train.Stage) {
 	return func(s train.Stage) {
-		text := s.Detail
+		step := Step{Name: s.Name, Detail: s.Detail, Done: s.Done, Total: s.Total, Rows: s.Rows}
 		if s.Training != nil {
-			text += ", " + detail(s.Learner, s.Training, s.Training.Measure, maxUpdates(s.Learner))
+			step.Detail += ", " + detail(s.Learner, s.Training, s.Training.Measure, maxUpdates(s.Learner))
 		}
 		if s.Best != "" {
-			text += ", best so far " + s.Best
-		}
-		step := Step{Name: s.Name, Detail: text, Done: s.Done, Total: s.Total}
-		if s.Rows {
-			step.Unit = Rows
+			step.Detail += ", best so far " + s.Best
 		}
 		bar.Show(step)
 	}
@@ -161,7 +157,7 @@ func (t *Training) Sparkline(most int) string {
 		return ""
 	}
 	text := " " + t.curve.what + ", " + number(values[0]) + " to " + number(values[len(values)-1])
-	if line := Sparkline(values, most-len(text)); line != "" {
+	if line := sparkline(values, most-len(text)); line != "" {
 		return line + text
 	}
 	return ""
@@ -178,10 +174,10 @@ func number(v float64) string {
 // levels are the heights of a sparkline, the lowest first.
 var levels = []rune("▁▂▃▄▅▆▇█")
 
-// Sparkline draws a curve in one line of at most most characters. If there are more values than characters, each
+// sparkline draws a curve in one line of at most most characters. If there are more values than characters, each
 // character shows a mean. It returns "" for a flat curve, a curve that isn't finite, and fewer than two values or
 // characters.
-func Sparkline(values []float64, most int) string {
+func sparkline(values []float64, most int) string {
 	if most < 2 || len(values) < 2 {
 		return ""
 	}
@@ -202,12 +198,4 @@ func Sparkline(values []float64, most int) string {
 		s.WriteRune(levels[min(len(levels)-1, int((v-low)/(high-low)*float64(len(levels))))])
 	}
 	return s.String()
-}
-
-// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; otherwise 0.
-func (a *App) UnicodeWidth() int {
-	if f := terminal(a.Stdout.to.w); f != nil && unicodeTerminal() {
-		return width(f)
-	}
-	return 0
 }

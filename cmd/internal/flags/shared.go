@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"os"
 	"strings"
 
@@ -34,11 +35,19 @@ func AddProgress(cmd *cobra.Command, when *Choice) {
 
 // Apply checks the options, and makes the kernels use the instruction set of --isa.
 func (m *Machine) Apply() error {
-	if m.Workers < 0 {
-		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", m.Workers)
+	if err := CheckWorkers(m.Workers); err != nil {
+		return err
 	}
 	m.Workers = parallel.Workers(m.Workers)
 	return UseISA(m.isa)
+}
+
+// CheckWorkers returns an error if n is no value of --workers.
+func CheckWorkers(n int) error {
+	if n < 0 {
+		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", n)
+	}
+	return nil
 }
 
 // UseISA makes the kernels use the named instruction set. If name is empty, it takes the name in the environment
@@ -99,4 +108,90 @@ func (o *Text) Check() error {
 		return console.Usagef("--%w", err)
 	}
 	return nil
+}
+
+// A Scan holds the options of verbs that read the rows once, block by block: how to read text files, the memory, and the
+// machine.
+type Scan struct {
+	Machine
+	Text   Text
+	Memory Size
+}
+
+// AddTo adds the flags.
+func (s *Scan) AddTo(cmd *cobra.Command) {
+	s.Text.AddTo(cmd)
+	s.Memory.AddTo(cmd)
+	s.Machine.AddTo(cmd)
+}
+
+// Check returns an error if an option can't be used, and makes the kernels use the instruction set of --isa.
+func (s *Scan) Check() error { return cmp.Or(s.Text.Check(), s.Machine.Apply()) }
+
+// Options sets the memory limit of the garbage collector. It returns the options for package dataset, and a function that
+// restores the limit from before.
+func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
+	memory, undo := s.Memory.Hold()
+	return dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}, undo
+}
+
+// NeedsOne returns a function that checks that a verb has one argument. The error says the number of arguments, and takes
+// what they are and what to name instead from advice, such as "models: name one".
+func NeedsOne(advice string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return console.Usagef("%d %s", len(args), advice)
+		}
+		return nil
+	}
+}
+
+// A RowsFile holds the options of verbs that write rows: --out, --json, and the form of a .parquet file.
+type RowsFile struct {
+	Out         string
+	JSON        bool
+	Compression Choice
+	GroupRows   int64
+}
+
+// AddGroups adds --compression and --row-group-rows. wide names what makes row groups smaller.
+func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
+	AddChoice(cmd, &w.Compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	cmd.Flags().Int64Var(&w.GroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+		"(default 131,072, or fewer with many "+wide+")")
+}
+
+// AddOut adds --out.
+func (w *RowsFile) AddOut(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+}
+
+// AddJSON adds --json.
+func (w *RowsFile) AddJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.JSON, "json", false, "Print a report as one JSON object.")
+}
+
+// Check returns an error if an option can't be used.
+func (w *RowsFile) Check() error {
+	switch {
+	case w.Out == "":
+		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
+	case w.JSON && console.ToStdout(w.Out):
+		return console.Usagef("--json and --out %s both write to standard output: choose one", w.Out)
+	case w.GroupRows < 0:
+		return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", w.GroupRows)
+	}
+	return nil
+}
+
+// Report prints the report of a verb that wrote rows: v as JSON with --json, otherwise a line. If the rows went to standard
+// output, Report prints nothing.
+func (w *RowsFile) Report(a *console.App, v any, format string, args ...any) error {
+	switch {
+	case w.JSON:
+		return a.PrintJSON(v)
+	case console.ToStdout(w.Out):
+		return nil
+	}
+	return a.PrintLine(format, args...)
 }

@@ -109,7 +109,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	if err := oneVersusRest(o, data); err != nil {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	load := time.Since(start)
+	load := time.Since(start).Seconds()
 	const most = 1000
 	found, err := separability.Check(ctx, block.AssumeValid(data.Source), separability.Options{Workers: o.Workers, MaxPasses: most,
 		Progress: func(passes int64) {
@@ -121,17 +121,14 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
 	_, inMemory := data.Source.(*block.Data)
-	r.Streamed = !inMemory
-	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
+	total := time.Since(start).Seconds()
+	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
 	if o.reporting.File != "" {
 		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), reporting.Reading(data.Source))); err != nil {
 			return err
 		}
 	}
-	if o.json {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.sheet().Bytes())
+	return a.Report(o.json, r, r.sheet)
 }
 
 // oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
@@ -290,17 +287,12 @@ func (r *CheckReport) sheet() *console.Sheet {
 	var pairs []string
 	switch verdict {
 	case "undecided":
-		pairs = append(pairs, "reason", r.Reason)
-		if r.next != "" {
-			pairs = append(pairs, "next", r.next)
-		}
+		pairs = append(pairs, "reason", r.Reason, "next", r.next)
 	case "separable":
 		pairs = append(pairs,
 			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", humanize.Count(r.ExactRows)),
-			"margin", r.PlaneReport.text()+", of the plane through the origin of features and bias")
-		if r.Widest != nil {
-			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
-		}
+			"margin", r.PlaneReport.text(", of the plane through the origin of features and bias"),
+			"widest", r.Widest.text(", the distance of the widest plane from the rows"))
 		if r.PlaneReport.below() || r.Widest.below() {
 			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
 		}
@@ -310,15 +302,9 @@ func (r *CheckReport) sheet() *console.Sheet {
 		pairs = append(pairs, "normalized", humanize.Real(*r.NormalizedMargin)+", margin / radius")
 	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", humanize.Bound(*r.MistakeBound)))
+		pairs = append(pairs, "bound", humanize.Bound(*r.MistakeBound)+" updates of the perceptron at most, in any order: (radius / margin)^2")
 	}
-	if r.Perceptron != nil {
-		pairs = append(pairs, "perceptron", r.Perceptron.text())
-	}
-	if r.Errors != nil {
-		pairs = append(pairs, "errors", r.Errors.text())
-	}
-	pairs = append(pairs,
+	pairs = append(pairs, "perceptron", r.Perceptron.text(), "errors", r.Errors.text(),
 		"passes", humanize.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
 		"time", fmt.Sprintf("load %s, check %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Check), humanize.Seconds(r.Seconds.Total)))
 	s.Pairs(pairs...)
@@ -340,19 +326,22 @@ func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
 	}
-	v, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return text
+	if v, ok := new(big.Rat).SetString(text); ok {
+		f, _ := v.Float64()
+		return humanize.Real(f)
 	}
-	f, _ := v.Float64()
-	return humanize.Real(f)
+	return text
 }
 
-func (p *PlaneReport) text() string {
-	if p.AtMost == nil {
-		return humanize.Real(p.Margin)
+// text returns the margin, its bound, then of. It returns "" if there is no plane.
+func (p *PlaneReport) text(of string) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.AtMost == nil:
+		return humanize.Real(p.Margin) + of
 	}
-	return fmt.Sprintf("%s (none is above %s)", humanize.Real(p.Margin), humanize.Real(*p.AtMost))
+	return fmt.Sprintf("%s (none is above %s)%s", humanize.Real(p.Margin), humanize.Real(*p.AtMost), of)
 }
 
 // below tells whether another plane may have a margin that is larger by more than a thousandth.
@@ -361,6 +350,9 @@ func (p *PlaneReport) below() bool {
 }
 
 func (p *perceptronReport) text() string {
+	if p == nil {
+		return ""
+	}
 	s := fmt.Sprintf("%s in %s, ", humanize.Plural(p.Updates, "update"), humanize.Plural(p.Epochs, "epoch"))
 	if p.Converged {
 		s += "converged"
@@ -377,6 +369,9 @@ func (p *perceptronReport) text() string {
 }
 
 func (e *errorsReport) text() string {
+	if e == nil {
+		return ""
+	}
 	s := fmt.Sprintf("every plane errs on %s or more", humanize.Plural(e.AtLeast, "row"))
 	if !e.Complete {
 		s += " (the search for more was cut short)"

@@ -15,7 +15,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/report"
+	reporting "halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
@@ -28,9 +28,7 @@ import (
 )
 
 type evalOptions struct {
-	flags.Machine
-	text   flags.Text
-	memory flags.Size
+	flags.Scan
 	models []string
 	label  string
 	weight string // column of the sample weights, or ""
@@ -40,7 +38,7 @@ type evalOptions struct {
 	calibration   bool
 	roc, pr       string
 	json          bool
-	reporting     report.Options
+	reporting     reporting.Options
 }
 
 // evalHelp stands before the options in the help of eval.
@@ -101,10 +99,7 @@ func Eval(a *console.App) *cobra.Command {
 		case len(o.models) > 1 && slices.Contains(args, "-"):
 			return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
 		}
-		if err := o.text.Check(); err != nil {
-			return err
-		}
-		if err := o.Machine.Apply(); err != nil {
+		if err := o.Scan.Check(); err != nil {
 			return err
 		}
 		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
@@ -128,9 +123,7 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.AddTo(cmd)
-	o.memory.AddTo(cmd)
-	o.Machine.AddTo(cmd)
+	o.Scan.AddTo(cmd)
 }
 
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
@@ -164,8 +157,10 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
-	if err := curves.write(reports); err != nil {
-		return err
+	for _, c := range curves {
+		if err := c.write(reports); err != nil {
+			return err
+		}
 	}
 	if o.reporting.File != "" {
 		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
@@ -175,13 +170,12 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
 		return err
 	}
-	switch {
-	case o.json:
-		return a.PrintJSON(evalReports{reports[0], reports})
-	case len(reports) == 1:
-		return a.Print(reports[0].sheet(o).Bytes())
-	}
-	return a.Print(compare(reports, o))
+	return a.Report(o.json, evalReports{reports[0], reports}, func() *console.Sheet {
+		if len(reports) == 1 {
+			return reports[0].sheet(o)
+		}
+		return compare(reports, o)
+	})
 }
 
 // suits returns an error if an option doesn't suit a model: it needs two classes, or probabilities.
@@ -191,8 +185,10 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			name  string
 			given bool
 			what  string
-		}{{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
-			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"}} {
+		}{
+			{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
+			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"},
+		} {
 			if n := len(m.Classes); flag.given && n > 2 {
 				return console.Usagef("--%s: %s has %d classes, and %s", flag.name, o.models[i], n, flag.what)
 			}
@@ -207,14 +203,14 @@ func (o *evalOptions) suits(models []*model.Model) error {
 // loadAll loads the models. All models together may take at most half of the memory, which is also the bound for one
 // model elsewhere.
 func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
-	left := o.memory.Limit()
+	left := o.Memory.Limit()
 	for _, path := range o.models {
 		m, err := console.LoadModel(ctx, path, max(1, left))
 		if err != nil {
 			return nil, err
 		}
 		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
-			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.memory.Limit()))
+			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
 		}
 		models = append(models, m)
 	}
@@ -246,31 +242,32 @@ func bytesOf(m *model.Model) (bytes int64) {
 func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
-	label := o.label
-	if label == "" {
-		label = m.Label
-	}
 	e, err := train.NewEvaluation(m, o.Workers)
 	if err != nil {
 		return nil, 0, err
 	}
 	scoring := time.Duration(0)
-	memory, undo := o.memory.Hold()
+	opt, undo := o.Options(a)
 	defer undo()
-	opt := dataset.Options{
-		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn:     func(s string) { a.Note("%s", s) },
-		Progress: bar.Reading("evaluating"),
-	}
+	opt.Spec, opt.Label, opt.SampleWeight, opt.Progress = m.Spec(), cmp.Or(o.label, m.Label), o.weight, bar.Reading("evaluating")
 	added := func() error {
-		if e.ClassScores != nil && room(memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
-			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(memory))
+		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
+			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
+				humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(opt.Memory))
 			e.ClassScores = nil
 		}
-		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
+		return room(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	}
 	if a.Cluster != nil {
-		err = judgeRemote(ctx, a, m, paths, opt, e, added)
+		var in *dataset.Input
+		var src *rows.Rows
+		if in, err = dataset.Open(ctx, paths, opt); err != nil {
+			return nil, 0, err
+		}
+		if src, err = rows.Distribute(ctx, a, paths, in); err != nil {
+			return nil, 0, err
+		}
+		err = e.AddRemote(ctx, m, src.Source, added)
 	} else {
 		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 			begin := time.Now()
@@ -288,19 +285,6 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", dataset.Name(paths), o.weight)
 	}
 	return e, scoring, nil
-}
-
-// judgeRemote adds the rows of files to an evaluation, on the cluster. It calls added after each addition.
-func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *train.Evaluation, added func() error) error {
-	in, err := dataset.Open(ctx, paths, opt)
-	if err != nil {
-		return err
-	}
-	src, err := rows.Distribute(ctx, a, paths, in)
-	if err != nil {
-		return err
-	}
-	return e.AddRemote(ctx, m, src.Source, added)
 }
 
 func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
@@ -341,24 +325,24 @@ func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64
 	if o.reporting.File != "" && len(r.Classes) == 2 {
 		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
 	}
-	roc, pr := o.roc != "", o.pr != ""
-	if !roc && !pr {
+	if o.roc == "" && o.pr == "" {
 		return nil
 	}
+	points := int64(0)
 	atROC, atPR := scores.CurvePoints()
-	if roc {
-		held += pointBytes * int64(atROC)
+	if o.roc != "" {
+		points += int64(atROC)
 	}
-	if pr {
-		held += pointBytes * int64(atPR)
+	if o.pr != "" {
+		points += int64(atPR)
 	}
-	if err := room(o.memory.Limit(), r.Rows, scores.Bytes(), held); err != nil {
+	if err := room(o.Memory.Limit(), r.Rows, scores.Bytes(), held+pointBytes*points); err != nil {
 		return err
 	}
-	if roc {
+	if o.roc != "" {
 		r.roc = scores.ROC()
 	}
-	if pr {
+	if o.pr != "" {
 		r.pr = scores.PrecisionRecall()
 	}
 	return nil
@@ -392,12 +376,12 @@ func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics
 	at, err := predict.ChooseThreshold(o.threshold.Threshold, m, scores)
 	switch {
 	case errors.Is(err, predict.ErrNoPositiveRows):
-		return 0, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+		err = fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
 			dataset.Name(paths), m.Positive)
 	case err != nil:
-		return 0, console.Usagef("--threshold: %s: %w", path, err)
+		err = console.Usagef("--threshold: %s: %w", path, err)
 	}
-	return at, nil
+	return at, err
 }
 
 // setThreshold sets the threshold of a report, the probability that corresponds to it, and the cost.
@@ -414,8 +398,11 @@ func setThreshold(r *evalReport, t predict.Threshold, at float64, m *model.Model
 	}
 }
 
-// thresholdText returns the threshold of a report for people.
+// thresholdText returns the threshold of a report for people, or "" if the report has none.
 func (o *evalOptions) thresholdText(r *evalReport) string {
+	if r.Threshold == nil {
+		return ""
+	}
 	at := console.Threshold(*r.Threshold, r.Probability)
 	switch {
 	case o.threshold.By == "":
@@ -465,12 +452,4 @@ func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *mode
 	}
 	a.Note("%s: the model with the threshold %s", o.saveThreshold, humanize.Exact(*r.Threshold))
 	return nil
-}
-
-// thresholdOf returns the threshold of a report for a table, 0 if the report has none.
-func thresholdOf(r *evalReport) string {
-	if r.Threshold == nil {
-		return "0"
-	}
-	return humanize.Exact(*r.Threshold)
 }

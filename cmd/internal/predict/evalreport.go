@@ -172,10 +172,7 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
-	pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
-	if r.Threshold != nil {
-		pairs = append(pairs, "threshold", o.thresholdText(r))
-	}
+	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "threshold", o.thresholdText(r))
 	if len(r.Classes) == 2 {
 		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
 	} else if r.AUC != nil {
@@ -184,7 +181,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	if r.LogLoss != nil {
 		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
 	}
-	pairs = append(pairs, "balanced", "accuracy "+percent(r.BalancedAccuracy)+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
+	balanced := "-"
+	if r.BalancedAccuracy != nil {
+		balanced = humanize.Percent(*r.BalancedAccuracy)
+	}
+	pairs = append(pairs, "balanced", "accuracy "+balanced+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
 	s.Pairs(pairs...)
 	s.Line("")
 	r.confusionTable(s)
@@ -197,11 +198,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 
 // errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
 func (r *evalReport) errorsText() string {
-	weight := ""
+	text := fmt.Sprintf("%s of %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"))
 	if r.Weight != nil {
-		weight = fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
+		text += fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
 	}
-	text := fmt.Sprintf("%s of %s%s, accuracy %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"), weight, humanize.Percent(r.Confusion.Accuracy()))
+	text += ", accuracy " + humanize.Percent(r.Confusion.Accuracy())
 	if i := r.Interval; i != nil {
 		text += fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(i[0]), humanize.Percent(i[1]))
 	}
@@ -214,14 +215,6 @@ func fixed(v *float64, decimals int) string {
 		return "-"
 	}
 	return humanize.Fixed(*v, decimals)
-}
-
-// percent returns a share as a percentage, or a dash if it is undefined.
-func percent(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return humanize.Percent(*v)
 }
 
 func between(i *metrics.Interval) string {
@@ -326,7 +319,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 		row := []string{r.Model, humanize.Count(r.Rows), humanize.Count(r.Errors), humanize.Percent(r.Confusion.Accuracy()), interval,
 			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
 		if chosen {
-			row = append(row, thresholdOf(r))
+			row = append(row, r.at())
 		}
 		rows = append(rows, row)
 	}
@@ -340,9 +333,17 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 	return rows
 }
 
+// at returns the threshold for a table: 0 if the report has none.
+func (r *evalReport) at() string {
+	if r.Threshold == nil {
+		return "0"
+	}
+	return humanize.Exact(*r.Threshold)
+}
+
 // compare returns the report on several models for people.
-func compare(reports []*evalReport, o *evalOptions) []byte {
-	var s console.Sheet
+func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
+	s := new(console.Sheet)
 	s.Table(sideBySide(reports, o))
 	if o.calibration {
 		for _, r := range reports {
@@ -350,7 +351,7 @@ func compare(reports []*evalReport, o *evalOptions) []byte {
 			s.Table(r.calibrationTable())
 		}
 	}
-	return s.Bytes()
+	return s
 }
 
 // page returns the reports as an HTML page.
@@ -358,7 +359,9 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	first := reports[0]
 	p := &report.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
-		p.Title, p.Sections = fmt.Sprintf("Evaluation of %d models", len(reports)), compared(reports, o)
+		p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
+		rows := sideBySide(reports, o)
+		p.Sections = []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 	}
 	var hashes [][2]string
 	var roc, pr []plot.Curve
@@ -370,15 +373,15 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		p.Sections = append(p.Sections, result)
 		hashes = append(hashes, reporting.Hash(models[i], r.Model)...)
 		if r.AUC != nil && len(r.drawnROC) > 0 {
-			name := r.Model
-			if len(reports) == 1 {
-				name = ""
+			name, average := "", math.NaN()
+			if len(reports) > 1 {
+				name = r.Model
 			}
-			average := math.NaN()
 			if r.AveragePrecision != nil {
 				average = *r.AveragePrecision
 			}
-			roc, pr = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC}), append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
+			roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
+			pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
 		}
 	}
 	pictures := report.Section{Heading: "Pictures"}
@@ -430,12 +433,6 @@ func (o *evalOptions) stages(reports []*evalReport, total time.Duration) report.
 	return reporting.Time(stages, total.Seconds(), nil)
 }
 
-// compared returns the section that compares several models.
-func compared(reports []*evalReport, o *evalOptions) []report.Section {
-	rows := sideBySide(reports, o)
-	return []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
-}
-
 // figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
 // two classes, and the weights.
 func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
@@ -462,30 +459,13 @@ func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
 	return all
 }
 
-// page returns the report of online as an HTML page.
-func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
-	result := reporting.Result(r.sheet())
-	result.Tables[0].Caption = "Mistakes so far"
-	var rows, mistakes []float64
-	for _, p := range r.Progressive {
-		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
-	}
-	pictures := report.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
-	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
-		pictures.Figures = append(pictures.Figures, w)
-	}
-	o.reporting.Interrupted = r.Interrupted
-	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
-}
-
 // misses returns the section of the rows that were most wrong, or nil if there are none.
 func (r *evalReport) misses(m *model.Model) *report.Section {
 	if len(r.worst) == 0 {
 		return nil
 	}
 	s := &report.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
-	t := report.Table{Caption: "Wrong rows whose scores are farthest from " + thresholdOf(r), Head: []string{"row", "class", "predicted", "score"}}
+	t := report.Table{Caption: "Wrong rows whose scores are farthest from " + r.at(), Head: []string{"row", "class", "predicted", "score"}}
 	odds := m.HasProbabilities()
 	if len(r.Classes) > 2 {
 		t.Head[3] = "difference of scores"

@@ -14,23 +14,22 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/report"
+	reporting "halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/report"
 	"halfspace/train"
 	"halfspace/train/learner"
 )
 
 type onlineOptions struct {
-	flags.Machine
-	text   flags.Text
-	memory flags.Size
-
+	flags.Scan
 	label, model, positive string
 	features, exclude      []string
 	noBias, json           bool
-	reporting              report.Options
+	reporting              reporting.Options
 	eta                    float64
 	algo                   flags.Choice
 	learner                *train.Learner // nil: the perceptron
@@ -112,9 +111,7 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.AddTo(cmd)
-	o.memory.AddTo(cmd)
-	o.Machine.AddTo(cmd)
+	o.Scan.AddTo(cmd)
 }
 
 // goOn loads the model to continue from; it returns nil without --model. It also sets the options that the model
@@ -123,7 +120,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if o.model == "" {
 		return nil, nil
 	}
-	m, err := console.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
+	m, err := console.LoadModel(cmd.Context(), o.model, o.Memory.Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -133,15 +130,24 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
 		return nil, err
 	}
-	noteGoesOn(a, o.model, o.algo.Value, m)
+	of := &m.Options
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"margin", of.Margin > 0}, {"l2", of.L2 != nil && *of.L2 > 0 && m.Algorithm != o.algo.Value},
+		{"sample-weight", of.SampleWeight != ""}, {"class-weight", of.ClassWeight != nil},
+	} {
+		if option.set {
+			a.Note("%s was trained with --%s: online continues without it", o.model, option.name)
+		}
+	}
 	for _, name := range []string{"features", "exclude", "positive", "no-bias"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --model", name)
 		}
 	}
-	if o.label == "" {
-		o.label = m.Label
-	}
+	o.label = cmp.Or(o.label, m.Label)
 	return m, nil
 }
 
@@ -164,36 +170,19 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 	return nil
 }
 
-// noteGoesOn notes the options of the model's training that online ignores.
-func noteGoesOn(a *console.App, path, algo string, m *model.Model) {
-	o := &m.Options
-	for _, option := range []struct {
-		name string
-		set  bool
-	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0 && m.Algorithm != algo}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
-		if option.set {
-			a.Note("%s was trained with --%s: online continues without it", path, option.name)
-		}
-	}
-}
-
 func (o *onlineOptions) check(args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
-	}
-	if console.ToStdout(o.out) {
+	case console.ToStdout(o.out):
 		return console.Usagef("--out is %s: name a file for the model", o.out)
-	}
-	if float32(o.eta) == 0 {
+	case float32(o.eta) == 0:
 		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
 	}
 	if _, err := (learner.Options{Eta: o.eta}).WithDefaults(); err != nil {
 		return console.Usagef("--%w", err)
 	}
-	if err := o.text.Check(); err != nil {
-		return err
-	}
-	return o.Machine.Apply()
+	return o.Scan.Check()
 }
 
 // An onlineReport is the JSON object of online --json.
@@ -214,17 +203,18 @@ type onlineReport struct {
 	UpdateBound *float64 `json:"update_bound,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Model       *string  `json:"model"`
-	stages      []report.Stage
+	stages      []reporting.Stage
 	total       float64 // seconds
 }
 
 func newOnlineReport(f *train.OnlineFit, interrupted bool) *onlineReport {
-	algorithm := f.Model.Algorithm
+	t, algorithm := &f.Model.Training, f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
-	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss, Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: f.Model.Training.Errors, Progressive: f.Progressive,
-		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
+	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss,
+		Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: t.Errors, Progressive: f.Progressive,
+		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
@@ -235,9 +225,9 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if !again { // an interrupt ends the stream; the rows so far are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
-	memory, undo := o.memory.Hold()
+	opt, undo := o.Options(a)
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { a.Note("%s", s) }}
+	opt.Label, opt.End = o.label, end
 	if m != nil {
 		opt.Spec = m.Spec()
 	} else {
@@ -258,7 +248,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if err := learner.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", dataset.Name(paths), err)
 	}
-	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
+	load := reporting.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
 	f, err := train.LearnOnline(work, block.AssumeValid(src), m, train.OnlineOptions{Eta: o.eta, Learner: o.learner, Workers: o.Workers, Once: !again,
 		Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }})
 	if err == nil && !again {
@@ -272,11 +262,11 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	}
 	r := newOnlineReport(f, err != nil)
 	r.total = time.Since(start).Seconds()
-	learn := report.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
+	learn := reporting.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
 	if r.Errors != nil { // counting the errors takes another pass
 		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
 	}
-	r.stages = []report.Stage{load, learn}
+	r.stages = []reporting.Stage{load, learn}
 	if o.out != "" {
 		r.Model = &o.out
 		if err := console.SaveModel(ctx, f.Model, o.out); err != nil {
@@ -284,20 +274,12 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		}
 	}
 	bar.End()
-	return cmp.Or(o.print(ctx, a, f.Model, r, paths), err)
-}
-
-// print prints the report. With --report it also writes the report as HTML.
-func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Model, r *onlineReport, paths []string) error {
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, m, r, paths)); err != nil {
+		if err := o.reporting.Write(ctx, o.page(a, f.Model, r, paths)); err != nil {
 			return err
 		}
 	}
-	if o.json {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.sheet().Bytes())
+	return cmp.Or(a.Report(o.json, r, r.sheet), err)
 }
 
 // sheet returns the report for people.
@@ -337,6 +319,23 @@ func (r *onlineReport) sheet() *console.Sheet {
 	}
 	s.Pairs(pairs...)
 	return s
+}
+
+// page returns the report of online as an HTML page.
+func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *report.Page {
+	result := reporting.Result(r.sheet())
+	result.Tables[0].Caption = "Mistakes so far"
+	var rows, mistakes []float64
+	for _, p := range r.Progressive {
+		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
+	}
+	pictures := report.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
+		pictures.Figures = append(pictures.Figures, w)
+	}
+	o.reporting.Interrupted = r.Interrupted
+	return &report.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+		Sections: []report.Section{result, pictures, reporting.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), reporting.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(reporting.Hash(m, o.out)...)}}
 }
 
 // onlineNames lists the learners of online, the perceptron first.

@@ -278,15 +278,14 @@ func gridTable(cv *train.CrossValidation) [][]string {
 var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision", train.ByF1: "F1", train.ByMacroF1: "macro F1",
 	train.ByMeanF1: "weighted F1", train.ByBalanced: "balanced accuracy"}
 
-// pathScore names the score by which a point of the path was chosen, with its value. It returns nil if the loss was
+// pathScore names the score by which a point of the path was chosen, with its value. It returns "" if the loss was
 // used.
-func pathScore(p *train.Path) []string {
+func pathScore(p *train.Path) string {
 	if p == nil || p.Score == "" {
-		return nil
+		return ""
 	}
 	best := p.Points[p.Chosen]
-	name := cmp.Or(scoreNames[p.Score], "share of errors")
-	return []string{"chosen by", name + " " + withError(best.Score, best.ScoreError)}
+	return cmp.Or(scoreNames[p.Score], "share of errors") + " " + withError(best.Score, best.ScoreError)
 }
 
 // scoreText returns the value of a score, or a dash if it is undefined.
@@ -316,16 +315,6 @@ func errorText(score string, v *float64) string {
 	return scoreText(v)
 }
 
-// gridFailures returns the reason for each point that failed.
-func gridFailures(cv *train.CrossValidation) (lines []string) {
-	for _, p := range cv.Points {
-		if p.Failed != "" {
-			lines = append(lines, p.Failed)
-		}
-	}
-	return lines
-}
-
 // foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the
 // two.
 func foldsOf(folds int, split, each string) string {
@@ -338,13 +327,21 @@ func foldsOf(folds int, split, each string) string {
 	return fmt.Sprintf("%d folds%sthe others", folds, each)
 }
 
-// foldsText returns the errors of the chosen point and the range of its folds' accuracies.
-func foldsText(cv *train.CrossValidation) string {
-	p := &cv.Points[cv.Chosen]
-	weight := ""
-	if p.ErrorWeight != nil {
-		weight = ", weight " + humanize.Real(*p.ErrorWeight)
+// weightText returns the weight of wrong rows for people, or "" for nil.
+func weightText(weight *float64) string {
+	if weight == nil {
+		return ""
 	}
+	return ", weight " + humanize.Real(*weight)
+}
+
+// foldsText returns the errors of the chosen point and the range of its folds' accuracies. It returns "" for nil.
+func foldsText(cv *train.CrossValidation) string {
+	if cv == nil {
+		return ""
+	}
+	p := &cv.Points[cv.Chosen]
+	weight := weightText(p.ErrorWeight)
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}

@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	reporting "halfspace/cmd/internal/report"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -89,53 +90,56 @@ type validationReport struct {
 	ErrorWeight *float64 `json:"error_weight,omitempty"` // sum of the sample weights of the wrong rows, if rows or classes have weights
 }
 
-func newReport(o *trainOptions, m *model.Model) *Report {
-	t := &m.Training
+// newReport returns the report of a training. interrupted tells whether an interrupt ended it.
+func (t *trainer) newReport(f *train.Fitted, interrupted bool) *Report {
+	m, o, learned := f.Model, t.trainOptions, f.Result
+	of := &m.Training
 	r := &Report{
-		Algorithm: m.Algorithm, Rows: t.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
-		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
-		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, MixedUpdates: t.MixedUpdates,
-		Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
+		Algorithm: m.Algorithm, Rows: of.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
+		Epochs: of.Epochs, Updates: of.Updates, Visits: of.Visits,
+		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
+		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.Kept, Margin: of.Margin, MistakeBound: of.MistakeBound,
+		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
+		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
+		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs,
 	}
-	if t.Errors != nil {
-		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
+	if of.Errors != nil {
+		accuracy := float64(of.Rows-*of.Errors) / float64(of.Rows)
 		r.TrainAccuracy = &accuracy
+	}
+	for c, n := range learned.Predicted {
+		if n == 0 {
+			r.NeverPredicted = append(r.NeverPredicted, m.Classes[c])
+		}
+	}
+	if f.Survey != nil {
+		r.Baseline = train.NewBaseline(m.Classes, f.Survey.Counts)
 	}
 	if m.Voters != nil {
 		r.Voters = len(m.Voters.Counts)
 	}
-	if v := t.Validation; v != nil {
+	if v := of.Validation; v != nil {
 		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
+		if t.Storage.Weighted {
+			r.Validation.ErrorWeight = &f.Validation.Weight
+		}
+	}
+	if cv := f.CrossValidation; cv != nil {
+		for i := range cv.Points {
+			cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
+		}
+	}
+	if r.Density > 0 {
+		r.Storage = string(dataset.Sparse)
+	}
+	if visits, ok := t.saved.Resumed(); ok {
+		r.ResumedAt = &visits
 	}
 	if o.out != "" {
 		r.Model = &o.out
 	}
 	return r
-}
-
-// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows predicted as each
-// class.
-func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
-	var never []schema.Class
-	for c, n := range predicted {
-		if n == 0 {
-			never = append(never, classes[c])
-		}
-	}
-	return never
-}
-
-// setCrossValidation sets the cross-validation. It rewrites the reasons of failed points so that they name options as
-// the user types them.
-func (r *Report) setCrossValidation(cv *train.CrossValidation) {
-	if r.CrossValidation = cv; cv == nil {
-		return
-	}
-	for i := range cv.Points {
-		cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
-	}
 }
 
 // factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
@@ -149,8 +153,10 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
 		s.Table(gridTable(cv))
-		for _, failure := range gridFailures(cv) {
-			s.Line("  failed: %s", failure)
+		for _, p := range cv.Points {
+			if p.Failed != "" {
+				s.Line("  failed: %s", p.Failed)
+			}
 		}
 	}
 	if advice := r.advice(o); advice != "" {
@@ -163,27 +169,16 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 }
 
 // course returns the options, the convergence and the updates.
-func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
-	if o.unnamed {
-		pairs = append(pairs, "options", o.defaultsText())
-	}
+func (r *Report) course(o *trainOptions, m *model.Model) []string {
+	pairs := []string{"options", o.defaultsText()}
 	if o.learner.Story != nil {
 		pairs = append(pairs, console.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"), humanize.Plural(r.Visits, "visit")))
 	}
-	if r.curve != "" {
-		pairs = append(pairs, "curve", r.curve)
-	}
-	if m.Options.Multiclass != "" {
-		pairs = append(pairs, "classes", console.Multiclass(m))
-	}
-	pairs = append(pairs, slices.Concat(console.Weights(m), console.Calibration(m), console.KeptThreshold(m))...)
-	if m.Voters != nil {
-		pairs = append(pairs, "voters", console.Voters(m.Voters))
-	}
-	return pairs
+	return append(pairs, "curve", r.curve, "classes", console.Multiclass(m), "weights", console.Weights(m), "calibrated", console.Calibration(m),
+		"threshold", console.KeptThreshold(m), "voters", console.Voters(m.Voters))
 }
 
 // converged says whether the last weights make no mistake, and gives the bound on the updates.
@@ -223,24 +218,12 @@ func (r *Report) results() []string {
 	if r.TrainErrors != nil {
 		pairs[1] = console.Errors(*r.TrainErrors, r.Rows)
 	}
-	if r.Baseline != nil {
-		pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
-	}
-	if r.CrossValidation != nil {
-		pairs = append(pairs, "folds", foldsText(r.CrossValidation))
-	}
-	pairs = append(pairs, pathScore(r.Path)...)
+	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "folds", foldsText(r.CrossValidation), "chosen by", pathScore(r.Path))
 	if v := r.Validation; v != nil {
 		scored = v.Rows
-		weight := ""
-		if v.ErrorWeight != nil {
-			weight = ", weight " + humanize.Real(*v.ErrorWeight)
-		}
-		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weight)
+		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weightText(v.ErrorWeight))
 	}
-	if r.Kept != nil {
-		pairs = append(pairs, "kept", console.Kept(*r.Kept))
-	}
+	pairs = append(pairs, "kept", console.Kept(r.Kept))
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", humanize.Plural(r.Candidates, "candidate"), humanize.Percent(share)))
@@ -249,10 +232,8 @@ func (r *Report) results() []string {
 }
 
 // weights returns the norms, the margin and the loss of the weights.
-func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
-	if e := m.Expansion; e != nil {
-		pairs = append(pairs, console.Kernel(e)...)
-	}
+func (r *Report) weights(o *trainOptions, m *model.Model) []string {
+	pairs := console.Kernel(m.Expansion)
 	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
 	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
@@ -261,10 +242,7 @@ func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if !voted {
 		pairs = append(pairs, "norm", humanize.Known(r.Norm, ", of the weights"))
 	}
-	if r.Margin != nil {
-		pairs = append(pairs, "margin", console.Margin(&m.Training))
-	}
-	return pairs
+	return append(pairs, "margin", console.Margin(&m.Training))
 }
 
 // machine returns the times, the instruction set, the memory and the path of the model.
@@ -289,8 +267,11 @@ func (r *Report) machine() []string {
 	return pairs
 }
 
-// defaultsText lists the options that the program chose.
+// defaultsText lists the options that the program chose. It returns "" if --algo was given.
 func (o *trainOptions) defaultsText() string {
+	if !o.unnamed {
+		return ""
+	}
 	text := "--algo " + o.learner.Name
 	if o.Columns.Standardize {
 		text += " --standardize"

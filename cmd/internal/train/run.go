@@ -281,25 +281,9 @@ func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.O
 
 // print prints the report of the training. With --report it also writes the report as HTML.
 func (t *trainer) print(ctx context.Context, f *train.Fitted, interrupted bool, paths []string) error {
-	m, learned := f.Model, f.Result
-	r := newReport(t.trainOptions, m)
-	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
-	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
+	m, r := f.Model, t.newReport(f, interrupted)
 	if f.Survey != nil {
-		r.Baseline = train.NewBaseline(m.Classes, f.Survey.Counts)
 		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
-	}
-	if r.Density = t.data.Density; r.Density > 0 {
-		r.Storage = string(dataset.Sparse)
-	}
-	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
-	if visits, ok := t.saved.Resumed(); ok {
-		r.ResumedAt = &visits
-	}
-	r.setCrossValidation(f.CrossValidation)
-	r.Path = t.followed
-	if r.Validation != nil && t.Storage.Weighted {
-		r.Validation.ErrorWeight = &f.Validation.Weight
 	}
 	sheet := r.sheet(t.trainOptions, m)
 	if t.reporting.File != "" {
