@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
 	reporting "halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
@@ -28,16 +27,10 @@ import (
 
 type compareOptions struct {
 	rows.Options
-	folds       int
-	seed        uint64
-	json        bool
-	score       flags.Choice
-	algo, skip  []string // names of learners
-	classWeight []string
-	reporting   reporting.Options
-
-	balanced bool
-	weights  map[string]float64 // values of --class-weight, by class
+	judging
+	json       bool
+	algo, skip []string // names of learners
+	reporting  reporting.Options
 }
 
 // An entrant is a learner that compare tries, with options that bound its time.
@@ -136,13 +129,11 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.AddTo(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	scores := append([]string{autoName}, train.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
+	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
-	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number, in the trainings and in the figures. balanced takes, for k classes, "+
-		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
-	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	o.addWeights(f, ", in the trainings and in the figures")
+	o.addSeed(f)
 	o.Split.AddTo(cmd)
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
@@ -156,10 +147,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	if o.folds < 2 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 	}
-	if err = o.Split.Check(); err != nil {
-		return err
-	}
-	if o.balanced, o.weights, err = classWeights(o.classWeight); err != nil {
+	if err = cmp.Or(o.Split.Check(), o.readWeights()); err != nil {
 		return err
 	}
 	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
@@ -223,8 +211,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return c.nobody()
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Balanced: o.balanced, ClassWeights: o.weights, Weights: o.Columns.SampleWeight, Split: split,
-		Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}
-	judged, err := train.Compare(ctx, data.Refiter(), learners, o.crossValidation(), opt)
+		Note: func(text string) { a.Warn(console.AsTyped(text)) }, Stage: console.Stage(bar)}
+	judged, err := train.Compare(ctx, data.Refiter(), learners, train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, opt)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
 	}
@@ -245,24 +233,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 			return bad
 		}
 	}
-	if o.json {
-		return cmp.Or(a.PrintJSON(c), err)
-	}
-	return cmp.Or(a.Print(c.sheet().Bytes()), err)
-}
-
-// crossValidation returns the options for judging the learners.
-func (o *compareOptions) crossValidation() train.CV {
-	cv := train.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
-	if o.score.Value != autoName {
-		cv.Score = o.score.Value
-	}
-	return cv
-}
-
-// others tells whether the entrant needs another number of classes.
-func (e *entrant) others(classes int) bool {
-	return e.classes != 0 && min(classes, 3) != e.classes
+	return cmp.Or(a.Report(o.json, c, c.sheet), err)
 }
 
 // name returns the name of the learner.
@@ -285,7 +256,7 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 // rows to LeftOut, with the reason.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []train.Learner, names []string, err error) {
 	for _, e := range entrants {
-		if e.others(len(spec.Classes)) || !o.wants(e.name()) {
+		if e.classes != 0 && e.classes != min(len(spec.Classes), 3) || !o.wants(e.name()) {
 			continue
 		}
 		if reason := e.unfit(o, c.Rows); reason != "" {

@@ -52,7 +52,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		}
 		shared := learners[i].Settings.Shared()
 		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
-		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.Access())
+		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.access())
 	}
 	o.learners = learners
 	if len(o.axes) == 0 {
@@ -76,25 +76,16 @@ func (o *trainOptions) limitShards(a *console.App) {
 	}
 }
 
-// crossValidation returns the options of the cross-validation.
-func (o *trainOptions) crossValidation() train.CV {
-	cv := train.CV{Folds: o.folds, Grid: o.axes, OneStandardError: o.oneError}
-	if o.score.Value != autoName {
-		cv.Score = o.score.Value
-	}
-	return cv
-}
-
 // checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
 // score.
 func (o *trainOptions) checkScore() error {
 	penalty := func(a train.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
 	switch {
-	case o.score.Value != autoName && o.score.Value != "" && o.folds == 0:
+	case o.figure() != "" && o.folds == 0:
 		return console.Usagef("--score without --cv, --grid or --path: add one of them")
 	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
 		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
-	case o.score.Value == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
+	case o.figure() == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
 		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
 	}
 	return nil

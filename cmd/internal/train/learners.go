@@ -234,20 +234,3 @@ func scales(l train.Learner) bool {
 	margin, l2 := l.Perceptron(l.Settings)
 	return margin == 0 && l2 == 0
 }
-
-// multiclassNames lists the ways to learn more than two classes, the default first.
-var multiclassNames = []string{autoName, "ovr", "joint"}
-
-// checkMulticlass returns an error if --multiclass is joint and the learner can't learn all classes together.
-func (o *trainOptions) checkMulticlass(l *learner.Learner) error {
-	if o.multiclass.Value != "joint" || l.Joint {
-		return nil
-	}
-	var others []string
-	for _, l := range train.Learners {
-		if l.Joint {
-			others = append(others, l.Name)
-		}
-	}
-	return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
-}

@@ -320,7 +320,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	for _, p := range r.Curve {
 		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
 	}
-	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.File == "") {
+	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.file == "") {
 		figures = append(figures, best)
 	}
 	for class := range min(plot.MostClasses, len(m.Weights)) {

@@ -11,7 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/report"
+	reporting "halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
 	"halfspace/internal/checkpoint"
@@ -36,7 +36,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	}
 	defer saved.Close()
 	if visits, ok := saved.Resumed(); ok && visits > 0 {
-		if err := o.tracing.Resume(a, o.reporting.File, visits); err != nil {
+		if err := o.tracing.resume(a, o.reporting.File, visits); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
 		return bad
 	}
-	return cmp.Or(err, t.traced)
+	return cmp.Or(err, t.untraced)
 }
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
@@ -130,9 +130,9 @@ type trainer struct {
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
 	saved            *checkpoint.Run    // nil without --checkpoint
 	seconds          trainSeconds
-	follower         *report.Follower  // nil without --report
-	training         *console.Training // the last training, over all rows
-	traced           error             // error of the trace, which doesn't end the training
+	follower         *reporting.Follower // nil without --report
+	training         *console.Training   // the last training, over all rows
+	untraced         error               // error of the trace, which doesn't end the training
 }
 
 func (t *trainer) inMemory() bool {
@@ -170,7 +170,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
-	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
+	if err := t.openValidation(ctx, validationPaths); err != nil {
 		return fmt.Errorf("--validation: %w", err)
 	}
 	if t.inMemory() {
@@ -186,7 +186,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fitted, error) {
-	opt := t.fitOptions(t.App, t.bar)
+	opt := t.fitOptions()
 	opt.Checkpoint = t.saved
 	if t.learner.InMemory {
 		bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
@@ -195,10 +195,10 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		}
 		t.Storage.Hold(bytes)
 	}
-	src := t.data.Refiter()
+	src, cv := t.data.Refiter(), train.CV{Folds: t.folds, Grid: t.axes, OneStandardError: t.oneError, Score: t.figure()}
 	if t.path > 0 {
 		begin := time.Now()
-		path, err := train.FollowPath(ctx, src, t.learner, t.path, t.crossValidation(), opt)
+		path, err := train.FollowPath(ctx, src, t.learner, t.path, cv, opt)
 		if err != nil {
 			return nil, console.OfLearner(err)
 		}
@@ -209,12 +209,12 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		}
 	} else if t.folds > 0 {
 		begin := time.Now()
-		cv, err := train.CrossValidate(ctx, src, t.learner, t.crossValidation(), opt)
+		judged, err := train.CrossValidate(ctx, src, t.learner, cv, opt)
 		if err != nil {
 			return nil, console.OfLearner(err)
 		}
-		opt.Judged, t.seconds.CrossValidation = cv, time.Since(begin).Seconds()
-		t.learner = cv.Best()
+		opt.Judged, t.seconds.CrossValidation = judged, time.Since(begin).Seconds()
+		t.learner = judged.Best()
 	}
 	if t.calibrates() {
 		begin := time.Now()
@@ -235,11 +235,18 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 	t.training = console.Watch(t.bar, t.learner)
 	t.learner.Settings.Shared().Progress = t.training.Show
 	f, err := train.LearnValidated(ctx, block.AssumeValid(t.data.Source), t.validation.Source, t.learner, opt)
-	if f == nil {
+	switch {
+	case tracer == nil:
+	case f == nil:
 		tracer.Abort()
-		return nil, console.OfLearner(err)
+	default:
+		if bad := tracer.Close(); bad != nil {
+			t.untraced = fmt.Errorf("--trace: %w", bad)
+		}
 	}
-	t.traced = tracer.Close()
+	if f == nil {
+		err = console.OfLearner(err)
+	}
 	return f, err
 }
 
@@ -254,27 +261,13 @@ func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *tr
 	return err
 }
 
-// trace makes the training send its updates to the trace and the report, if there are any. A training with shards
-// follows no single path, so its report has no trace.
-func (t *trainer) trace(ctx context.Context, opt *train.Options) (tracer *Tracer, err error) {
-	tracer, opt.Trace, err = Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
-	if err == nil && t.reporting.File != "" {
-		follower, told := report.Follow(opt.Trace)
-		t.follower = follower
-		if t.learner.Settings.Shared().Shards <= 1 {
-			opt.Trace = told
-		}
-	}
-	return tracer, err
-}
-
 // fitOptions returns the options for package train.
-func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.Options {
-	opt := train.Options{Balanced: o.balanced(), ClassWeights: o.weights, Memory: o.Storage.Memory.Bytes, Init: o.begin, Weights: o.Columns.SampleWeight, Split: o.split,
-		Note:  func(text string) { a.Note("%s", console.AsTyped(text)) },
-		Stage: console.Stage(bar)}
-	if o.multiclass.Value != autoName {
-		opt.Multiclass = o.multiclass.Value
+func (t *trainer) fitOptions() train.Options {
+	opt := train.Options{Balanced: t.balanced, ClassWeights: t.weights, Memory: t.Storage.Memory.Bytes, Init: t.begin, Weights: t.Columns.SampleWeight, Split: t.split,
+		Note:  func(text string) { t.Warn(console.AsTyped(text)) },
+		Stage: console.Stage(t.bar)}
+	if t.multiclass.Value != autoName {
+		opt.Multiclass = t.multiclass.Value
 	}
 	return opt
 }
