@@ -67,10 +67,10 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 			} else {
 				wrong = stderr
 			}
-			if end = "located"; len(v.Runs) == 0 { // the text of a number that stays the same, or bytes that mean nothing
+			if end = "located"; len(v.Chunks) == 0 { // the text of a number that stays the same, or bytes that mean nothing
 				end = "same rows"
 			}
-			if !slices.Equal(v.Runs, runs) || v.Verified != (len(runs) == 0) {
+			if !slices.Equal(v.Chunks, runs) || v.Verified != (len(runs) == 0) {
 				wrong = fmt.Sprintf("rows of %v differ", runs)
 			}
 		}

@@ -174,11 +174,12 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 		if i < len(b) {
 			y = b[i]
 		}
-		for e := range max(len(x.Weights), len(y.Weights)) {
-			if e >= len(x.Weights) || e >= len(y.Weights) || x.Weights[e] != y.Weights[e] {
-				all = append(all, ClassEpoch{max(x.Class, y.Class), e + 1})
-				break
-			}
+		same := 0
+		for same < min(len(x.Weights), len(y.Weights)) && x.Weights[same] == y.Weights[same] {
+			same++
+		}
+		if same < max(len(x.Weights), len(y.Weights)) {
+			all = append(all, ClassEpoch{max(x.Class, y.Class), same + 1})
 		}
 	}
 	return all
@@ -209,11 +210,11 @@ func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []str
 // comparedBefore compares the files with the files of the receipt, if there is a receipt. If some differ, it compares
 // the rows. others is true if the rows differ from the rows of the receipt and of the model: then no training on them
 // gives the model.
-func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+func (r *repetition) comparedBefore(ctx context.Context, paths, validation []string) (others bool, err error) {
 	if r.receipt == nil {
 		return false, nil
 	}
-	now, err := t.sumFiles(ctx, slices.Concat(paths, validation))
+	now, err := r.sumFiles(ctx, slices.Concat(paths, validation))
 	if err != nil {
 		return false, err
 	}
@@ -221,17 +222,17 @@ func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, vali
 	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
 		return false, nil
 	}
-	return t.compared(ctx, r, paths, validation)
+	return r.compare(ctx, paths, validation)
 }
 
-// compared calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
-func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+// compare calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
+func (r *repetition) compare(ctx context.Context, paths, validation []string) (others bool, err error) {
 	r.compared = true
 	if slices.Contains(paths, "-") {
 		r.v.Unread = "standard input can't be read twice: name a file"
 		return false, nil
 	}
-	others, err = t.compareRows(ctx, r, paths, validation)
+	others, err = r.compareRows(ctx, paths, validation)
 	if err != nil && ctx.Err() == nil {
 		r.v.Unread, err = err.Error(), nil
 	}
@@ -240,36 +241,36 @@ func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation
 
 // compareRows reads the rows with the features of the model, and compares their sums with the sums in the receipt.
 // others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
-func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
-	opt := *t.trainOptions
+func (r *repetition) compareRows(ctx context.Context, paths, validation []string) (others bool, err error) {
+	opt := *r.trainOptions
 	opt.Columns.Follow(r.m.Spec())
 	opt.LearnFrom = nil
-	look := &trainer{App: t.App, trainOptions: &opt, bar: t.bar}
+	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
 	defer look.close()
 	if err := look.open(ctx, paths, validation); err != nil {
 		return false, err
 	}
 	var now model.Receipt
-	if now.Rows, err = train.SumRows(ctx, look.data.Source, t.Workers); err != nil {
+	if now.Rows, err = train.SumRows(ctx, look.data.Source, r.Workers); err != nil {
 		return false, err
 	}
 	if held := look.validation.Source; held != nil {
-		sums, err := train.SumRows(ctx, held, t.Workers)
+		sums, err := train.SumRows(ctx, held, r.Workers)
 		if err != nil {
 			return false, err
 		}
 		now.Validation = &sums
 	}
-	if r.v.Runs = differingRuns(r.receipt, &now); len(r.v.Runs) == 0 {
+	if r.v.Chunks = differingChunks(r.receipt, &now); len(r.v.Chunks) == 0 {
 		return false, nil
 	}
 	r.v.Rows = look.data.Source.Rows()
-	print, err := block.Fingerprint(ctx, look.data.Source, t.Workers)
+	print, err := block.Fingerprint(ctx, look.data.Source, r.Workers)
 	return print != r.m.Data.Fingerprint, err
 }
 
-// differingRuns returns the ranges of rows whose sums differ.
-func differingRuns(a, b *model.Receipt) []RowRange {
+// differingChunks returns the ranges of rows whose sums differ.
+func differingChunks(a, b *model.Receipt) []RowRange {
 	ranges := rowRanges(a.Rows, b.Rows, false)
 	if a.Validation != nil && b.Validation != nil {
 		ranges = append(ranges, rowRanges(*a.Validation, *b.Validation, true)...)
@@ -277,7 +278,7 @@ func differingRuns(a, b *model.Receipt) []RowRange {
 	return ranges
 }
 
-// rowRanges returns the rows of the runs that differ. It joins adjacent runs to one range.
+// rowRanges returns the rows of the chunks that differ. It joins adjacent chunks to one range.
 func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	rows := max(a.Rows, b.Rows)
 	for i := range max(len(a.Runs), len(b.Runs)) {

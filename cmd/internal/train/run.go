@@ -143,6 +143,7 @@ func (t *trainer) inMemory() bool {
 func (t *trainer) close() {
 	t.data.Close()
 	t.validation.Close()
+	t.data, t.validation = nil, nil
 }
 
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
