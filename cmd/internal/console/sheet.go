@@ -83,3 +83,32 @@ func (s *Sheet) Table(rows [][]string) {
 		s.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 }
+
+// A Column is a column of a table: its name, and its cell in row i.
+type Column struct {
+	Head string
+	Cell func(i int) string
+}
+
+// If returns c if it is wanted, otherwise a column that Columns leaves out.
+func (c Column) If(wanted bool) Column {
+	if !wanted {
+		return Column{}
+	}
+	return c
+}
+
+// Columns returns a table of n rows after the row of names. It leaves out columns without a cell function.
+func Columns(n int, columns ...Column) [][]string {
+	rows := make([][]string, 1+n)
+	for _, c := range columns {
+		if c.Cell == nil {
+			continue
+		}
+		rows[0] = append(rows[0], c.Head)
+		for i := range n {
+			rows[1+i] = append(rows[1+i], c.Cell(i))
+		}
+	}
+	return rows
+}

@@ -226,41 +226,25 @@ func between(i *metrics.Interval) string {
 
 // confusionTable adds the confusion matrix with the figures of each class.
 func (r *evalReport) confusionTable(s *console.Sheet) {
+	figure := func(head string, of func(c *classReport) *float64) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string { return fixed(of(&r.PerClass[i]), 4) }}
+	}
+	columns := []console.Column{{Head: "class", Cell: func(i int) string { return r.Classes[i].String() }}}
 	wide := len(r.Classes) > maxPredicted
-	head := []string{"class"}
 	if wide {
-		head = append(head, "rows", "right")
+		columns = append(columns, console.Column{Head: "rows", Cell: func(i int) string { return humanize.Count(r.PerClass[i].Rows) }},
+			console.Column{Head: "right", Cell: func(i int) string { return r.amount(i, i) }})
 	} else {
-		for _, c := range r.Classes {
-			head = append(head, "predicted "+c.String())
+		for k, c := range r.Classes {
+			columns = append(columns, console.Column{Head: "predicted " + c.String(), Cell: func(i int) string { return r.amount(i, k) }})
 		}
 	}
-	rows, areas := [][]string{append(head, "precision", "recall", "F1")}, len(r.Classes) > 2 && r.AUC != nil
-	if areas {
-		rows[0] = append(rows[0], "AUC")
-	}
-	if wide {
-		rows[0] = append(rows[0], "mostly taken for")
-	}
-	for i, c := range r.Classes {
-		row, figures := []string{c.String()}, r.PerClass[i]
-		if wide {
-			row = append(row, humanize.Count(figures.Rows), r.amount(i, i))
-		} else {
-			for k := range r.Classes {
-				row = append(row, r.amount(i, k))
-			}
-		}
-		row = append(row, fixed(figures.Precision, 4), fixed(figures.Recall, 4), fixed(figures.F1, 4))
-		if areas {
-			row = append(row, fixed(figures.AUC, 4))
-		}
-		if wide {
-			row = append(row, r.takenFor(i))
-		}
-		rows = append(rows, row)
-	}
-	s.Table(rows)
+	s.Table(console.Columns(len(r.Classes), append(columns,
+		figure("precision", func(c *classReport) *float64 { return c.Precision }),
+		figure("recall", func(c *classReport) *float64 { return c.Recall }),
+		figure("F1", func(c *classReport) *float64 { return c.F1 }),
+		figure("AUC", func(c *classReport) *float64 { return c.AUC }).If(len(r.Classes) > 2 && r.AUC != nil),
+		console.Column{Head: "mostly taken for", Cell: r.takenFor}.If(wide))...))
 	if wide {
 		s.Line("\n--json has the whole confusion of classes.")
 	}
@@ -305,29 +289,28 @@ func (r *evalReport) takenFor(class int) string {
 // sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
 // baseline.
 func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
-	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
-	chosen := slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })
-	if chosen {
-		head = append(head, "threshold")
+	column := func(head string, cell func(r *evalReport) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string { return cell(reports[i]) }}
 	}
-	rows := [][]string{head}
-	for _, r := range reports {
-		interval := "-"
-		if i := r.Interval; i != nil {
-			interval = humanize.Percent(i[0]) + " to " + humanize.Percent(i[1])
-		}
-		row := []string{r.Model, humanize.Count(r.Rows), humanize.Count(r.Errors), humanize.Percent(r.Confusion.Accuracy()), interval,
-			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
-		if chosen {
-			row = append(row, r.at())
-		}
-		rows = append(rows, row)
-	}
+	rows := console.Columns(len(reports),
+		column("model", func(r *evalReport) string { return r.Model }),
+		column("rows", func(r *evalReport) string { return humanize.Count(r.Rows) }),
+		column("errors", func(r *evalReport) string { return humanize.Count(r.Errors) }),
+		column("accuracy", func(r *evalReport) string { return humanize.Percent(r.Confusion.Accuracy()) }),
+		column("95 % interval", func(r *evalReport) string {
+			if r.Interval == nil {
+				return "-"
+			}
+			return humanize.Percent(r.Interval[0]) + " to " + humanize.Percent(r.Interval[1])
+		}),
+		column("AUC", func(r *evalReport) string { return fixed(r.AUC, 6) }),
+		column("avg precision", func(r *evalReport) string { return fixed(r.AveragePrecision, 6) }),
+		column("log loss", func(r *evalReport) string { return fixed(r.LogLoss, 6) }),
+		column("Brier", func(r *evalReport) string { return fixed(r.Brier, 6) }),
+		column("threshold", (*evalReport).at).If(slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })))
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
-		row := []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)}
-		for range len(head) - len(row) {
-			row = append(row, "-")
-		}
+		row := slices.Repeat([]string{"-"}, len(rows[0]))
+		copy(row, []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)})
 		rows = append(rows, row)
 	}
 	return rows

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -77,11 +78,11 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
-		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
+		"fill with 0 (zero) or with the mean of the column (mean).", words(schema.AllNulls)...)
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
-		"that takes an eighth of the memory or less.", storageNames()...)
+		"that takes an eighth of the memory or less.", words(dataset.Storages)...)
 	o.Text.AddTo(cmd)
 }
 
@@ -93,20 +94,12 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-func storageNames() []string {
-	var names []string
-	for _, s := range dataset.Storages {
-		names = append(names, string(s))
+// words returns the values of an option as texts.
+func words[S ~string](values []S) (all []string) {
+	for _, v := range values {
+		all = append(all, string(v))
 	}
-	return names
-}
-
-func nullsNames() []string {
-	var names []string
-	for _, n := range schema.AllNulls {
-		names = append(names, string(n))
-	}
-	return names
+	return all
 }
 
 // Check returns an error if an option can't be used. It sets the label if the data has a default label, and applies the
@@ -115,30 +108,28 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	}
-	if o.Columns.label == "" {
-		o.Columns.label = dataset.DefaultLabel(ctx, args)
+	c := &o.Columns
+	if c.label == "" {
+		c.label = dataset.DefaultLabel(ctx, args)
 	}
-	if o.Columns.spec != nil && o.Storage.cache != "" {
+	if c.spec != nil && o.Storage.cache != "" {
 		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
 	}
-	if o.Columns.label == "" {
+	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
-	if err := dataset.CheckCategorical(o.Columns.categorical); err != nil {
-		return console.Usagef("--categorical %s: %w", o.Columns.categorical, err)
+	if err := dataset.CheckCategorical(c.categorical); err != nil {
+		return console.Usagef("--categorical %s: %w", c.categorical, err)
 	}
-	for _, text := range o.Columns.cross {
+	for _, text := range c.cross {
 		if err := dataset.CheckCross(text); err != nil {
 			return console.Usagef("--cross %s: %w", text, err)
 		}
 	}
-	if o.Columns.hashTexts && len(o.Columns.cross) == 0 && !strings.Contains(o.Columns.categorical, "hash:") {
+	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
-	if err := o.Text.Check(); err != nil {
-		return err
-	}
-	if err := o.Storage.check(); err != nil {
+	if err := cmp.Or(o.Text.Check(), o.Storage.check()); err != nil {
 		return err
 	}
 	return o.Machine.Apply()

@@ -472,35 +472,31 @@ func (c *comparison) last() *contestant { return &c.Learners[len(c.Learners)-1] 
 // table returns the table of the learners and the baseline. If the score isn't one of the usual columns, it gets a
 // column before the errors.
 func (c *comparison) table() [][]string {
-	head := []string{"learner", "errors", "accuracy", "AUC", "log loss", "train s", "total s"}
-	own, weighted := !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score), c.Learners[0].ErrorWeight != nil
-	insert := func(row []string, score, weight string) []string {
-		if weighted {
-			row = slices.Insert(row, 2, weight)
-		}
-		if own {
-			row = slices.Insert(row, 1, score)
-		}
-		return row
+	column := func(head, baseline string, cell func(l *contestant) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string {
+			if i == len(c.Learners) {
+				return baseline
+			}
+			return cell(&c.Learners[i])
+		}}
 	}
-	rows := [][]string{insert(head, scoreNames[c.Score], "weight")}
-	for _, l := range c.Learners {
-		weight := "-"
-		if l.ErrorWeight != nil {
-			weight = humanize.Real(*l.ErrorWeight)
-		}
-		rows = append(rows, insert([]string{l.name(), humanize.Count(l.Errors), humanize.Percent(l.Accuracy), scoreText(l.AUC), scoreText(l.LogLoss), humanize.Fixed(l.Seconds, 3), humanize.Fixed(l.Total, 3)},
-			scoreText(l.Score), weight))
-	}
-	b := c.Baseline
-	rows = append(rows, insert([]string{"always " + schema.NameClass(b.Class), humanize.Count(b.Errors), humanize.Percent(b.Accuracy), "-", "-", "-", "-"}, "-", "-"))
-	if c.Interrupted {
-		rows[0] = append(rows[0], "folds")
-		for i, l := range c.Learners {
-			rows[i+1] = append(rows[i+1], fmt.Sprintf("%d of %d", l.Folds, c.Folds))
-		}
-	}
-	return rows
+	b, usual := c.Baseline, slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score)
+	return console.Columns(len(c.Learners)+1,
+		column("learner", "always "+schema.NameClass(b.Class), (*contestant).name),
+		column(scoreNames[c.Score], "-", func(l *contestant) string { return scoreText(l.Score) }).If(!usual),
+		column("errors", humanize.Count(b.Errors), func(l *contestant) string { return humanize.Count(l.Errors) }),
+		column("weight", "-", func(l *contestant) string {
+			if l.ErrorWeight == nil {
+				return "-"
+			}
+			return humanize.Real(*l.ErrorWeight)
+		}).If(c.Learners[0].ErrorWeight != nil),
+		column("accuracy", humanize.Percent(b.Accuracy), func(l *contestant) string { return humanize.Percent(l.Accuracy) }),
+		column("AUC", "-", func(l *contestant) string { return scoreText(l.AUC) }),
+		column("log loss", "-", func(l *contestant) string { return scoreText(l.LogLoss) }),
+		column("train s", "-", func(l *contestant) string { return humanize.Fixed(l.Seconds, 3) }),
+		column("total s", "-", func(l *contestant) string { return humanize.Fixed(l.Total, 3) }),
+		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))
 }
 
 // page returns the report as an HTML page.

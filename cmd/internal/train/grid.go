@@ -236,33 +236,28 @@ func (o *trainOptions) gridNames() (names []string) {
 
 // gridTable returns a table of the grid's points.
 func gridTable(cv *train.CrossValidation) [][]string {
-	head := []string{"options", "errors", "accuracy", "std error", "chosen"}
-	weighted, figure := cv.Points[cv.Chosen].ErrorWeight != nil, scoreNames[cv.Score]
-	if figure != "" {
-		head = slices.Insert(head, 3, figure)
+	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string {
+			if cv.Points[i].Failed != "" {
+				return failed
+			}
+			return cell(&cv.Points[i])
+		}}
 	}
-	if weighted {
-		head = slices.Insert(head, 2, "weight")
-	}
-	rows := [][]string{head}
-	for i, p := range cv.Points {
-		if p.Failed != "" {
-			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
-			continue
-		}
-		row := []string{p.Learner.VariedText(), humanize.Count(*p.Errors), humanize.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
-		if i == cv.Chosen {
-			row[4] = "*"
-		}
-		if figure != "" {
-			row = slices.Insert(row, 3, scoreText(p.Score))
-		}
-		if weighted {
-			row = slices.Insert(row, 2, humanize.Real(*p.ErrorWeight))
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	figure := scoreNames[cv.Score]
+	return console.Columns(len(cv.Points),
+		console.Column{Head: "options", Cell: func(i int) string { return cv.Points[i].Learner.VariedText() }},
+		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
+		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.Chosen].ErrorWeight != nil),
+		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
+		column(figure, "", func(p *train.Point) string { return scoreText(p.Score) }).If(figure != ""),
+		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
+		column("chosen", "", func(p *train.Point) string {
+			if p == &cv.Points[cv.Chosen] {
+				return "*"
+			}
+			return ""
+		}))
 }
 
 // scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
