@@ -213,7 +213,10 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
-	r.next = adviseUndecided(o.Columns.Standardize)
+	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
+	if !o.Columns.Standardize {
+		r.next = "add --standardize, " + r.next
+	}
 	if r.Verified {
 		separates := found.Verdict == separability.Separable
 		r.Separable = &separates
@@ -380,15 +383,6 @@ func (e *errorsReport) text() string {
 		s += ", the best weights seen in a short training on " + humanize.Count(*e.Found)
 	}
 	return s
-}
-
-// adviseUndecided returns advice for the case that check found neither a plane nor a witness.
-func adviseUndecided(standardized bool) string {
-	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
-	if standardized {
-		return advice
-	}
-	return "add --standardize, " + advice
 }
 
 // page returns the verdict as an HTML page. held is the number of bytes that the rows take.

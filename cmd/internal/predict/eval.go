@@ -154,7 +154,6 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 			return err
 		}
 		held += pointBytes * int64(len(r.roc)+len(r.pr))
-		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
 	for _, c := range curves {
@@ -287,35 +286,46 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	return e, scoring, nil
 }
 
+// evalModel evaluates the model of the file path on the rows of paths. held is as in judge.
 func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
 	begin := time.Now()
 	e, scoring, err := judge(ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
-	loading := time.Since(begin) - scoring
-	threshold, err := applyThreshold(o, m, path, &e.Scores, paths)
-	if err != nil {
-		return nil, err
-	}
-	confusion := e.Confusion
+	loading, at, confusion := time.Since(begin)-scoring, m.ScoreThreshold(), e.Confusion
 	if o.threshold.By != "" {
-		confusion = e.Scores.Confusion(threshold, m.Spec().PositiveClass())
+		at, err = predict.ChooseThreshold(o.threshold.Threshold, m, &e.Scores)
+		switch {
+		case errors.Is(err, predict.ErrNoPositiveRows):
+			return nil, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+				dataset.Name(paths), m.Positive)
+		case err != nil:
+			return nil, console.Usagef("--threshold: %s: %w", path, err)
+		}
+		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
 	r := newEvalReport(m, confusion)
-	r.setScores(e.Scores.AUC(), e.Scores.AveragePrecision(), e.LogLoss(), e.Brier())
-	if e.ClassScores != nil {
-		if setClassScores(r, e.ClassScores); o.reporting.File != "" {
-			setClassCurves(r, e.ClassScores)
+	r.Model, r.worst, r.calibration, r.loading, r.scoring = path, e.Worst, e.Calibration, loading, scoring
+	r.AUC, r.AveragePrecision = console.Finite(e.Scores.AUC()), console.Finite(e.Scores.AveragePrecision())
+	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
+	if s := e.ClassScores; s != nil {
+		r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
+		for k, area := range s.AUC() {
+			r.PerClass[k].AUC = console.Finite(area)
+		}
+		if o.reporting.File != "" {
+			setClassCurves(r, s)
 		}
 	}
 	if o.threshold.By != "" || m.Threshold != nil {
-		setThreshold(r, o.threshold.Threshold, threshold, m, &e.Scores)
+		r.setThreshold(o.threshold.Threshold, at, m, &e.Scores)
 	}
 	if e.Calibration != nil {
-		r.Calibration = newBins(e.Calibration)
+		for _, b := range e.Calibration.Bins() {
+			r.Calibration = append(r.Calibration, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
+		}
 	}
-	r.worst, r.calibration, r.loading, r.scoring = e.Worst, e.Calibration, loading, scoring
 	return r, setCurves(o, r, &e.Scores, held)
 }
 
@@ -367,25 +377,8 @@ const (
 	pointBytes  = 54       // bytes of a point of a curve: 24, times 9/4 while the slice grows
 )
 
-// applyThreshold returns the threshold that --threshold chooses for the scores of a model. Without --threshold it
-// returns the model's threshold.
-func applyThreshold(o *evalOptions, m *model.Model, path string, scores *metrics.Scores, paths []string) (float64, error) {
-	if o.threshold.By == "" {
-		return m.ScoreThreshold(), nil
-	}
-	at, err := predict.ChooseThreshold(o.threshold.Threshold, m, scores)
-	switch {
-	case errors.Is(err, predict.ErrNoPositiveRows):
-		err = fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
-			dataset.Name(paths), m.Positive)
-	case err != nil:
-		err = console.Usagef("--threshold: %s: %w", path, err)
-	}
-	return at, err
-}
-
 // setThreshold sets the threshold of a report, the probability that corresponds to it, and the cost.
-func setThreshold(r *evalReport, t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores) {
+func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores) {
 	r.Threshold = &at
 	low, high := scores.Neighbours(at)
 	if t.By == predict.ByProbability {

@@ -85,13 +85,6 @@ type binReport struct {
 	Share       *float64 `json:"share"`       // share of the positive rows
 }
 
-func newBins(c *metrics.Calibration) (bins []binReport) {
-	for _, b := range c.Bins() {
-		bins = append(bins, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
-	}
-	return bins
-}
-
 // finite returns an interval for JSON, or nil (null) if it is undefined.
 func finite(i metrics.Interval) *metrics.Interval {
 	if i[0] != i[0] {
@@ -112,33 +105,16 @@ func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
 			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
 	}
-	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() {
-		r.weighBaseline(c)
-	}
-	return r
-}
-
-// weighBaseline makes the class with the largest weight the baseline.
-func (r *evalReport) weighBaseline(c *metrics.Confusion) {
-	most := -1.0
-	for i, class := range r.PerClass {
-		if weight := c.ActualWeight(i); weight > most {
-			most = weight
-			r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() { // then it is the class with the largest weight
+		most := -1.0
+		for i, class := range r.PerClass {
+			if weight := c.ActualWeight(i); weight > most {
+				most = weight
+				r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+			}
 		}
 	}
-}
-
-func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
-	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
-}
-
-// setClassScores sets the areas under the ROC curve of a model with more than two classes.
-func setClassScores(r *evalReport, s *metrics.ClassScores) {
-	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
-	for k, area := range s.AUC() {
-		r.PerClass[k].AUC = console.Finite(area)
-	}
+	return r
 }
 
 // setClassCurves sets the curves of the classes with the smallest AUC, at most plot.MostClasses.

@@ -25,86 +25,63 @@ func (r *Report) advice(o *trainOptions) string {
 		return "Interrupted: the model is that of the training so far."
 	case r.Converged:
 		return ""
-	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
-		return "Not converged: it stopped, since no row of the validation is wrong. More rows there may find better weights."
-	case o.stoppedEarly(r):
-		n, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64)
-		return fmt.Sprintf("Not converged: it stopped after %s without fewer errors, since --early-stop is %d.", humanize.Plural(n, "epoch"), n)
-	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
-		return fmt.Sprintf("Not converged: of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
-			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept))
-	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
-		return "Not converged: no row is wrong, but some still cause updates, such as rows of score 0."
-	case o.learner.Story != nil:
-		return adviseSolver(r)
-	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:
-		return adviseLast(o, r)
-	case o.learner.NotFound != "":
-		return "Not converged: " + o.learner.NotFound + " in " + humanize.Plural(o.learner.Settings.Shared().Epochs, "epoch") + "."
-	case o.stoppedAtUpdates(r):
-		return "Not converged: it stopped at --max-updates. More of them may do better."
 	}
-	more := " More --epochs than " + strconv.FormatInt(o.learner.Settings.Shared().Epochs, 10) + " may do better."
-	if len(r.Classes) > 2 {
-		return "Not converged: no planes that separate the classes were found." + more
+	why, check := r.unconverged(o)
+	if check && len(r.Classes) == 2 {
+		why += "\nhalfspace check finds out whether any plane separates them."
 	}
-	return "Not converged: no plane that separates the classes was found." + more + "\n" + adviceCheck
+	return "Not converged: " + why
 }
 
-// stoppedEarly tells whether --early-stop ended the training.
-func (o *trainOptions) stoppedEarly(r *Report) bool {
-	stop := o.learner.Text("early-stop")
-	return stop != "" && stop != "0" && r.Epochs < o.learner.Settings.Shared().Epochs && !o.stoppedAtUpdates(r)
-}
-
-// stoppedAtUpdates tells whether --max-updates ended the training.
-func (o *trainOptions) stoppedAtUpdates(r *Report) bool {
-	most := o.learner.Settings.Shared().MaxUpdates
-	return most > 0 && r.Updates >= most
-}
-
-// adviseSolver gives advice for a learner that solves for an optimum.
-func adviseSolver(r *Report) string {
-	if r.Optimum != nil && r.Optimum.Rounded {
-		return "Not converged: " + r.Dtype + " rounds the weights too much. Use " + r.finer() + "."
-	}
-	if r.Options.Solver == string(logistic.SGD) {
-		return "Not converged: sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs."
-	}
-	if l2 := r.Options.L2; r.Optimum == nil && l2 != nil && *l2 == 0 && r.Epochs < r.most {
-		advice := "Not converged: without a penalty, nothing proved that these weights are the optimum. Use --l2"
-		if r.Options.Solver == string(logistic.LBFGS) && len(r.Classes) == 2 {
-			advice += ", or --solver newton"
-		}
-		return advice + "."
-	}
-	if r.Epochs < r.most {
-		return fmt.Sprintf("Not converged: rounding ended the progress after %s, fewer than --epochs. Use %s.", humanize.Passes(r.Epochs), r.finer())
-	}
-	return "Not converged: more --epochs than " + strconv.FormatInt(r.most, 10) + " may do better."
-}
-
-// finer names an option that makes rounding errors smaller.
-func (r *Report) finer() string {
+// unconverged returns the reason why the training did not converge, with options to try. check tells whether the verb
+// check would help.
+func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
+	s, solves := o.learner.Settings.Shared(), o.learner.Story != nil
+	early, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64) // 0 without the option
+	full := s.MaxUpdates > 0 && r.Updates >= s.MaxUpdates
+	finer := "a larger --l2" // makes rounding errors smaller
 	if !r.Standardize {
-		return "--standardize"
+		finer = "--standardize"
 	}
-	return "a larger --l2"
+	switch l2 := r.Options.L2; {
+	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
+		return "it stopped, since no row of the validation is wrong. More rows there may find better weights.", false
+	case early > 0 && r.Epochs < s.Epochs && !full:
+		return fmt.Sprintf("it stopped after %s without fewer errors, since --early-stop is %d.", humanize.Plural(early, "epoch"), early), false
+	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
+		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
+			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
+	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
+		return "no row is wrong, but some still cause updates, such as rows of score 0.", false
+	case solves && r.Optimum != nil && r.Optimum.Rounded:
+		return r.Dtype + " rounds the weights too much. Use " + finer + ".", false
+	case solves && r.Options.Solver == string(logistic.SGD):
+		return "sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs.", false
+	case solves && r.Optimum == nil && l2 != nil && *l2 == 0 && r.Epochs < r.most:
+		why = "without a penalty, nothing proved that these weights are the optimum. Use --l2"
+		if r.Options.Solver == string(logistic.LBFGS) && len(r.Classes) == 2 {
+			why += ", or --solver newton"
+		}
+		return why + ".", false
+	case solves && r.Epochs < r.most:
+		return fmt.Sprintf("rounding ended the progress after %s, fewer than --epochs. Use %s.", humanize.Passes(r.Epochs), finer), false
+	case solves:
+		return fmt.Sprintf("more --epochs than %d may do better.", r.most), false
+	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:
+		why = "the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
+		if s.Order == learner.Cyclic {
+			why += ", or --order shuffle if the rows are sorted"
+		}
+		return why + ".", true
+	case o.learner.NotFound != "":
+		return o.learner.NotFound + " in " + humanize.Plural(s.Epochs, "epoch") + ".", false
+	case full:
+		return "it stopped at --max-updates. More of them may do better.", false
+	case len(r.Classes) > 2:
+		return fmt.Sprintf("no planes that separate the classes were found. More --epochs than %d may do better.", s.Epochs), false
+	}
+	return fmt.Sprintf("no plane that separates the classes was found. More --epochs than %d may do better.", s.Epochs), true
 }
-
-// adviseLast gives advice for a learner that keeps its last weights.
-func adviseLast(o *trainOptions, r *Report) string {
-	advice := "Not converged: the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
-	if o.learner.Settings.Shared().Order == learner.Cyclic {
-		advice += ", or --order shuffle if the rows are sorted"
-	}
-	if len(r.Classes) > 2 {
-		return advice + "."
-	}
-	return advice + ".\n" + adviceCheck
-}
-
-const adviceCheck = "halfspace check finds out whether any plane separates them."
 
 // noteUnused notes the options that have no effect.
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
@@ -200,7 +177,8 @@ const mostUnlike = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
-	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsScale(o.learner) && ratio >= mostUnlike {
+	heedsUnits := o.learner.ScaleFree == nil || !o.learner.ScaleFree(o.learner.Settings)
+	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsUnits && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if i := s.Telling(); i >= 0 {
@@ -222,9 +200,6 @@ func columnOf(spec *schema.Spec, feature int) string {
 	}
 	return ""
 }
-
-// heedsScale tells whether the model depends on the units of features.
-func heedsScale(l train.Learner) bool { return l.ScaleFree == nil || !l.ScaleFree(l.Settings) }
 
 // shuffled returns the advice for rows in a bad order, or "" if the order has no effect.
 func shuffled(l train.Learner) string {

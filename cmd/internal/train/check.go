@@ -244,14 +244,6 @@ const thresholdName = "threshold"
 const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the exports obey: this number, the score of a probability (p=0.3), " +
 	"or the score with the best F1 (f1) or the least cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
 
-// setThreshold reads --threshold of learners other than winnow.
-func (o *trainOptions) setThreshold(text string) (err error) {
-	if o.threshold, err = predict.ParseThreshold(text); err != nil {
-		return console.Usagef("--threshold %s: %w", text, err)
-	}
-	return nil
-}
-
 // choosesThreshold tells whether held-out folds choose the threshold.
 func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }
 

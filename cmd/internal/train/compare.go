@@ -398,30 +398,25 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 		c.Learners = append(c.Learners, l)
 	}
 	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
-		if train.Greatest(c.Score) {
-			return cmp.Or(least(y.Score, x.Score), ranked(x.Score, y.Score), least(x.LogLoss, y.LogLoss), ranked(x.LogLoss, y.LogLoss))
+		byScore := least(x.Score, y.Score)
+		if train.Greatest(c.Score) && x.Score != nil && y.Score != nil {
+			byScore = -byScore
 		}
-		return cmp.Or(least(x.Score, y.Score), ranked(x.Score, y.Score), least(x.LogLoss, y.LogLoss), ranked(x.LogLoss, y.LogLoss))
+		return cmp.Or(byScore, least(x.LogLoss, y.LogLoss))
 	})
 }
 
-// least compares two figures, if both exist, and returns 0 otherwise.
+// least orders figures, the least first, and figures that don't exist last.
 func least(x, y *float64) int {
-	if x == nil || y == nil {
+	switch {
+	case x == nil && y == nil:
 		return 0
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
 	}
 	return cmp.Compare(*x, *y)
-}
-
-// ranked orders a figure that exists before a figure that doesn't.
-func ranked(x, y *float64) int {
-	switch {
-	case x != nil && y == nil:
-		return -1
-	case x == nil && y != nil:
-		return 1
-	}
-	return 0
 }
 
 // whyLeftOut returns the reason why a learner has no result.

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/predict"
 	"halfspace/train"
 	"halfspace/train/learner"
 )
@@ -143,8 +144,9 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			continue
 		}
 		if own := l.Option(option.Name); own == nil && option.Name == thresholdName {
-			if err := o.setThreshold(flag.Value.String()); err != nil {
-				return err
+			text := flag.Value.String()
+			if o.threshold, err = predict.ParseThreshold(text); err != nil {
+				return console.Usagef("--threshold %s: %w", text, err)
 			}
 		} else if own == nil {
 			if err := checkUnused(l.Learner, option, flag.Value.String()); err != nil {

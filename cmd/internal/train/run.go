@@ -56,7 +56,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
-	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, slices.Concat(paths, validationPaths), err); err != nil {
+	inputs := slices.Concat(paths, validationPaths)
+	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, inputs, err); err != nil {
 		return err
 	}
 	if err == nil {
@@ -69,10 +70,20 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		noteSurvey(a, o, t.data.Spec(), fitted.Survey)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
-	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
-		return bad
+	m, r := fitted.Model, t.newReport(fitted, err != nil)
+	if fitted.Survey != nil {
+		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Survey.Counts)
 	}
-	return cmp.Or(err, t.untraced)
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, t.page(r, fitted, r.sheet(o, m), inputs)); err != nil {
+			return err
+		}
+	}
+	bad := a.Report(o.json, r, func() *console.Sheet {
+		r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent)
+		return r.sheet(o, m)
+	})
+	return cmp.Or(bad, err, t.untraced)
 }
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
@@ -225,8 +236,13 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		}
 		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
 	}
-	if err := t.chooseThreshold(ctx, src, &opt); err != nil {
-		return nil, console.OfLearner(err)
+	if opt.Threshold = t.threshold; t.choosesThreshold() {
+		begin := time.Now()
+		at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, opt)
+		if err != nil {
+			return nil, console.OfLearner(err)
+		}
+		opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	tracer, err := t.trace(ctx, &opt)
@@ -251,17 +267,6 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 	return f, err
 }
 
-// chooseThreshold sets the threshold of --threshold. If held-out folds choose it, chooseThreshold runs them.
-func (t *trainer) chooseThreshold(ctx context.Context, src block.Source, opt *train.Options) error {
-	begin := time.Now()
-	if opt.Threshold = t.threshold; !t.choosesThreshold() {
-		return nil
-	}
-	at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
-	opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
-	return err
-}
-
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
 	opt := train.Options{Balanced: t.balanced, ClassWeights: t.weights, Memory: t.Storage.Memory.Bytes, Init: t.begin, Weights: t.Columns.SampleWeight, Split: t.split,
@@ -271,25 +276,4 @@ func (t *trainer) fitOptions() train.Options {
 		opt.Multiclass = t.multiclass.Value
 	}
 	return opt
-}
-
-// print prints the report of the training. With --report it also writes the report as HTML.
-func (t *trainer) print(ctx context.Context, f *train.Fitted, interrupted bool, paths []string) error {
-	m, r := f.Model, t.newReport(f, interrupted)
-	if f.Survey != nil {
-		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Survey.Counts)
-	}
-	sheet := r.sheet(t.trainOptions, m)
-	if t.reporting.File != "" {
-		if err := t.reporting.Write(ctx, t.page(r, f, sheet, paths)); err != nil {
-			return err
-		}
-	}
-	if t.json {
-		return t.PrintJSON(r)
-	}
-	if r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent); r.curve != "" {
-		sheet = r.sheet(t.trainOptions, m)
-	}
-	return t.App.Print(sheet.Bytes())
 }
