@@ -107,7 +107,13 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	o.algo.Value = names[0]
 	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
-	addOnlineOptions(cmd)
+	for _, o := range learnerOptions() {
+		var defaults []string
+		for _, l := range o.Users {
+			defaults = append(defaults, l.Name+" "+l.Option(o.Name).Text(l.New()))
+		}
+		f.String(o.Name, "", flags.Placeholder("NUMBER", o.Words)+o.Help+" (defaults: "+strings.Join(defaults, ", ")+")")
+	}
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
@@ -347,46 +353,12 @@ func onlineNames() []string {
 	return names
 }
 
-// learnerOptions lists the options of the learners of online, each name once. It leaves out order and epochs, since
-// online makes one pass in file order, and eta, which has its own flag.
-func learnerOptions() (names []string) {
-	for _, l := range train.Online() {
-		for _, o := range l.Options {
-			if !slices.Contains([]string{"order", "epochs", "eta"}, o.Name) && !slices.Contains(names, o.Name) {
-				names = append(names, o.Name)
-			}
-		}
-	}
-	return names
-}
-
-// addOnlineOptions adds a flag for each option. The help text of a flag has the default of each learner.
-func addOnlineOptions(cmd *cobra.Command) {
-	for _, name := range learnerOptions() {
-		help, value := "", "NUMBER"
-		var words, users []string
-		for _, l := range train.Online() {
-			o := l.Option(name)
-			if o == nil {
-				continue
-			}
-			if help == "" {
-				help = o.Help
-			} else if o.Help != help {
-				help += " For " + l.Name + ": " + o.Help
-			}
-			for _, w := range o.Words {
-				if !slices.Contains(words, w) {
-					words = append(words, w)
-				}
-			}
-			users = append(users, l.Name+" "+o.Text(l.New()))
-		}
-		if words != nil {
-			value = strings.Join(words, "|")
-		}
-		cmd.Flags().String(name, "", "`"+value+"` "+help+" (defaults: "+strings.Join(users, ", ")+")")
-	}
+// learnerOptions lists the options of the learners of online. It leaves out order and epochs, since online makes one pass
+// in file order, and eta, which has its own flag.
+func learnerOptions() []*flags.LearnerOption {
+	return slices.DeleteFunc(flags.LearnerOptions(train.Online()), func(o *flags.LearnerOption) bool {
+		return slices.Contains([]string{"order", "epochs", "eta"}, o.Name)
+	})
 }
 
 // setLearner sets the learner of --algo. Its options are the options that the user gave, then the options of m, the
@@ -401,7 +373,11 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		l.Settings.Shared().Order, l.Settings.Shared().Epochs = learner.Cyclic, 1
 		o.learner = &l
 	}
-	for _, name := range append(learnerOptions(), "eta") {
+	var names []string
+	for _, option := range learnerOptions() {
+		names = append(names, option.Name)
+	}
+	for _, name := range append(names, "eta") {
 		flag, own := cmd.Flags().Lookup(name), l.Option(name)
 		switch {
 		case own == nil && flag.Changed && (name != "eta" || o.learner != nil):

@@ -2,6 +2,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -198,7 +199,10 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
 	if c.spec == nil {
-		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, slices.Concat(c.exclude, o.Split.columns()), c.Positive, c.NoBias
+		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
+		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
+			opt.Exclude = slices.Concat(c.exclude, []string{by})
+		}
 		opt.Nulls, opt.Standardize, opt.KeepWide = schema.Nulls(c.nulls.Value), c.Standardize, c.KeepWide
 		opt.Categorical, opt.Cross, opt.HashTexts, opt.LearnedFrom = c.categorical, c.cross, c.hashTexts, o.LearnFromName
 	}

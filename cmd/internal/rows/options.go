@@ -11,6 +11,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
@@ -175,21 +176,18 @@ func (s *Split) Name() string {
 	return ""
 }
 
-// columns returns the columns that aren't features.
-func (s *Split) columns() (names []string) {
-	for _, name := range []string{s.Group, s.OrderBy} {
-		if name != "" {
-			names = append(names, name)
-		}
+// ReadSplit reads the column of --group or --order-by, and returns how rows are held back.
+func ReadSplit(ctx context.Context, o *Options, paths []string, bar *console.Progress) (s train.Split, err error) {
+	by := &o.Split
+	column := cmp.Or(by.Group, by.OrderBy)
+	if column == "" {
+		return train.Split{InOrder: by.InOrder()}, nil
 	}
-	return names
-}
-
-// Ranks returns the rank of each row's value in the column of groups or of times; nil without --group and --order-by.
-func Ranks(ctx context.Context, o *Options, paths []string, bar *console.Progress) ([]int64, error) {
-	columns := o.Split.columns()
-	if columns == nil {
-		return nil, nil
+	ranks, err := dataset.Ranks(ctx, paths, o.options(bar), column, by.OrderBy != "")
+	if s.Column = column; by.Group != "" {
+		s.Groups = ranks
+	} else {
+		s.Times = ranks
 	}
-	return dataset.Ranks(ctx, paths, o.options(bar), columns[0], o.Split.OrderBy != "")
+	return s, err
 }

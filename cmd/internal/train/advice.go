@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
@@ -85,7 +86,7 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 
 // noteUnused notes the options that have no effect.
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
-	for _, option := range learnerOptions() {
+	for _, option := range flags.LearnerOptions(train.Learners) {
 		used := func(l train.Learner) bool { return l.Has(option.Name) }
 		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {

@@ -195,20 +195,6 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	return nil
 }
 
-// splitOf reads the column of --group or --order-by.
-func splitOf(ctx context.Context, o *rows.Options, paths []string, bar *console.Progress) (s train.Split, err error) {
-	ranks, err := rows.Ranks(ctx, o, paths, bar)
-	switch {
-	case o.Split.Group != "":
-		s.Groups, s.Column = ranks, o.Split.Group
-	case o.Split.OrderBy != "":
-		s.Times, s.Column = ranks, o.Split.OrderBy
-	default:
-		s.InOrder = o.Split.InOrder()
-	}
-	return s, err
-}
-
 // holdsBack tells whether rows are held back.
 func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
 

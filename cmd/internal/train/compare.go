@@ -184,7 +184,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Columns.Learned()
-	split, err := splitOf(ctx, &o.Options, paths, bar)
+	split, err := rows.ReadSplit(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

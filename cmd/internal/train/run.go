@@ -160,7 +160,7 @@ func (t *trainer) close() {
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
-		if t.split, err = splitOf(ctx, &t.Options, paths, t.bar); err != nil {
+		if t.split, err = rows.ReadSplit(ctx, &t.Options, paths, t.bar); err != nil {
 			return err
 		}
 	}

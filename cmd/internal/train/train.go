@@ -123,23 +123,13 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
-	inputs := slices.Concat(validation, paths)
-	if err := console.Claim(a, o.out, inputs); err != nil {
-		return nil, nil, err
-	}
-	if err := o.checkReceipt(a, append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
-		return nil, nil, err
-	}
-	if err := cmp.Or(o.checkFolds(cmd), o.Split.Check()); err != nil {
-		return nil, nil, err
-	}
-	if err := o.tracing.check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
-		return nil, nil, err
-	}
-	if err := o.reporting.Check(a, cmd, args, append(inputs, o.init), []string{o.out, o.receipt, o.tracing.file}); err != nil {
-		return nil, nil, err
-	}
-	if err := cmp.Or(o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
+	inputs := slices.Concat(validation, paths, []string{o.init})
+	if err := cmp.Or(console.Claim(a, o.out, slices.Concat(validation, paths)), // --out may replace the model of --init
+		o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
+		o.checkFolds(cmd), o.Split.Check(),
+		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
+		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
+		o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
