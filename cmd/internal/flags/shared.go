@@ -135,8 +135,8 @@ func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
 	return dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}, undo
 }
 
-// NeedsOne returns a function that checks that a verb has one argument. The error says the number of arguments, and takes
-// what they are and what to name instead from advice, such as "models: name one".
+// NeedsOne returns a function that checks that a verb has one argument. The error has the number of arguments, then
+// advice, such as "models: name one".
 func NeedsOne(advice string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -154,7 +154,7 @@ type RowsFile struct {
 	GroupRows   int64
 }
 
-// AddGroups adds --compression and --row-group-rows. wide names what makes row groups smaller.
+// AddGroups adds --compression and --row-group-rows. Many columns make row groups smaller; the help calls them wide.
 func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 	AddChoice(cmd, &w.Compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
 	cmd.Flags().Int64Var(&w.GroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+

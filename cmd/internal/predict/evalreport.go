@@ -322,59 +322,62 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		rows := sideBySide(reports, o)
 		p.Sections = []report.Section{{Heading: "Side by side", Tables: []report.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 	}
-	var hashes [][2]string
-	var roc, pr []plot.Curve
+	of := func(r *evalReport) string {
+		if len(reports) == 1 {
+			return ""
+		}
+		return " of " + r.Model
+	}
+	var hashes, classes [][2]string
+	var hard []report.Section
+	pictures := report.Section{Heading: "Pictures", Figures: curveFigures(reports)}
 	for i, r := range reports {
 		result := reporting.Result(r.sheet(o))
-		if len(reports) > 1 {
-			result.Heading += " of " + r.Model
-		}
+		result.Heading += of(r)
 		p.Sections = append(p.Sections, result)
 		hashes = append(hashes, reporting.Hash(models[i], r.Model)...)
-		if r.AUC != nil && len(r.drawnROC) > 0 {
-			name, average := "", math.NaN()
-			if len(reports) > 1 {
-				name = r.Model
-			}
-			if r.AveragePrecision != nil {
-				average = *r.AveragePrecision
-			}
-			roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
-			pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
-		}
-	}
-	pictures := report.Section{Heading: "Pictures"}
-	if roc != nil {
-		pictures.Figures = append(pictures.Figures, plot.ROC(roc...), plot.PrecisionRecall(pr...))
-	}
-	for i, r := range reports {
 		for _, f := range r.figures(models[i]) {
-			if len(reports) > 1 {
-				f.Title += " of " + r.Model
-			}
+			f.Title += of(r)
 			pictures.Figures = append(pictures.Figures, f)
+		}
+		if misses := r.misses(models[i]); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
+			misses.Heading += of(r)
+			hard = append(hard, *misses)
 		}
 	}
 	if pictures.Figures != nil {
 		p.Sections = append(p.Sections, pictures)
 	}
-	var classes [][2]string
 	for i, c := range first.Classes {
 		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
 	}
-	p.Sections = append(p.Sections, reporting.Data(a, paths, classes))
-	for i, r := range reports {
-		misses := r.misses(models[i])
-		if o.threshold.By != "" || misses == nil { // the misses are for the model's own threshold
-			continue
-		}
-		if len(reports) > 1 {
-			misses.Heading += " of " + r.Model
-		}
-		p.Sections = append(p.Sections, *misses)
-	}
+	p.Sections = append(append(p.Sections, reporting.Data(a, paths, classes)), hard...)
 	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
+}
+
+// curveFigures returns the pictures of the ROC curves and of the precision-recall curves of two classes. It returns nil if
+// there are no curves.
+func curveFigures(reports []*evalReport) []*plot.Figure {
+	var roc, pr []plot.Curve
+	for _, r := range reports {
+		if r.AUC == nil || len(r.drawnROC) == 0 {
+			continue
+		}
+		name, average := "", math.NaN()
+		if len(reports) > 1 {
+			name = r.Model
+		}
+		if r.AveragePrecision != nil {
+			average = *r.AveragePrecision
+		}
+		roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
+		pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
+	}
+	if roc == nil {
+		return nil
+	}
+	return []*plot.Figure{plot.ROC(roc...), plot.PrecisionRecall(pr...)}
 }
 
 // stages returns the section of the times. The rows are read once for each model.

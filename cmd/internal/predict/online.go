@@ -213,14 +213,19 @@ type onlineReport struct {
 	total       float64 // seconds
 }
 
-func newOnlineReport(f *train.OnlineFit, interrupted bool) *onlineReport {
+func newOnlineReport(f *train.OnlineFit, interrupted bool, load reporting.Stage, total float64) *onlineReport {
 	t, algorithm := &f.Model.Training, f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
+	learn := reporting.Stage{Name: "learn", Seconds: total - load.Seconds, Rows: f.Rows}
+	if t.Errors != nil { // counting the errors takes another pass
+		learn.Name, learn.Rows = "learn and count errors", 2*f.Rows
+	}
 	return &onlineReport{Algorithm: algorithm, LogLoss: f.Progressive[len(f.Progressive)-1].LogLoss,
 		Rows: f.Rows, Mistakes: f.Mistakes, Updates: f.Updates, Errors: t.Errors, Progressive: f.Progressive,
-		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
+		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted,
+		stages: []reporting.Stage{load, learn}, total: total}
 }
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
@@ -233,11 +238,9 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	}
 	opt, undo := o.Options(a)
 	defer undo()
-	opt.Label, opt.End = o.label, end
+	opt.Label, opt.End, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.label, end, o.features, o.exclude, o.positive, o.noBias
 	if m != nil {
-		opt.Spec = m.Spec()
-	} else {
-		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
+		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}
 	in, err := dataset.Open(work, paths, opt)
 	if err != nil {
@@ -266,13 +269,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if f == nil {
 		return console.OfLearner(err)
 	}
-	r := newOnlineReport(f, err != nil)
-	r.total = time.Since(start).Seconds()
-	learn := reporting.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
-	if r.Errors != nil { // counting the errors takes another pass
-		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
-	}
-	r.stages = []reporting.Stage{load, learn}
+	r := newOnlineReport(f, err != nil, load, time.Since(start).Seconds())
 	if o.out != "" {
 		r.Model = &o.out
 		if err := console.SaveModel(ctx, f.Model, o.out); err != nil {

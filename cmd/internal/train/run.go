@@ -24,9 +24,6 @@ import (
 // trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
-	if o.out != "" {
-		a.Kept = ": no model was written"
-	}
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -35,10 +32,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	defer saved.Close()
-	if visits, ok := saved.Resumed(); ok && visits > 0 {
-		if err := o.tracing.resume(a, o.reporting.File, visits); err != nil {
-			return err
-		}
+	if err := o.tracing.resume(a, o.reporting.File, saved); err != nil {
+		return err
 	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
 	defer t.close()
@@ -207,42 +202,8 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		}
 		t.Storage.Hold(bytes)
 	}
-	src, cv := t.data.Refiter(), train.CV{Folds: t.folds, Grid: t.axes, OneStandardError: t.oneError, Score: t.figure()}
-	if t.path > 0 {
-		begin := time.Now()
-		path, err := train.FollowPath(ctx, src, t.learner, t.path, cv, opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
-		}
-		opt.Path, t.seconds.CrossValidation = path, time.Since(begin).Seconds()
-		t.followed, t.learner = path, path.Best(t.learner)
-		if n := path.Unproven(); n > 0 {
-			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", humanize.Count(int64(n)), humanize.Plural(int64(len(path.Points)), "point"))
-		}
-	} else if t.folds > 0 {
-		begin := time.Now()
-		judged, err := train.CrossValidate(ctx, src, t.learner, cv, opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
-		}
-		opt.Judged, t.seconds.CrossValidation = judged, time.Since(begin).Seconds()
-		t.learner = judged.Best()
-	}
-	if t.calibrates() {
-		begin := time.Now()
-		c, err := train.Calibrate(ctx, src, t.learner, t.calibrate.Value, opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
-		}
-		opt.Calibration, t.seconds.Calibration = c, time.Since(begin).Seconds()
-	}
-	if opt.Threshold = t.threshold; t.choosesThreshold() {
-		begin := time.Now()
-		at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, opt)
-		if err != nil {
-			return nil, console.OfLearner(err)
-		}
-		opt.ThresholdAt, t.seconds.Threshold = &at, time.Since(begin).Seconds()
+	if err := t.judge(ctx, &opt); err != nil {
+		return nil, console.OfLearner(err)
 	}
 	opt.Survey, opt.HoldOut, opt.Receipt = t.survey, t.share, receipt
 	tracer, err := t.trace(ctx, &opt)
@@ -265,6 +226,47 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Fit
 		err = console.OfLearner(err)
 	}
 	return f, err
+}
+
+// judge makes the trainings on folds, and sets their results in opt: for a path or a grid, whose best learner it sets, for a
+// calibration, and for a threshold.
+func (t *trainer) judge(ctx context.Context, opt *train.Options) (err error) {
+	src, cv := t.data.Refiter(), train.CV{Folds: t.folds, Grid: t.axes, OneStandardError: t.oneError, Score: t.figure()}
+	begin := time.Now()
+	lap := func() (seconds float64) {
+		seconds, begin = time.Since(begin).Seconds(), time.Now()
+		return seconds
+	}
+	switch {
+	case t.path > 0:
+		path, err := train.FollowPath(ctx, src, t.learner, t.path, cv, *opt)
+		if err != nil {
+			return err
+		}
+		opt.Path, t.seconds.CrossValidation = path, lap()
+		t.followed, t.learner = path, path.Best(t.learner)
+		if n := path.Unproven(); n > 0 {
+			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)",
+				humanize.Count(int64(n)), humanize.Plural(int64(len(path.Points)), "point"))
+		}
+	case t.folds > 0:
+		if opt.Judged, err = train.CrossValidate(ctx, src, t.learner, cv, *opt); err != nil {
+			return err
+		}
+		t.learner, t.seconds.CrossValidation = opt.Judged.Best(), lap()
+	}
+	if t.calibrates() {
+		if opt.Calibration, err = train.Calibrate(ctx, src, t.learner, t.calibrate.Value, *opt); err != nil {
+			return err
+		}
+		t.seconds.Calibration = lap()
+	}
+	if opt.Threshold = t.threshold; t.choosesThreshold() {
+		at, err := train.ChooseThreshold(ctx, src, t.learner, t.threshold, *opt)
+		opt.ThresholdAt, t.seconds.Threshold = &at, lap()
+		return err
+	}
+	return nil
 }
 
 // fitOptions returns the options for package train.

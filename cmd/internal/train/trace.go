@@ -71,13 +71,14 @@ func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, i
 	return console.Claim(a, o.file, inputs)
 }
 
-// resume returns an error if the file of the trace exists: the trace would replace the trace of the run before the
-// stop. Otherwise it notes that the trace and the report begin at a checkpoint after that number of visits. report is
-// the file of the report, "" if there is none.
-func (o *traceOptions) resume(a *console.App, report string, visits int64) error {
+// resume returns an error if the training goes on from a checkpoint and the file of the trace exists: the trace would
+// replace the trace of the run before the stop. Otherwise it notes that the trace and the report begin at the checkpoint.
+// report is the file of the report, "" if there is none.
+func (o *traceOptions) resume(a *console.App, report string, saved *checkpoint.Run) error {
 	names := "--trace and --report begin"
+	visits, resumed := saved.Resumed()
 	switch {
-	case o.file == "" && report == "":
+	case !resumed || visits == 0 || o.file == "" && report == "":
 		return nil
 	case o.file == "":
 		names = "--report begins"

@@ -132,6 +132,9 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
+	if o.out != "" {
+		a.Kept = ": no model was written"
+	}
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)
 	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
