@@ -296,16 +296,10 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split"}, f.Name) {
 			return
 		}
-		value := f.Value.String()
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
-		}
-		switch {
-		case f.Value.Type() == "bool" && value == "true":
-			text.WriteString(" --" + f.Name)
-		case f.Value.Type() == "bool":
-			text.WriteString(" --" + f.Name + "=" + value)
-		default:
+		value := strings.Join(valuesOf(f), ",")
+		if f.Value.Type() == "bool" {
+			text.WriteString(strings.TrimSuffix(" --"+f.Name+"="+value, "=true"))
+		} else {
 			text.WriteString(" --" + f.Name + " " + quoted([]string{value}))
 		}
 	})

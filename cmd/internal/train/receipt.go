@@ -40,13 +40,35 @@ func typed(cmd *cobra.Command) []model.Typed {
 		if slices.Contains(unrecorded, f.Name) {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		all = append(all, model.Typed{Option: f.Name, Values: values})
+		all = append(all, model.Typed{Option: f.Name, Values: valuesOf(f)})
 	})
 	return all
+}
+
+// valuesOf returns the values of an option: one for each member of a list.
+func valuesOf(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
+// set sets an option of a command as if the user had typed it.
+func set(cmd *cobra.Command, option string, values []string) error {
+	f := cmd.Flags().Lookup(option)
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		if err := list.Replace(values); err != nil {
+			return fmt.Errorf("--%s: %w", option, err)
+		}
+		f.Changed = true
+		return nil
+	}
+	for _, v := range values {
+		if err := cmd.Flags().Set(option, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // give sets options of a command as if the user had typed them.
@@ -55,21 +77,11 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
 		}
-		f := cmd.Flags().Lookup(o.Option)
-		if f == nil || slices.Contains(unrecorded, o.Option) {
+		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
 			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
 		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			if err := list.Replace(o.Values); err != nil {
-				return fmt.Errorf("--%s: %w", o.Option, err)
-			}
-			f.Changed = true
-			continue
-		}
-		for _, v := range o.Values {
-			if err := cmd.Flags().Set(o.Option, v); err != nil {
-				return err
-			}
+		if err := set(cmd, o.Option, o.Values); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -177,20 +177,11 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []strin
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if to := again.Flags().Lookup(f.Name); to != nil && f.Name != "receipt" && f.Name != "json" {
-			err = errors.Join(err, set(to, f))
+		if again.Flags().Lookup(f.Name) != nil && f.Name != "receipt" && f.Name != "json" {
+			err = errors.Join(err, set(again, f.Name, valuesOf(f)))
 		}
 	})
 	return again, err
-}
-
-// set gives a flag the value of another flag.
-func set(to, from *pflag.Flag) error {
-	to.Changed = true
-	if list, ok := to.Value.(pflag.SliceValue); ok {
-		return list.Replace(from.Value.(pflag.SliceValue).GetSlice())
-	}
-	return to.Value.Set(from.Value.String())
 }
 
 // A repetition repeats the training of a model, and compares.
