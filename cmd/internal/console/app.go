@@ -193,6 +193,18 @@ func Version() string {
 	return info.Main.Version + ", " + info.GoVersion
 }
 
+// Quote returns words in the syntax of a shell, separated by spaces.
+func Quote(words ...string) string {
+	var typed []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		typed = append(typed, w)
+	}
+	return strings.Join(typed, " ")
+}
+
 // PeakRSS returns the largest resident memory of the process so far, in bytes, or 0 if the system has no /proc. Getrusage
 // isn't used: it would include the resident memory of the parent at the start of the process.
 func PeakRSS() int64 {

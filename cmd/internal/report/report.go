@@ -82,30 +82,19 @@ func typed(cmd *cobra.Command, args []string) string {
 				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
 				fallthrough
 			default:
-				options = append(options, "--"+f.Name, quote(v))
+				options = append(options, "--"+f.Name, console.Quote(v))
 			}
 		}
 	})
 	dash := false // an argument looks like an option
 	for _, a := range args {
-		rest, dash = append(rest, quote(a)), dash || len(a) > 1 && a[0] == '-'
+		rest, dash = append(rest, console.Quote(a)), dash || len(a) > 1 && a[0] == '-'
 	}
 	words := slices.Concat([]string{cmd.CommandPath()}, rest, options)
 	if dash {
 		words = slices.Concat([]string{cmd.CommandPath()}, options, []string{"--"}, rest)
 	}
 	return strings.Join(words, " ")
-}
-
-// quote returns an argument in the syntax of a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Asked returns the section of the options that the user gave.

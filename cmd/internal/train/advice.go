@@ -184,7 +184,7 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Dat
 	}
 	if i := s.Telling(); i >= 0 {
 		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave it out (use --exclude %s)",
-			spec.FeatureName(i), humanize.Plural(s.Looked(), "row"), quoted([]string{columnOf(spec, i)}))
+			spec.FeatureName(i), humanize.Plural(s.Looked(), "row"), console.Quote(columnOf(spec, i)))
 	}
 	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)

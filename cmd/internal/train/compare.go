@@ -119,7 +119,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
 		}
-		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
+		best := func() string { return "halfspace train " + console.Quote(args...) + givenOptions(cmd, &o) }
 		return compareAs(cmd.Context(), a, &o, paths, best)
 	}
 	return cmd
@@ -300,22 +300,10 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		if f.Value.Type() == "bool" {
 			text.WriteString(strings.TrimSuffix(" --"+f.Name+"="+value, "=true"))
 		} else {
-			text.WriteString(" --" + f.Name + " " + quoted([]string{value}))
+			text.WriteString(" --" + f.Name + " " + console.Quote(value))
 		}
 	})
 	return text.String()
-}
-
-// quoted returns words, separated by spaces, with the quotes that a shell needs.
-func quoted(words []string) string {
-	var typed []string
-	for _, w := range words {
-		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		typed = append(typed, w)
-	}
-	return strings.Join(typed, " ")
 }
 
 // A comparison is the JSON object of compare --json.
