@@ -184,28 +184,20 @@ func FlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown):
 		return unknownOption(cmd, "-", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &invalid):
-		return Usagef("--%s %s: %w", invalid.GetFlag().Name, invalid.GetValue(), wanted(invalid))
+		f := invalid.GetFlag()
+		if text := wanted[f.Value.Type()]; text != "" {
+			return Usagef("--%s %s: %s", f.Name, invalid.GetValue(), text)
+		}
+		return Usagef("--%s %s: %w", f.Name, invalid.GetValue(), invalid.Unwrap())
 	case errors.As(err, &missing):
 		return Usagef("--%s needs a value", missing.GetSpecifiedName())
 	}
 	return Usagef("%w", err)
 }
 
-// wanted returns an error that says which values a flag takes.
-func wanted(invalid *pflag.InvalidValueError) error {
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		return errors.New("use a whole number")
-	case "uint64":
-		return errors.New("use a whole number from 0 to 18446744073709551615")
-	case "float64":
-		return errors.New("use a number")
-	case "duration":
-		return errors.New("use a time with its unit, such as 50ms or 2s")
-	case "bool":
-		return errors.New("use true or false")
-	case "stringSlice":
-		return errors.New(`put quotes around each item with a comma, such as "a,b",c`)
-	}
-	return invalid.Unwrap()
+// wanted says which values a flag of a type takes.
+var wanted = map[string]string{
+	"int": "use a whole number", "int64": "use a whole number", "uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
+	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",
+	"stringSlice": `put quotes around each item with a comma, such as "a,b",c`,
 }

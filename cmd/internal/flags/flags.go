@@ -189,3 +189,11 @@ func (t *Threshold) Set(text string) (err error) {
 	t.Threshold, err = predict.ParseThreshold(text)
 	return err
 }
+
+// Values returns the values of a flag: one for each member of a list.
+func Values(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	reporting "halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
@@ -296,7 +297,7 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split"}, f.Name) {
 			return
 		}
-		value := strings.Join(valuesOf(f), ",")
+		value := strings.Join(flags.Values(f), ",")
 		if f.Value.Type() == "bool" {
 			text.WriteString(strings.TrimSuffix(" --"+f.Name+"="+value, "=true"))
 		} else {

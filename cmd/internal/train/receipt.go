@@ -19,6 +19,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/internal/blob"
 	"halfspace/internal/humanize"
@@ -40,17 +41,9 @@ func typed(cmd *cobra.Command) []model.Typed {
 		if slices.Contains(unrecorded, f.Name) {
 			return
 		}
-		all = append(all, model.Typed{Option: f.Name, Values: valuesOf(f)})
+		all = append(all, model.Typed{Option: f.Name, Values: flags.Values(f)})
 	})
 	return all
-}
-
-// valuesOf returns the values of an option: one for each member of a list.
-func valuesOf(f *pflag.Flag) []string {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return list.GetSlice()
-	}
-	return []string{f.Value.String()}
 }
 
 // set sets an option of a command as if the user had typed it.

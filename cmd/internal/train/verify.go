@@ -17,6 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
@@ -178,7 +179,7 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []strin
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if again.Flags().Lookup(f.Name) != nil && f.Name != "receipt" && f.Name != "json" {
-			err = errors.Join(err, set(again, f.Name, valuesOf(f)))
+			err = errors.Join(err, set(again, f.Name, flags.Values(f)))
 		}
 	})
 	return again, err
