@@ -26,7 +26,6 @@ import (
 	"halfspace/cmd/internal/inspect"
 	"halfspace/cmd/internal/plot"
 	"halfspace/cmd/internal/predict"
-
 	"halfspace/cmd/internal/train"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"

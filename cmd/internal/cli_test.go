@@ -3,8 +3,16 @@ package cli
 import (
 	"bytes"
 	"context"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
+
+	"halfspace/cmd/internal/flags"
+	"halfspace/train"
 )
 
 func TestHelp(t *testing.T) {
@@ -38,5 +46,117 @@ func TestPanicIsOneLine(t *testing.T) {
 	status := run(context.Background(), []string{"cpu"}, panics{}, &stderr)
 	if status != exitFailed || !isOneLine(stderr.String()) || !strings.Contains(stderr.String(), "internal error: two lines") {
 		t.Errorf("status %d: %q", status, stderr.String())
+	}
+}
+
+func TestISAVariable(t *testing.T) {
+	data := textbook(t)
+	t.Setenv(flags.ISAVariable, "mmx")
+	for _, args := range [][]string{{"train", "--algo", "perceptron", data, "--label", "y"}, {"cpu"}} {
+		status, _, stderr := command(args...)
+		if status != exitUsage || !strings.Contains(stderr, flags.ISAVariable+": unknown instruction set") || !isOneLine(stderr) {
+			t.Errorf("%s: status %d: %q", args[0], status, stderr)
+		}
+	}
+	if got := decode(t, "train", "--algo", "perceptron", data, "--label", "y", "--isa", "generic", "--json")["isa"]; got != "generic" {
+		t.Errorf("--isa generic ran on %v", got)
+	}
+	t.Setenv(flags.ISAVariable, "generic")
+	if got := decode(t, "cpu", "--json")["isa"]; got != "generic" {
+		t.Errorf("%s=generic gives %v", flags.ISAVariable, got)
+	}
+}
+
+// TestOddNames: a name that is no UTF-8 can't be written to a model.
+func TestOddNames(t *testing.T) {
+	name := filepath.Join(text(t, map[string]string{"x.csv": "x\xff,y\n3,1\n1,0\n"}), "x.csv")
+	status, _, stderr := command("train", name, "--label", "y")
+	if want := `a model can't be made of this data: name of feature "x\xff" is not valid UTF-8`; status != exitFailed || !strings.Contains(stderr, want) {
+		t.Errorf("status %d, %s", status, stderr)
+	}
+}
+
+// TestCollectLater: the garbage collector is left as it is by default from its first run on, and as GOGC has it.
+func TestCollectLater(t *testing.T) {
+	percent := func() int {
+		p := debug.SetGCPercent(100)
+		debug.SetGCPercent(p)
+		return p
+	}
+	defer debug.SetGCPercent(percent())
+	debug.SetGCPercent(100)
+	collectLater()
+	for begin := time.Now(); percent() != 100; runtime.GC() {
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("%d %% after many runs", percent())
+		}
+	}
+	for _, own := range []int{50, -1} {
+		debug.SetGCPercent(own)
+		if collectLater(); percent() != own {
+			t.Errorf("%d %%, and GOGC says %d", percent(), own)
+		}
+	}
+}
+
+// TestTrainHelp: a screen says what train does, before the options, which stand in groups. With --algo they are those of the learner,
+// with its defaults.
+func TestTrainHelp(t *testing.T) {
+	inParallel(t)
+	all := []string{"Data:", "Learner:", "Judging:", "Output:", "Machine:"}
+	for _, algo := range append([]string{""}, train.Names()...) {
+		args := []string{"train", "--help"}
+		if algo != "" {
+			args = []string{"train", "--help", "--algo", algo}
+		}
+		help := succeed(t, args...)
+		intro, options, _ := strings.Cut(help, "\n"+all[0])
+		if lines := strings.Split(intro, "\n"); len(lines) > 40 {
+			t.Errorf("%s: %d lines stand before the options", algo, len(lines))
+		}
+		for line := range strings.Lines(intro) {
+			if utf8.RuneCountInString(strings.TrimRight(line, "\n")) > flags.UsageWidth {
+				t.Errorf("%s: a line is longer than %d: %s", algo, flags.UsageWidth, line)
+			}
+		}
+		at := 0
+		for _, heading := range all[1:] {
+			next := strings.Index(options, "\n"+heading)
+			if next < at {
+				t.Errorf("%s: no heading %s after the one before it\n%s", algo, heading, options)
+			}
+			at = next
+		}
+		for _, l := range train.Learners {
+			for _, o := range l.Options {
+				has := strings.Contains(options, "--"+o.Name+" ")
+				if want := algo == "" || o.Name == "threshold" || train.Describe(algo).Option(o.Name) != nil; has != want {
+					t.Errorf("%s: --%s is there: %v, want %v", algo, o.Name, has, want)
+				}
+			}
+		}
+	}
+	if help := succeed(t, "train", "--algo", "svm", "--help"); !strings.Contains(help, "max(0, 1 - y(w.x+b))^2") || !strings.Contains(help, "(default squared_hinge)") {
+		t.Errorf("the help of svm is\n%s", help)
+	}
+}
+
+// TestLearnerExamples runs the examples in the help of each learner.
+func TestLearnerExamples(t *testing.T) {
+	t.Chdir(text(t, map[string]string{"data.csv": "a,b,y\n0,0,no\n0,1,no\n0,0,no\n1,0,yes\n1,1,yes\n1,0,yes\n"}))
+	for _, l := range train.Learners {
+		_, examples, _ := strings.Cut(succeed(t, "train", "--algo", l.Name, "--help"), "Examples:\n")
+		examples, _, _ = strings.Cut(examples, "\n\n")
+		lines := strings.Split(examples, "\n")
+		if len(lines) != 2 {
+			t.Errorf("%s has the examples %q", l.Name, examples)
+		}
+		for _, line := range lines {
+			args := strings.Fields(line)
+			if !strings.Contains(line, "--algo "+l.Name+" ") {
+				t.Errorf("%s has the example %s", l.Name, line)
+			}
+			succeed(t, args[1:]...)
+		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // flippedData flips one bit of a file of data. verify must tell it from the one that the model was learned from. If rows differ it must name
-// their runs, and no other.
+// their chunks, and no other.
 func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
@@ -61,17 +61,17 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 				wrong = "verified"
 			}
 		default:
-			var runs []train.RowRange
+			var chunks []train.RowRange
 			if status, _, stderr := command("convert", in(name), "--keep", rows[name][0], "--out", in("rows.csv")); status == exitDone {
-				runs = otherRuns(rows[name], strings.Split(string(read("rows.csv")), "\n"))
+				chunks = otherChunks(rows[name], strings.Split(string(read("rows.csv")), "\n"))
 			} else {
 				wrong = stderr
 			}
-			if end = "located"; len(v.Runs) == 0 { // the text of a number that stays the same, or bytes that mean nothing
+			if end = "located"; len(v.Chunks) == 0 { // the text of a number that stays the same, or bytes that mean nothing
 				end = "same rows"
 			}
-			if !slices.Equal(v.Runs, runs) || v.Verified != (len(runs) == 0) {
-				wrong = fmt.Sprintf("rows of %v differ", runs)
+			if !slices.Equal(v.Chunks, chunks) || v.Verified != (len(chunks) == 0) {
+				wrong = fmt.Sprintf("rows of %v differ", chunks)
 			}
 		}
 		if wrong != "" {
@@ -107,8 +107,8 @@ func unreadable(stderr, path string, whole []byte, at int) (end, wrong string) {
 	return end, ""
 }
 
-// otherRuns returns the runs with differing rows of two CSV files, as verify tells them. Numbers are the same if they are as float32.
-func otherRuns(a, b []string) (runs []train.RowRange) {
+// otherChunks returns the chunks with differing rows of two CSV files, as verify tells them. Numbers are the same if they are as float32.
+func otherChunks(a, b []string) (chunks []train.RowRange) {
 	same := func(i int) bool {
 		switch {
 		case i >= len(a) || i >= len(b):
@@ -129,13 +129,13 @@ func otherRuns(a, b []string) (runs []train.RowRange) {
 		}
 		first := row / block.ChunkRows * block.ChunkRows
 		last := min(first+block.ChunkRows, rows) - 1
-		switch n := len(runs); {
-		case n > 0 && runs[n-1].Last == last:
-		case n > 0 && runs[n-1].Last == first-1:
-			runs[n-1].Last = last
+		switch n := len(chunks); {
+		case n > 0 && chunks[n-1].Last == last:
+		case n > 0 && chunks[n-1].Last == first-1:
+			chunks[n-1].Last = last
 		default:
-			runs = append(runs, train.RowRange{First: first, Last: last})
+			chunks = append(chunks, train.RowRange{First: first, Last: last})
 		}
 	}
-	return runs
+	return chunks
 }

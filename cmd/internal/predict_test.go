@@ -1,15 +1,31 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/block"
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/internal/require"
+	"halfspace/model"
+	"halfspace/predict"
+	"halfspace/schema"
 )
 
 // TestScoreLines: docs/score.py predicts what predict does, also of columns that are hashed: texts of every length that XXH3 treats in its
@@ -44,6 +60,233 @@ func TestScoreLines(t *testing.T) {
 		}
 		if yes := strings.Count(string(want), "yes"); yes < 50 || yes > 238 {
 			t.Errorf("%s: %d of 288 predictions are yes: too few differ", options, yes)
+		}
+	}
+}
+
+// testModelRows: the model in m.json predicts each row of a file by itself to the bits that it gives the rows together. It returns the model's algorithm.
+func testModelRows(t *testing.T, path string) string {
+	t.Helper()
+	m, err := model.Load("m.json")
+	require.NoError(t, err)
+	if m.LogOdds() != console.Learner(m.Algorithm).LogOdds {
+		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
+	}
+	testPredictRows(t, m, path)
+	return m.Algorithm
+}
+
+func testPredictRows(t *testing.T, m *model.Model, path string) {
+	p, err := predict.New(m)
+	require.NoError(t, err)
+	scorer, err := predict.NewScorer(m, 2)
+	require.NoError(t, err)
+	spec := m.Spec()
+	var names []string
+	for _, c := range spec.Columns() {
+		names = append(names, c.Name)
+	}
+	err = dataset.Scan(context.Background(), []string{path}, dataset.Options{Spec: spec, Keep: names},
+		func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
+			scores, err := scorer.Scores(context.Background(), b)
+			if err != nil {
+				return err
+			}
+			var odds [][]float32
+			if m.HasProbabilities() {
+				odds = predict.Probabilities(scores, predict.OddsOf(m))
+			}
+			drops := m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
+			valid := predict.Valid(b, scores[0])
+			for r := range b.Len() {
+				row := rowOf(t, p, kept, r)
+				if _, err := p.Class(row); drops && !valid[r] {
+					if !errors.Is(err, predict.ErrMissing) {
+						t.Errorf("row %d: error %v", r, err)
+					}
+					continue
+				}
+				predictRow(t, p, m, row, r, scores, odds)
+				if t.Failed() {
+					break
+				}
+			}
+			return nil
+		})
+	require.NoError(t, err)
+}
+
+// rowOf returns row r of a record.
+func rowOf(t *testing.T, p *predict.Predictor, kept arrow.Record, r int) []float64 {
+	var values []any
+	for _, c := range kept.Columns() {
+		values = append(values, valueOf(t, c, r))
+	}
+	row, err := p.AppendRow(nil, values...)
+	require.NoError(t, err)
+	return row
+}
+
+// predictRow compares what p says of row r with scores and probabilities of all rows.
+func predictRow(t *testing.T, p *predict.Predictor, m *model.Model, row []float64, r int, scores, odds [][]float32) {
+	got := make([]float64, len(scores))
+	if err := p.Scores(row, got); err != nil {
+		t.Fatalf("row %d: %v", r, err)
+	}
+	for c, v := range got {
+		if math.Float64bits(v) != math.Float64bits(float64(scores[c][r])) {
+			t.Errorf("row %d: score %d is %v, in a file %v", r, c, v, scores[c][r])
+		}
+	}
+	class, err := p.Class(row)
+	if want := m.Classes[predict.Predicted(scores, r, m.Spec().PositiveClass())]; err != nil || class != want {
+		t.Errorf("row %d: class %v, error %v, in a file %v", r, class, err, want)
+	}
+	if len(scores) == 1 {
+		if s, err := p.Score(row); err != nil || s != got[0] {
+			t.Errorf("row %d: score %v, error %v, want %v", r, s, err, got[0])
+		}
+	}
+	got = make([]float64, len(m.Classes))
+	if err := p.Probabilities(row, got); (err == nil) != (odds != nil) {
+		t.Errorf("row %d: probabilities, error %v", r, err)
+	}
+	for c := range odds {
+		if got[c] != float64(odds[c][r]) {
+			t.Errorf("row %d: probability %d is %v, in a file %v", r, c, got[c], odds[c][r])
+		}
+	}
+}
+
+// valueOf returns a value of a column as a program has it.
+func valueOf(t *testing.T, a arrow.Array, r int) any {
+	if a.IsNull(r) {
+		return nil
+	}
+	switch a := a.(type) {
+	case *array.Float32:
+		return a.Value(r)
+	case *array.Float64:
+		return a.Value(r)
+	case *array.Int64:
+		return a.Value(r)
+	case *array.Int8:
+		return a.Value(r)
+	case *array.Uint8:
+		return a.Value(r)
+	case *array.Boolean:
+		return a.Value(r)
+	case *array.String:
+		return a.Value(r)
+	}
+	t.Fatalf("a column of the type %s", a.DataType())
+	return nil
+}
+
+// feed puts text on standard input, and an end behind it if that is asked for. What it returns is closed once all is on its way.
+func feed(t *testing.T, text string, end bool) <-chan struct{} {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	stdin := os.Stdin
+	os.Stdin = r
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		io.WriteString(w, text) // fails where nobody reads on
+		if end {
+			w.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		w.Close()
+		r.Close()
+		<-done
+		os.Stdin = stdin
+	})
+	return done
+}
+
+// TestOnlineInterruptedStream: an interrupt comes while a stream waits for more. The whole rows so far are learned, even if they are
+// fewer than are parsed at a time.
+func TestOnlineInterruptedStream(t *testing.T) {
+	text, path := lines(20_000, "0", 0.1, 4), filepath.Join(t.TempDir(), "m.json")
+	page := path + ".html"
+	args := []string{"online", "-", "--label", "last", "--json", "--out", path, "--report", page}
+	for _, with := range [][]string{nil, {"--model", path}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		sent := feed(t, text[:len(text)-2], false) // without the end of the last line, and more than a pipe holds
+		go func() {
+			<-sent
+			cancel()
+		}()
+		var stdout, stderr bytes.Buffer
+		var r struct {
+			Rows        int
+			Interrupted bool
+		}
+		status := run(ctx, append(args, with...), &stdout, &stderr)
+		if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || status != exitInterrupted || !r.Interrupted || r.Rows == 0 || r.Rows >= 20_000 {
+			t.Fatalf("%v: status %d, %v, %q, %q", with, status, err, stdout.String(), stderr.String())
+		}
+		if !strings.Contains(read(t, page), "The run was interrupted.") {
+			t.Errorf("the report doesn't tell of the interrupt")
+		}
+		got := read(t, path)
+		if with == nil {
+			feed(t, strings.Join(strings.SplitAfter(text, "\n")[:r.Rows], ""), true)
+			succeed(t, args...)
+			if want := read(t, path); got != want {
+				t.Errorf("interrupted after %d rows, the model is\n%s\nthat of those rows is\n%s", r.Rows, got, want)
+			}
+		}
+	}
+}
+
+// TestOnlineStream: standard input goes by once, in whatever pieces it comes, and is learned from as a file is. What only a second
+// pass could tell isn't reported.
+func TestOnlineStream(t *testing.T) {
+	dir := t.TempDir()
+	csv, model1, model2 := filepath.Join(dir, "x.csv"), filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	rows := "a,b,y\n" + lines(600_000, "0", 0.1, 9) // more than the first rows, which tell the columns
+	require.NoError(t, os.WriteFile(csv, []byte(rows), 0o666))
+	feed := func(text string) { t.Helper(); feed(t, text, true) }
+	want := decode(t, "online", csv, "--label", "y", "--out", model1, "--json")
+	for name, label := range map[string]string{"x.csv": "y", "x.arrow": "y", "x.svm": "label"} {
+		path := filepath.Join(dir, name)
+		if name != "x.csv" {
+			if require.Small() {
+				continue
+			}
+			succeed(t, "convert", csv, "--label", "y", "--out", path)
+		}
+		feed(read(t, path))
+		got := decode(t, "online", "-", "--label", label, "--out", model2, "--json")
+		if got["errors"] != nil || got["margin"] != nil || got["radius"] != want["radius"] || !reflect.DeepEqual(got["progressive"], want["progressive"]) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+		a, b := loadedModel(t, model1), loadedModel(t, model2)
+		if !reflect.DeepEqual(a.Weights, b.Weights) || a.Data != b.Data || b.Training.Errors != nil || *b.Training.Mistakes != *a.Training.Mistakes {
+			t.Errorf("%s: %v and %v, want %v and %v", name, b.Data, b.Training, a.Data, a.Training)
+		}
+	}
+	feed(rows)
+	if text := succeed(t, "online", "-", "--label", "y", "--model", model1); !strings.Contains(text, "600,000 rows, each predicted") || strings.Contains(text, "bound") {
+		t.Errorf("going on says\n%s", text)
+	}
+	for text, want := range map[string]string{
+		"a,y\n1,0\n":                       "training takes two",
+		"a,y\n":                            "no rows",
+		rows + "1,1,2\n":                   `column "y", line 600002, row 600000: 2 is no class of the first rows, which have 0, 1: change the label, or leave the row out`,
+		rows + "nonsense,1,1\n":            `line 600002, column "a": "nonsense" is not a number`,
+		strings.Repeat("1,0\n", 4) + "1\n": "line 5",
+	} {
+		if len(text) > 1<<20 && require.Small() {
+			continue
+		}
+		feed(text)
+		if status, _, stderr := command("online", "-", "--label", "last", "--out", model2); status != exitFailed || !strings.Contains(stderr, want) {
+			t.Errorf("status %d, %q, want %q", status, stderr, want)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"halfspace/internal/require"
-
 	"golang.org/x/sys/unix"
+
+	"halfspace/internal/require"
 )
 
 // onTerminal runs the program on a terminal of that many columns and returns what it writes there.

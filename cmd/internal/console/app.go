@@ -5,24 +5,33 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 )
 
 // An App is one run of the program.
 type App struct {
-	Stdout *Output
-	Stderr *Patient
+	Stdout *output
+	Stderr *patient
 	Kept   string // end of the interrupt message, about the files that are kept; may be empty
-	ends   []func()
-	notes  *notes
 
+	ends     []func()
+	notes    *notes
 	progress *Progress // the progress that is shown; nil: none
 	hushed   bool      // neither notes nor progress are printed
 
@@ -54,7 +63,7 @@ func (a *App) Notes() []string {
 // New returns an app that writes to stdout and stderr. After the end of ctx, it waits no longer than a grace time for
 // the readers of pipes.
 func New(ctx context.Context, stdout, stderr io.Writer) *App {
-	return &App{Stdout: &Output{to: &Patient{ctx: ctx, w: stdout}}, Stderr: &Patient{ctx: ctx, w: stderr}, notes: new(notes)}
+	return &App{Stdout: &output{to: &patient{ctx: ctx, w: stdout}}, Stderr: &patient{ctx: ctx, w: stderr}, notes: new(notes)}
 }
 
 // A UsageError is an error of the command line itself, not of the files that it names.
@@ -83,6 +92,17 @@ func (a *App) Note(format string, args ...any) {
 	if !a.hushed {
 		a.progress.above(func() { fmt.Fprintf(a.Stderr, "note: %s\n", note) })
 	}
+}
+
+// Warn prints text as Note does.
+func (a *App) Warn(text string) { a.Note("%s", text) }
+
+// Report prints a report: v as JSON if asJSON is set, otherwise the sheet.
+func (a *App) Report(asJSON bool, v any, sheet func() *Sheet) error {
+	if asJSON {
+		return a.PrintJSON(v)
+	}
+	return a.Print(sheet().Bytes())
 }
 
 // Print writes a result to standard output.
@@ -116,4 +136,81 @@ func (a *App) Hushed() *App {
 	quiet := *a
 	quiet.hushed = true
 	return &quiet
+}
+
+// ErrStdoutGone says that the reader of standard output has ended, as head does. The program doesn't report it.
+var ErrStdoutGone = errors.New("standard output was closed")
+
+// output is standard output.
+type output struct {
+	to  *patient
+	Err error // the first error of a write
+}
+
+// A patient writer waits for a pipe's reader, but only for a grace time after an interrupt.
+type patient struct {
+	ctx  context.Context
+	w    io.Writer
+	gone atomic.Bool // the reader didn't take a text within the grace time
+}
+
+// Write writes a copy of b. Once the grace time is over, it returns even if the reader hasn't taken b.
+func (p *patient) Write(b []byte) (int, error) {
+	ctx, end := parallel.Grace(p.ctx)
+	defer end()
+	if p.gone.Load() {
+		return 0, context.Canceled
+	}
+	b = bytes.Clone(b)
+	n, err := parallel.DetachValue(ctx, func() (int, error) { return p.w.Write(b) })
+	if ctx.Err() != nil && err != nil {
+		p.gone.Store(true)
+	}
+	return n, err
+}
+
+// Write writes p. After a failed write it writes nothing more, and returns the first error.
+func (o *output) Write(p []byte) (int, error) {
+	if o.Err != nil {
+		return 0, o.Err
+	}
+	n, err := o.to.Write(p)
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		o.Err = ErrStdoutGone
+	case err != nil:
+		o.Err = fmt.Errorf("standard output can't be written: %w", err)
+	}
+	return n, o.Err
+}
+
+// Version returns the versions of the program and of the Go compiler.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel), " + runtime.Version()
+	}
+	return info.Main.Version + ", " + info.GoVersion
+}
+
+// Quote returns words in the syntax of a shell, separated by spaces.
+func Quote(words ...string) string {
+	var typed []string
+	for _, w := range words {
+		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		typed = append(typed, w)
+	}
+	return strings.Join(typed, " ")
+}
+
+// PeakRSS returns the largest resident memory of the process so far, in bytes, or 0 if the system has no /proc. Getrusage
+// isn't used: it would include the resident memory of the parent at the start of the process.
+func PeakRSS() int64 {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(status), "\nVmHWM:")
+	line, _, _ := strings.Cut(rest, "\n")
+	kib, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(line, "kB")), 10, 64) // 0 if there is no number
+	return kib << 10
 }

@@ -1,15 +1,18 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
@@ -76,18 +79,15 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 			paths = []string{f.Value.String()}
 		}
 	}
-	file, line := lineOf(cmd, paths, text, learners)
-	if line > 0 {
+	file, line, found := lineOf(cmd, paths, text, learners)
+	if found {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
 	if learners && !namesFile(text, paths) {
 		text = AsTyped(text)
-		if file == "" {
-			file = humanize.Files(paths)
-		}
-		text = file + ": " + text
+		text = cmp.Or(file, humanize.Files(paths)) + ": " + text
 	}
-	if line == 0 && !learners {
+	if !found && !learners {
 		return err
 	}
 	return errors.New(lead + text)
@@ -112,9 +112,9 @@ func namesFile(text string, paths []string) bool {
 	return err == nil
 }
 
-// lineOf returns the file and the line of the row that an error names. The line is 0 if the data isn't text, or if the
+// lineOf returns the file and the line of the row that an error names. It finds none if the data isn't text, or if the
 // error doesn't name exactly one row.
-func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (string, int64) {
+func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (file string, line int64, found bool) {
 	rows := rowNumber.FindAllStringSubmatch(text, -1)
 	flag := func(name string) string {
 		if f := cmd.Flag(name); f != nil {
@@ -123,16 +123,81 @@ func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (str
 		return ""
 	}
 	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners don't count dropped rows
-		return "", 0
+		return "", 0, false
 	}
 	row, err := strconv.ParseInt(rows[0][1], 10, 64)
 	if err != nil {
-		return "", 0
+		return "", 0, false
 	}
 	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
-	file, line, ok := opt.Line(cmd.Context(), paths, row)
-	if !ok {
-		return "", 0
+	return opt.Line(cmd.Context(), paths, row)
+}
+
+// unknownOption returns an error about an option that the verb lacks, with the text to type instead. dashes are the
+// dashes before the option.
+func unknownOption(cmd *cobra.Command, dashes, name string) error {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	plain := strings.ReplaceAll(name, "_", "-")
+	if plain == "dtype" { // an option of earlier versions
+		advice := "leave it out"
+		if slices.Contains(names, "standardize") {
+			advice += ", and use --standardize if a column needs more digits: it subtracts the mean in float64 before it rounds"
+		}
+		return Usagef("unknown option %s%s: rows are float32, %s", dashes, name, advice)
 	}
-	return file, line
+	for _, n := range []string{name, plain} {
+		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
+		switch {
+		case slices.Contains(names, n):
+			return Usagef("unknown option %s%s: use --%s", dashes, name, n)
+		case slices.Contains(names, option):
+			return Usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
+		}
+	}
+	if slices.Contains(dataOptions, plain) && strings.Contains(cmd.Use, " DATA") {
+		return Usagef("unknown option %s%s: name the data without an option, such as %s FILE", dashes, name, cmd.Name())
+	}
+	if len(plain) == 1 {
+		return Usagef("unknown option %s%s", dashes, name)
+	}
+	return Usagef("unknown option %s%s%s", dashes, name, DidYouMean(plain, names, "--"))
+}
+
+// DidYouMean returns the end of a sentence about an unknown name: the nearest known name with prefix before it. It
+// returns "" if no known name is near.
+func DidYouMean(name string, known []string, prefix string) string {
+	if near := humanize.Nearest(name, known); near != "" {
+		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
+	}
+	return ""
+}
+
+// FlagError returns the error for a flag that can't be parsed, with the text to type.
+func FlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		return unknownOption(cmd, "--", unknown.GetSpecifiedName())
+	case errors.As(err, &unknown):
+		return unknownOption(cmd, "-", unknown.GetSpecifiedShortnames())
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		if text := wanted[f.Value.Type()]; text != "" {
+			return Usagef("--%s %s: %s", f.Name, invalid.GetValue(), text)
+		}
+		return Usagef("--%s %s: %w", f.Name, invalid.GetValue(), invalid.Unwrap())
+	case errors.As(err, &missing):
+		return Usagef("--%s needs a value", missing.GetSpecifiedName())
+	}
+	return Usagef("%w", err)
+}
+
+// wanted says which values a flag of a type takes.
+var wanted = map[string]string{
+	"int": "use a whole number", "int64": "use a whole number", "uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
+	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",
+	"stringSlice": `put quotes around each item with a comma, such as "a,b",c`,
 }

@@ -29,3 +29,10 @@ func TestAsTyped(t *testing.T) {
 		}
 	}
 }
+
+// TestQuote: words are typed so that a shell makes them of it.
+func TestQuote(t *testing.T) {
+	if got, want := Quote("a.csv", "my file", "it's", "x*", ""), `a.csv 'my file' 'it'\''s' 'x*' ''`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

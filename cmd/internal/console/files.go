@@ -1,22 +1,37 @@
 package console
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"slices"
+	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 )
 
 // OpenError returns the error of opening path, with advice. It leaves out the name of the system call.
 func OpenError(path string, err error) error {
+	return advised(fmt.Errorf("%s: %w", path, withoutCall(err)))
+}
+
+// withoutCall returns the error of a system call without the names of the call and of the file.
+func withoutCall(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
+		return p.Err
 	}
-	return advised(fmt.Errorf("%s: %w", path, err))
+	return err
 }
 
 // advised adds advice to the error of a file that can't be read.
@@ -46,4 +61,161 @@ func SaveModel(ctx context.Context, m *model.Model, path string) error {
 func LoadModel(ctx context.Context, path string, memory int64) (*model.Model, error) {
 	m, err := parallel.DetachValue(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
 	return m, advised(err)
+}
+
+// ToStdout tells whether path is standard output, where reports go.
+func ToStdout(path string) bool { return path == "-" || files.IsStdout(path) }
+
+// Claim returns an error if path can't be written, is one of the input files, or is locked by another run that will
+// write it. It locks path until a ends. An empty path is no error.
+func Claim(a *App, path string, inputs []string) error {
+	if path == "" || ToStdout(path) {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s can't be written: %w: choose another path", path, withoutCall(err))
+	}
+	for _, in := range inputs {
+		if other, bad := os.Stat(in); err == nil && bad == nil && os.SameFile(info, other) {
+			return fmt.Errorf("%s is to be read and to be written: name another file to write", path)
+		}
+	}
+	if err != nil || info.Mode().IsRegular() || info.IsDir() { // opening a pipe and closing it again would end its reader
+		f, err := files.Create(path)
+		if err != nil {
+			return err
+		}
+		f.Abort()
+	}
+	held, err := files.LockFor(path)
+	if err != nil {
+		return err
+	}
+	a.AtEnd(held.Release)
+	return nil
+}
+
+// WriteText writes a text to a file atomically: readers see the whole text or nothing.
+func WriteText(ctx context.Context, path, text string) error {
+	f, err := files.CreateContext(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := io.WriteString(f, text); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or
+// "streamed".
+func checkLocal(verb string, paths ...string) error {
+	for _, p := range paths {
+		scheme := blob.Scheme(p)
+		switch {
+		case scheme == "":
+		case strings.EqualFold(scheme, "file"):
+			return Usagef("%s is an address, not a path: leave out %s://", p, scheme)
+		case verb == "written":
+			return Usagef("%s: only local files are written: write one, and copy it there", p)
+		case verb == "streamed":
+			return Usagef("%s: only local files are read: copy it here first, or write it to standard input and name -", p)
+		default:
+			return Usagef("%s: only local files are read: copy it here first", p)
+		}
+	}
+	return nil
+}
+
+// CheckPaths returns an error if a path is an address, or if the data is a model.
+func CheckPaths(cmd *cobra.Command, args []string) error {
+	if err := checkData(cmd, args); err != nil {
+		return err
+	}
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
+		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}, {"onnx-columns", "written"}} {
+		flag := cmd.Flags().Lookup(f.name)
+		if flag == nil {
+			continue
+		}
+		paths, err := cmd.Flags().GetStringArray(f.name)
+		if err != nil { // the flag takes one path
+			paths = []string{flag.Value.String()}
+		}
+		if err := checkLocal(f.verb, paths...); err != nil {
+			return err
+		}
+	}
+	if cmd.Name() == "inspect" || cmd.Name() == "export" || cmd.Name() == "import" {
+		return nil
+	}
+	applies := cmd.Flags().Lookup("model") != nil
+	for _, p := range args {
+		switch kind := jsonKind(p); {
+		case kind == "":
+		case kind == "a model" && applies:
+			return Usagef("%s is a model: use --model %s, and name the data", p, p)
+		case kind == "a model":
+			return Usagef("%s is a model: name the data, or use predict --model %s DATA", p, p)
+		default:
+			return Usagef("%s is %s: name the data, or use inspect %s", p, kind, p)
+		}
+	}
+	return nil
+}
+
+// checkData returns an error if the data is an address that can't be read. In halfspace-beam, the verbs train, eval and
+// predict read objects of stores.
+func checkData(cmd *cobra.Command, args []string) error {
+	if f := cmd.Flags().Lookup("validation"); f != nil {
+		args = append(slices.Clone(args), f.Value.String())
+	}
+	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
+	for _, p := range args {
+		_, err := blob.Of(p)
+		if onBeam && err == nil {
+			continue
+		}
+		if scheme := blob.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || blob.Any()) {
+			return Usagef("%s: %w", p, err)
+		}
+		if err := checkLocal("streamed", p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// IsProof tells whether a file looks like the output of check --json.
+func IsProof(path string) bool { return jsonKind(path) == proof }
+
+const proof = "what check --json printed"
+
+// jsonKind returns which JSON of halfspace a file holds: "a model"; proof, whose first key is "separable"; or "" for any
+// other file.
+func jsonKind(path string) string {
+	if info, err := blob.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "" // opening a pipe and closing it again would end its writer
+	}
+	f, err := blob.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 4096)
+	n, _ := io.ReadFull(f, head)
+	keys := json.NewDecoder(bytes.NewReader(head[:n]))
+	open, _ := keys.Token()
+	first, _ := keys.Token()
+	switch {
+	case open != json.Delim('{'):
+		return ""
+	case bytes.Contains(head, []byte(`"halfspace-model/`)):
+		return "a model"
+	case first == "separable":
+		return proof
+	}
+	return ""
 }

@@ -3,12 +3,15 @@ package console
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/term"
 
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
@@ -17,20 +20,11 @@ import (
 // A Step is the state of one step of the work.
 type Step struct {
 	Name        string // name of the step; if Done is less than before, the step begins again
-	Detail      string // text about the state; "" shows Done of Total, if there is a Unit
+	Detail      string // text about the state; "" shows Done of Total, if they count rows
 	Done, Total int64  // Total is 0 or less if the end isn't known
-	Unit        Unit   // unit of Done
+	Rows        bool   // Done counts rows; otherwise it counts steps of unequal length, which have no rate
 	AtMost      bool   // the step may end before Total
 }
-
-// A Unit is the unit in which a step counts.
-type Unit string
-
-const (
-	Other Unit = ""     // steps of unequal length, which have no rate
-	Rows  Unit = "row"  // rows
-	Bytes Unit = "byte" // bytes of files
-)
 
 // A Progress shows the state of the work: on a terminal one line that is rewritten, elsewhere lines of text. A nil
 // Progress shows nothing.
@@ -71,7 +65,7 @@ func (a *App) NewProgress(when string) *Progress {
 
 // Rows shows a step that has read or written rows rows. total is -1 if it isn't known.
 func (p *Progress) Rows(name string, rows, total int64) {
-	p.Show(Step{Name: name, Done: rows, Total: total, Unit: Rows})
+	p.Show(Step{Name: name, Done: rows, Total: total, Rows: true})
 }
 
 // Reading returns the function that shows passes over files, nil if p is nil. A pass over the rows becomes a step with
@@ -105,7 +99,7 @@ func (p *Progress) pass(share float64) {
 // current returns the step with the share of its current pass added to Detail, if the pass has taken leastTime or more.
 func (p *Progress) current(now time.Time) Step {
 	s := p.step
-	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Unit != Other {
+	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Rows {
 		return s
 	}
 	if s.Detail != "" {
@@ -248,8 +242,12 @@ func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 // known, the elapsed time is the last part.
 func (s *Step) parts(p *pace, now time.Time) []string {
 	what, detail := s.Name, s.Detail
-	if detail == "" && s.Unit != Other {
-		detail = s.count()
+	switch {
+	case detail != "" || !s.Rows:
+	case s.Total > 0:
+		detail = humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, "row")
+	default:
+		detail = humanize.Plural(s.Done, "row")
 	}
 	if detail != "" {
 		what += ": " + detail
@@ -263,13 +261,8 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 		parts = append(parts, share)
 	}
 	begun := now.Sub(p.begun) >= leastTime
-	if rate := p.rate(); begun && rate > 0 {
-		switch s.Unit {
-		case Rows:
-			parts = append(parts, humanize.About(rate)+" rows/s")
-		case Bytes:
-			parts = append(parts, humanize.Size(int64(rate))+"/s")
-		}
+	if rate := p.rate(); begun && rate > 0 && s.Rows {
+		parts = append(parts, humanize.About(rate)+" rows/s")
 	}
 	switch left, known := p.left(s.Total, now); {
 	case !begun || s.Total > 0 && s.Done >= s.Total:
@@ -283,18 +276,89 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	return parts
 }
 
-// count returns the rows or bytes that are done, and the total if it is known.
-func (s *Step) count() string {
-	switch {
-	case s.Unit == Bytes && s.Total > 0:
-		return humanize.Size(s.Done) + " of " + humanize.Size(s.Total)
-	case s.Unit == Bytes:
-		return humanize.Size(s.Done)
-	case s.Total > 0:
-		return humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, string(s.Unit))
-	}
-	return humanize.Plural(s.Done, string(s.Unit))
-}
-
 // share returns the share that is done, from 0 to 1.
 func (s *Step) share() float64 { return min(1, max(0, float64(s.Done)/float64(s.Total))) }
+
+// A pace is the rate of a step: a mean in which older intervals count less and less.
+type pace struct {
+	begun, at time.Time // when the step began, and when done grew last
+	done      int64     // the value at that time
+	sum, over float64   // the amount done, and the seconds that it took, both with fading weights
+}
+
+const (
+	leastTime  = time.Second      // no rate and no time left is shown before
+	memoryTime = 10 * time.Second // an interval this long ago counts about a third; later, half of the step's time replaces it
+	mostLeft   = 100 * 24 * time.Hour
+)
+
+// reach notes the amount that is done now.
+func (p *pace) reach(done int64, now time.Time) {
+	passed := now.Sub(p.at).Seconds()
+	if done <= p.done || passed <= 0 {
+		return
+	}
+	fade := math.Exp(-passed / max(memoryTime, now.Sub(p.begun)/2).Seconds())
+	p.sum, p.over = p.sum*fade+float64(done-p.done), p.over*fade+passed
+	p.at, p.done = now, done
+}
+
+// rate returns the amount done per second; 0 if it isn't known yet.
+func (p *pace) rate() float64 {
+	if p.over == 0 {
+		return 0
+	}
+	return p.sum / p.over
+}
+
+// left returns the time until total is done. known is false if total or the rate isn't known, or if the time exceeds
+// mostLeft.
+func (p *pace) left(total int64, now time.Time) (left time.Duration, known bool) {
+	rate := p.rate()
+	if total <= 0 || rate == 0 {
+		return 0, false
+	}
+	seconds := float64(total-p.done)/rate - now.Sub(p.at).Seconds()
+	if seconds > mostLeft.Seconds() {
+		return 0, false
+	}
+	return max(0, time.Duration(seconds*float64(time.Second))), true
+}
+
+// terminal returns w if it is a terminal, otherwise nil.
+func terminal(w io.Writer) *os.File {
+	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
+		return f
+	}
+	return nil
+}
+
+// usualWidth is the width used for a terminal that doesn't report its width.
+const usualWidth = 80
+
+// width returns the number of characters in a line of a terminal.
+func width(f *os.File) int {
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+		return w
+	}
+	return usualWidth
+}
+
+// unicodeTerminal tells whether the locale says that the terminal shows Unicode.
+func unicodeTerminal() bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if value := os.Getenv(name); value != "" {
+			value = strings.ToUpper(value)
+			return strings.Contains(value, "UTF-8") || strings.Contains(value, "UTF8")
+		}
+	}
+	return false
+}
+
+// UnicodeWidth returns the width of the terminal that shows the results, if its locale has Unicode; otherwise 0.
+func (a *App) UnicodeWidth() int {
+	if f := terminal(a.Stdout.to.w); f != nil && unicodeTerminal() {
+		return width(f)
+	}
+	return 0
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -22,7 +23,7 @@ func Finite(v float64) *float64 {
 // A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
 type Sheet struct {
 	bytes.Buffer
-	Facts  [][2]string // all names and values of Pairs
+	Facts  [][2]string // names and values of Pairs
 	Tables []Table
 
 	line string // the last line of prose
@@ -51,12 +52,15 @@ func (s *Sheet) Line(format string, args ...any) {
 	s.line = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
-// Pairs adds aligned lines of a name and a value; cells alternates names and values.
+// Pairs adds aligned lines of a name and a value; cells alternates names and values. A pair whose value is empty is left
+// out.
 func (s *Sheet) Pairs(cells ...string) {
 	t := tabwriter.NewWriter(s, 0, 0, 3, ' ', 0)
-	for i := 0; i < len(cells); i += 2 {
-		s.Facts = append(s.Facts, [2]string{cells[i], cells[i+1]})
-		fmt.Fprintf(t, "  %s\t%s\n", humanize.Line(cells[i]), humanize.Line(cells[i+1]))
+	for pair := range slices.Chunk(cells, 2) {
+		if pair[1] != "" {
+			s.Facts = append(s.Facts, [2]string(pair))
+			fmt.Fprintf(t, "  %s\t%s\n", humanize.Line(pair[0]), humanize.Line(pair[1]))
+		}
 	}
 	t.Flush() // to a buffer: no error
 }
@@ -78,4 +82,33 @@ func (s *Sheet) Table(rows [][]string) {
 		}
 		s.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
+}
+
+// A Column is a column of a table: its name, and its cell in row i.
+type Column struct {
+	Head string
+	Cell func(i int) string
+}
+
+// If returns c if it is wanted, otherwise a column that Columns leaves out.
+func (c Column) If(wanted bool) Column {
+	if !wanted {
+		return Column{}
+	}
+	return c
+}
+
+// Columns returns a table of n rows after the row of names. It leaves out columns without a cell function.
+func Columns(n int, columns ...Column) [][]string {
+	rows := make([][]string, 1+n)
+	for _, c := range columns {
+		if c.Cell == nil {
+			continue
+		}
+		rows[0] = append(rows[0], c.Head)
+		for i := range n {
+			rows[1+i] = append(rows[1+i], c.Cell(i))
+		}
+	}
+	return rows
 }

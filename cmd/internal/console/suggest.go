@@ -41,7 +41,7 @@ func AdviseVerb(name string) string {
 		return ": use " + verb
 	}
 	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		if kind := JSONKind(name); kind != "" {
+		if kind := jsonKind(name); kind != "" {
 			return fmt.Sprintf(", which is %s: use predict --model %s DATA, or inspect %s", kind, name, name)
 		}
 		return fmt.Sprintf(", which is a file: use train %s --label COLUMN to learn from it, or inspect %s", name, name)

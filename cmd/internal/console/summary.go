@@ -22,34 +22,44 @@ func Learner(name string) *learner.Learner {
 	return &learner.Learner{Name: name}
 }
 
-// Margin returns the margin of weights that separate the rows, and the bound on the updates that follows from the
-// margin.
+// Margin returns the margin of weights that separate the rows, with the bound on the updates that follows from the
+// margin if a theorem gives one. It returns "" for other weights.
 func Margin(t *model.Training) string {
-	if t.MistakeBound == nil { // no theorem gives a bound
-		return humanize.Real(*t.Margin)
+	if t.Margin == nil {
+		return ""
 	}
-	text := fmt.Sprintf("%s, so no order takes more than %s updates", humanize.Real(*t.Margin), humanize.Bound(*t.MistakeBound))
-	if t.MixedUpdates > 0 {
-		text += " by the shares of their shards"
+	text := humanize.Real(*t.Margin)
+	if t.MistakeBound != nil {
+		text += fmt.Sprintf(", so no order takes more than %s updates", humanize.Bound(*t.MistakeBound))
+		if t.MixedUpdates > 0 {
+			text += " by the shares of their shards"
+		}
 	}
 	return text
 }
 
-// Kept says after which update a pocket kept the weights.
-func Kept(update int64) string {
-	if update == 0 {
+// Kept says after which update a pocket kept the weights. It returns "" for nil.
+func Kept(update *int64) string {
+	switch {
+	case update == nil:
+		return ""
+	case *update == 0:
 		return "the initial weights: no others were better"
 	}
-	return "the weights after update " + humanize.Count(update)
+	return "the weights after update " + humanize.Count(*update)
 }
 
-// Voters returns the number of vectors that vote, and the strongest vector's share of the votes.
+// Voters returns the number of vectors that vote, and the strongest vector's share of the votes. It returns "" for nil.
 func Voters(v *model.Voters) string {
+	if v == nil {
+		return ""
+	}
 	total := int64(0)
 	for _, n := range v.Counts {
 		total += n
 	}
-	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", humanize.Plural(int64(len(v.Counts)), "vector"), humanize.Percent(float64(slices.Max(v.Counts))/float64(total)))
+	return fmt.Sprintf("%s of weights; the strongest has %s of the votes", humanize.Plural(int64(len(v.Counts)), "vector"),
+		humanize.Percent(float64(slices.Max(v.Counts))/float64(total)))
 }
 
 // Errors returns the number of wrong rows of rows, and the accuracy.
@@ -57,9 +67,12 @@ func Errors(errors, rows int64) string {
 	return fmt.Sprintf("%s of %s, accuracy %s", humanize.Count(errors), humanize.Plural(rows, "row"), humanize.Percent(float64(rows-errors)/float64(rows)))
 }
 
-// Multiclass says how a model of more than two classes was trained.
+// Multiclass says how a model of more than two classes was trained. It returns "" for two classes.
 func Multiclass(m *model.Model) string {
-	if m.Options.Multiclass == model.Joint {
+	switch m.Options.Multiclass {
+	case "":
+		return ""
+	case model.Joint:
 		return fmt.Sprintf("%d, learned together", len(m.Classes))
 	}
 	return fmt.Sprintf("%d, each learned versus the rest", len(m.Classes))
@@ -75,44 +88,43 @@ func Classes(m *model.Model) string {
 
 // Solved returns the options and the results of a training that solved for an optimum.
 func Solved(m *model.Model) []string {
-	t, pairs := &m.Training, Learner(m.Algorithm).Story(m)
-	if t.Dependent != nil {
-		pairs = append(pairs, "dependent", listDependences(t.Dependent))
+	singular := ""
+	if ridge := m.Training.Ridge; ridge > 0 {
+		singular = fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for weights that mean something", humanize.Real(ridge))
 	}
-	if t.Ridge > 0 {
-		pairs = append(pairs, "singular", fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
-			"weights that mean something", humanize.Real(t.Ridge)))
-	}
-	return pairs
+	return append(Learner(m.Algorithm).Story(m), "dependent", dependences(m.Training.Dependent), "singular", singular)
 }
 
-// Baseline returns the accuracy of always predicting one class.
+// Baseline returns the accuracy of always predicting one class. It returns "" for nil.
 func Baseline(b *train.Baseline) string {
+	if b == nil {
+		return ""
+	}
 	return fmt.Sprintf("accuracy %s, of always predicting class %s", humanize.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
-// listDependences lists the first few features that depend on other features, with those features.
-func listDependences(all []model.Dependence) string {
+// dependences lists the first few features that depend on other features, with these other features. It returns "" for
+// nil.
+func dependences(all []model.Dependence) string {
+	if all == nil {
+		return ""
+	}
 	const most = 6
-	few := func(names []string) string {
-		if len(names) > most {
-			return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	few := func(names []string, comma, and string) string {
+		if n := len(names) - most; n > 0 {
+			return strings.Join(names[:most], comma) + fmt.Sprintf("%s %d more", and, n)
 		}
-		return strings.Join(names, ", ")
+		return strings.Join(names, comma)
 	}
 	var list []string
 	for _, d := range all {
 		if d.On == nil || len(d.On) == 1 && d.On[0] == "(bias)" {
 			list = append(list, d.Feature+" is constant")
-			continue
+		} else {
+			list = append(list, d.Feature+" on "+few(d.On, ", ", " and"))
 		}
-		list = append(list, d.Feature+" on "+few(d.On))
 	}
-	rest := ""
-	if n := len(list) - most; n > 0 {
-		list, rest = list[:most], fmt.Sprintf("; and %d more", n)
-	}
-	return strings.Join(list, "; ") + rest + ": the other columns determine their values, so their weights are 0"
+	return few(list, "; ", "; and") + ": the other columns determine their values, so their weights are 0"
 }
 
 // ClassNames lists classes, separated by commas.
@@ -129,8 +141,8 @@ func Mistakes(mistakes, rows int64) string {
 	return fmt.Sprintf("%s of %s, each predicted before it was learned", humanize.Count(mistakes), humanize.Plural(rows, "row"))
 }
 
-// Weights returns the sample weights and class weights of a training, or nil if all are 1.
-func Weights(m *model.Model) []string {
+// Weights returns the sample weights and class weights of a training, or "" if all are 1.
+func Weights(m *model.Model) string {
 	var parts []string
 	if column := m.Options.SampleWeight; column != "" {
 		parts = append(parts, "of rows "+column)
@@ -138,14 +150,11 @@ func Weights(m *model.Model) []string {
 	for i, w := range m.Options.ClassWeight {
 		parts = append(parts, fmt.Sprintf("of class %s: %s", schema.NameClass(m.Classes[i]), humanize.Real(w)))
 	}
-	if parts == nil {
-		return nil
-	}
 	const most = 10
 	if more := len(parts) - most; more > 0 {
 		parts = append(parts[:most], fmt.Sprintf("and %d more", more))
 	}
-	return []string{"weights", strings.Join(parts, ", ")}
+	return strings.Join(parts, ", ")
 }
 
 // Threshold returns a threshold as --threshold takes it, with the matching probability if there is one.
@@ -157,29 +166,29 @@ func Threshold(at float64, p *float64) string {
 	return text
 }
 
-// KeptThreshold returns the threshold that a model keeps, or nil if it keeps none.
-func KeptThreshold(m *model.Model) []string {
+// KeptThreshold returns the threshold that a model keeps, or "" if it keeps none.
+func KeptThreshold(m *model.Model) string {
 	if m.Threshold == nil {
-		return nil
+		return ""
 	}
 	text := humanize.Exact(*m.Threshold)
 	if by := m.Options.ThresholdBy; by != "" && by != text {
 		text += ", chosen by " + by
 	}
-	return []string{"threshold", fmt.Sprintf("%s: a greater score predicts %s", text, schema.NameClass(m.Positive))}
+	return fmt.Sprintf("%s: a greater score predicts %s", text, schema.NameClass(m.Positive))
 }
 
-// Calibration returns how scores become probabilities, or nil if the model has no calibration.
-func Calibration(m *model.Model) []string {
+// Calibration returns how scores become probabilities, or "" if the model has no calibration.
+func Calibration(m *model.Model) string {
 	c := m.Calibration
 	if c == nil {
-		return nil
+		return ""
 	}
-	text := fmt.Sprintf("%s, from %d held-out folds", c.Method, c.Folds)
-	if p := c.Classes[0]; c.Method == model.Platt && len(c.Classes) == 1 {
-		text = fmt.Sprintf("platt, p = 1/(1 + e^(%s score + %s)), from %d held-out folds", humanize.Real(p.A), humanize.Real(p.B), c.Folds)
+	method := c.Method
+	if p := c.Classes[0]; method == model.Platt && len(c.Classes) == 1 {
+		method += fmt.Sprintf(", p = 1/(1 + e^(%s score + %s))", humanize.Real(p.A), humanize.Real(p.B))
 	}
-	return []string{"calibrated", text}
+	return fmt.Sprintf("%s, from %d held-out folds", method, c.Folds)
 }
 
 // NoProbabilities says that a model has no probabilities, and which training gives a model that has.
@@ -187,8 +196,11 @@ func NoProbabilities(m *model.Model) string {
 	return fmt.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
 }
 
-// Kernel returns the kernel of an expansion and its number of support rows.
+// Kernel returns the kernel of an expansion and its number of support rows, as pairs. It returns nil for nil.
 func Kernel(e *model.Expansion) []string {
+	if e == nil {
+		return nil
+	}
 	text := "linear"
 	switch k := e.Kernel; k.Kind {
 	case gram.Polynomial:

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/block"
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/schema"
 	"halfspace/separability"
 	"halfspace/train/learner"
@@ -108,7 +108,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	if err := oneVersusRest(o, data); err != nil {
 		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
-	load := time.Since(start)
+	load := time.Since(start).Seconds()
 	const most = 1000
 	found, err := separability.Check(ctx, block.AssumeValid(data.Source), separability.Options{Workers: o.Workers, MaxPasses: most,
 		Progress: func(passes int64) {
@@ -120,17 +120,14 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
 	_, inMemory := data.Source.(*block.Data)
-	r.Streamed = !inMemory
-	r.Seconds = checkSeconds{Load: load.Seconds(), Check: (time.Since(start) - load).Seconds(), Total: time.Since(start).Seconds()}
+	total := time.Since(start).Seconds()
+	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
 	if o.reporting.File != "" {
 		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
 			return err
 		}
 	}
-	if o.json {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.sheet().Bytes())
+	return a.Report(o.json, r, r.sheet)
 }
 
 // oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
@@ -215,7 +212,10 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
-	r.next = adviseUndecided(o.Columns.Standardize)
+	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
+	if !o.Columns.Standardize {
+		r.next = "add --standardize, " + r.next
+	}
 	if r.Verified {
 		separates := found.Verdict == separability.Separable
 		r.Separable = &separates
@@ -289,17 +289,12 @@ func (r *CheckReport) sheet() *console.Sheet {
 	var pairs []string
 	switch verdict {
 	case "undecided":
-		pairs = append(pairs, "reason", r.Reason)
-		if r.next != "" {
-			pairs = append(pairs, "next", r.next)
-		}
+		pairs = append(pairs, "reason", r.Reason, "next", r.next)
 	case "separable":
 		pairs = append(pairs,
 			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", humanize.Count(r.ExactRows)),
-			"margin", r.PlaneReport.text()+", of the plane through the origin of features and bias")
-		if r.Widest != nil {
-			pairs = append(pairs, "widest", r.Widest.text()+", the distance of the widest plane from the rows")
-		}
+			"margin", r.PlaneReport.text(", of the plane through the origin of features and bias"),
+			"widest", r.Widest.text(", the distance of the widest plane from the rows"))
 		if r.PlaneReport.below() || r.Widest.below() {
 			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
 		}
@@ -309,15 +304,9 @@ func (r *CheckReport) sheet() *console.Sheet {
 		pairs = append(pairs, "normalized", humanize.Real(*r.NormalizedMargin)+", margin / radius")
 	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", fmt.Sprintf("%s updates of the perceptron at most, in any order: (radius / margin)^2", humanize.Bound(*r.MistakeBound)))
+		pairs = append(pairs, "bound", humanize.Bound(*r.MistakeBound)+" updates of the perceptron at most, in any order: (radius / margin)^2")
 	}
-	if r.Perceptron != nil {
-		pairs = append(pairs, "perceptron", r.Perceptron.text())
-	}
-	if r.Errors != nil {
-		pairs = append(pairs, "errors", r.Errors.text())
-	}
-	pairs = append(pairs,
+	pairs = append(pairs, "perceptron", r.Perceptron.text(), "errors", r.Errors.text(),
 		"passes", humanize.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
 		"time", fmt.Sprintf("load %s, check %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Check), humanize.Seconds(r.Seconds.Total)))
 	s.Pairs(pairs...)
@@ -339,19 +328,22 @@ func fraction(text string) string {
 	if len(text) <= 20 {
 		return text
 	}
-	v, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return text
+	if v, ok := new(big.Rat).SetString(text); ok {
+		f, _ := v.Float64()
+		return humanize.Real(f)
 	}
-	f, _ := v.Float64()
-	return humanize.Real(f)
+	return text
 }
 
-func (p *PlaneReport) text() string {
-	if p.AtMost == nil {
-		return humanize.Real(p.Margin)
+// text returns the margin, its bound, then of. It returns "" if there is no plane.
+func (p *PlaneReport) text(of string) string {
+	switch {
+	case p == nil:
+		return ""
+	case p.AtMost == nil:
+		return humanize.Real(p.Margin) + of
 	}
-	return fmt.Sprintf("%s (none is above %s)", humanize.Real(p.Margin), humanize.Real(*p.AtMost))
+	return fmt.Sprintf("%s (none is above %s)%s", humanize.Real(p.Margin), humanize.Real(*p.AtMost), of)
 }
 
 // below tells whether another plane may have a margin that is larger by more than a thousandth.
@@ -360,6 +352,9 @@ func (p *PlaneReport) below() bool {
 }
 
 func (p *perceptronReport) text() string {
+	if p == nil {
+		return ""
+	}
 	s := fmt.Sprintf("%s in %s, ", humanize.Plural(p.Updates, "update"), humanize.Plural(p.Epochs, "epoch"))
 	if p.Converged {
 		s += "converged"
@@ -376,6 +371,9 @@ func (p *perceptronReport) text() string {
 }
 
 func (e *errorsReport) text() string {
+	if e == nil {
+		return ""
+	}
 	s := fmt.Sprintf("every plane errs on %s or more", humanize.Plural(e.AtLeast, "row"))
 	if !e.Complete {
 		s += " (the search for more was cut short)"
@@ -386,11 +384,69 @@ func (e *errorsReport) text() string {
 	return s
 }
 
-// adviseUndecided returns advice for the case that check found neither a plane nor a witness.
-func adviseUndecided(standardized bool) string {
-	advice := "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
-	if standardized {
-		return advice
+// page returns the verdict as an HTML page. held is the number of bytes that the rows take.
+func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth report.Bandwidth) *plot.Page {
+	verdict := "Undecided: no plane and no witness were found."
+	switch {
+	case r.Separable != nil && *r.Separable:
+		verdict = "A plane separates the classes. That is proved in exact arithmetic."
+	case r.Separable != nil:
+		verdict = "No plane separates the classes. That is proved in exact arithmetic."
 	}
-	return "add --standardize, " + advice
+	p := &plot.Page{Title: "Separable or not", Lead: verdict, Sections: []plot.Section{report.Result(r.sheet())}}
+	if r.PlaneReport != nil && len(r.Features) > 0 {
+		m := &model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}
+		if f := plot.Weights(m, 0); f != nil {
+			f.Title, f.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
+			p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+		}
+	}
+	if f := r.witnessFigure(); f != nil {
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+	}
+	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
+	for _, c := range r.Classes {
+		data = append(data, [2]string{"class", c.Text})
+	}
+	p.Sections = append(p.Sections, report.Data(a, paths, data), r.stages(report.Bytes(paths), held, bandwidth), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
+	return p
+}
+
+// A witnessRow is a row of the witness.
+type witnessRow struct {
+	Row    int64  `json:"row"`
+	Label  int    `json:"label"`  // -1 or +1
+	Weight string `json:"weight"` // a fraction
+	weight float64
+}
+
+// witnessFigure draws the witness. It returns nil if there is none.
+func (r *CheckReport) witnessFigure() *plot.Figure {
+	if len(r.Witness) == 0 {
+		return nil
+	}
+	var rows []int64
+	var labels []int
+	var weights []float64
+	for _, w := range r.Witness {
+		rows, labels, weights = append(rows, w.Row), append(labels, w.Label), append(weights, w.weight)
+	}
+	names := [2]string{r.Classes[0].Text, r.Positive.Text}
+	if r.Classes[0].Text == r.Positive.Text {
+		names[0] = r.Classes[1].Text
+	}
+	if len(r.Classes) > 2 {
+		names[0] = "other classes"
+	}
+	return plot.Witness(rows, labels, weights, names)
+}
+
+// stages returns the section of the times. Each pass reads all rows.
+func (r *CheckReport) stages(files, held int64, bandwidth report.Bandwidth) plot.Section {
+	load := report.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: r.Workers}
+	if !r.Streamed {
+		load.Rows, load.Bytes = r.Rows, files+held
+	}
+	check := report.Stage{Name: "check", Seconds: r.Seconds.Check, Rows: r.Passes * r.Rows, Bytes: r.Passes * held, Cores: r.Workers}
+	return report.Time([]report.Stage{load, check}, r.Seconds.Total, bandwidth)
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"runtime"
 	"strings"
 
@@ -45,39 +46,32 @@ variable ` + flags.ISAVariable + ` names a different one. Results are the same b
 		if err := flags.UseISA(""); err != nil {
 			return err
 		}
-		r := newCPUReport()
-		if asJSON {
-			return a.PrintJSON(r)
+		c := kernel.DetectedCPU()
+		r := &cpuReport{
+			Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
+			L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
+			Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 		}
-		return a.Print(r.text())
+		return a.Report(asJSON, r, r.sheet)
 	}
 	return cmd
 }
 
-func newCPUReport() *cpuReport {
-	c := kernel.DetectedCPU()
-	return &cpuReport{
-		Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
-		L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
-		Levels: flags.LevelNames(), ISA: kernel.Active().String(),
-	}
-}
-
-// text returns the report for people.
-func (r *cpuReport) text() []byte {
-	var s console.Sheet
+// sheet returns the report for people.
+func (r *cpuReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
 	s.Pairs(
-		"processor", orUnknown(r.Brand)+" ("+r.Arch+")",
+		"processor", cmp.Or(r.Brand, "unknown")+" ("+r.Arch+")",
 		"cores", humanize.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, humanize.Plural(int64(r.Cores), "core"))+", "+
 			known(r.Threads, humanize.Plural(int64(r.Threads), "thread"))+" in all",
 		"caches", "L1 data "+known(r.L1DBytes, humanize.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, humanize.Size(int64(r.L2Bytes)))+
 			", L3 "+known(r.L3Bytes, humanize.Size(int64(r.L3Bytes))),
-		"features", orUnknown(strings.Join(r.Features, " ")),
+		"features", cmp.Or(strings.Join(r.Features, " "), "unknown"),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
 	)
 	s.Line("\nTo run on another of them: --isa NAME, or %s=NAME in the environment.", flags.ISAVariable)
-	return s.Bytes()
+	return s
 }
 
 func known(n int, text string) string {
@@ -86,5 +80,3 @@ func known(n int, text string) string {
 	}
 	return text
 }
-
-func orUnknown(text string) string { return known(len(text), text) }

@@ -3,6 +3,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,9 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
@@ -42,28 +42,23 @@ func Inspect(a *console.App) *cobra.Command {
   halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
   halfspace inspect train.csv.gz --header no`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return console.Usagef("%d files: name one model or data file", len(args))
-			}
-			if args[0] == "-" {
-				return console.Usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
-			}
-			return nil
-		},
+		Args: flags.NeedsOne("files: name one model or data file"),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
 	text.AddTo(cmd)
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if top < 1 {
+		switch {
+		case args[0] == "-":
+			return console.Usagef("standard input can't be inspected, since it is read more than once: save it and name the file")
+		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
 		if err := text.Check(); err != nil {
 			return err
 		}
-		isModel, err := looksLikeModel(args[0])
+		isModel, err := isObject(args[0])
 		if err != nil {
 			return err
 		}
@@ -90,18 +85,16 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	if err != nil {
 		return err
 	}
-	var r interface{ text() []byte } = tableReport{"table", table}
 	if file != nil {
-		r = parquetReport{"parquet", file}
+		r := parquetReport{"parquet", file}
+		return a.Report(asJSON, r, r.sheet)
 	}
-	if asJSON {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.text())
+	r := tableReport{"table", table}
+	return a.Report(asJSON, r, r.sheet)
 }
 
-// looksLikeModel tells whether the first byte of a file begins a JSON object.
-func looksLikeModel(path string) (bool, error) {
+// isObject tells whether the first byte of a file begins a JSON object.
+func isObject(path string) (bool, error) {
 	// Stat comes before Open: opening a named pipe would wait for a writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)
@@ -160,9 +153,9 @@ type parquetReport struct {
 	*dataset.FileInfo
 }
 
-// text returns the report for people.
-func (r parquetReport) text() []byte {
-	var s console.Sheet
+// sheet returns the report for people.
+func (r parquetReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
 	var compressed, uncompressed, largest int64
 	for _, g := range r.RowGroups {
 		compressed += g.Compressed
@@ -175,22 +168,19 @@ func (r parquetReport) text() []byte {
 		"row groups", fmt.Sprintf("%s, of %s at most", humanize.Count(int64(len(r.RowGroups))), humanize.Plural(largest, "row")),
 		"columns", humanize.Count(int64(len(r.Columns))),
 		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", humanize.Size(r.Bytes), humanize.Size(compressed), humanize.Size(uncompressed)),
-		"written by", orUnknown(r.CreatedBy),
+		"written by", cmp.Or(r.CreatedBy, "unknown"),
 	)
 	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
 	for _, c := range r.Columns {
-		nulls, feature := "unknown", "no"
+		nulls := "unknown"
 		switch {
 		case c.Repetition == "required":
 			nulls = "none"
 		case c.Nulls >= 0:
 			nulls = humanize.Count(c.Nulls)
 		}
-		if c.Feature {
-			feature = "yes"
-		}
-		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), orDash(c.Logical), nulls, feature, humanize.Size(c.Compressed),
-			orDash(strings.Join(c.Codecs, " "))})
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), cmp.Or(c.Logical, "-"), nulls, yesNo(c.Feature), humanize.Size(c.Compressed),
+			cmp.Or(strings.Join(c.Codecs, " "), "-")})
 	}
 	s.Line("")
 	s.Table(rows)
@@ -200,7 +190,7 @@ func (r parquetReport) text() []byte {
 		}
 		s.Line("  %s: %s", kv.Key, shorten(humanize.Line(kv.Value), 100))
 	}
-	return s.Bytes()
+	return s
 }
 
 // A tableReport is the JSON object of inspect --json for a file of another format.
@@ -209,37 +199,29 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-// text returns the report for people.
-func (r tableReport) text() []byte {
-	var s console.Sheet
+// sheet returns the report for people.
+func (r tableReport) sheet() *console.Sheet {
+	s := new(console.Sheet)
 	s.Line("%s: %s\n", r.Path, r.Format)
 	pairs := []string{"rows", humanize.Count(r.Rows), "columns", humanize.Count(int64(len(r.Columns))), "size", humanize.Size(r.Bytes)}
 	if r.Header != nil {
-		header := "no"
-		if *r.Header {
-			header = "yes"
-		}
-		pairs = append(pairs, "header", header, "delimiter", r.Comma)
+		pairs = append(pairs, "header", yesNo(*r.Header), "delimiter", r.Comma)
 	}
 	s.Pairs(pairs...)
 	rows := [][]string{{"column", "type", "nulls", "feature"}}
 	for _, c := range r.Columns {
-		feature := "no"
-		if c.Feature {
-			feature = "yes"
-		}
-		rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Nulls), feature})
+		rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Nulls), yesNo(c.Feature)})
 	}
 	s.Line("")
 	s.Table(rows)
-	return s.Bytes()
+	return s
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
+func yesNo(yes bool) string {
+	if yes {
+		return "yes"
 	}
-	return text
+	return "no"
 }
 
 // shorten cuts text to n letters, and then adds "...".

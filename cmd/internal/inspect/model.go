@@ -9,13 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
-
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
@@ -55,7 +53,11 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 		r.Model = m.Compact()
 		return a.PrintJSON(r)
 	}
-	return a.Print(r.text(path))
+	var s console.Sheet
+	s.Line("%s: a model, %s\n", path, r.Format)
+	s.Pairs(r.pairs()...)
+	r.tables(&s)
+	return a.Print(s.Bytes())
 }
 
 // largest returns the n weights of a model with the largest magnitudes, in descending order. Equal weights are in the
@@ -105,31 +107,27 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		pairs = append(pairs, "standardized", "yes")
 	}
 	for _, c := range p.Columns {
+		name, how := "column", ""
 		switch {
 		case c.Unit != "":
-			pairs = append(pairs, "column", fmt.Sprintf("%s, %s", c.Name, c.Unit))
+			how = c.Unit
 		case c.Kind == schema.ListColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, lists of %s", c.Name, humanize.Plural(int64(c.Elements), "number")))
+			how = "lists of " + humanize.Plural(int64(c.Elements), "number")
 		case c.Kind == schema.NumberedColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, numbered from %d to %d", c.Name, c.First, c.First+c.Elements-1))
+			how = fmt.Sprintf("numbered from %d to %d", c.First, c.First+c.Elements-1)
 		case c.Kind == schema.OneHotColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, one-hot: %s", c.Name, shorten(strings.Join(c.Categories, ", "), 60)))
-		case c.Kind == schema.HashColumn:
-			pairs = append(pairs, "column", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+			how = "one-hot: " + shorten(strings.Join(c.Categories, ", "), 60)
 		case c.Kind == schema.CrossColumn:
-			pairs = append(pairs, "cross", fmt.Sprintf("%s, hashed to %d bits", c.Name, c.HashBits))
+			name = "cross"
+			fallthrough
+		case c.Kind == schema.HashColumn:
+			how = fmt.Sprintf("hashed to %d bits", c.HashBits)
+		default:
+			continue
 		}
+		pairs = append(pairs, name, c.Name+", "+how)
 	}
 	return pairs
-}
-
-// text returns the report for people.
-func (r modelReport) text(path string) []byte {
-	var s console.Sheet
-	s.Line("%s: a model, %s\n", path, r.Format)
-	s.Pairs(r.pairs()...)
-	r.tables(&s)
-	return s.Bytes()
 }
 
 // pairs returns names and values, alternating.
@@ -152,16 +150,9 @@ func (r modelReport) pairs() []string {
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
 	}
-	pairs = append(pairs, slices.Concat(console.Weights(r.Model), console.Calibration(r.Model), console.KeptThreshold(r.Model))...)
-	if r.Expansion != nil {
-		pairs = append(pairs, console.Kernel(r.Expansion)...)
-	}
-	if r.Options.Multiclass != "" {
-		pairs = append(pairs, "classes", console.Multiclass(r.Model))
-	}
-	if r.Voters != nil {
-		pairs = append(pairs, "voters", console.Voters(r.Voters))
-	}
+	pairs = append(pairs, "weights", console.Weights(r.Model), "calibrated", console.Calibration(r.Model), "threshold", console.KeptThreshold(r.Model))
+	pairs = append(pairs, console.Kernel(r.Expansion)...)
+	pairs = append(pairs, "classes", console.Multiclass(r.Model), "voters", console.Voters(r.Voters))
 	pairs = append(pairs, resultPairs(r.Model)...)
 	data := humanize.Plural(r.Data.Rows, "row")
 	if r.Data.Fingerprint != "" { // an interrupt may leave no time for the fingerprint
@@ -176,29 +167,23 @@ func optionsText(m *model.Model) string {
 	if m.Algorithm == train.OnlineName {
 		l = *perceptron.Learner
 	}
+	shared := []string{"order", "epochs", "eta", "max-updates"}
 	rank := func(o learner.Option) int {
-		switch i := slices.Index(sharedOptions, o.Name); {
-		case o.Bare:
-			return -1
-		case i >= 0:
+		if i := slices.Index(shared, o.Name); i >= 0 || o.Bare {
 			return i
 		}
-		return len(sharedOptions)
+		return len(shared)
 	}
 	l.Options = slices.SortedStableFunc(slices.Values(l.Options), func(a, b learner.Option) int { return cmp.Compare(rank(a), rank(b)) })
-	var parts []string
-	add := func(first bool) {
-		for _, option := range l.Options {
-			if (option.Bare || slices.Contains(sharedOptions, option.Name)) == first {
-				parts = append(parts, option.InReport(o.Get(option.Name))...)
-			}
+	parts, seedAt := []string(nil), 0
+	for _, option := range l.Options {
+		if parts = append(parts, option.InReport(o.Get(option.Name))...); rank(option) < len(shared) {
+			seedAt = len(parts)
 		}
 	}
-	add(true)
 	if o.Seed != nil {
-		parts = append(parts, fmt.Sprintf("seed %d", *o.Seed))
+		parts = slices.Insert(parts, seedAt, fmt.Sprintf("seed %d", *o.Seed))
 	}
-	add(false)
 	if o.Validation > 0 {
 		parts = append(parts, "validation "+humanize.Real(o.Validation))
 	}
@@ -206,13 +191,13 @@ func optionsText(m *model.Model) string {
 }
 
 func updatesText(t *model.Training) string {
-	converged := "not converged"
-	if t.Converged {
-		converged = "converged"
+	text := fmt.Sprintf("%s in %s (%s), ", humanize.Count(t.Updates), humanize.Plural(t.Epochs, "epoch"), humanize.Plural(t.Visits, "visit"))
+	if !t.Converged {
+		text += "not "
 	}
-	text := fmt.Sprintf("%s in %s (%s), %s", humanize.Count(t.Updates), humanize.Plural(t.Epochs, "epoch"), humanize.Plural(t.Visits, "visit"), converged)
+	text += "converged"
 	if t.Kept != nil {
-		text += ", kept " + console.Kept(*t.Kept)
+		text += ", kept " + console.Kept(t.Kept)
 	}
 	return text
 }
@@ -235,11 +220,7 @@ func resultPairs(m *model.Model) (pairs []string) {
 	if console.Learner(m.Algorithm).Perceptron != nil {
 		pairs = append(pairs, "loss", humanize.Known(t.Loss, ""))
 	}
-	pairs = append(pairs, "radius", humanize.Known(t.Radius, ""), "norm", humanize.Known(t.Norm, ""))
-	if t.Margin != nil {
-		pairs = append(pairs, "margin", console.Margin(t))
-	}
-	return pairs
+	return append(pairs, "radius", humanize.Known(t.Radius, ""), "norm", humanize.Known(t.Norm, ""), "margin", console.Margin(t))
 }
 
 // tables writes the z-values if there are standard errors. Otherwise it writes the rows that were misclassified most
@@ -253,7 +234,14 @@ func (r modelReport) tables(s *console.Sheet) {
 		s.Table(zTable(r.Model, r.top))
 		return
 	}
-	misclassifiedTable(s, r.Training.Misclassified)
+	if worst := r.Training.Misclassified; len(worst) > 0 {
+		table := [][]string{{"row", "updates"}}
+		for _, w := range worst {
+			table = append(table, []string{humanize.Count(w.Row), humanize.Count(w.Updates)})
+		}
+		s.Line("\nThe rows most often misclassified, from 0:\n")
+		s.Table(table)
+	}
 	if r.Expansion != nil {
 		return
 	}
@@ -274,9 +262,9 @@ func (r modelReport) tables(s *console.Sheet) {
 func zTable(m *model.Model, n int) [][]string {
 	of := m.Significance()
 	weights := slices.Concat(m.Weights[0], m.Bias)
-	order := make([]int, m.Width())
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range m.Width() {
+		order = append(order, i)
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(math.Abs(of.Z[b]), math.Abs(of.Z[a])) })
 	order = order[:min(n, len(order))]
@@ -289,28 +277,12 @@ func zTable(m *model.Model, n int) [][]string {
 		if i < m.Width() {
 			name = weight{Feature: m.FeatureName(i), Texts: m.Texts(i)}.label()
 		}
-		if m.StdErrors[i] == 0 { // left out of the model
-			rows = append(rows, []string{name, humanize.Real(weights[i]), "-", "-", "-", "-", "-"})
-			continue
+		row := []string{name, humanize.Real(weights[i]), "-", "-", "-", "-", "-"}
+		if m.StdErrors[i] != 0 { // not left out of the model
+			copy(row[2:], []string{humanize.Real(m.StdErrors[i]), humanize.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+				humanize.Real(of.Intervals[i][0]), humanize.Real(of.Intervals[i][1])})
 		}
-		rows = append(rows, []string{name, humanize.Real(weights[i]), humanize.Real(m.StdErrors[i]), humanize.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
-			humanize.Real(of.Intervals[i][0]), humanize.Real(of.Intervals[i][1])})
+		rows = append(rows, row)
 	}
 	return rows
 }
-
-// misclassifiedTable adds a table of the rows that were misclassified most often.
-func misclassifiedTable(s *console.Sheet, rows []model.Misclassified) {
-	if len(rows) == 0 {
-		return
-	}
-	table := [][]string{{"row", "updates"}}
-	for _, r := range rows {
-		table = append(table, []string{humanize.Count(r.Row), humanize.Count(r.Updates)})
-	}
-	s.Line("\nThe rows most often misclassified, from 0:\n")
-	s.Table(table)
-}
-
-// sharedOptions are the options that reports list first.
-var sharedOptions = []string{"order", "epochs", "eta", "max-updates"}

@@ -9,9 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/dataset"
-
 	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -19,7 +18,8 @@ import (
 // A curve is a curve that eval writes to a file. Each point is one line: the threshold, the rows of each class, and two
 // shares.
 type curve struct {
-	flag, name string // flag is "roc" or "pr"
+	flag, path string // flag is "roc" or "pr"
+	name       string
 	needs      string // the classes that the curve needs rows of
 	shares     [2]string
 	points     func(r *evalReport) []metrics.Point
@@ -34,43 +34,41 @@ type curves []*curve
 
 // createCurves creates the files of the curves before any row is read, so that a wrong path is an error at once.
 func createCurves(ctx context.Context, a *console.App, o *evalOptions, models []*model.Model, paths []string) (all curves, err error) {
-	roc := &curve{flag: "roc", name: "ROC curve", needs: "both classes", shares: [2]string{"fpr", "tpr"}, points: func(r *evalReport) []metrics.Point { return r.roc },
+	roc := &curve{flag: "roc", path: o.roc, name: "ROC curve", needs: "both classes", shares: [2]string{"fpr", "tpr"},
+		points: func(r *evalReport) []metrics.Point { return r.roc },
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives}
 		}}
-	pr := &curve{flag: "pr", name: "precision-recall curve", needs: "the positive class", shares: [2]string{"precision", "recall"}, points: func(r *evalReport) []metrics.Point { return r.pr },
+	pr := &curve{flag: "pr", path: o.pr, name: "precision-recall curve", needs: "the positive class", shares: [2]string{"precision", "recall"},
+		points: func(r *evalReport) []metrics.Point { return r.pr },
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.Precision(), p.TruePositives / last.TruePositives}
 		}}
-	for _, c := range []struct {
-		*curve
-		path, other string
-	}{{roc, o.roc, o.pr}, {pr, o.pr, o.roc}} {
+	for _, c := range []*curve{roc, pr} {
 		if c.path == "" {
 			continue
 		}
-		if err := c.create(ctx, a, c.path, c.other, o, len(models), paths); err != nil {
+		if err := c.create(ctx, a, o, len(models), paths); err != nil {
 			all.abort()
 			return nil, err
 		}
-		all = append(all, c.curve)
+		all = append(all, c)
 	}
 	return all, nil
 }
 
-func (c *curve) create(ctx context.Context, a *console.App, path, other string, o *evalOptions, models int, paths []string) error {
-	if console.ToStdout(path) {
-		return console.Usagef("--%s %s and the report both write to standard output: name a file", c.flag, path)
+func (c *curve) create(ctx context.Context, a *console.App, o *evalOptions, models int, paths []string) (err error) {
+	switch {
+	case console.ToStdout(c.path):
+		return console.Usagef("--%s %s and the report both write to standard output: name a file", c.flag, c.path)
+	case o.roc == o.pr:
+		return console.Usagef("--roc and --pr both write %s: name two files", c.path)
 	}
-	if path == other {
-		return console.Usagef("--roc and --pr both write %s: name two files", path)
-	}
-	if err := console.Claim(a, path, slices.Concat(paths, o.models)); err != nil {
+	if err := console.Claim(a, c.path, slices.Concat(paths, o.models)); err != nil {
 		return err
 	}
 	c.setSchema(models, o.weight != "")
-	var err error
-	c.writer, err = dataset.Create(ctx, path, c.schema, dataset.WriterOptions{})
+	c.writer, err = dataset.Create(ctx, c.path, c.schema, dataset.WriterOptions{})
 	return err
 }
 
@@ -98,16 +96,7 @@ func (all curves) abort() {
 	}
 }
 
-// write writes the curves of all reports, one after the other.
-func (all curves) write(reports []*evalReport) error {
-	for _, c := range all {
-		if err := c.write(reports); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// write writes the curve of all reports, one after the other.
 func (c *curve) write(reports []*evalReport) error {
 	for _, r := range reports {
 		for i, class := range r.Classes {
@@ -121,49 +110,32 @@ func (c *curve) write(reports []*evalReport) error {
 			return fmt.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what, c.name, c.needs, c.flag)
 		}
 	}
+	const batch = 1 << 16 // points in a record, which bounds the memory that records take in addition to the curve
 	b := array.NewRecordBuilder(memory.DefaultAllocator, c.schema)
 	defer b.Release()
 	for _, r := range reports {
-		if err := c.writePoints(b, r, len(reports) > 1); err != nil {
-			return err
+		points := c.points(r)
+		for some := range slices.Chunk(points, batch) {
+			for _, p := range some {
+				shares := c.values(p, points[len(points)-1])
+				for k, v := range []float64{p.Threshold, p.FalsePositives, p.TruePositives, shares[0], shares[1]} {
+					if to, ok := b.Field(k).(*array.Int64Builder); ok {
+						to.Append(int64(v))
+					} else {
+						b.Field(k).(*array.Float64Builder).Append(v)
+					}
+				}
+				if len(reports) > 1 {
+					b.Field(5).(*array.StringBuilder).Append(r.Model)
+				}
+			}
+			rec := b.NewRecord()
+			err := c.writer.Write(rec)
+			rec.Release()
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return c.writer.Close()
-}
-
-// batch is the number of points in a record. It bounds the memory that records take in addition to the curve.
-const batch = 1 << 16
-
-// writePoints writes the points of a report, with the name of the model if named.
-func (c *curve) writePoints(b *array.RecordBuilder, r *evalReport, named bool) error {
-	points := c.points(r)
-	for some := range slices.Chunk(points, batch) {
-		for _, p := range some {
-			b.Field(0).(*array.Float64Builder).Append(p.Threshold)
-			appendAmount(b.Field(1), p.FalsePositives)
-			appendAmount(b.Field(2), p.TruePositives)
-			for k, v := range c.values(p, points[len(points)-1]) {
-				b.Field(3 + k).(*array.Float64Builder).Append(v)
-			}
-			if named {
-				b.Field(5).(*array.StringBuilder).Append(r.Model)
-			}
-		}
-		rec := b.NewRecord()
-		err := c.writer.Write(rec)
-		rec.Release()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appendAmount appends a number of rows, or a weight of rows.
-func appendAmount(to array.Builder, v float64) {
-	if b, ok := to.(*array.Int64Builder); ok {
-		b.Append(int64(v))
-		return
-	}
-	to.(*array.Float64Builder).Append(v)
 }

@@ -3,6 +3,7 @@ package predict
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,23 +14,21 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
+	"halfspace/predict"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 type evalOptions struct {
-	flags.Machine
-	text   flags.Text
-	memory flags.Size
+	flags.Scan
 	models []string
 	label  string
 	weight string // column of the sample weights, or ""
@@ -100,10 +99,7 @@ func Eval(a *console.App) *cobra.Command {
 		case len(o.models) > 1 && slices.Contains(args, "-"):
 			return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(o.models))
 		}
-		if err := o.text.Check(); err != nil {
-			return err
-		}
-		if err := o.Machine.Apply(); err != nil {
+		if err := o.Scan.Check(); err != nil {
 			return err
 		}
 		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
@@ -127,9 +123,7 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.AddTo(cmd)
-	o.memory.AddTo(cmd)
-	o.Machine.AddTo(cmd)
+	o.Scan.AddTo(cmd)
 }
 
 func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string) error {
@@ -160,11 +154,12 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 			return err
 		}
 		held += pointBytes * int64(len(r.roc)+len(r.pr))
-		r.Model = o.models[i]
 		reports = append(reports, r)
 	}
-	if err := curves.write(reports); err != nil {
-		return err
+	for _, c := range curves {
+		if err := c.write(reports); err != nil {
+			return err
+		}
 	}
 	if o.reporting.File != "" {
 		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
@@ -174,13 +169,12 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
 		return err
 	}
-	switch {
-	case o.json:
-		return a.PrintJSON(evalReports{reports[0], reports})
-	case len(reports) == 1:
-		return a.Print(reports[0].sheet(o).Bytes())
-	}
-	return a.Print(compare(reports, o))
+	return a.Report(o.json, evalReports{reports[0], reports}, func() *console.Sheet {
+		if len(reports) == 1 {
+			return reports[0].sheet(o)
+		}
+		return compare(reports, o)
+	})
 }
 
 // suits returns an error if an option doesn't suit a model: it needs two classes, or probabilities.
@@ -190,8 +184,10 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			name  string
 			given bool
 			what  string
-		}{{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
-			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"}} {
+		}{
+			{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
+			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"},
+		} {
 			if n := len(m.Classes); flag.given && n > 2 {
 				return console.Usagef("--%s: %s has %d classes, and %s", flag.name, o.models[i], n, flag.what)
 			}
@@ -206,14 +202,14 @@ func (o *evalOptions) suits(models []*model.Model) error {
 // loadAll loads the models. All models together may take at most half of the memory, which is also the bound for one
 // model elsewhere.
 func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err error) {
-	left := o.memory.Limit()
+	left := o.Memory.Limit()
 	for _, path := range o.models {
 		m, err := console.LoadModel(ctx, path, max(1, left))
 		if err != nil {
 			return nil, err
 		}
 		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
-			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.memory.Limit()))
+			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
 		}
 		models = append(models, m)
 	}
@@ -245,31 +241,32 @@ func bytesOf(m *model.Model) (bytes int64) {
 func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, time.Duration, error) {
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
-	label := o.label
-	if label == "" {
-		label = m.Label
-	}
 	e, err := train.NewEvaluation(m, o.Workers)
 	if err != nil {
 		return nil, 0, err
 	}
 	scoring := time.Duration(0)
-	memory, undo := o.memory.Hold()
+	opt, undo := o.Options(a)
 	defer undo()
-	opt := dataset.Options{
-		Spec: m.Spec(), Label: label, SampleWeight: o.weight, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn:     func(s string) { a.Note("%s", s) },
-		Progress: bar.Reading("evaluating"),
-	}
+	opt.Spec, opt.Label, opt.SampleWeight, opt.Progress = m.Spec(), cmp.Or(o.label, m.Label), o.weight, bar.Reading("evaluating")
 	added := func() error {
-		if e.ClassScores != nil && room(memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
-			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory", humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(memory))
+		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
+			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
+				humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(opt.Memory))
 			e.ClassScores = nil
 		}
-		return room(memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
+		return room(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	}
 	if a.Cluster != nil {
-		err = judgeRemote(ctx, a, m, paths, opt, e, added)
+		var in *dataset.Input
+		var src *rows.Rows
+		if in, err = dataset.Open(ctx, paths, opt); err != nil {
+			return nil, 0, err
+		}
+		if src, err = rows.Distribute(ctx, a, in); err != nil {
+			return nil, 0, err
+		}
+		err = e.AddRemote(ctx, m, src.Source, added)
 	} else {
 		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 			begin := time.Now()
@@ -289,48 +286,46 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	return e, scoring, nil
 }
 
-// judgeRemote adds the rows of files to an evaluation, on the cluster. It calls added after each addition.
-func judgeRemote(ctx context.Context, a *console.App, m *model.Model, paths []string, opt dataset.Options, e *train.Evaluation, added func() error) error {
-	in, err := dataset.Open(ctx, paths, opt)
-	if err != nil {
-		return err
-	}
-	src, err := rows.Distribute(ctx, a, in)
-	if err != nil {
-		return err
-	}
-	return e.AddRemote(ctx, m, src.Source, added)
-}
-
+// evalModel evaluates the model of the file path on the rows of paths. held is as in judge.
 func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
 	begin := time.Now()
 	e, scoring, err := judge(ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
-	loading := time.Since(begin) - scoring
-	threshold, err := applyThreshold(o, m, path, &e.Scores, paths)
-	if err != nil {
-		return nil, err
-	}
-	confusion := e.Confusion
+	loading, at, confusion := time.Since(begin)-scoring, m.ScoreThreshold(), e.Confusion
 	if o.threshold.By != "" {
-		confusion = e.Scores.Confusion(threshold, m.Spec().PositiveClass())
+		at, err = predict.ChooseThreshold(o.threshold.Threshold, m, &e.Scores)
+		switch {
+		case errors.Is(err, predict.ErrNoPositiveRows):
+			return nil, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+				humanize.Files(paths), m.Positive)
+		case err != nil:
+			return nil, console.Usagef("--threshold: %s: %w", path, err)
+		}
+		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
 	r := newEvalReport(m, confusion)
-	r.setScores(e.Scores.AUC(), e.Scores.AveragePrecision(), e.LogLoss(), e.Brier())
-	if e.ClassScores != nil {
-		if setClassScores(r, e.ClassScores); o.reporting.File != "" {
-			setClassCurves(r, e.ClassScores)
+	r.Model, r.worst, r.calibration, r.loading, r.scoring = path, e.Worst, e.Calibration, loading, scoring
+	r.AUC, r.AveragePrecision = console.Finite(e.Scores.AUC()), console.Finite(e.Scores.AveragePrecision())
+	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
+	if s := e.ClassScores; s != nil {
+		r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
+		for k, area := range s.AUC() {
+			r.PerClass[k].AUC = console.Finite(area)
+		}
+		if o.reporting.File != "" {
+			setClassCurves(r, s)
 		}
 	}
 	if o.threshold.By != "" || m.Threshold != nil {
-		setThreshold(r, o.threshold.Threshold, threshold, m, &e.Scores)
+		r.setThreshold(o.threshold.Threshold, at, m, &e.Scores)
 	}
 	if e.Calibration != nil {
-		r.Calibration = newBins(e.Calibration)
+		for _, b := range e.Calibration.Bins() {
+			r.Calibration = append(r.Calibration, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
+		}
 	}
-	r.worst, r.calibration, r.loading, r.scoring = e.Worst, e.Calibration, loading, scoring
 	return r, setCurves(o, r, &e.Scores, held)
 }
 
@@ -340,24 +335,24 @@ func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64
 	if o.reporting.File != "" && len(r.Classes) == 2 {
 		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
 	}
-	roc, pr := o.roc != "", o.pr != ""
-	if !roc && !pr {
+	if o.roc == "" && o.pr == "" {
 		return nil
 	}
+	points := int64(0)
 	atROC, atPR := scores.CurvePoints()
-	if roc {
-		held += pointBytes * int64(atROC)
+	if o.roc != "" {
+		points += int64(atROC)
 	}
-	if pr {
-		held += pointBytes * int64(atPR)
+	if o.pr != "" {
+		points += int64(atPR)
 	}
-	if err := room(o.memory.Limit(), r.Rows, scores.Bytes(), held); err != nil {
+	if err := room(o.Memory.Limit(), r.Rows, scores.Bytes(), held+pointBytes*points); err != nil {
 		return err
 	}
-	if roc {
+	if o.roc != "" {
 		r.roc = scores.ROC()
 	}
-	if pr {
+	if o.pr != "" {
 		r.pr = scores.PrecisionRecall()
 	}
 	return nil
@@ -381,3 +376,73 @@ const (
 	leastScores = 48 << 20 // bytes that scores and curves may take even if --memory is smaller
 	pointBytes  = 54       // bytes of a point of a curve: 24, times 9/4 while the slice grows
 )
+
+// setThreshold sets the threshold of a report, the probability that corresponds to it, and the cost.
+func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Model, scores *metrics.Scores) {
+	r.Threshold = &at
+	low, high := scores.Neighbours(at)
+	if t.By == predict.ByProbability {
+		r.Probability = &t.Value
+	} else if p, ok := predict.ProbabilityBetween(m, low, high); ok {
+		r.Probability = &p
+	}
+	if t.By == predict.ByCost {
+		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-r.positive, r.positive) + t.FalseNegative*r.Confusion.Weight(r.positive, 1-r.positive))
+	}
+}
+
+// thresholdText returns the threshold of a report for people, or "" if the report has none.
+func (o *evalOptions) thresholdText(r *evalReport) string {
+	if r.Threshold == nil {
+		return ""
+	}
+	at := console.Threshold(*r.Threshold, r.Probability)
+	switch {
+	case o.threshold.By == "":
+		return at + ", of the model"
+	case o.threshold.By == predict.ByCost && r.Cost == nil: // the sample weights are enormous
+		return at + ", of the least cost on these rows, which is infinite"
+	case o.threshold.By == predict.ByCost:
+		return at + ", of the least cost on these rows: " + humanize.Real(*r.Cost)
+	case o.threshold.By == predict.ByF1:
+		return at + ", of the best F1 on these rows: " + fixed(r.PerClass[r.positive].F1, 4)
+	}
+	return at
+}
+
+// ownFile is the value of --save-threshold without a file. It stands for the model's own file.
+const ownFile = "the file of the model"
+
+// checkSave returns an error if --save-threshold can't be used.
+func (o *evalOptions) checkSave(a *console.App, paths []string) error {
+	switch {
+	case o.saveThreshold == "":
+		return nil
+	case o.threshold.By == "":
+		return console.Usagef("--save-threshold keeps the threshold of --threshold: add --threshold f1, or another one")
+	case len(o.models) > 1:
+		return console.Usagef("--save-threshold and %d models: name one", len(o.models))
+	case o.saveThreshold == ownFile:
+		o.saveThreshold = o.models[0]
+	}
+	if console.ToStdout(o.saveThreshold) {
+		return console.Usagef("--save-threshold is %s: name a file for the model", o.saveThreshold)
+	}
+	if slices.Contains([]string{o.roc, o.pr, o.reporting.File}, o.saveThreshold) {
+		return console.Usagef("--save-threshold and another option both write %s: name two files", o.saveThreshold)
+	}
+	return console.Claim(a, o.saveThreshold, paths)
+}
+
+// keepThreshold writes the model with the threshold of the report, if --save-threshold is given.
+func (o *evalOptions) keepThreshold(ctx context.Context, a *console.App, m *model.Model, r *evalReport) error {
+	if o.saveThreshold == "" {
+		return nil
+	}
+	m.SetThreshold(*r.Threshold)
+	if err := console.SaveModel(ctx, m, o.saveThreshold); err != nil {
+		return err
+	}
+	a.Note("%s: the model with the threshold %s", o.saveThreshold, humanize.Exact(*r.Threshold))
+	return nil
+}

@@ -30,7 +30,7 @@ func TestLoadAll(t *testing.T) {
 	require.NoError(t, m.Save(path))
 	for size, want := range map[string]error{"65MiB": nil, "63MiB": model.ErrMemory} {
 		o := evalOptions{models: []string{path, path}}
-		require.NoError(t, o.memory.Set(size))
+		require.NoError(t, o.Memory.Set(size))
 		if _, err := loadAll(context.Background(), &o); !errors.Is(err, want) {
 			t.Errorf("two models in %s: error %v", size, err)
 		}
@@ -63,7 +63,7 @@ func TestLoadAllKernels(t *testing.T) {
 		want   error
 	}{{"64MiB", 2, nil}, {"60MiB", 2, model.ErrMemory}, {"60MiB", 1, nil}} {
 		o := evalOptions{models: []string{path, path}[:c.models]}
-		require.NoError(t, o.memory.Set(c.size))
+		require.NoError(t, o.Memory.Set(c.size))
 		if _, err := loadAll(context.Background(), &o); !errors.Is(err, c.want) {
 			t.Errorf("%d models in %s: error %v", c.models, c.size, err)
 		}
@@ -88,14 +88,14 @@ func TestCurveMemory(t *testing.T) {
 		fits   bool
 	}{{"64MiB", 600000, 0, false}, {"1GiB", 600000, 0, true}, {"64MiB", 600, 0, true}, {"64MiB", 600, 48 << 20, false}} {
 		o, r := &evalOptions{roc: "roc.csv", pr: "pr.csv"}, new(evalReport)
-		require.NoError(t, o.memory.Set(c.memory))
+		require.NoError(t, o.Memory.Set(c.memory))
 		err := setCurves(o, r, alternating(c.rows), c.held)
 		if fits := err == nil; fits != c.fits || fits != (len(r.roc) >= c.rows && len(r.pr) >= c.rows/2) || !fits && !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%d rows in %s beside %d bytes: %d and %d points, error %v", c.rows, c.memory, c.held, len(r.roc), len(r.pr), err)
 		}
 	}
 	o, r := &evalOptions{reporting: report.Options{File: "r.html"}}, &evalReport{Classes: make([]schema.Class, 2)}
-	require.NoError(t, o.memory.Set("64MiB"))
+	require.NoError(t, o.Memory.Set("64MiB"))
 	if err := setCurves(o, r, alternating(600000), 0); err != nil || len(r.drawnROC) < 500 || max(len(r.drawnROC), len(r.drawnPR)) > plot.MostPoints || r.roc != nil || r.pr != nil {
 		t.Errorf("pictures of %d and %d points, error %v", len(r.drawnROC), len(r.drawnPR), err)
 	}

@@ -7,14 +7,15 @@ import (
 	"slices"
 	"time"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
+	"halfspace/internal/preprocess"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // evalReports is the JSON object of eval --json: the figures of the first model, and a list with the figures of every
@@ -83,13 +84,6 @@ type binReport struct {
 	Share       *float64 `json:"share"`       // share of the positive rows
 }
 
-func newBins(c *metrics.Calibration) (bins []binReport) {
-	for _, b := range c.Bins() {
-		bins = append(bins, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
-	}
-	return bins
-}
-
 // finite returns an interval for JSON, or nil (null) if it is undefined.
 func finite(i metrics.Interval) *metrics.Interval {
 	if i[0] != i[0] {
@@ -110,33 +104,16 @@ func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
 		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
 			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
 	}
-	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() {
-		r.weighBaseline(c)
-	}
-	return r
-}
-
-// weighBaseline makes the class with the largest weight the baseline.
-func (r *evalReport) weighBaseline(c *metrics.Confusion) {
-	most := -1.0
-	for i, class := range r.PerClass {
-		if weight := c.ActualWeight(i); weight > most {
-			most = weight
-			r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() { // then it is the class with the largest weight
+		most := -1.0
+		for i, class := range r.PerClass {
+			if weight := c.ActualWeight(i); weight > most {
+				most = weight
+				r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
+			}
 		}
 	}
-}
-
-func (r *evalReport) setScores(auc, averagePrecision, logLoss, brier float64) {
-	r.AUC, r.AveragePrecision, r.LogLoss, r.Brier = console.Finite(auc), console.Finite(averagePrecision), console.Finite(logLoss), console.Finite(brier)
-}
-
-// setClassScores sets the areas under the ROC curve of a model with more than two classes.
-func setClassScores(r *evalReport, s *metrics.ClassScores) {
-	r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
-	for k, area := range s.AUC() {
-		r.PerClass[k].AUC = console.Finite(area)
-	}
+	return r
 }
 
 // setClassCurves sets the curves of the classes with the smallest AUC, at most plot.MostClasses.
@@ -170,10 +147,7 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
-	pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
-	if r.Threshold != nil {
-		pairs = append(pairs, "threshold", o.thresholdText(r))
-	}
+	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "threshold", o.thresholdText(r))
 	if len(r.Classes) == 2 {
 		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
 	} else if r.AUC != nil {
@@ -182,7 +156,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 	if r.LogLoss != nil {
 		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
 	}
-	pairs = append(pairs, "balanced", "accuracy "+percent(r.BalancedAccuracy)+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
+	balanced := "-"
+	if r.BalancedAccuracy != nil {
+		balanced = humanize.Percent(*r.BalancedAccuracy)
+	}
+	pairs = append(pairs, "balanced", "accuracy "+balanced+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
 	s.Pairs(pairs...)
 	s.Line("")
 	r.confusionTable(s)
@@ -195,11 +173,11 @@ func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
 
 // errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
 func (r *evalReport) errorsText() string {
-	weight := ""
+	text := fmt.Sprintf("%s of %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"))
 	if r.Weight != nil {
-		weight = fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
+		text += fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
 	}
-	text := fmt.Sprintf("%s of %s%s, accuracy %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"), weight, humanize.Percent(r.Confusion.Accuracy()))
+	text += ", accuracy " + humanize.Percent(r.Confusion.Accuracy())
 	if i := r.Interval; i != nil {
 		text += fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(i[0]), humanize.Percent(i[1]))
 	}
@@ -214,14 +192,6 @@ func fixed(v *float64, decimals int) string {
 	return humanize.Fixed(*v, decimals)
 }
 
-// percent returns a share as a percentage, or a dash if it is undefined.
-func percent(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return humanize.Percent(*v)
-}
-
 func between(i *metrics.Interval) string {
 	if i == nil {
 		return ""
@@ -231,41 +201,25 @@ func between(i *metrics.Interval) string {
 
 // confusionTable adds the confusion matrix with the figures of each class.
 func (r *evalReport) confusionTable(s *console.Sheet) {
+	figure := func(head string, of func(c *classReport) *float64) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string { return fixed(of(&r.PerClass[i]), 4) }}
+	}
+	columns := []console.Column{{Head: "class", Cell: func(i int) string { return r.Classes[i].String() }}}
 	wide := len(r.Classes) > maxPredicted
-	head := []string{"class"}
 	if wide {
-		head = append(head, "rows", "right")
+		columns = append(columns, console.Column{Head: "rows", Cell: func(i int) string { return humanize.Count(r.PerClass[i].Rows) }},
+			console.Column{Head: "right", Cell: func(i int) string { return r.amount(i, i) }})
 	} else {
-		for _, c := range r.Classes {
-			head = append(head, "predicted "+c.String())
+		for k, c := range r.Classes {
+			columns = append(columns, console.Column{Head: "predicted " + c.String(), Cell: func(i int) string { return r.amount(i, k) }})
 		}
 	}
-	rows, areas := [][]string{append(head, "precision", "recall", "F1")}, len(r.Classes) > 2 && r.AUC != nil
-	if areas {
-		rows[0] = append(rows[0], "AUC")
-	}
-	if wide {
-		rows[0] = append(rows[0], "mostly taken for")
-	}
-	for i, c := range r.Classes {
-		row, figures := []string{c.String()}, r.PerClass[i]
-		if wide {
-			row = append(row, humanize.Count(figures.Rows), r.amount(i, i))
-		} else {
-			for k := range r.Classes {
-				row = append(row, r.amount(i, k))
-			}
-		}
-		row = append(row, fixed(figures.Precision, 4), fixed(figures.Recall, 4), fixed(figures.F1, 4))
-		if areas {
-			row = append(row, fixed(figures.AUC, 4))
-		}
-		if wide {
-			row = append(row, r.takenFor(i))
-		}
-		rows = append(rows, row)
-	}
-	s.Table(rows)
+	s.Table(console.Columns(len(r.Classes), append(columns,
+		figure("precision", func(c *classReport) *float64 { return c.Precision }),
+		figure("recall", func(c *classReport) *float64 { return c.Recall }),
+		figure("F1", func(c *classReport) *float64 { return c.F1 }),
+		figure("AUC", func(c *classReport) *float64 { return c.AUC }).If(len(r.Classes) > 2 && r.AUC != nil),
+		console.Column{Head: "mostly taken for", Cell: r.takenFor}.If(wide))...))
 	if wide {
 		s.Line("\n--json has the whole confusion of classes.")
 	}
@@ -310,37 +264,44 @@ func (r *evalReport) takenFor(class int) string {
 // sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
 // baseline.
 func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
-	head := []string{"model", "rows", "errors", "accuracy", "95 % interval", "AUC", "avg precision", "log loss", "Brier"}
-	chosen := slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })
-	if chosen {
-		head = append(head, "threshold")
+	column := func(head string, cell func(r *evalReport) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string { return cell(reports[i]) }}
 	}
-	rows := [][]string{head}
-	for _, r := range reports {
-		interval := "-"
-		if i := r.Interval; i != nil {
-			interval = humanize.Percent(i[0]) + " to " + humanize.Percent(i[1])
-		}
-		row := []string{r.Model, humanize.Count(r.Rows), humanize.Count(r.Errors), humanize.Percent(r.Confusion.Accuracy()), interval,
-			fixed(r.AUC, 6), fixed(r.AveragePrecision, 6), fixed(r.LogLoss, 6), fixed(r.Brier, 6)}
-		if chosen {
-			row = append(row, thresholdOf(r))
-		}
-		rows = append(rows, row)
-	}
+	rows := console.Columns(len(reports),
+		column("model", func(r *evalReport) string { return r.Model }),
+		column("rows", func(r *evalReport) string { return humanize.Count(r.Rows) }),
+		column("errors", func(r *evalReport) string { return humanize.Count(r.Errors) }),
+		column("accuracy", func(r *evalReport) string { return humanize.Percent(r.Confusion.Accuracy()) }),
+		column("95 % interval", func(r *evalReport) string {
+			if r.Interval == nil {
+				return "-"
+			}
+			return humanize.Percent(r.Interval[0]) + " to " + humanize.Percent(r.Interval[1])
+		}),
+		column("AUC", func(r *evalReport) string { return fixed(r.AUC, 6) }),
+		column("avg precision", func(r *evalReport) string { return fixed(r.AveragePrecision, 6) }),
+		column("log loss", func(r *evalReport) string { return fixed(r.LogLoss, 6) }),
+		column("Brier", func(r *evalReport) string { return fixed(r.Brier, 6) }),
+		column("threshold", (*evalReport).at).If(slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })))
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
-		row := []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)}
-		for range len(head) - len(row) {
-			row = append(row, "-")
-		}
+		row := slices.Repeat([]string{"-"}, len(rows[0]))
+		copy(row, []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)})
 		rows = append(rows, row)
 	}
 	return rows
 }
 
+// at returns the threshold for a table: 0 if the report has none.
+func (r *evalReport) at() string {
+	if r.Threshold == nil {
+		return "0"
+	}
+	return humanize.Exact(*r.Threshold)
+}
+
 // compare returns the report on several models for people.
-func compare(reports []*evalReport, o *evalOptions) []byte {
-	var s console.Sheet
+func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
+	s := new(console.Sheet)
 	s.Table(sideBySide(reports, o))
 	if o.calibration {
 		for _, r := range reports {
@@ -348,5 +309,192 @@ func compare(reports []*evalReport, o *evalOptions) []byte {
 			s.Table(r.calibrationTable())
 		}
 	}
-	return s.Bytes()
+	return s
+}
+
+// page returns the reports as an HTML page.
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *plot.Page {
+	first := reports[0]
+	p := &plot.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
+	if len(reports) > 1 {
+		p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
+		rows := sideBySide(reports, o)
+		p.Sections = []plot.Section{{Heading: "Side by side", Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
+	}
+	of := func(r *evalReport) string {
+		if len(reports) == 1 {
+			return ""
+		}
+		return " of " + r.Model
+	}
+	var hashes, classes [][2]string
+	var hard []plot.Section
+	pictures := plot.Section{Heading: "Pictures", Figures: curveFigures(reports)}
+	for i, r := range reports {
+		result := report.Result(r.sheet(o))
+		result.Heading += of(r)
+		p.Sections = append(p.Sections, result)
+		hashes = append(hashes, report.Hash(models[i], r.Model)...)
+		for _, f := range r.figures(models[i]) {
+			f.Title += of(r)
+			pictures.Figures = append(pictures.Figures, f)
+		}
+		if misses := r.misses(models[i]); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
+			misses.Heading += of(r)
+			hard = append(hard, *misses)
+		}
+	}
+	if pictures.Figures != nil {
+		p.Sections = append(p.Sections, pictures)
+	}
+	for i, c := range first.Classes {
+		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
+	}
+	p.Sections = append(append(p.Sections, report.Data(a, paths, classes)), hard...)
+	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	return p
+}
+
+// curveFigures returns the pictures of the ROC curves and of the precision-recall curves of two classes. It returns nil if
+// there are no curves.
+func curveFigures(reports []*evalReport) []*plot.Figure {
+	var roc, pr []plot.Curve
+	for _, r := range reports {
+		if r.AUC == nil || len(r.drawnROC) == 0 {
+			continue
+		}
+		name, average := "", math.NaN()
+		if len(reports) > 1 {
+			name = r.Model
+		}
+		if r.AveragePrecision != nil {
+			average = *r.AveragePrecision
+		}
+		roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
+		pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
+	}
+	if roc == nil {
+		return nil
+	}
+	return []*plot.Figure{plot.ROC(roc...), plot.PrecisionRecall(pr...)}
+}
+
+// stages returns the section of the times. The rows are read once for each model.
+func (o *evalOptions) stages(reports []*evalReport, total time.Duration) plot.Section {
+	load, score := report.Stage{Name: "load", Cores: o.Workers}, report.Stage{Name: "score", Cores: o.Workers}
+	for _, r := range reports {
+		load.Rows += r.Rows
+		load.Seconds += r.loading.Seconds()
+		score.Seconds += r.scoring.Seconds()
+	}
+	stages := []report.Stage{load}
+	if score.Rows = load.Rows; score.Seconds > 0 { // scoring on other processes isn't timed
+		stages = append(stages, score)
+	}
+	return report.Time(stages, total.Seconds(), nil)
+}
+
+// figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
+// two classes, and the weights.
+func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
+	if r.calibration != nil {
+		all = append(all, plot.Calibration(r.calibration.Bins()))
+	}
+	if len(r.Classes) > 2 {
+		all = append(all, plot.Confusion(r.Classes, r.Confusion))
+	}
+	if r.classROC != nil {
+		roc, pr := plot.ROC(r.classROC...), plot.PrecisionRecall(r.classPR...)
+		roc.Subtitle, pr.Subtitle = "of each class versus the rest", "of each class versus the rest"
+		if n := len(r.classROC); n < len(r.Classes) {
+			roc.Subtitle += fmt.Sprintf("; the %d classes with the least AUC", n)
+			pr.Subtitle = roc.Subtitle
+		}
+		all = append(all, roc, pr)
+	}
+	for class := range min(plot.MostClasses, len(m.Weights)) {
+		if w := plot.Weights(m, class); w != nil {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// misses returns the section of the rows that were most wrong, or nil if there are none.
+func (r *evalReport) misses(m *model.Model) *plot.Section {
+	if len(r.worst) == 0 {
+		return nil
+	}
+	s := &plot.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
+	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + r.at(), Head: []string{"row", "class", "predicted", "score"}}
+	odds := m.HasProbabilities()
+	if len(r.Classes) > 2 {
+		t.Head[3] = "difference of scores"
+		if t.Caption = "Wrong rows whose predicted class is farthest above their own"; odds {
+			t.Caption = "Wrong rows with the least probabilities of their class"
+		}
+	}
+	if odds {
+		t.Head = append(t.Head, "probability of the class")
+	}
+	shown := shownFeatures(m, r.worst)
+	for _, i := range shown {
+		t.Head = append(t.Head, m.FeatureName(i))
+	}
+	if len(shown) < m.Width() && shown != nil {
+		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
+	}
+	scale := preprocess.New(m.Spec())
+	for _, miss := range r.worst {
+		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
+		if odds {
+			row = append(row, humanize.Real(miss.Probability))
+		}
+		for _, i := range shown {
+			center, deviation := scale.Scale(i)
+			value := 0.0
+			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
+				value = miss.Features[at].Value
+			}
+			row = append(row, humanize.Real(value*deviation+center))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s.Tables = []plot.Table{t}
+	return s
+}
+
+// mostShown is the largest number of features that are shown for a wrong row.
+const mostShown = 8
+
+// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
+// ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
+func shownFeatures(m *model.Model, worst []train.Misclassified) (shown []int) {
+	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
+	for _, miss := range worst {
+		for _, v := range miss.Features {
+			moved[v.Feature] += math.Abs(v.Value * weightOf(m, v.Feature, miss.Class, miss.Predicted, positive))
+		}
+	}
+	for i := range moved {
+		shown = append(shown, i)
+	}
+	slices.SortFunc(shown, func(a, b int) int { return cmp.Or(cmp.Compare(moved[b], moved[a]), cmp.Compare(a, b)) })
+	shown = shown[:min(len(shown), mostShown)]
+	slices.Sort(shown)
+	return shown
+}
+
+// weightOf returns the weight of a feature in the difference of two scores: the score of the predicted class minus the
+// score of the row's class. It returns 1 for a model without weights.
+func weightOf(m *model.Model, feature, class, predicted, positive int) float64 {
+	switch {
+	case len(m.Weights) == 0:
+		return 1
+	case len(m.Weights) == 1 && predicted == positive:
+		return m.Weights[0][feature]
+	case len(m.Weights) == 1:
+		return -m.Weights[0][feature]
+	}
+	return m.Weights[predicted][feature] - m.Weights[class][feature]
 }

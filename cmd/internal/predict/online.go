@@ -11,24 +11,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/dataset"
-	"halfspace/train"
-
+	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/plot"
+	"halfspace/train"
 	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
 type onlineOptions struct {
-	flags.Machine
-	text   flags.Text
-	memory flags.Size
-
+	flags.Scan
 	label, model, positive string
 	features, exclude      []string
 	noBias, json           bool
@@ -110,13 +107,17 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	o.algo.Value = names[0]
 	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
-	addOnlineOptions(cmd)
+	for _, o := range learnerOptions() {
+		var defaults []string
+		for _, l := range o.Users {
+			defaults = append(defaults, l.Name+" "+l.Option(o.Name).Text(l.New()))
+		}
+		f.String(o.Name, "", flags.Placeholder("NUMBER", o.Words)+o.Help+" (defaults: "+strings.Join(defaults, ", ")+")")
+	}
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.text.AddTo(cmd)
-	o.memory.AddTo(cmd)
-	o.Machine.AddTo(cmd)
+	o.Scan.AddTo(cmd)
 }
 
 // goOn loads the model to continue from; it returns nil without --model. It also sets the options that the model
@@ -125,7 +126,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if o.model == "" {
 		return nil, nil
 	}
-	m, err := console.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
+	m, err := console.LoadModel(cmd.Context(), o.model, o.Memory.Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -135,15 +136,24 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
 		return nil, err
 	}
-	noteGoesOn(a, o.model, o.algo.Value, m)
+	of := &m.Options
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"margin", of.Margin > 0}, {"l2", of.L2 != nil && *of.L2 > 0 && m.Algorithm != o.algo.Value},
+		{"sample-weight", of.SampleWeight != ""}, {"class-weight", of.ClassWeight != nil},
+	} {
+		if option.set {
+			a.Note("%s was trained with --%s: online continues without it", o.model, option.name)
+		}
+	}
 	for _, name := range []string{"features", "exclude", "positive", "no-bias"} {
 		if cmd.Flags().Changed(name) {
 			a.Note("--%s has no effect with --model", name)
 		}
 	}
-	if o.label == "" {
-		o.label = m.Label
-	}
+	o.label = cmp.Or(o.label, m.Label)
 	return m, nil
 }
 
@@ -166,36 +176,19 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 	return nil
 }
 
-// noteGoesOn notes the options of the model's training that online ignores.
-func noteGoesOn(a *console.App, path, algo string, m *model.Model) {
-	o := &m.Options
-	for _, option := range []struct {
-		name string
-		set  bool
-	}{{"margin", o.Margin > 0}, {"l2", o.L2 != nil && *o.L2 > 0 && m.Algorithm != algo}, {"sample-weight", o.SampleWeight != ""}, {"class-weight", o.ClassWeight != nil}} {
-		if option.set {
-			a.Note("%s was trained with --%s: online continues without it", path, option.name)
-		}
-	}
-}
-
 func (o *onlineOptions) check(args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) == 0:
 		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
-	}
-	if console.ToStdout(o.out) {
+	case console.ToStdout(o.out):
 		return console.Usagef("--out is %s: name a file for the model", o.out)
-	}
-	if float32(o.eta) == 0 {
+	case float32(o.eta) == 0:
 		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
 	}
 	if _, err := (learner.Options{Eta: o.eta}).WithDefaults(); err != nil {
 		return console.Usagef("--%w", err)
 	}
-	if err := o.text.Check(); err != nil {
-		return err
-	}
-	return o.Machine.Apply()
+	return o.Scan.Check()
 }
 
 // An onlineReport is the JSON object of online --json.
@@ -220,14 +213,19 @@ type onlineReport struct {
 	total       float64 // seconds
 }
 
-func newOnlineReport(f *train.Trained, interrupted bool) *onlineReport {
-	algorithm := f.Model.Algorithm
+func newOnlineReport(f *train.Trained, interrupted bool, load report.Stage, total float64) *onlineReport {
+	t, c, algorithm := &f.Model.Training, f.Online, f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
-	c := f.Online
-	return &onlineReport{Algorithm: algorithm, LogLoss: c.Progressive[len(c.Progressive)-1].LogLoss, Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: f.Model.Training.Errors, Progressive: c.Progressive,
-		Radius: *f.Model.Training.Radius, Margin: f.Model.Training.Margin, MistakeBound: f.Model.Training.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
+	learn := report.Stage{Name: "learn", Seconds: total - load.Seconds, Rows: c.Rows}
+	if t.Errors != nil { // counting the errors takes another pass
+		learn.Name, learn.Rows = "learn and count errors", 2*c.Rows
+	}
+	return &onlineReport{Algorithm: algorithm, LogLoss: c.Progressive[len(c.Progressive)-1].LogLoss,
+		Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: t.Errors, Progressive: c.Progressive,
+		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted,
+		stages: []report.Stage{load, learn}, total: total}
 }
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
@@ -238,13 +236,11 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if !again { // an interrupt ends the stream; the rows so far are learned
 		work, end = context.WithoutCancel(ctx), ctx.Done()
 	}
-	memory, undo := o.memory.Hold()
+	opt, undo := o.Options(a)
 	defer undo()
-	opt := dataset.Options{Label: o.label, End: end, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto, Memory: memory, Warn: func(s string) { a.Note("%s", s) }}
+	opt.Label, opt.End, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.label, end, o.features, o.exclude, o.positive, o.noBias
 	if m != nil {
-		opt.Spec = m.Spec()
-	} else {
-		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.features, o.exclude, o.positive, o.noBias
+		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}
 	in, err := dataset.Open(work, paths, opt)
 	if err != nil {
@@ -273,13 +269,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if f == nil {
 		return console.OfLearner(err)
 	}
-	r := newOnlineReport(f, err != nil)
-	r.total = time.Since(start).Seconds()
-	learn := report.Stage{Name: "learn", Seconds: r.total - load.Seconds, Rows: r.Rows}
-	if r.Errors != nil { // counting the errors takes another pass
-		learn.Name, learn.Rows = "learn and count errors", 2*r.Rows
-	}
-	r.stages = []report.Stage{load, learn}
+	r := newOnlineReport(f, err != nil, load, time.Since(start).Seconds())
 	if o.out != "" {
 		r.Model = &o.out
 		if err := console.SaveModel(ctx, f.Model, o.out); err != nil {
@@ -287,20 +277,12 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		}
 	}
 	bar.End()
-	return cmp.Or(o.print(ctx, a, f.Model, r, paths), err)
-}
-
-// print prints the report. With --report it also writes the report as HTML.
-func (o *onlineOptions) print(ctx context.Context, a *console.App, m *model.Model, r *onlineReport, paths []string) error {
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, m, r, paths)); err != nil {
+		if err := o.reporting.Write(ctx, o.page(a, f.Model, r, paths)); err != nil {
 			return err
 		}
 	}
-	if o.json {
-		return a.PrintJSON(r)
-	}
-	return a.Print(r.sheet().Bytes())
+	return cmp.Or(a.Report(o.json, r, r.sheet), err)
 }
 
 // sheet returns the report for people.
@@ -340,4 +322,83 @@ func (r *onlineReport) sheet() *console.Sheet {
 	}
 	s.Pairs(pairs...)
 	return s
+}
+
+// page returns the report of online as an HTML page.
+func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *plot.Page {
+	result := report.Result(r.sheet())
+	result.Tables[0].Caption = "Mistakes so far"
+	var rows, mistakes []float64
+	for _, p := range r.Progressive {
+		rows, mistakes = append(rows, float64(p.Rows)), append(mistakes, float64(p.Mistakes))
+	}
+	pictures := plot.Section{Heading: "Pictures", Figures: []*plot.Figure{plot.Mistakes(rows, mistakes)}}
+	if w := plot.Weights(m, 0); w != nil && len(m.Weights) == 1 {
+		pictures.Figures = append(pictures.Figures, w)
+	}
+	o.reporting.Interrupted = r.Interrupted
+	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
+		Sections: []plot.Section{result, pictures, report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), report.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
+}
+
+// onlineNames lists the learners of online, the perceptron first.
+func onlineNames() []string {
+	return append([]string{"perceptron"}, train.Names(train.Steps)...)
+}
+
+// learnerOptions lists the options of the learners of online. It leaves out order and epochs, since online makes one pass
+// in file order, and eta, which has its own flag.
+func learnerOptions() []*flags.LearnerOption {
+	var learners []*learner.Learner
+	for _, name := range onlineNames()[1:] {
+		learners = append(learners, train.Describe(name))
+	}
+	return slices.DeleteFunc(flags.LearnerOptions(learners), func(o *flags.LearnerOption) bool {
+		return slices.Contains([]string{"order", "epochs", "eta"}, o.Name)
+	})
+}
+
+// setLearner sets the learner of --algo. Its options are the options that the user gave, then the options of m, the
+// model to continue from.
+func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.Model) error {
+	l := train.Learner{Learner: &learner.Learner{}}
+	if o.algo.Value != onlineNames()[0] {
+		var err error
+		if l, err = train.Named(o.algo.Value); err != nil {
+			return err
+		}
+		l.Settings.Shared().Order, l.Settings.Shared().Epochs = learner.Cyclic, 1
+		o.learner = &l
+	}
+	var names []string
+	for _, option := range learnerOptions() {
+		names = append(names, option.Name)
+	}
+	for _, name := range append(names, "eta") {
+		flag, own := cmd.Flags().Lookup(name), l.Option(name)
+		switch {
+		case own == nil && flag.Changed && (name != "eta" || o.learner != nil):
+			a.Note("--%s has no effect with --algo %s", name, o.algo.Value)
+		case own == nil:
+		case flag.Changed:
+			if err := own.Set(l.Settings, flag.Value.String()); err != nil {
+				return console.Usagef("--%w", err)
+			}
+		case m != nil && m.Algorithm == l.Name:
+			if value := m.Options.Get(name); value != nil {
+				if err := own.Set(l.Settings, fmt.Sprint(value)); err != nil {
+					return fmt.Errorf("%s: %w", o.model, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// learn learns with the learner of --algo, or the perceptron with --eta if setLearner set none.
+func (o *onlineOptions) learn(ctx context.Context, src block.Source, opt train.Options) (*train.Trained, error) {
+	if o.learner != nil {
+		return train.Run(ctx, block.AssumeValid(src), *o.learner, opt)
+	}
+	return train.Run(ctx, block.AssumeValid(src), perceptron.New(perceptron.Options{Options: learner.Options{Eta: o.eta}}), opt)
 }

@@ -2,6 +2,7 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,10 +15,9 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/dataset/records"
-
-	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -26,18 +26,15 @@ import (
 )
 
 type predictOptions struct {
-	models []string // values of --model
-	flags.Machine
-	text      flags.Text
-	memory    flags.Size
+	flags.Scan
+	file      flags.RowsFile
+	models    []string // values of --model
 	model     string
-	out       string
 	keep      []string
 	score     bool
 	proba     bool
 	project   bool
 	threshold flags.Threshold // replaces the model's threshold
-	json      bool
 }
 
 // Predict returns the command that applies a model to data.
@@ -60,23 +57,16 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 	}
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(o.models) > 1 {
-			return console.Usagef("%d models: predict applies one, give --model once", len(o.models))
-		}
-		o.model = strings.Join(o.models, "")
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := console.LoadModel(cmd.Context(), o.model, o.memory.Bytes)
-		if err != nil {
+		m, err := console.LoadModel(cmd.Context(), o.model, o.Memory.Bytes)
+		switch {
+		case err != nil:
 			return err
-		}
-		if o.proba {
-			if err := checkProba(o.model, m); err != nil {
-				return err
-			}
-		}
-		if o.project && m.Projection == nil {
+		case o.proba && !m.HasProbabilities():
+			return fmt.Errorf("%s: %s, or write --score", o.model, console.NoProbabilities(m))
+		case o.project && m.Projection == nil:
 			return fmt.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
 		}
 		if o.threshold.By != "" {
@@ -90,7 +80,7 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.out, append(paths, o.model)); err != nil {
+		if err := console.Claim(a, o.file.Out, append(paths, o.model)); err != nil {
 			return err
 		}
 		return predictRows(cmd.Context(), a, &o, m, paths)
@@ -101,36 +91,30 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first.`,
 func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
-	f.StringVar(&o.out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+	o.file.AddOut(cmd)
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
 	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above this number, or its probability above this one. (default the threshold of the model, which is 0 unless it keeps one)")
 	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
 	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
 	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
 		"directions in which the classes differ most.")
-	f.BoolVar(&o.json, "json", false, "Print a report as one JSON object.")
-	o.text.AddTo(cmd)
-	o.memory.AddTo(cmd)
-	o.Machine.AddTo(cmd)
+	o.file.AddJSON(cmd)
+	o.Scan.AddTo(cmd)
 }
 
 func (o *predictOptions) check(args []string) error {
 	switch {
-	case o.model == "":
+	case len(o.models) > 1:
+		return console.Usagef("%d models: predict applies one, give --model once", len(o.models))
+	case strings.Join(o.models, "") == "":
 		return console.Usagef("--model is missing: name the file of a model")
 	case len(args) == 0:
 		return console.Usagef("no data: name a file, a glob or a directory")
-	case o.out == "":
-		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
-	case o.threshold.NeedsRows():
+	case o.file.Out != "" && o.threshold.NeedsRows():
 		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval --threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold, o.threshold.Threshold)
-	case o.json && console.ToStdout(o.out):
-		return console.Usagef("--json and --out %s both write to standard output: choose one", o.out)
 	}
-	if err := o.text.Check(); err != nil {
-		return err
-	}
-	return o.Machine.Apply()
+	o.model = o.models[0]
+	return cmp.Or(o.file.Check(), o.Scan.Check())
 }
 
 // A predictReport is the JSON object of predict --json.
@@ -153,20 +137,16 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 		return err
 	}
 	defer p.abort()
-	p.warn = func(s string) { a.Note("%s", s) }
-	memory, undo := o.memory.Hold()
+	opt, undo := o.Options(a)
 	defer undo()
-	p.live = console.ToStdout(o.out) && slices.Equal(paths, []string{"-"})
-	err = dataset.Scan(ctx, paths, dataset.Options{
-		Live: p.live, Spec: m.Spec(), Keep: o.keep, Workers: o.Workers, Text: o.text.Options(), Storage: dataset.Auto,
-		Memory:   max(1, memory-dataset.GroupBytes), // the writer takes the rest
-		Progress: bar.Reading("predicting"),
-		Warn:     p.warn,
-	}, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
+	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"})
+	opt.Live, opt.Spec, opt.Keep, opt.Progress = p.live, m.Spec(), o.keep, bar.Reading("predicting")
+	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
+	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
 		return err
 	}
-	if err := p.close(); err != nil {
+	if err := p.writer.Close(); err != nil {
 		return err
 	}
 	bar.End()
@@ -174,14 +154,8 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
 			humanize.Plural(p.missing, "row"))
 	}
-	r := predictReport{o.model, p.rows, o.out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
-	switch {
-	case o.json:
-		return a.PrintJSON(r)
-	case console.ToStdout(o.out):
-		return nil
-	}
-	return a.PrintLine("%s: predictions for %s in %s", o.out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
+	r := predictReport{o.model, p.rows, o.file.Out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
+	return o.file.Report(a, r, "%s: predictions for %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
 }
 
 // predictions writes the predictions of a model, block by block.
@@ -240,20 +214,26 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 			}
 		}
 	}
-	table := &tableOf{nullable: p.drops}
+	var fields []arrow.Field
+	var columns []arrow.Array
 	if kept != nil {
-		table.fields, table.columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
+		fields, columns = slices.Clone(kept.Schema().Fields()), slices.Clone(kept.Columns())
 	}
-	defer table.release()
-	p.addColumns(table, b, scores, predicted, valid)
-	schema := arrow.NewSchema(table.fields, nil)
+	own := len(columns)
+	p.columns(b, scores, predicted, valid, func(name string, column arrow.Array) {
+		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.drops}), append(columns, column)
+	})
+	schema := arrow.NewSchema(fields, nil)
 	if p.writer == nil {
 		if err := p.create(ctx, schema); err != nil {
 			return err
 		}
 	}
-	rec := array.NewRecord(schema, table.columns, int64(b.Len()))
+	rec := array.NewRecord(schema, columns, int64(b.Len()))
 	defer rec.Release()
+	for _, c := range columns[own:] { // rec holds them
+		c.Release()
+	}
 	p.rows += rec.NumRows()
 	if err := p.writer.Write(rec); err != nil || !p.live {
 		return err
@@ -261,45 +241,23 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 	return p.writer.Flush()
 }
 
-// A tableOf holds columns of the file to write. release releases the columns that add added.
-type tableOf struct {
-	fields   []arrow.Field
-	columns  []arrow.Array
-	added    []arrow.Array
-	nullable bool
-}
-
-func (t *tableOf) add(name string, column arrow.Array) {
-	t.fields = append(t.fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: t.nullable})
-	t.columns, t.added = append(t.columns, column), append(t.added, column)
-}
-
-func (t *tableOf) release() {
-	for _, c := range t.added {
-		c.Release()
-	}
-}
-
-// addColumns adds the columns with the predictions of a block: class, scores, probabilities and projections.
-func (p *predictions) addColumns(table *tableOf, b *block.Block, scores [][]float32, predicted []int, valid []bool) {
-	add := func(name string, numbers []float32) {
-		table.add(name, records.Floats(numbers, valid))
-	}
-	table.add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
+// columns calls add for each column with the predictions of a block: class, scores, probabilities and projections.
+func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []int, valid []bool, add func(name string, column arrow.Array)) {
+	add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
 	if p.o.score {
 		for c, name := range records.ScoreNames(p.spec.Classes) {
-			add(name, scores[c])
+			add(name, records.Floats(scores[c], valid))
 		}
 	}
 	if p.o.proba {
 		for class, odds := range predict.Probabilities(scores, p.odds) {
-			add(records.ProbabilityName(p.spec.Classes[class]), odds)
+			add(records.ProbabilityName(p.spec.Classes[class]), records.Floats(odds, valid))
 		}
 	}
 	for i, direction := range p.directions {
 		coordinates := make([]float32, b.Len())
 		b.Scores(direction, coordinates)
-		add(projectionName(i), coordinates)
+		add(projectionName(i), records.Floats(coordinates, valid))
 	}
 }
 
@@ -317,25 +275,15 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 		}
 	}
 	var err error
-	p.writer, err = dataset.Create(ctx, p.o.out, schema,
+	p.writer, err = dataset.Create(ctx, p.o.file.Out, schema,
 		dataset.WriterOptions{Label: records.PredictionName, Copied: schema.FieldIndices(records.PredictionName)[0], Warn: p.warn})
 	return err
 }
-
-func (p *predictions) close() error { return p.writer.Close() }
 
 func (p *predictions) abort() {
 	if p.writer != nil {
 		p.writer.Abort()
 	}
-}
-
-// checkProba returns an error unless a model has probabilities.
-func checkProba(path string, m *model.Model) error {
-	if m.HasProbabilities() {
-		return nil
-	}
-	return fmt.Errorf("%s: %s, or write --score", path, console.NoProbabilities(m))
 }
 
 // projectionName returns the name of the column with the coordinates along direction i.

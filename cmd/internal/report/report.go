@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/internal/parallel"
 
 	"halfspace/internal/blob"
@@ -50,7 +51,7 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 		return console.Usagef("--report and another option write %s: name another file", o.File)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		for _, v := range values(f) {
+		for _, v := range flags.Values(f) {
 			o.options = append(o.options, [2]string{"--" + f.Name, v})
 		}
 	})
@@ -58,19 +59,11 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 	return console.Claim(a, o.File, inputs)
 }
 
-// values returns the values of an option: one for each member of a list.
-func values(f *pflag.Flag) []string {
-	if list, ok := f.Value.(pflag.SliceValue); ok {
-		return list.GetSlice()
-	}
-	return []string{f.Value.String()}
-}
-
 // typed returns the command in the syntax of a shell, with the options that the user gave.
 func typed(cmd *cobra.Command, args []string) string {
 	var options, rest []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		for _, v := range values(f) {
+		for _, v := range flags.Values(f) {
 			switch f.Value.Type() {
 			case "bool":
 				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
@@ -82,30 +75,19 @@ func typed(cmd *cobra.Command, args []string) string {
 				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
 				fallthrough
 			default:
-				options = append(options, "--"+f.Name, quote(v))
+				options = append(options, "--"+f.Name, console.Quote(v))
 			}
 		}
 	})
 	dash := false // an argument looks like an option
 	for _, a := range args {
-		rest, dash = append(rest, quote(a)), dash || len(a) > 1 && a[0] == '-'
+		rest, dash = append(rest, console.Quote(a)), dash || len(a) > 1 && a[0] == '-'
 	}
 	words := slices.Concat([]string{cmd.CommandPath()}, rest, options)
 	if dash {
 		words = slices.Concat([]string{cmd.CommandPath()}, options, []string{"--"}, rest)
 	}
 	return strings.Join(words, " ")
-}
-
-// quote returns an argument in the syntax of a shell.
-func quote(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // Asked returns the section of the options that the user gave.

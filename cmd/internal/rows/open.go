@@ -2,6 +2,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -82,11 +83,27 @@ func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all
 // the files again; any other access reads a cache, which is temporary without --cache. Open sets the memory limit of
 // the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide left the rows unscaled.
 func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
-	r, err := open(ctx, a, o, paths, bar)
-	if c := &o.Columns; err == nil && c.KeepWide && unscaled(r.Spec().Preprocessing) {
+	opt := o.options(bar)
+	said := false // the files were read before and their warnings printed
+	opt.Warn = func(s string) {
+		if !said {
+			a.Warn(s)
+		}
+	}
+	r, err := open(ctx, a, o, paths, opt, bar)
+	if err != nil {
+		return r, err
+	}
+	if input := r.input; input != nil {
+		r.input = func() (*dataset.Input, error) {
+			said = true
+			return input()
+		}
+	}
+	if c := &o.Columns; c.KeepWide && unscaled(r.Spec().Preprocessing) {
 		c.Standardize = false
 	}
-	return r, err
+	return r, nil
 }
 
 // unscaled tells whether some features are numbers, and none is standardized.
@@ -98,36 +115,30 @@ func unscaled(p *schema.Preprocessing) bool {
 // time.
 const manyBytes = 64 << 20
 
-func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
-	opt := o.options(bar)
-	said := false // the files were read before and their warnings printed
-	opt.Warn = func(s string) {
-		if !said {
-			a.Note("%s", s)
-		}
-	}
+func open(ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, bar *console.Progress) (r *Rows, err error) {
 	written := func(rows, total int64) { bar.Rows("writing the cache", rows, total) }
 	s := &o.Storage
 	if s.cache != "" {
-		r, err := openCache(ctx, o, paths, opt, written)
-		if err == nil {
-			r.input = func() (*dataset.Input, error) {
-				said = true
-				return openInput(ctx, o, paths, opt)
-			}
+		if r, err = openCache(ctx, o, paths, opt, written); err == nil {
+			r.input = func() (*dataset.Input, error) { return openInput(ctx, o, paths, opt) }
 		}
 		return r, err
 	}
-	if a.Cluster != nil {
-		return openRemote(ctx, a, o, paths, opt, &said)
+	if a.Cluster != nil { // it also learns the data that features depend on
+		if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
+			return nil, err
+		}
 	}
 	in, err := openInput(ctx, o, paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	again := func() (*dataset.Input, error) {
-		said = true
-		return in, nil
+	again := func() (*dataset.Input, error) { return in, nil }
+	if a.Cluster != nil {
+		if r, err = Distribute(ctx, a, in); err == nil {
+			r.input = again
+		}
+		return r, err
 	}
 	count, err := rowsAtMost(ctx, s, in)
 	if err != nil {
@@ -158,26 +169,6 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 	return &Rows{f, in.Density(), f.Close, again}, nil
 }
 
-// openRemote opens the rows for a cluster. The cluster also learns the data that features depend on. When the rows are
-// read again, openRemote sets said, since their warnings are printed already.
-func openRemote(ctx context.Context, a *console.App, o *Options, paths []string, opt dataset.Options, said *bool) (r *Rows, err error) {
-	if opt.Cluster, err = a.Cluster(console.Files{}); err != nil {
-		return nil, err
-	}
-	in, err := openInput(ctx, o, paths, opt)
-	if err != nil {
-		return nil, err
-	}
-	if r, err = Distribute(ctx, a, in); err != nil {
-		return nil, err
-	}
-	r.input = func() (*dataset.Input, error) {
-		*said = true
-		return in, nil
-	}
-	return r, nil
-}
-
 // distributed is a stream whose rows a cluster reads too.
 type distributed struct {
 	*dataset.Stream
@@ -204,17 +195,18 @@ func Distribute(ctx context.Context, a *console.App, in *dataset.Input) (*Rows, 
 
 // options returns the options for package dataset.
 func (o *Options) options(bar *console.Progress) dataset.Options {
-	show := bar.Reading("loading")
-	if spec := o.Columns.spec; spec != nil {
-		return dataset.Options{Spec: spec, Label: o.Columns.label, SampleWeight: o.Columns.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
-			Memory: o.Storage.Memory.Limit(), Progress: show, Storage: dataset.Storage(o.form.Value)}
+	c := &o.Columns
+	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
+		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
+	if c.spec == nil {
+		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
+		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
+			opt.Exclude = slices.Concat(c.exclude, []string{by})
+		}
+		opt.Nulls, opt.Standardize, opt.KeepWide = schema.Nulls(c.nulls.Value), c.Standardize, c.KeepWide
+		opt.Categorical, opt.Cross, opt.HashTexts, opt.LearnedFrom = c.categorical, c.cross, c.hashTexts, o.LearnFromName
 	}
-	return dataset.Options{
-		Label: o.Columns.label, Features: o.Columns.features, Exclude: slices.Concat(o.Columns.exclude, o.Split.columns()), Positive: o.Columns.Positive, SampleWeight: o.Columns.SampleWeight,
-		NoBias: o.Columns.NoBias, Nulls: schema.Nulls(o.Columns.nulls.Value), Standardize: o.Columns.Standardize, KeepWide: o.Columns.KeepWide,
-		Categorical: o.Columns.categorical, Cross: o.Columns.cross, HashTexts: o.Columns.hashTexts, Workers: o.Workers, Text: o.Text.Options(), Memory: o.Storage.Memory.Limit(),
-		Progress: show, LearnedFrom: o.LearnFromName, Storage: dataset.Storage(o.form.Value),
-	}
+	return opt
 }
 
 // sizes returns a function that returns the bytes of the blocks of a number of rows.
@@ -288,4 +280,65 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 	}
 	data, err := block.Collect(ctx, f)
 	return &Rows{data, f.Density(), nil, nil}, err
+}
+
+// OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
+// they fit in addition to learned, and in a temporary cache otherwise.
+func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
+	own := *o
+	own.Columns.spec, own.Columns.label = learned.Spec(), learned.Spec().Label
+	opt := own.options(bar)
+	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }
+	in, err := dataset.Open(ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	count := in.Most()
+	if count < 0 {
+		if count, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
+	}
+	fits, err := budgetBeside(&o.Storage, count, sizes(&o.Storage, in), learned.Source)
+	if err != nil {
+		return nil, err
+	}
+	v := new(Rows)
+	if fits {
+		v.Source, err = in.Load(ctx)
+	} else if stream, bad := in.Stream(ctx); bad != nil {
+		return nil, bad
+	} else if f, bad := cache.Temporary(ctx, stream, func(rows int64) { bar.Rows("writing the validation's cache", rows, count) }); bad != nil {
+		return nil, bad
+	} else {
+		v = New(f, f.Close)
+	}
+	if err == nil && v.Rows() == 0 {
+		err = fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
+		v.Close()
+	}
+	return v, err
+}
+
+// budgetBeside tells whether count rows fit in memory in addition to the rows of learned, and sets the garbage
+// collector's memory limit. bytes returns the bytes of the blocks of a number of rows. It is an error if even the
+// blocks that are in use at one time don't fit.
+func budgetBeside(s *Storage, count int64, bytes func(rows int64) int64, learned block.Source) (fits bool, err error) {
+	cols := learned.Spec().Cols()
+	all, pass := bytes(count), block.InFlight*bytes(int64(block.Rows(cols)))
+	limit, used := s.Memory.Limit(), block.MemoryBytes(learned, s.Weighted)
+	if _, inMemory := learned.(*block.Data); !inMemory {
+		used = min(used, pass) + learner.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
+	} else if parted := s.parted(used); s.Memory.Bytes == 0 {
+		used = parted - used // the limit is relative to the memory that is available now
+	} else {
+		used = parted
+	}
+	if used+min(all, pass) > limit {
+		return false, fmt.Errorf("%s of memory is too little for these rows beside those that are learned from", humanize.Size(limit))
+	}
+	if fits = used+all <= limit/5*4; fits {
+		debug.SetMemoryLimit(min(limit, debug.SetMemoryLimit(-1)+all/4*5))
+	}
+	return fits, nil
 }

@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/schema"
+	"halfspace/train"
 )
 
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
@@ -78,11 +80,11 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
-		"fill with 0 (zero) or with the mean of the column (mean).", nullsNames()...)
+		"fill with 0 (zero) or with the mean of the column (mean).", words(schema.AllNulls)...)
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
-		"that takes an eighth of the memory or less.", storageNames()...)
+		"that takes an eighth of the memory or less.", words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
 	o.Text.AddTo(cmd)
 }
 
@@ -94,20 +96,12 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-func storageNames() []string {
-	var names []string
-	for _, s := range []dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse} {
-		names = append(names, string(s))
+// words returns the values of an option as texts.
+func words[S ~string](values []S) (all []string) {
+	for _, v := range values {
+		all = append(all, string(v))
 	}
-	return names
-}
-
-func nullsNames() []string {
-	var names []string
-	for _, n := range schema.AllNulls {
-		names = append(names, string(n))
-	}
-	return names
+	return all
 }
 
 // Check returns an error if an option can't be used. It sets the label if the data has a default label, and applies the
@@ -116,26 +110,80 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	}
-	if o.Columns.label == "" {
-		o.Columns.label = dataset.DefaultLabel(ctx, args)
+	c := &o.Columns
+	if c.label == "" {
+		c.label = dataset.DefaultLabel(ctx, args)
 	}
-	if o.Columns.spec != nil && o.Storage.cache != "" {
+	if c.spec != nil && o.Storage.cache != "" {
 		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
 	}
-	if o.Columns.label == "" {
+	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
-	if err := (dataset.Options{Categorical: o.Columns.categorical, Cross: o.Columns.cross}).Check(); err != nil {
+	if err := (dataset.Options{Categorical: c.categorical, Cross: c.cross}).Check(); err != nil {
 		return console.Usagef("--%w", err)
 	}
-	if o.Columns.hashTexts && len(o.Columns.cross) == 0 && !strings.Contains(o.Columns.categorical, "hash:") {
+	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
-	if err := o.Text.Check(); err != nil {
-		return err
-	}
-	if err := o.Storage.check(); err != nil {
+	if err := cmp.Or(o.Text.Check(), o.Storage.check()); err != nil {
 		return err
 	}
 	return o.Machine.Apply()
+}
+
+// Split are the options on which rows stay together when some are held back. Their columns aren't features.
+type Split struct {
+	Group   string // column of groups
+	OrderBy string // column of times
+	how     flags.Choice
+}
+
+// AddTo adds the flags.
+func (s *Split) AddTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
+	flags.AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
+		"--cv 5 then cuts the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
+	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts such as 2006-01-02.")
+}
+
+// InOrder tells whether rows are held back in order of time.
+func (s *Split) InOrder() bool { return s.how.Value == "time" }
+
+// Check returns an error if the options exclude each other.
+func (s *Split) Check() error {
+	if s.Group != "" && (s.InOrder() || s.OrderBy != "") {
+		return console.Usagef("--group with --split time or --order-by: leave one of them out")
+	}
+	return nil
+}
+
+// Name describes how rows are held back, as part of a cache's key.
+func (s *Split) Name() string {
+	switch {
+	case s.Group != "":
+		return ", groups of " + s.Group
+	case s.OrderBy != "":
+		return ", in order of " + s.OrderBy
+	case s.InOrder():
+		return ", in order"
+	}
+	return ""
+}
+
+// ReadSplit reads the column of --group or --order-by, and returns how rows are held back.
+func ReadSplit(ctx context.Context, o *Options, paths []string, bar *console.Progress) (s train.Split, err error) {
+	by := &o.Split
+	column := cmp.Or(by.Group, by.OrderBy)
+	if column == "" {
+		return train.Split{InOrder: by.InOrder()}, nil
+	}
+	ranks, err := o.options(bar).Ranks(ctx, paths, column, by.OrderBy != "")
+	if s.Column = column; by.Group != "" {
+		s.Groups = ranks
+	} else {
+		s.Times = ranks
+	}
+	return s, err
 }

@@ -1,6 +1,8 @@
 package rows
 
-import "testing"
+import (
+	"testing"
+)
 
 // TestLearned: rows are counted once more for each fold where features may be learned from them.
 func TestLearned(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
 	"halfspace/train/learner"
@@ -33,17 +32,16 @@ type Storage struct {
 
 // check returns an error if --cache can't be used.
 func (s *Storage) check() error {
-	out := s.Out
-	if s.cache == "" {
-		return nil
-	}
-	if console.ToStdout(s.cache) {
+	if s.cache != "" && console.ToStdout(s.cache) {
 		return console.Usagef("--cache is %s: name a file", s.cache)
 	}
+	if s.cache == "" || s.Out == "" {
+		return nil
+	}
 	a, errA := os.Stat(s.cache)
-	b, errB := os.Stat(out)
-	if out != "" && (filepath.Clean(out) == filepath.Clean(s.cache) || errA == nil && errB == nil && os.SameFile(a, b)) {
-		return console.Usagef("--cache and --out are both %s: name two files", out)
+	b, errB := os.Stat(s.Out)
+	if filepath.Clean(s.Out) == filepath.Clean(s.cache) || errA == nil && errB == nil && os.SameFile(a, b) {
+		return console.Usagef("--cache and --out are both %s: name two files", s.Out)
 	}
 	return nil
 }

@@ -31,17 +31,17 @@ func TestBudget(t *testing.T) {
 // always does.
 func TestBudgetShards(t *testing.T) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	const cols, runs = 256, 100 // a block is two runs of 4 MiB
+	const cols, chunks = 256, 100 // a block is two chunks of 4 MiB
 	bytes := func(rows int64) int64 { return block.Bytes(rows, cols, false) }
-	run := bytes(block.ChunkRows)
+	chunk := bytes(block.ChunkRows)
 	for _, c := range []struct {
-		runs         int64 // that fit in memory
+		chunks       int64 // that fit in memory
 		shards, want int64
 		fits         bool
 	}{{8, 4, 1, false}, {9, 1, 1, true}, {9, 4, 1, true}, {14, 4, 2, true}, {18, 4, 4, true}, {18, 0, 0, true}} {
 		s := &Storage{Access: learner.AnyOrder, Shards: c.shards}
-		s.Memory.Bytes = c.runs * run
-		inMemory, err := budget(s, runs*block.ChunkRows, cols, bytes)
+		s.Memory.Bytes = c.chunks * chunk
+		inMemory, err := budget(s, chunks*block.ChunkRows, cols, bytes)
 		if inMemory || (err == nil) != c.fits || s.Shards != c.want {
 			t.Errorf("%+v: in memory %t, error %v, %d shards", c, inMemory, err, s.Shards)
 		}

@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"halfspace/train"
+	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
-	"halfspace/train/learner"
+	"halfspace/predict"
+	"halfspace/train"
 )
 
-// check returns an error if an option can't be used.
+// check returns an error if an option can't be used, and sets the learner.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo") && o.init == ""
 	if err := o.Options.Check(cmd.Context(), args); err != nil {
@@ -42,111 +44,211 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		o.share = share
 	}
-	if console.ToStdout(o.out) {
-		return console.Usagef("--out is %s: name a file for the model", o.out)
-	}
-	return o.checkLearner(cmd)
-}
-
-// checkLearner returns an error if an option can't be used with the learner, and sets the learner.
-func (o *trainOptions) checkLearner(cmd *cobra.Command) error {
 	l := train.Describe(o.algo.Value)
-	if l.NeedsBias != "" && o.Columns.NoBias {
+	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	switch {
+	case console.ToStdout(o.out):
+		return console.Usagef("--out is %s: name a file for the model", o.out)
+	case l.NeedsBias != "" && o.Columns.NoBias:
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
+	case o.multiclass.Value == "joint" && !l.Joint:
+		var others []string
+		for _, l := range train.Learners {
+			if l.Joint {
+				others = append(others, l.Name)
+			}
+		}
+		return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
+	case o.Columns.SampleWeight != "" && l.NoWeights != "":
+		return console.Usagef("--sample-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
+	case len(o.classWeight) > 0 && l.NoWeights != "":
+		return console.Usagef("--class-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	}
-	if err := o.checkMulticlass(l); err != nil {
-		return err
-	}
-	if err := o.checkWeights(l); err != nil {
+	if err := o.readWeights(); err != nil {
 		return err
 	}
 	return o.setLearner(cmd)
 }
 
-// openValidation opens the validation rows: the rows of paths, or the share that --validation holds out. Without both
-// it returns empty Rows.
-func openValidation(ctx context.Context, a *console.App, o *trainOptions, paths []string, learned *rows.Rows,
-	bar *console.Progress) (*rows.Rows, error) {
-	switch {
-	case o.share > 0:
-		v := new(rows.Rows)
-		return v, holdOut(ctx, o, learned, v, bar)
-	case len(paths) == 0:
-		return new(rows.Rows), nil
+// openValidation opens the validation rows, if there are any: the rows of paths, or the share that --validation holds out
+// of the training rows.
+func (t *trainer) openValidation(ctx context.Context, paths []string) (err error) {
+	if t.share == 0 {
+		if t.validation = new(rows.Rows); len(paths) > 0 {
+			t.validation, err = rows.OpenValidation(ctx, t.App, &t.Options, paths, t.data, t.bar)
+		}
+		return err
 	}
-	return rows.OpenValidation(ctx, a, &o.Options, paths, learned, bar)
-}
-
-// holdOut moves a share of the rows from learned to validation.
-func holdOut(ctx context.Context, o *trainOptions, learned, validation *rows.Rows, bar *console.Progress) error {
-	opt := o.fitOptions(nil, bar)
-	opt.HoldOut = o.share
-	all := *learned
-	parts, err := train.HoldOut(ctx, all.Source, o.learner, opt)
+	opt, all := t.fitOptions(), t.data
+	opt.HoldOut = t.share
+	parts, err := train.HoldOut(ctx, all.Source, t.learner, opt)
 	if errors.Is(err, train.ErrEmptyShare) {
-		return fmt.Errorf("%s of %s %w: take another share, or another --seed", o.validation, humanize.Plural(all.Rows(), "row"), err)
+		return fmt.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation, humanize.Plural(all.Rows(), "row"), err)
 	}
 	if err != nil {
 		return err
 	}
-	density := learned.Density
-	*learned, *validation = *rows.New(parts.Kept, nil), *rows.New(parts.Held, parts.Close)
-	learned.Density = density
+	t.data, t.validation = rows.New(parts.Kept, nil), rows.New(parts.Held, parts.Close)
+	t.data.Density = all.Density
 	return all.Close()
 }
 
 // balanced is the value of --class-weight that gives all classes the same total weight.
 const balanced = "balanced"
 
-// checkWeights returns an error if the options on weights can't be used, and reads the class weights.
-func (o *trainOptions) checkWeights(l *learner.Learner) error {
-	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
-	if o.Storage.Weighted && l.NoWeights != "" {
-		name := "sample-weight"
-		if o.Columns.SampleWeight == "" {
-			name = "class-weight"
-		}
-		return console.Usagef("--%s with --algo %s, %s: leave it out", name, l.Name, l.NoWeights)
-	}
-	var err error
-	_, o.weights, err = classWeights(o.classWeight)
-	return err
+// judging holds the options of train and compare on folds, on the score that judges, on chance and on class weights.
+type judging struct {
+	folds       int
+	score       flags.Choice
+	seed        uint64
+	classWeight []string
+
+	balanced bool               // --class-weight is balanced
+	weights  map[string]float64 // values of --class-weight, by class
 }
 
-// classWeights reads the value of --class-weight: the weights of classes, or balanced.
-func classWeights(items []string) (isBalanced bool, weights map[string]float64, err error) {
-	if len(items) == 1 && items[0] == balanced {
-		return true, nil, nil
-	}
-	for _, item := range items {
-		class, weight, err := classWeight(item)
-		if err != nil {
-			return false, nil, err
-		}
-		if weights == nil {
-			weights = map[string]float64{}
-		}
-		if weights[class] > 0 {
-			return false, nil, console.Usagef("--class-weight %s: the class is named twice: name it once", item)
-		}
-		weights[class] = weight
-	}
-	return false, weights, nil
+// addScore adds --score. The help begins with lead and ends with more.
+func (o *judging) addScore(cmd *cobra.Command, lead, more string) {
+	scores := append([]string{autoName}, train.Scores...)
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` "+lead+": "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors."+more, scores...)
 }
 
-func (o *trainOptions) balanced() bool {
-	return len(o.classWeight) == 1 && o.classWeight[0] == balanced
+// addWeights adds --class-weight. where says in the help in which places the weights count.
+func (o *judging) addWeights(f *pflag.FlagSet, where string) {
+	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number"+where+". balanced takes, for k classes, "+
+		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 }
 
-// classWeight reads an item of --class-weight, CLASS=NUMBER.
-func classWeight(item string) (class string, weight float64, err error) {
-	i := strings.LastIndexByte(item, '=')
-	if i < 0 {
-		return "", 0, console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
+func (o *judging) addSeed(f *pflag.FlagSet) {
+	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+}
+
+// figure returns the score to judge by, or "" for the learner's own.
+func (o *judging) figure() string {
+	if o.score.Value == autoName {
+		return ""
 	}
-	weight, err = decimal.Parse(item[i+1:])
-	if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
-		return "", 0, console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
+	return o.score.Value
+}
+
+// readWeights reads the value of --class-weight: the weights of classes, or balanced.
+func (o *judging) readWeights() error {
+	if o.balanced = slices.Equal(o.classWeight, []string{balanced}); o.balanced {
+		return nil
 	}
-	return item[:i], weight, nil
+	for _, item := range o.classWeight {
+		i := strings.LastIndexByte(item, '=')
+		if i < 0 {
+			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
+		}
+		weight, err := decimal.Parse(item[i+1:])
+		if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
+			return console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
+		}
+		if o.weights == nil {
+			o.weights = map[string]float64{}
+		}
+		if o.weights[item[:i]] > 0 {
+			return console.Usagef("--class-weight %s: the class is named twice: name it once", item)
+		}
+		o.weights[item[:i]] = weight
+	}
+	return nil
+}
+
+// loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
+// the type, and the learner if --algo isn't given.
+func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
+	if o.init == "" {
+		return nil
+	}
+	m, err := console.LoadModel(cmd.Context(), o.init, o.Storage.Memory.Bytes)
+	if err != nil {
+		return err
+	}
+	if m.Expansion != nil || m.Voters != nil {
+		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+	}
+	if !cmd.Flags().Changed("algo") {
+		o.algo.Value = m.Algorithm
+		if m.Algorithm == train.OnlineName {
+			o.algo.Value = "perceptron"
+		}
+		if train.Describe(o.algo.Value) == nil {
+			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+		}
+	}
+	if !slices.Contains(train.Beginners(), o.algo.Value) {
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(train.Beginners()))
+	}
+	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
+		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
+	}
+	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {
+		if cmd.Flags().Changed(name) {
+			a.Note("--%s has no effect with --init: the model has its own", name)
+		}
+	}
+	o.begin = m
+	o.Columns.Follow(m.Spec())
+	return nil
+}
+
+// holdsBack tells whether rows are held back.
+func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
+
+// noteSplit notes that the options on splitting have no effect, if no rows are held back.
+func (o *trainOptions) noteSplit(a *console.App) {
+	if o.holdsBack() {
+		return
+	}
+	for _, s := range [][2]string{{"group", o.Split.Group}, {"order-by", o.Split.OrderBy}} {
+		if s[1] != "" {
+			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1", s[0], s[1])
+		}
+	}
+	if o.Split.InOrder() {
+		a.Note("--split has no effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1")
+	}
+}
+
+// kept returns the choice of the rows that remain for the training after --validation held out its share.
+func (o *trainOptions) kept(counts []int64) func(class int) bool {
+	has, err := o.split.HoldOut(o.seed, o.share, counts)
+	if err != nil { // the files changed: train.HoldOut reports it
+		return func(int) bool { return true }
+	}
+	return has.Others()
+}
+
+// thresholdName is the option of the model's threshold. Winnow has an option with the same name for its own threshold,
+// a number.
+const thresholdName = "threshold"
+
+// thresholdUsage is the help text of --threshold for learners other than winnow.
+const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the exports obey: this number, the score of a probability (p=0.3), " +
+	"or the score with the best F1 (f1) or the least cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
+
+// choosesThreshold tells whether held-out folds choose the threshold.
+func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }
+
+// checkThreshold returns an error if --threshold can't be used with the other options.
+func (o *trainOptions) checkThreshold() error {
+	switch {
+	case o.threshold.By == predict.ByProbability && !o.calibrates() && !o.learner.HasOdds():
+		return console.Usagef("--threshold %v with --algo %s, which has no probabilities: add --calibrate platt, or give a score", o.threshold, o.learner.Name)
+	case !o.choosesThreshold():
+	case o.validation != "" && o.learner.Judges:
+		return console.Usagef("--threshold %v with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
+			"leave one of them out, or choose the threshold with eval --save-threshold", o.threshold, o.learner.Name)
+	case o.init != "":
+		return console.Usagef("--threshold %v with --init, whose model may have seen the folds: choose the threshold with eval --save-threshold", o.threshold)
+	}
+	return nil
+}
+
+// holdsFolds tells whether the training deals the rows into folds: for a cross-validation, a calibration or a
+// threshold.
+func (o *trainOptions) holdsFolds() bool {
+	return o.folds > 0 || o.calibrates() || o.choosesThreshold()
 }

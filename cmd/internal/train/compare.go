@@ -3,6 +3,7 @@ package train
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -12,31 +13,24 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"halfspace/dataset"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/plot"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 
 type compareOptions struct {
 	rows.Options
-	folds       int
-	seed        uint64
-	json        bool
-	score       flags.Choice
-	algo, skip  []string // names of learners
-	classWeight []string
-	reporting   report.Options
-
-	balanced bool
-	weights  map[string]float64 // values of --class-weight, by class
+	judging
+	json       bool
+	algo, skip []string // names of learners
+	reporting  report.Options
 }
 
 // An entrant is a learner that compare tries, with options that bound its time.
@@ -125,7 +119,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
 			return err
 		}
-		best := func() string { return "halfspace train " + quoted(args) + givenOptions(cmd, &o) }
+		best := func() string { return "halfspace train " + console.Quote(args...) + givenOptions(cmd, &o) }
 		return compareAs(cmd.Context(), a, &o, paths, best)
 	}
 	return cmd
@@ -135,13 +129,11 @@ func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.AddTo(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
-	scores := append([]string{autoName}, train.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Rank the learners by this figure on the held-back rows: "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors.", scores...)
+	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
 	f.StringSliceVar(&o.skip, "skip", nil, "`NAME,...` Leave these learners out.")
-	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number, in the trainings and in the figures. balanced takes, for k classes, "+
-		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
-	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+	o.addWeights(f, ", in the trainings and in the figures")
+	o.addSeed(f)
 	o.Split.AddTo(cmd)
 	o.reporting.AddFlag(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
@@ -155,10 +147,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	if o.folds < 2 {
 		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
 	}
-	if err = o.Split.Check(); err != nil {
-		return err
-	}
-	if o.balanced, o.weights, err = classWeights(o.classWeight); err != nil {
+	if err = cmp.Or(o.Split.Check(), o.readWeights()); err != nil {
 		return err
 	}
 	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
@@ -195,7 +184,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Columns.Learned()
-	split, err := splitOf(ctx, &o.Options, paths, bar)
+	split, err := rows.ReadSplit(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
@@ -222,7 +211,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return c.nobody()
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Columns.SampleWeight}, Split: split,
-		CV: o.crossValidation(), Watch: train.Watch{Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}}
+		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: func(text string) { a.Warn(console.AsTyped(text)) }, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data.Refiter(), opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
@@ -244,24 +233,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 			return bad
 		}
 	}
-	if o.json {
-		return cmp.Or(a.PrintJSON(c), err)
-	}
-	return cmp.Or(a.Print(c.sheet().Bytes()), err)
-}
-
-// crossValidation returns the options for judging the learners.
-func (o *compareOptions) crossValidation() train.CV {
-	cv := train.CV{Folds: o.folds, Bounded: len(o.algo) == 0}
-	if o.score.Value != autoName {
-		cv.Score = o.score.Value
-	}
-	return cv
-}
-
-// others tells whether the entrant needs another number of classes.
-func (e *entrant) others(classes int) bool {
-	return e.classes != 0 && min(classes, 3) != e.classes
+	return cmp.Or(a.Report(o.json, c, c.sheet), err)
 }
 
 // name returns the name of the learner.
@@ -284,7 +256,7 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 // rows to LeftOut, with the reason.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []train.Learner, names []string, err error) {
 	for _, e := range entrants {
-		if e.others(len(spec.Classes)) || !o.wants(e.name()) {
+		if e.classes != 0 && e.classes != min(len(spec.Classes), 3) || !o.wants(e.name()) {
 			continue
 		}
 		if reason := e.unfit(o, c.Rows); reason != "" {
@@ -324,30 +296,221 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split"}, f.Name) {
 			return
 		}
-		value := f.Value.String()
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), ",")
-		}
-		switch {
-		case f.Value.Type() == "bool" && value == "true":
-			text.WriteString(" --" + f.Name)
-		case f.Value.Type() == "bool":
-			text.WriteString(" --" + f.Name + "=" + value)
-		default:
-			text.WriteString(" --" + f.Name + " " + quoted([]string{value}))
+		value := strings.Join(flags.Values(f), ",")
+		if f.Value.Type() == "bool" {
+			text.WriteString(strings.TrimSuffix(" --"+f.Name+"="+value, "=true"))
+		} else {
+			text.WriteString(" --" + f.Name + " " + console.Quote(value))
 		}
 	})
 	return text.String()
 }
 
-// quoted returns words, separated by spaces, with the quotes that a shell needs.
-func quoted(words []string) string {
-	var typed []string
-	for _, w := range words {
-		if w == "" || strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,:=+@%") != "" {
-			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-		typed = append(typed, w)
+// A comparison is the JSON object of compare --json.
+type comparison struct {
+	Rows        int64           `json:"rows"`
+	Features    int             `json:"features"`
+	Folds       int             `json:"folds"`
+	Split       string          `json:"split,omitempty"` // see train.CrossValidation
+	Standardize bool            `json:"standardize"`
+	Score       string          `json:"score"`    // the score by which the learners are ranked; see train.Scores
+	Learners    []contestant    `json:"learners"` // the best first
+	LeftOut     []leftOut       `json:"left_out"`
+	Baseline    *train.Baseline `json:"baseline"`
+	Best        string          `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Interrupted bool            `json:"interrupted,omitempty"` // the learners were judged on only some folds
+	Seconds     float64         `json:"seconds"`
+}
+
+// A contestant is the result of a learner. Undefined figures are null. With weights of rows or classes, AUC, LogLoss
+// and ErrorWeight are by weight.
+type contestant struct {
+	Options     string    `json:"options"`
+	Folds       int       `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
+	Score       *float64  `json:"score"`              // mean over the folds
+	StdError    *float64  `json:"std_error"`          // standard error of Score
+	Unranked    string    `json:"unranked,omitempty"` // the reason why there is no score
+	Errors      int64     `json:"errors"`             // over all rows, each predicted by a model of the other folds
+	ErrorWeight *float64  `json:"error_weight,omitempty"`
+	Accuracy    float64   `json:"accuracy"`
+	AUC         *float64  `json:"auc"` // mean over the folds; with more than two classes, mean of each class versus the rest
+	LogLoss     *float64  `json:"log_loss"`
+	Seconds     float64   `json:"seconds"`       // of one training: the mean over the folds
+	Total       float64   `json:"total_seconds"` // of all trainings and of judging their models
+	folds       []float64 // the score of each fold
+}
+
+type leftOut struct {
+	Options string `json:"options"`
+	Reason  string `json:"reason"`
+}
+
+// nobody returns the error for the case that no learner was judged.
+func (c *comparison) nobody() error {
+	var reasons []string
+	for _, l := range c.LeftOut {
+		reasons = append(reasons, l.name()+": "+l.Reason)
 	}
-	return strings.Join(typed, " ")
+	return fmt.Errorf("no learner was judged: %s", strings.Join(reasons, "; "))
+}
+
+func (l *leftOut) name() string    { return strings.TrimPrefix(l.Options, "--algo ") }
+func (l *contestant) name() string { return strings.TrimPrefix(l.Options, "--algo ") }
+
+// add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal learners
+// keep their order.
+func (c *comparison) add(names []string, cv *train.CrossValidation) {
+	c.Score = cv.Score
+	for i := range cv.Points {
+		p := &cv.Points[i]
+		if p.Errors == nil {
+			c.LeftOut = append(c.LeftOut, leftOut{names[i], whyLeftOut(names[i], p)})
+			continue
+		}
+		folds := len(p.FoldAccuracy)
+		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.Lacks, Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
+			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
+			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.Total, folds: p.FoldScores()}
+		if c.Interrupted {
+			l.Folds = folds
+		}
+		if p.Score == nil && p.Lacks == "" {
+			l.Unranked = "has no fold in which the score is defined"
+		}
+		c.Learners = append(c.Learners, l)
+	}
+	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
+		byScore := least(x.Score, y.Score)
+		if train.Greatest(c.Score) && x.Score != nil && y.Score != nil {
+			byScore = -byScore
+		}
+		return cmp.Or(byScore, least(x.LogLoss, y.LogLoss))
+	})
+}
+
+// least orders figures, the least first, and figures that don't exist last.
+func least(x, y *float64) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
+	}
+	return cmp.Compare(*x, *y)
+}
+
+// whyLeftOut returns the reason why a learner has no result.
+func whyLeftOut(name string, p *train.Point) string {
+	if slow := (*train.TooSlow)(nil); errors.As(p.Failure(), &slow) {
+		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
+	}
+	return cmp.Or(console.AsTyped(p.Failed), "interrupted before its first fold was judged")
+}
+
+// sheet returns the report for people.
+func (c *comparison) sheet() *console.Sheet {
+	s := new(console.Sheet)
+	how := "as they are"
+	if c.Standardize {
+		how = "standardized"
+	}
+	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how, foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
+	s.Table(c.table())
+	if len(c.LeftOut) > 0 || c.last().Unranked != "" {
+		s.Line("")
+	}
+	var lacking []string
+	for i, l := range c.Learners {
+		if lacking = append(lacking, l.name()); l.Unranked == "" {
+			lacking = nil
+		} else if i == len(c.Learners)-1 || c.Learners[i+1].Unranked != l.Unranked {
+			s.Line("Not ranked by %s: %s: each %s", c.Score, strings.Join(lacking, ", "), l.Unranked)
+			lacking = nil
+		}
+	}
+	for _, l := range c.LeftOut {
+		s.Line("Left out: %s: %s", l.name(), l.Reason)
+	}
+	if c.Score == train.ByErrors && c.Learners[0].Accuracy <= c.Baseline.Accuracy {
+		s.Line("\nNo learner is better than the baseline.")
+	}
+	if c.Best == "" {
+		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
+	} else {
+		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.Visible(c.Best) + "\n") // never shortened: people copy it
+	}
+	return s
+}
+
+func (c *comparison) last() *contestant { return &c.Learners[len(c.Learners)-1] }
+
+// table returns the table of the learners and the baseline. If the score isn't one of the usual columns, it gets a
+// column before the errors.
+func (c *comparison) table() [][]string {
+	column := func(head, baseline string, cell func(l *contestant) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string {
+			if i == len(c.Learners) {
+				return baseline
+			}
+			return cell(&c.Learners[i])
+		}}
+	}
+	b, usual := c.Baseline, slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score)
+	return console.Columns(len(c.Learners)+1,
+		column("learner", "always "+schema.NameClass(b.Class), (*contestant).name),
+		column(scoreNames[c.Score], "-", func(l *contestant) string { return scoreText(l.Score) }).If(!usual),
+		column("errors", humanize.Count(b.Errors), func(l *contestant) string { return humanize.Count(l.Errors) }),
+		column("weight", "-", func(l *contestant) string {
+			if l.ErrorWeight == nil {
+				return "-"
+			}
+			return humanize.Real(*l.ErrorWeight)
+		}).If(c.Learners[0].ErrorWeight != nil),
+		column("accuracy", humanize.Percent(b.Accuracy), func(l *contestant) string { return humanize.Percent(l.Accuracy) }),
+		column("AUC", "-", func(l *contestant) string { return scoreText(l.AUC) }),
+		column("log loss", "-", func(l *contestant) string { return scoreText(l.LogLoss) }),
+		column("train s", "-", func(l *contestant) string { return humanize.Fixed(l.Seconds, 3) }),
+		column("total s", "-", func(l *contestant) string { return humanize.Fixed(l.Total, 3) }),
+		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))
+}
+
+// page returns the report as an HTML page.
+func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *plot.Page {
+	result := report.Result(c.sheet())
+	result.Tables[0].Caption = "Learners, the best first, and the baseline"
+	for _, line := range strings.Split(c.sheet().String(), "\n") {
+		if strings.HasPrefix(line, "Left out: ") || strings.HasPrefix(line, "Not ranked ") || strings.HasPrefix(line, "No learner ") {
+			result.Text = append(result.Text, line)
+		}
+	}
+	p := &plot.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
+		Sections: []plot.Section{result}}
+	if c.Best != "" {
+		p.Sections = append(p.Sections, plot.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
+	}
+	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
+	for i, class := range classes {
+		data = append(data, [2]string{"class " + class.Text, humanize.Plural(counts[i], "row")})
+	}
+	p.Sections = append(p.Sections, report.Data(a, paths, data))
+	var stages []report.Stage
+	for _, l := range c.Learners {
+		stages = append(stages, report.Stage{Name: l.name(), Seconds: l.Total})
+	}
+	p.Sections = append(p.Sections, report.Time(stages, c.Seconds, nil), o.reporting.Asked(), o.reporting.Repeat())
+	return p
+}
+
+// figure draws the scores of the ranked learners, with the scores of the folds.
+func (c *comparison) figure() *plot.Figure {
+	var scores []plot.Score
+	for _, l := range c.Learners {
+		if l.Score != nil {
+			scores = append(scores, plot.Score{Name: strings.TrimSuffix(l.name(), " --order shuffle --epochs 10"), Mean: *l.Score, Folds: l.folds})
+		}
+	}
+	return plot.Scores(c.Score, scores)
 }

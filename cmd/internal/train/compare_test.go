@@ -21,13 +21,6 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
-// TestQuoted: words are typed so that a shell makes them of it.
-func TestQuoted(t *testing.T) {
-	if got, want := quoted([]string{"a.csv", "my file", "it's", "x*", ""}), `a.csv 'my file' 'it'\''s' 'x*' ''`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // TestInterruptedCompare: an interrupted comparison has the figures of the folds so far, and its table says how many they are.
 func TestInterruptedCompare(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,12 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
-
 	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 
@@ -54,7 +52,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		}
 		shared := learners[i].Settings.Shared()
 		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
-		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.Access())
+		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.access())
 	}
 	o.learners = learners
 	if len(o.axes) == 0 {
@@ -78,25 +76,16 @@ func (o *trainOptions) limitShards(a *console.App) {
 	}
 }
 
-// crossValidation returns the options of the cross-validation.
-func (o *trainOptions) crossValidation() train.CV {
-	cv := train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.oneError}
-	if o.score.Value != autoName {
-		cv.Score = o.score.Value
-	}
-	return cv
-}
-
 // checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
 // score.
 func (o *trainOptions) checkScore() error {
 	penalty := func(a train.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
 	switch {
-	case o.score.Value != autoName && o.score.Value != "" && o.folds == 0:
+	case o.figure() != "" && o.folds == 0:
 		return console.Usagef("--score without --cv, --grid or --path: add one of them")
 	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
 		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
-	case o.score.Value == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
+	case o.figure() == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
 		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
 	}
 	return nil
@@ -249,48 +238,42 @@ func (o *trainOptions) gridNames() (names []string) {
 
 // gridTable returns a table of the grid's points.
 func gridTable(cv *train.CrossValidation) [][]string {
-	head := []string{"options", "errors", "accuracy", "std error", "chosen"}
-	weighted, figure := cv.Points[cv.Chosen].ErrorWeight != nil, scoreNames[cv.Score]
-	if figure != "" {
-		head = slices.Insert(head, 3, figure)
+	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
+		return console.Column{Head: head, Cell: func(i int) string {
+			if cv.Points[i].Failed != "" {
+				return failed
+			}
+			return cell(&cv.Points[i])
+		}}
 	}
-	if weighted {
-		head = slices.Insert(head, 2, "weight")
-	}
-	rows := [][]string{head}
-	for i, p := range cv.Points {
-		if p.Failed != "" {
-			rows = append(rows, append([]string{p.Learner.VariedText(), "failed"}, make([]string, len(head)-2)...))
-			continue
-		}
-		row := []string{p.Learner.VariedText(), humanize.Count(*p.Errors), humanize.Percent(*p.Accuracy), errorText(cv.Score, p.StdError), ""}
-		if i == cv.Chosen {
-			row[4] = "*"
-		}
-		if figure != "" {
-			row = slices.Insert(row, 3, scoreText(p.Score))
-		}
-		if weighted {
-			row = slices.Insert(row, 2, humanize.Real(*p.ErrorWeight))
-		}
-		rows = append(rows, row)
-	}
-	return rows
+	figure := scoreNames[cv.Score]
+	return console.Columns(len(cv.Points),
+		console.Column{Head: "options", Cell: func(i int) string { return cv.Points[i].Learner.VariedText() }},
+		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
+		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.Chosen].ErrorWeight != nil),
+		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
+		column(figure, "", func(p *train.Point) string { return scoreText(p.Score) }).If(figure != ""),
+		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
+		column("chosen", "", func(p *train.Point) string {
+			if p == &cv.Points[cv.Chosen] {
+				return "*"
+			}
+			return ""
+		}))
 }
 
 // scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
 var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision", train.ByF1: "F1", train.ByMacroF1: "macro F1",
 	train.ByMeanF1: "weighted F1", train.ByBalanced: "balanced accuracy"}
 
-// pathScore names the score by which a point of the path was chosen, with its value. It returns nil if the loss was
+// pathScore names the score by which a point of the path was chosen, with its value. It returns "" if the loss was
 // used.
-func pathScore(p *train.Path) []string {
+func pathScore(p *train.Path) string {
 	if p == nil || p.Score == "" {
-		return nil
+		return ""
 	}
 	best := p.Points[p.Chosen]
-	name := cmp.Or(scoreNames[p.Score], "share of errors")
-	return []string{"chosen by", name + " " + withError(best.Score, best.ScoreError)}
+	return cmp.Or(scoreNames[p.Score], "share of errors") + " " + withError(best.Score, best.ScoreError)
 }
 
 // scoreText returns the value of a score, or a dash if it is undefined.
@@ -320,16 +303,6 @@ func errorText(score string, v *float64) string {
 	return scoreText(v)
 }
 
-// gridFailures returns the reason for each point that failed.
-func gridFailures(cv *train.CrossValidation) (lines []string) {
-	for _, p := range cv.Points {
-		if p.Failed != "" {
-			lines = append(lines, p.Failed)
-		}
-	}
-	return lines
-}
-
 // foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the
 // two.
 func foldsOf(folds int, split, each string) string {
@@ -342,13 +315,21 @@ func foldsOf(folds int, split, each string) string {
 	return fmt.Sprintf("%d folds%sthe others", folds, each)
 }
 
-// foldsText returns the errors of the chosen point and the range of its folds' accuracies.
-func foldsText(cv *train.CrossValidation) string {
-	p := &cv.Points[cv.Chosen]
-	weight := ""
-	if p.ErrorWeight != nil {
-		weight = ", weight " + humanize.Real(*p.ErrorWeight)
+// weightText returns the weight of wrong rows for people, or "" for nil.
+func weightText(weight *float64) string {
+	if weight == nil {
+		return ""
 	}
+	return ", weight " + humanize.Real(*weight)
+}
+
+// foldsText returns the errors of the chosen point and the range of its folds' accuracies. It returns "" for nil.
+func foldsText(cv *train.CrossValidation) string {
+	if cv == nil {
+		return ""
+	}
+	p := &cv.Points[cv.Chosen]
+	weight := weightText(p.ErrorWeight)
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}

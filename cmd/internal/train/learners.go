@@ -2,15 +2,14 @@ package train
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/predict"
 	"halfspace/train"
-
 	"halfspace/train/learner"
 )
 
@@ -20,54 +19,32 @@ const defaultLearner = "averaged"
 // autoName is the value with which an option leaves the choice to the learner.
 const autoName = "auto"
 
-// addLearnerFlags adds a flag for each option of a learner. Learners with an option of the same name share the flag.
+// addLearnerFlags adds a flag for each option of a learner. Learners with an option of the same name share the flag. The
+// help names them.
 func addLearnerFlags(cmd *cobra.Command) {
-	for _, o := range learnerOptions() {
-		usage := placeholder(o.Value, wordsOf(o.Name)) + helpOf(o.Name)
-		s := o.learner.New()
+	for _, o := range flags.LearnerOptions(train.Learners) {
+		var users []string
+		for _, l := range o.Users {
+			users = append(users, l.Name)
+		}
+		help := o.Help + " [" + strings.Join(users, ", ") + "]"
+		usage := flags.Placeholder(o.Value, o.Words) + help
+		s := o.Learner.New()
 		switch text := o.Text(s); {
 		case o.Name == thresholdName:
-			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Help)
-		case len(o.Words) > 0:
-			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, wordsOf(o.Name)...)
+			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Option.Help)
+		case len(o.Option.Words) > 0:
+			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, o.Words...)
 		case o.Named != nil:
 			cmd.Flags().String(o.Name, text, usage)
 		case o.Switch(s):
-			cmd.Flags().Bool(o.Name, o.Get(s).(bool), helpOf(o.Name))
+			cmd.Flags().Bool(o.Name, o.Get(s).(bool), help)
 		case o.Integer(s):
 			cmd.Flags().Int64(o.Name, o.Get(s).(int64), usage)
 		default:
 			cmd.Flags().Float64(o.Name, o.Get(s).(float64), usage)
 		}
 	}
-}
-
-// placeholder returns the start of a flag's usage, which names the flag's value: words, or name if there are no words.
-func placeholder(name string, words []string) string {
-	if len(words) > 0 {
-		name = strings.Join(words, "|")
-	}
-	return "`" + name + "` "
-}
-
-// helpOf returns the help text of an option, with the learners that have it. If a learner describes the option
-// differently, the text includes that description.
-func helpOf(option string) string {
-	first, others := "", ""
-	var users []string
-	for _, l := range train.Learners {
-		o := l.Option(option)
-		if o == nil {
-			continue
-		}
-		if users = append(users, l.Name); len(users) == 1 {
-			first = o.Help
-		}
-		if more := strings.TrimPrefix(o.Help, first); !strings.HasPrefix(first, more) {
-			others += " For " + l.Name + ": " + strings.TrimSpace(more)
-		}
-	}
-	return first + others + " [" + strings.Join(users, ", ") + "]"
 }
 
 // helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
@@ -78,7 +55,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
 	}
 	s := l.New()
-	for _, option := range learnerOptions() {
+	for _, option := range flags.LearnerOptions(train.Learners) {
 		flag, own := cmd.Flags().Lookup(option.Name), l.Option(option.Name)
 		if own == nil && option.Name == thresholdName {
 			flag.Usage = thresholdUsage
@@ -89,7 +66,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 			continue
 		}
 		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.Switch(s) {
-			flag.Usage = placeholder(own.Value, own.Words) + own.Help
+			flag.Usage = flags.Placeholder(own.Value, own.Words) + own.Help
 		}
 	}
 	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
@@ -99,53 +76,21 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 	}
 }
 
-// A learnerOption is an option, with the first learner that has it.
-type learnerOption struct {
-	*learner.Option
-	learner *learner.Learner
-}
-
-// learnerOptions lists the options of all learners, each name once.
-func learnerOptions() (all []learnerOption) {
-	for _, l := range train.Learners {
-		for i := range l.Options {
-			o := &l.Options[i]
-			if !slices.ContainsFunc(all, func(other learnerOption) bool { return other.Name == o.Name }) {
-				all = append(all, learnerOption{o, l})
-			}
-		}
-	}
-	return all
-}
-
-// wordsOf lists the words that an option takes with any learner.
-func wordsOf(option string) (words []string) {
-	for _, l := range train.Learners {
-		if o := l.Option(option); o != nil {
-			for _, w := range o.Words {
-				if !slices.Contains(words, w) {
-					words = append(words, w)
-				}
-			}
-		}
-	}
-	return words
-}
-
 // setLearner sets the learner of --algo, with the options that the user gave.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 	l, err := train.Named(o.algo.Value)
 	if err != nil {
 		return console.Usagef("%w", err)
 	}
-	for _, option := range learnerOptions() {
+	for _, option := range flags.LearnerOptions(train.Learners) {
 		flag := cmd.Flags().Lookup(option.Name)
 		if !flag.Changed {
 			continue
 		}
 		if own := l.Option(option.Name); own == nil && option.Name == thresholdName {
-			if err := o.setThreshold(flag.Value.String()); err != nil {
-				return err
+			text := flag.Value.String()
+			if o.threshold, err = predict.ParseThreshold(text); err != nil {
+				return console.Usagef("--threshold %s: %w", text, err)
 			}
 		} else if own == nil {
 			if err := checkUnused(l.Learner, option, flag.Value.String()); err != nil {
@@ -188,20 +133,20 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 
 // checkUnused returns an error if value is wrong for an option that the learner l lacks: no learner takes the value, or
 // the option is strict.
-func checkUnused(l *learner.Learner, option learnerOption, value string) error {
+func checkUnused(l *learner.Learner, option *flags.LearnerOption, value string) error {
 	if advice := console.OtherOption(option.Name); option.Strict && advice != "" {
-		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.learner.Name)
+		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.Learner.Name)
 	}
 	if option.Strict && value != autoName {
 		return console.Usagef("--%s %s with --algo %s, which doesn't take it: leave it out", option.Name, value, l.Name)
 	}
-	s := option.learner.New()
+	s := option.Learner.New()
 	err := option.Set(s, value)
 	if typed := option.Check(s); typed != nil {
 		err = typed
 	}
 	if err != nil {
-		return optionError(option.learner, option.Option, value, err)
+		return optionError(option.Learner, option.Option, value, err)
 	}
 	return nil
 }
@@ -234,21 +179,4 @@ func scales(l train.Learner) bool {
 	}
 	margin, l2 := l.Perceptron(l.Settings)
 	return margin == 0 && l2 == 0
-}
-
-// multiclassNames lists the ways to learn more than two classes, the default first.
-var multiclassNames = []string{autoName, "ovr", "joint"}
-
-// checkMulticlass returns an error if --multiclass is joint and the learner can't learn all classes together.
-func (o *trainOptions) checkMulticlass(l *learner.Learner) error {
-	if o.multiclass.Value != "joint" || l.Joint {
-		return nil
-	}
-	var others []string
-	for _, l := range train.Learners {
-		if l.Joint {
-			others = append(others, l.Name)
-		}
-	}
-	return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
 }

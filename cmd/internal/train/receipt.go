@@ -1,24 +1,34 @@
 package train
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/train"
-
+	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
+	"halfspace/gram"
 	"halfspace/internal/blob"
+	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
+	"halfspace/schema"
+	"halfspace/train"
+	"halfspace/train/winnow"
 )
 
 // unrecorded are the options of train that a receipt leaves out: the files of results, and options that change no
@@ -32,13 +42,27 @@ func typed(cmd *cobra.Command) []model.Typed {
 		if slices.Contains(unrecorded, f.Name) {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		all = append(all, model.Typed{Option: f.Name, Values: values})
+		all = append(all, model.Typed{Option: f.Name, Values: flags.Values(f)})
 	})
 	return all
+}
+
+// set sets an option of a command as if the user had typed it.
+func set(cmd *cobra.Command, option string, values []string) error {
+	f := cmd.Flags().Lookup(option)
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		if err := list.Replace(values); err != nil {
+			return fmt.Errorf("--%s: %w", option, err)
+		}
+		f.Changed = true
+		return nil
+	}
+	for _, v := range values {
+		if err := cmd.Flags().Set(option, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // give sets options of a command as if the user had typed them.
@@ -47,21 +71,11 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
 		}
-		f := cmd.Flags().Lookup(o.Option)
-		if f == nil || slices.Contains(unrecorded, o.Option) {
+		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
 			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
 		}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			if err := list.Replace(o.Values); err != nil {
-				return fmt.Errorf("--%s: %w", o.Option, err)
-			}
-			f.Changed = true
-			continue
-		}
-		for _, v := range o.Values {
-			if err := cmd.Flags().Set(o.Option, v); err != nil {
-				return err
-			}
+		if err := set(cmd, o.Option, o.Values); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -166,11 +180,12 @@ func differingEpochs(a, b []model.ClassSums) (all []ClassEpoch) {
 		if i < len(b) {
 			y = b[i]
 		}
-		for e := range max(len(x.Weights), len(y.Weights)) {
-			if e >= len(x.Weights) || e >= len(y.Weights) || x.Weights[e] != y.Weights[e] {
-				all = append(all, ClassEpoch{max(x.Class, y.Class), e + 1})
-				break
-			}
+		same := 0
+		for same < min(len(x.Weights), len(y.Weights)) && x.Weights[same] == y.Weights[same] {
+			same++
+		}
+		if same < max(len(x.Weights), len(y.Weights)) {
+			all = append(all, ClassEpoch{max(x.Class, y.Class), same + 1})
 		}
 	}
 	return all
@@ -201,11 +216,11 @@ func differingFiles(r *model.Receipt, now []model.FileSum) (differ, absent []str
 // comparedBefore compares the files with the files of the receipt, if there is a receipt. If some differ, it compares
 // the rows. others is true if the rows differ from the rows of the receipt and of the model: then no training on them
 // gives the model.
-func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+func (r *repetition) comparedBefore(ctx context.Context, paths, validation []string) (others bool, err error) {
 	if r.receipt == nil {
 		return false, nil
 	}
-	now, err := t.sumFiles(ctx, slices.Concat(paths, validation))
+	now, err := r.sumFiles(ctx, slices.Concat(paths, validation))
 	if err != nil {
 		return false, err
 	}
@@ -213,17 +228,17 @@ func (t *trainer) comparedBefore(ctx context.Context, r *repetition, paths, vali
 	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
 		return false, nil
 	}
-	return t.compared(ctx, r, paths, validation)
+	return r.compare(ctx, paths, validation)
 }
 
-// compared calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
-func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
+// compare calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
+func (r *repetition) compare(ctx context.Context, paths, validation []string) (others bool, err error) {
 	r.compared = true
 	if slices.Contains(paths, "-") {
 		r.v.Unread = "standard input can't be read twice: name a file"
 		return false, nil
 	}
-	others, err = t.compareRows(ctx, r, paths, validation)
+	others, err = r.compareRows(ctx, paths, validation)
 	if err != nil && ctx.Err() == nil {
 		r.v.Unread, err = err.Error(), nil
 	}
@@ -232,36 +247,36 @@ func (t *trainer) compared(ctx context.Context, r *repetition, paths, validation
 
 // compareRows reads the rows with the features of the model, and compares their sums with the sums in the receipt.
 // others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
-func (t *trainer) compareRows(ctx context.Context, r *repetition, paths, validation []string) (others bool, err error) {
-	opt := *t.trainOptions
+func (r *repetition) compareRows(ctx context.Context, paths, validation []string) (others bool, err error) {
+	opt := *r.trainOptions
 	opt.Columns.Follow(r.m.Spec())
 	opt.LearnFrom = nil
-	look := &trainer{App: t.App, trainOptions: &opt, bar: t.bar}
+	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
 	defer look.close()
 	if err := look.open(ctx, paths, validation); err != nil {
 		return false, err
 	}
 	var now model.Receipt
-	if now.Rows, err = train.SumRows(ctx, look.data.Source, t.Workers); err != nil {
+	if now.Rows, err = train.SumRows(ctx, look.data.Source, r.Workers); err != nil {
 		return false, err
 	}
 	if held := look.validation.Source; held != nil {
-		sums, err := train.SumRows(ctx, held, t.Workers)
+		sums, err := train.SumRows(ctx, held, r.Workers)
 		if err != nil {
 			return false, err
 		}
 		now.Validation = &sums
 	}
-	if r.v.Runs = differingRuns(r.receipt, &now); len(r.v.Runs) == 0 {
+	if r.v.Chunks = differingChunks(r.receipt, &now); len(r.v.Chunks) == 0 {
 		return false, nil
 	}
 	r.v.Rows = look.data.Source.Rows()
-	print, err := block.Fingerprint(ctx, look.data.Source, t.Workers)
+	print, err := block.Fingerprint(ctx, look.data.Source, r.Workers)
 	return print != r.m.Data.Fingerprint, err
 }
 
-// differingRuns returns the ranges of rows whose sums differ.
-func differingRuns(a, b *model.Receipt) []RowRange {
+// differingChunks returns the ranges of rows whose sums differ.
+func differingChunks(a, b *model.Receipt) []RowRange {
 	ranges := rowRanges(a.Rows, b.Rows, false)
 	if a.Validation != nil && b.Validation != nil {
 		ranges = append(ranges, rowRanges(*a.Validation, *b.Validation, true)...)
@@ -269,7 +284,7 @@ func differingRuns(a, b *model.Receipt) []RowRange {
 	return ranges
 }
 
-// rowRanges returns the rows of the runs that differ. It joins adjacent runs to one range.
+// rowRanges returns the rows of the chunks that differ. It joins adjacent chunks to one range.
 func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	rows := max(a.Rows, b.Rows)
 	for i := range max(len(a.Runs), len(b.Runs)) {
@@ -286,3 +301,180 @@ func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	}
 	return all
 }
+
+// optionsOf returns the options of train that train the model m again from data. It returns an error if the model
+// doesn't record all of them.
+func optionsOf(ctx context.Context, m *model.Model, data []string, given func(option string) bool) ([]model.Typed, error) {
+	if err := unrepeatable(m, given); err != nil {
+		return nil, err
+	}
+	var all optionList
+	all.add("algo", m.Algorithm)
+	all.add("label", m.Label)
+	all.add("no-bias", strconv.FormatBool(!m.FitBias))
+	all.add("multiclass", m.Options.Multiclass)
+	all.add("sample-weight", m.Options.SampleWeight)
+	if len(m.Classes) == 2 {
+		all.add("positive", m.Positive.Text)
+	}
+	for class, w := range m.Options.ClassWeight {
+		all.append("class-weight", m.Classes[class].Text+"="+number(w))
+	}
+	if m.Options.Seed != nil {
+		all.add("seed", strconv.FormatUint(*m.Options.Seed, 10))
+	}
+	if share := m.Options.Validation; share > 0 {
+		all.add("validation", number(share))
+	}
+	all.add("group", m.Options.Group)
+	all.add("order-by", m.Options.OrderBy)
+	all.add("split", m.Options.Split)
+	if cv := m.Training.CrossValidation; cv != nil {
+		all.add("cv", strconv.Itoa(cv.Folds))
+	}
+	if m.Calibration != nil {
+		all.add("calibrate", m.Calibration.Method)
+	}
+	if by := m.Options.ThresholdBy; by != "" {
+		all.add(thresholdName, by)
+	} else if m.Threshold != nil && m.Algorithm != winnow.Learner.Name {
+		all.add(thresholdName, number(*m.Threshold))
+	}
+	all.addLearner(m)
+	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
+}
+
+// unrepeatable returns an error if a model doesn't record all options of its training.
+func unrepeatable(m *model.Model, given func(option string) bool) error {
+	what, also := "", ""
+	switch {
+	case m.Algorithm == train.OnlineName || train.Describe(m.Algorithm) == nil:
+		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", humanize.Short(m.Algorithm, 40))
+	case m.Options.Get("init") != nil && !given("init"):
+		what, also = "with which weights it began", ", or --init"
+	case m.Training.Path != nil:
+		what = "which penalties its path began with"
+	case m.Training.Validation != nil && m.Options.Validation == 0 && !given("validation"):
+		what, also = "which file it was validated on", ", or --validation"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the model doesn't tell %s: give its --receipt%s", what, also)
+}
+
+type optionList []model.Typed
+
+// add adds an option, unless its value is empty.
+func (l *optionList) add(option, value string) {
+	if value != "" {
+		*l = append(*l, model.Typed{Option: option, Values: []string{value}})
+	}
+}
+
+// append adds a value to the last option if that has the same name. Otherwise it adds the option.
+func (l *optionList) append(option, value string) {
+	if n := len(*l); n > 0 && (*l)[n-1].Option == option {
+		(*l)[n-1].Values = append((*l)[n-1].Values, value)
+		return
+	}
+	l.add(option, value)
+}
+
+// addLearner adds the options of the learner.
+func (l *optionList) addLearner(m *model.Model) {
+	learner := train.Describe(m.Algorithm)
+	for i := range learner.Options {
+		if value := m.Options.Get(learner.Options[i].Name); value != nil {
+			l.add(learner.Options[i].Name, fmt.Sprint(value))
+		}
+	}
+	if m.Expansion == nil {
+		return
+	}
+	k := m.Expansion.Kernel
+	l.add("kernel", string(k.Kind))
+	if k.Kind != gram.Linear {
+		l.add("gamma", number(k.Gamma))
+	}
+	if k.Kind == gram.Polynomial {
+		l.add("degree", strconv.Itoa(k.Degree))
+		l.add("coef0", number(k.Coef0))
+	}
+}
+
+// addColumns adds the options on columns. It leaves out --features for svmlight data whose indices have no gap: the
+// features are then all that the data has.
+func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
+	p := m.Preprocessing
+	spec := m.Spec()
+	if p != nil {
+		l.add("nulls", string(p.Nulls))
+		l.add("standardize", strconv.FormatBool(p.Standardized()))
+	}
+	if columns := spec.Columns(); !svmlight || !adjacent(columns) {
+		for _, c := range columns {
+			if c.Kind != schema.CrossColumn {
+				l.append("features", c.Name)
+			}
+		}
+	}
+	if p == nil {
+		return nil
+	}
+	if p.NullValues != nil {
+		*l = append(*l, model.Typed{Option: "null-values", Values: p.NullValues})
+	}
+	var codings []string
+	if slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {
+		l.add("hash-texts", "true")
+	}
+	for _, c := range p.Columns {
+		switch coding := fmt.Sprintf("hash:%d", c.HashBits); c.Kind {
+		case schema.OneHotColumn:
+			codings = append(codings, c.Name+"=onehot")
+		case schema.HashColumn:
+			codings = append(codings, c.Name+"="+coding)
+		case schema.CrossColumn:
+			var names []string
+			for _, part := range c.Of {
+				names = append(names, part.Name)
+			}
+			text, err := fields(names)
+			if err != nil {
+				return err
+			}
+			l.append("cross", text+"="+coding)
+		}
+	}
+	text, err := fields(codings)
+	l.add("categorical", text)
+	return err
+}
+
+// adjacent tells whether columns have the indices of svmlight, from 0 or 1 on, without a gap.
+func adjacent(columns []schema.Column) bool {
+	first := 0
+	if len(columns) > 0 && columns[0].Name != "f0" {
+		first = 1
+	}
+	for i := range columns {
+		if columns[i].Name != "f"+strconv.Itoa(first+i) {
+			return columns[i].Kind == schema.NumberedColumn
+		}
+	}
+	return true
+}
+
+// fields joins texts by commas. It quotes the texts that need quotes.
+func fields(texts []string) (string, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	err := w.Write(texts)
+	w.Flush()
+	if err = errors.Join(err, w.Error()); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -8,16 +8,15 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/train"
-
-	reporting "halfspace/cmd/internal/report"
-
+	"halfspace/cmd/internal/report"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/pocket"
 	"halfspace/schema"
+	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
@@ -90,53 +89,56 @@ type validationReport struct {
 	ErrorWeight *float64 `json:"error_weight,omitempty"` // sum of the sample weights of the wrong rows, if rows or classes have weights
 }
 
-func newReport(o *trainOptions, m *model.Model) *Report {
-	t := &m.Training
+// newReport returns the report of a training. interrupted tells whether an interrupt ended it.
+func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
+	m, o, learned := f.Model, t.trainOptions, f.Result
+	of := &m.Training
 	r := &Report{
-		Algorithm: m.Algorithm, Rows: t.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
-		Epochs: t.Epochs, Updates: t.Updates, Visits: t.Visits,
-		TrainErrors: t.Errors, Converged: t.Converged, Multiclass: m.Options.Multiclass,
-		Loss: t.Loss, Optimum: t.Optimum, Radius: t.Radius, Norm: t.Norm, Kept: t.Kept, Margin: t.Margin, MistakeBound: t.MistakeBound, MixedUpdates: t.MixedUpdates,
-		Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, PeakRSSBytes: console.PeakRSS(), most: m.Options.Epochs,
+		Algorithm: m.Algorithm, Rows: of.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
+		Epochs: of.Epochs, Updates: of.Updates, Visits: of.Visits,
+		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
+		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.Kept, Margin: of.Margin, MistakeBound: of.MistakeBound,
+		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
+		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
+		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs,
 	}
-	if t.Errors != nil {
-		accuracy := float64(t.Rows-*t.Errors) / float64(t.Rows)
+	if of.Errors != nil {
+		accuracy := float64(of.Rows-*of.Errors) / float64(of.Rows)
 		r.TrainAccuracy = &accuracy
+	}
+	for c, n := range learned.Predicted {
+		if n == 0 {
+			r.NeverPredicted = append(r.NeverPredicted, m.Classes[c])
+		}
+	}
+	if f.Profile != nil {
+		r.Baseline = train.NewBaseline(m.Classes, f.Profile.Counts)
 	}
 	if m.Voters != nil {
 		r.Voters = len(m.Voters.Counts)
 	}
-	if v := t.Validation; v != nil {
+	if v := of.Validation; v != nil {
 		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
+		if t.Storage.Weighted {
+			r.Validation.ErrorWeight = &f.Validation.Weight
+		}
+	}
+	if cv := f.CrossValidation; cv != nil {
+		for i := range cv.Points {
+			cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
+		}
+	}
+	if r.Density > 0 {
+		r.Storage = string(dataset.Sparse)
+	}
+	if visits, ok := t.saved.Resumed(); ok {
+		r.ResumedAt = &visits
 	}
 	if o.out != "" {
 		r.Model = &o.out
 	}
 	return r
-}
-
-// neverPredicted returns the classes that are predicted for no row. predicted has the number of rows predicted as each
-// class.
-func neverPredicted(classes []schema.Class, predicted []int64) []schema.Class {
-	var never []schema.Class
-	for c, n := range predicted {
-		if n == 0 {
-			never = append(never, classes[c])
-		}
-	}
-	return never
-}
-
-// setCrossValidation sets the cross-validation. It rewrites the reasons of failed points so that they name options as
-// the user types them.
-func (r *Report) setCrossValidation(cv *train.CrossValidation) {
-	if r.CrossValidation = cv; cv == nil {
-		return
-	}
-	for i := range cv.Points {
-		cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
-	}
 }
 
 // factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
@@ -150,8 +152,10 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
 		s.Table(gridTable(cv))
-		for _, failure := range gridFailures(cv) {
-			s.Line("  failed: %s", failure)
+		for _, p := range cv.Points {
+			if p.Failed != "" {
+				s.Line("  failed: %s", p.Failed)
+			}
 		}
 	}
 	if advice := r.advice(o); advice != "" {
@@ -164,27 +168,16 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 }
 
 // course returns the options, the convergence and the updates.
-func (r *Report) course(o *trainOptions, m *model.Model) (pairs []string) {
-	if o.unnamed {
-		pairs = append(pairs, "options", o.defaultsText())
-	}
+func (r *Report) course(o *trainOptions, m *model.Model) []string {
+	pairs := []string{"options", o.defaultsText()}
 	if o.learner.Story != nil {
 		pairs = append(pairs, console.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"), humanize.Plural(r.Visits, "visit")))
 	}
-	if r.curve != "" {
-		pairs = append(pairs, "curve", r.curve)
-	}
-	if m.Options.Multiclass != "" {
-		pairs = append(pairs, "classes", console.Multiclass(m))
-	}
-	pairs = append(pairs, slices.Concat(console.Weights(m), console.Calibration(m), console.KeptThreshold(m))...)
-	if m.Voters != nil {
-		pairs = append(pairs, "voters", console.Voters(m.Voters))
-	}
-	return pairs
+	return append(pairs, "curve", r.curve, "classes", console.Multiclass(m), "weights", console.Weights(m), "calibrated", console.Calibration(m),
+		"threshold", console.KeptThreshold(m), "voters", console.Voters(m.Voters))
 }
 
 // converged says whether the last weights make no mistake, and gives the bound on the updates.
@@ -224,24 +217,12 @@ func (r *Report) results() []string {
 	if r.TrainErrors != nil {
 		pairs[1] = console.Errors(*r.TrainErrors, r.Rows)
 	}
-	if r.Baseline != nil {
-		pairs = append(pairs, "baseline", console.Baseline(r.Baseline))
-	}
-	if r.CrossValidation != nil {
-		pairs = append(pairs, "folds", foldsText(r.CrossValidation))
-	}
-	pairs = append(pairs, pathScore(r.Path)...)
+	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "folds", foldsText(r.CrossValidation), "chosen by", pathScore(r.Path))
 	if v := r.Validation; v != nil {
 		scored = v.Rows
-		weight := ""
-		if v.ErrorWeight != nil {
-			weight = ", weight " + humanize.Real(*v.ErrorWeight)
-		}
-		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weight)
+		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weightText(v.ErrorWeight))
 	}
-	if r.Kept != nil {
-		pairs = append(pairs, "kept", console.Kept(*r.Kept))
-	}
+	pairs = append(pairs, "kept", console.Kept(r.Kept))
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", humanize.Plural(r.Candidates, "candidate"), humanize.Percent(share)))
@@ -250,10 +231,8 @@ func (r *Report) results() []string {
 }
 
 // weights returns the norms, the margin and the loss of the weights.
-func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
-	if e := m.Expansion; e != nil {
-		pairs = append(pairs, console.Kernel(e)...)
-	}
+func (r *Report) weights(o *trainOptions, m *model.Model) []string {
+	pairs := console.Kernel(m.Expansion)
 	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
 	if o.learner.Perceptron != nil && !voted {
 		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
@@ -262,10 +241,7 @@ func (r *Report) weights(o *trainOptions, m *model.Model) (pairs []string) {
 	if !voted {
 		pairs = append(pairs, "norm", humanize.Known(r.Norm, ", of the weights"))
 	}
-	if r.Margin != nil {
-		pairs = append(pairs, "margin", console.Margin(&m.Training))
-	}
-	return pairs
+	return append(pairs, "margin", console.Margin(&m.Training))
 }
 
 // machine returns the times, the instruction set, the memory and the path of the model.
@@ -290,8 +266,11 @@ func (r *Report) machine() []string {
 	return pairs
 }
 
-// defaultsText lists the options that the program chose.
+// defaultsText lists the options that the program chose. It returns "" if --algo was given.
 func (o *trainOptions) defaultsText() string {
+	if !o.unnamed {
+		return ""
+	}
 	text := "--algo " + o.learner.Name
 	if o.Columns.Standardize {
 		text += " --standardize"
@@ -302,13 +281,13 @@ func (o *trainOptions) defaultsText() string {
 // page returns the report as an HTML page.
 func (t *trainer) page(r *Report, f *train.Trained, sheet *console.Sheet, paths []string) *plot.Page {
 	m := f.Model
-	result := reporting.Result(sheet)
+	result := report.Result(sheet)
 	for i := range result.Facts {
 		switch f, v := &result.Facts[i], r.Validation; {
 		case f[0] == "errors" && r.TrainErrors != nil:
-			f[1] += reporting.Interval(r.Rows-*r.TrainErrors, r.Rows) + ", on the rows that were learned from"
+			f[1] += report.Interval(r.Rows-*r.TrainErrors, r.Rows) + ", on the rows that were learned from"
 		case f[0] == "validation":
-			f[1] += reporting.Interval(v.Rows-v.Errors, v.Rows)
+			f[1] += report.Interval(v.Rows-v.Errors, v.Rows)
 		}
 	}
 	if advice := r.advice(t.trainOptions); advice != "" {
@@ -320,16 +299,16 @@ func (t *trainer) page(r *Report, f *train.Trained, sheet *console.Sheet, paths 
 			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", humanize.Plural(f.Profile.Counts[i], "row"), humanize.Percent(float64(f.Profile.Counts[i])/float64(r.Rows)))})
 		}
 	}
-	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, reporting.Hash(m, t.out)...)
+	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, report.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
 	p := &plot.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
 	p.Sections = append(p.Sections, result)
 	if figures := t.figures(r, m); figures != nil {
 		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: figures})
 	}
-	p.Sections = append(p.Sections, reporting.Data(t.App, paths, data))
+	p.Sections = append(p.Sections, report.Data(t.App, paths, data))
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, t.stages(r, f, reporting.Bytes(paths)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, t.stages(r, f, report.Bytes(paths)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
 	return p
 }
 
@@ -340,7 +319,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	for _, p := range r.Curve {
 		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
 	}
-	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.File == "") {
+	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.file == "") {
 		figures = append(figures, best)
 	}
 	for class := range min(plot.MostClasses, len(m.Weights)) {
@@ -361,7 +340,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section {
 	each := float64(block.MemoryBytes(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
 	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
-	load := reporting.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
+	load := report.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
 	if t.inMemory() {
 		load.Rows = r.Rows
 		if r.Validation != nil {
@@ -369,21 +348,21 @@ func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section 
 		}
 		load.Bytes = files + bytes(load.Rows)
 	}
-	learn := reporting.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
+	learn := report.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
 	if t.learner.Solves || t.learner.Settings.Shared().Shards > 1 {
 		learn.Cores = t.Workers
 	}
 	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
 		learn.Bytes = bytes(f.Visits)
 	}
-	stages := []reporting.Stage{load}
-	for _, s := range []reporting.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration},
+	stages := []report.Stage{load}
+	for _, s := range []report.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration},
 		{Name: "threshold", Seconds: r.Seconds.Threshold}, learn} {
 		if s.Seconds > 0 {
 			stages = append(stages, s)
 		}
 	}
-	section := reporting.Time(stages, r.Seconds.Total, reporting.Reading(t.data.Source))
+	section := report.Time(stages, r.Seconds.Total, report.Reading(t.data.Source))
 	if !t.inMemory() {
 		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
 	}

@@ -10,25 +10,20 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/dataset"
-	"halfspace/internal/checkpoint"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-
+	"halfspace/dataset"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/train"
 	"halfspace/train/learner"
 )
 
 // trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
-	if o.out != "" {
-		a.Kept = ": no model was written"
-	}
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
@@ -37,10 +32,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	defer saved.Close()
-	if visits, ok := saved.Resumed(); ok && visits > 0 {
-		if err := o.tracing.Resume(a, o.reporting.File, visits); err != nil {
-			return err
-		}
+	if err := o.tracing.resume(a, o.reporting.File, saved); err != nil {
+		return err
 	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
 	defer t.close()
@@ -58,7 +51,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return unfinished(a, err)
 	}
 	t.seconds.Train = fitted.Result.Seconds
-	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, slices.Concat(paths, validationPaths), err); err != nil {
+	inputs := slices.Concat(paths, validationPaths)
+	if err := t.save(ctx, fitted.Model, fitted.Result, receipt, inputs, err); err != nil {
 		return err
 	}
 	if err == nil {
@@ -71,10 +65,20 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		noteSurvey(a, o, t.data.Spec(), fitted.Profile)
 	}
 	t.seconds.Total = time.Since(start).Seconds()
-	if bad := t.print(ctx, fitted, err != nil, slices.Concat(paths, validationPaths)); bad != nil {
-		return bad
+	m, r := fitted.Model, t.newReport(fitted, err != nil)
+	if fitted.Profile != nil {
+		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
 	}
-	return cmp.Or(err, t.traced)
+	if o.reporting.File != "" {
+		if err := o.reporting.Write(ctx, t.page(r, fitted, r.sheet(o, m), inputs)); err != nil {
+			return err
+		}
+	}
+	bad := a.Report(o.json, r, func() *console.Sheet {
+		r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent)
+		return r.sheet(o, m)
+	})
+	return cmp.Or(bad, err, t.untraced)
 }
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
@@ -134,7 +138,7 @@ type trainer struct {
 	seconds          trainSeconds
 	follower         *report.Follower  // nil without --report
 	training         *console.Training // the last training, over all rows
-	traced           error             // error of the trace, which doesn't end the training
+	untraced         error             // error of the trace, which doesn't end the training
 }
 
 func (t *trainer) inMemory() bool {
@@ -145,12 +149,13 @@ func (t *trainer) inMemory() bool {
 func (t *trainer) close() {
 	t.data.Close()
 	t.validation.Close()
+	t.data, t.validation = nil, nil
 }
 
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
-		if t.split, err = splitOf(ctx, &t.Options, paths, t.bar); err != nil {
+		if t.split, err = rows.ReadSplit(ctx, &t.Options, paths, t.bar); err != nil {
 			return err
 		}
 	}
@@ -172,7 +177,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	if err := model.New(spec, make([]float32, spec.Vectors()*spec.Cols())).Check(); err != nil {
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
-	if t.validation, err = openValidation(ctx, t.App, t.trainOptions, validationPaths, t.data, t.bar); err != nil {
+	if err := t.openValidation(ctx, validationPaths); err != nil {
 		return fmt.Errorf("--validation: %w", err)
 	}
 	if t.inMemory() {
@@ -188,8 +193,8 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
-	s := &train.Session{Options: t.fitOptions(t.App, t.bar), Rows: t.data.Refiter(), Learner: t.learner, Profile: t.survey, State: t.saved}
-	s.CV = t.crossValidation()
+	s := &train.Session{Options: t.fitOptions(), Rows: t.data.Refiter(), Learner: t.learner, Profile: t.survey, State: t.saved}
+	s.CV = train.CV{Folds: t.folds, Grid: t.axes, Path: t.path, OneStandardError: t.oneError, Score: t.figure()}
 	if t.learner.InMemory {
 		bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 		if t.holdsFolds() {
@@ -226,74 +231,31 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 	t.training = console.Watch(t.bar, t.learner)
 	s.Rows, s.Validation, s.HoldOut, s.Progress, s.Output.Receipt = block.AssumeValid(t.data.Source), t.validation.Source, t.share, t.training.Show, receipt
 	f, err := s.Run(ctx)
-	if f == nil {
+	switch {
+	case tracer == nil:
+	case f == nil:
 		tracer.Abort()
-		return nil, console.OfLearner(err)
+	default:
+		if bad := tracer.Close(); bad != nil {
+			t.untraced = fmt.Errorf("--trace: %w", bad)
+		}
 	}
-	t.traced = tracer.Close()
+	if f == nil {
+		err = console.OfLearner(err)
+	}
 	return f, err
 }
 
-// trace makes the training send its updates to the trace and the report, if there are any. A training with shards
-// follows no single path, so its report has no trace.
-func (t *trainer) trace(ctx context.Context, opt *train.Options) (tracer *Tracer, err error) {
-	tracer, opt.Trace, err = Open(ctx, t.App, &t.tracing, t.data.Source, t.learner, opt.Multiclass, t.bar)
-	if err == nil && t.reporting.File != "" {
-		follower, told := report.Follow(opt.Trace)
-		t.follower = follower
-		if t.learner.Settings.Shared().Shards <= 1 {
-			opt.Trace = told
-		}
-	}
-	return tracer, err
-}
-
 // fitOptions returns the options for package train.
-func (o *trainOptions) fitOptions(a *console.App, bar *console.Progress) train.Options {
-	opt := train.Options{Weights: train.Weights{Balanced: o.balanced(), Classes: o.weights, Column: o.Columns.SampleWeight}, Memory: o.Storage.Memory.Bytes, Init: o.begin, Split: o.split,
-		Output: train.Output{Threshold: o.threshold}, Watch: train.Watch{Note: func(text string) { a.Note("%s", console.AsTyped(text)) }, Stage: console.Stage(bar)}}
-	if o.calibrates() {
-		opt.Output.Calibrate = o.calibrate.Value
+func (t *trainer) fitOptions() train.Options {
+	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Columns.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
+		Split: t.split, Output: train.Output{Threshold: t.threshold},
+		Watch: train.Watch{Note: func(text string) { t.Warn(console.AsTyped(text)) }, Stage: console.Stage(t.bar)}}
+	if t.calibrates() {
+		opt.Output.Calibrate = t.calibrate.Value
 	}
-	if o.multiclass.Value != autoName {
-		opt.Multiclass = o.multiclass.Value
+	if t.multiclass.Value != autoName {
+		opt.Multiclass = t.multiclass.Value
 	}
 	return opt
-}
-
-// print prints the report of the training. With --report it also writes the report as HTML.
-func (t *trainer) print(ctx context.Context, f *train.Trained, interrupted bool, paths []string) error {
-	m, learned := f.Model, f.Result
-	r := newReport(t.trainOptions, m)
-	r.Candidates, r.RowsScored, r.Curve, r.UpdateBound = learned.Candidates, learned.RowsScored, learned.Curve, f.UpdateBound
-	r.NeverPredicted = neverPredicted(m.Classes, learned.Predicted)
-	if f.Profile != nil {
-		r.Baseline = train.NewBaseline(m.Classes, f.Profile.Counts)
-		noteNeverPredicted(t.App, t.trainOptions, r.NeverPredicted, f.Profile.Counts)
-	}
-	if r.Density = t.data.Density; r.Density > 0 {
-		r.Storage = string(dataset.Sparse)
-	}
-	r.Streamed, r.Interrupted, r.Seconds = !t.inMemory(), interrupted, t.seconds
-	if visits, ok := t.saved.Resumed(); ok {
-		r.ResumedAt = &visits
-	}
-	r.setCrossValidation(f.CrossValidation)
-	r.Path = t.followed
-	if r.Validation != nil && t.Storage.Weighted {
-		r.Validation.ErrorWeight = &f.Validation.Weight
-	}
-	sheet := r.sheet(t.trainOptions, m)
-	if t.reporting.File != "" {
-		if err := t.reporting.Write(ctx, t.page(r, f, sheet, paths)); err != nil {
-			return err
-		}
-	}
-	if t.json {
-		return t.PrintJSON(r)
-	}
-	if r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent); r.curve != "" {
-		sheet = r.sheet(t.trainOptions, m)
-	}
-	return t.App.Print(sheet.Bytes())
 }

@@ -2,25 +2,28 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
-
+	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/tracefile"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/separability"
+	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 	"halfspace/train/trace"
@@ -29,41 +32,35 @@ import (
 // check is the value of --reference that searches for the plane with the largest margin.
 const check = "check"
 
-// Options say which trace is written, and to which file.
-type Options struct {
-	File      string // "": none
+// traceOptions say which trace is written, and to which file.
+type traceOptions struct {
+	file      string // "": none
 	every     int64
 	reference string
 	from      *model.Model // the reference model; nil if --reference names none
 }
 
-// AddFlags adds the flags.
-func (o *Options) AddFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.File, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: each update of perceptron, pocket, averaged and voted, each pass of other learners.")
+func (o *traceOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.file, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: each update of perceptron, pocket, averaged and voted, each pass of other learners.")
 	f.Int64Var(&o.every, "trace-every", 1, "`NUMBER` Trace only updates whose number is a multiple of this.")
 	f.StringVar(&o.reference, "reference", "", "`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the plane with the largest margin first.")
 }
 
-// Check returns an error if an option can't be used. It reads the model of --reference. inputs are the files that train
+// check returns an error if an option can't be used. It reads the model of --reference. inputs are the files that train
 // reads, and outputs the other files that it writes.
-func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
-	f := cmd.Flags()
-	for _, name := range []string{"trace-every", "reference"} {
-		if o.File == "" && f.Changed(name) {
-			return console.Usagef("--%s without --trace FILE: name the file of the trace", name)
-		}
+func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
+	if o.file == "" {
+		return without(cmd, "--trace FILE: name the file of the trace", "trace-every", "reference")
 	}
 	switch {
-	case o.File == "":
-		return nil
 	case o.every < 1:
 		return console.Usagef("--trace-every is %d: use 1 or more", o.every)
-	case console.ToStdout(o.File):
-		return console.Usagef("--trace %s and the report both write to standard output: name a file", o.File)
-	case slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, strings.ToLower(filepath.Ext(o.File))):
-		return console.Usagef("--trace %s: name a file that ends in .csv, .parquet or .arrow", o.File)
-	case slices.Contains(outputs, o.File):
-		return console.Usagef("--trace and another option write %s: name another file", o.File)
+	case console.ToStdout(o.file):
+		return console.Usagef("--trace %s and the report both write to standard output: name a file", o.file)
+	case slices.Contains([]string{".svm", ".svmlight", ".libsvm"}, strings.ToLower(filepath.Ext(o.file))):
+		return console.Usagef("--trace %s: name a file that ends in .csv, .parquet or .arrow", o.file)
+	case slices.Contains(outputs, o.file):
+		return console.Usagef("--trace and another option write %s: name another file", o.file)
 	}
 	if o.reference != "" && o.reference != check {
 		if o.from, err = console.LoadModel(cmd.Context(), o.reference, memory); err != nil {
@@ -71,127 +68,187 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, memory int64, inputs
 		}
 		inputs = append(slices.Clone(inputs), o.reference)
 	}
-	return console.Claim(a, o.File, inputs)
+	return console.Claim(a, o.file, inputs)
 }
 
-// Resume returns an error if the file of the trace exists: the trace would replace the trace of the run before the
-// stop. Otherwise it notes that the trace and the report begin at a checkpoint after that number of visits. report is
-// the file of the report, "" if there is none.
-func (o *Options) Resume(a *console.App, report string, visits int64) error {
+// resume returns an error if the training goes on from a checkpoint and the file of the trace exists: the trace would
+// replace the trace of the run before the stop. Otherwise it notes that the trace and the report begin at the checkpoint.
+// report is the file of the report, "" if there is none.
+func (o *traceOptions) resume(a *console.App, report string, saved *checkpoint.Run) error {
 	names := "--trace and --report begin"
+	visits, resumed := saved.Resumed()
 	switch {
-	case o.File == "" && report == "":
+	case !resumed || visits == 0 || o.file == "" && report == "":
 		return nil
-	case o.File == "":
+	case o.file == "":
 		names = "--report begins"
 	case report == "":
 		names = "--trace begins"
 	}
-	if _, err := os.Stat(o.File); o.File != "" && err == nil {
-		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.File)
+	if _, err := os.Stat(o.file); o.file != "" && err == nil {
+		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.file)
 	}
 	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, humanize.Plural(visits, "visit"))
 	return nil
 }
 
-// Access returns the access to rows that the trace needs.
-func (o *Options) Access() learner.Access {
+// access returns the access to rows that the trace needs.
+func (o *traceOptions) access() learner.Access {
 	if o.reference == check {
 		return learner.Nested
 	}
 	return learner.InOrder
 }
 
-// A Tracer writes the trace of a training.
-type Tracer struct {
-	writer *tracefile.Writer
+// trace starts the file of --trace. It makes the training send its points to the file and to the report, if there are any.
+// It returns nil if there is no file. A training with shards follows no single path, so its report has no trace.
+func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *tracefile.Writer, err error) {
+	own, updates := t.learner.Settings.(*perceptron.Options)
+	shards := updates && own.Shards > 1
+	if t.tracing.file != "" {
+		if shards {
+			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
+		}
+		layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+		if opt.Trace, err = t.traced(ctx, opt.Multiclass, &layout); err != nil {
+			return nil, err
+		}
+		grace, end := parallel.Grace(ctx)
+		if w, err = tracefile.Create(grace, t.tracing.file, layout); err != nil {
+			end()
+			return nil, fmt.Errorf("--trace: %w", err)
+		}
+		t.AtEnd(end)
+		opt.Trace.To = w.Add
+	}
+	if t.reporting.File != "" {
+		follower, told := report.Follow(opt.Trace)
+		if t.follower = follower; t.learner.Settings.Shared().Shards <= 1 {
+			opt.Trace = told
+		}
+	}
+	return w, nil
 }
 
-// Open starts the file and returns the options for tracing the training. It returns nil if there is no file to write.
-// multiclass is as in train.Options.
-func Open(ctx context.Context, a *console.App, o *Options, src block.Source, l train.Learner, multiclass string, bar *console.Progress) (*Tracer, *trace.Options, error) {
-	if o.File == "" {
-		return nil, nil, nil
-	}
-	spec := src.Spec()
-	own, updates := l.Settings.(*perceptron.Options)
-	if updates && own.Shards > 1 {
-		return nil, nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
-	}
-	layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+// traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
+func (t *trainer) traced(ctx context.Context, multiclass string, layout *tracefile.Layout) (*trace.Options, error) {
+	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.EachClass {
 		for _, c := range spec.Classes {
 			layout.Classes = append(layout.Classes, c.Text)
 		}
 	}
-	if !updates && (o.every != 1 || o.reference != "") {
-		a.Note("--trace-every and --reference have no effect with --algo %s", l.Name)
-	}
 	opt := &trace.Options{Every: o.every}
-	if updates {
-		layout.Vector = tracefile.Names(spec, joint)
-		var err error
-		if opt.Reference, err = reference(ctx, a, o, src, bar); err != nil {
-			return nil, nil, err
+	if !layout.Updates {
+		if o.every != 1 || o.reference != "" {
+			t.Note("--trace-every and --reference have no effect with --algo %s", l.Name)
 		}
-		layout.Reference = opt.Reference != nil
+		return opt, nil
 	}
-	grace, end := parallel.Grace(ctx)
-	w, err := tracefile.Create(grace, o.File, layout)
-	if err != nil {
-		end()
-		return nil, nil, fmt.Errorf("--trace: %w", err)
-	}
-	a.AtEnd(end)
-	opt.To = w.Add
-	return &Tracer{w}, opt, nil
+	layout.Vector = tracefile.Names(spec, joint)
+	var err error
+	opt.Reference, err = t.reference(ctx)
+	layout.Reference = opt.Reference != nil
+	return opt, err
 }
 
-// reference returns the weights of the reference, or nil if there is none.
-func reference(ctx context.Context, a *console.App, o *Options, src block.Source, bar *console.Progress) ([]float64, error) {
-	spec := src.Spec()
+// reference returns the weights of --reference, or nil if there are none.
+func (t *trainer) reference(ctx context.Context) ([]float64, error) {
+	o, spec := &t.tracing, t.data.Spec()
 	switch {
 	case o.reference == "":
 		return nil, nil
 	case o.from != nil:
 		w, err := train.WeightsFor(o.from, spec)
 		if err != nil {
-			return nil, fmt.Errorf("--reference %s: %w", o.reference, err)
+			err = fmt.Errorf("--reference %s: %w", o.reference, err)
 		}
-		return w, nil
+		return w, err
 	case len(spec.Classes) > 2:
 		return nil, console.Usagef("--reference check with %d classes, and check takes two: name a model", len(spec.Classes))
 	}
 	const most = 1000
-	found, err := separability.Check(ctx, block.AssumeValid(src), separability.Options{MaxPasses: most,
+	found, err := separability.Check(ctx, block.AssumeValid(t.data.Source), separability.Options{MaxPasses: most,
 		Progress: func(passes int64) {
-			bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + humanize.Count(passes), Done: passes})
+			t.bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
 	if err != nil {
 		return nil, console.OfLearner(err)
 	}
 	if found.Origin == nil {
-		a.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
+		t.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
 		return nil, nil
 	}
 	return found.Origin.Weights, nil
 }
 
-// Close completes the file. It does nothing if t is nil.
-func (t *Tracer) Close() error {
-	if t == nil {
-		return nil
+// A savingOptions says where and when a training saves its state.
+type savingOptions struct {
+	checkpoint.Options
+	every string      // as the user typed it
+	same  [][2]string // options that must have the same values when a training resumes
+}
+
+func (o *savingOptions) addFlags(f *pflag.FlagSet) {
+	f.StringVar(&o.Dir, "checkpoint", "", "`FOLDER` Save the state of the training in this folder from time to time, and when it is interrupted.")
+	f.StringVar(&o.every, "checkpoint-every", "60s", "`TIME|EPOCHS` Time between two checkpoints, such as 10m, or a number of epochs.")
+	f.BoolVar(&o.Resume, "resume", false, "Go on from the last checkpoint. The model is the same as without a stop.")
+}
+
+// check returns an error if an option can't be used. It also records the options that must have the same values on
+// --resume.
+func (o *savingOptions) check(cmd *cobra.Command) error {
+	if o.Dir == "" {
+		if err := without(cmd, "--checkpoint FOLDER: name the folder of the checkpoints", "checkpoint-every", "resume"); err != nil {
+			return err
+		}
 	}
-	if err := t.writer.Close(); err != nil {
-		return fmt.Errorf("--trace: %w", err)
+	if n, err := strconv.ParseInt(o.every, 10, 64); err == nil && n > 0 {
+		o.Epochs = n
+	} else if t, err := time.ParseDuration(o.every); err == nil && t >= time.Second {
+		o.Every = t
+	} else {
+		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, a second at least, or a number of epochs", o.every)
 	}
+	o.same = append(o.same, [2]string{"the version of halfspace", console.Version()})
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(unrecorded, f.Name) {
+			o.same = append(o.same, [2]string{"--" + f.Name, f.Value.String()})
+		}
+	})
 	return nil
 }
 
-// Abort ends without leaving a file. It does nothing if t is nil.
-func (t *Tracer) Abort() {
-	if t != nil {
-		t.writer.Abort()
+// open opens the folder, and compares the options with the options of the run before. Without a folder it returns nil.
+func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
+	if o.Dir == "" {
+		return nil, nil
 	}
+	o.Note = a.Warn
+	run, err := checkpoint.Open(o.Options)
+	if errors.Is(err, checkpoint.ErrUnfinished) {
+		return nil, fmt.Errorf("%s has checkpoints of %w: add --resume, or name an empty folder", o.Dir, checkpoint.ErrUnfinished)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range o.same {
+		if err := run.Same(s[0], s[1]); err != nil {
+			run.Close()
+			return nil, err
+		}
+	}
+	return run, nil
+}
+
+// without returns an error if the user gave one of the options, which have no effect without another one. advice names
+// the other one.
+func without(cmd *cobra.Command, advice string, options ...string) error {
+	for _, name := range options {
+		if cmd.Flags().Changed(name) {
+			return console.Usagef("--%s without %s", name, advice)
+		}
+	}
+	return nil
 }

@@ -9,48 +9,41 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/dataset"
-	"halfspace/train"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/rows"
-
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/predict"
+	"halfspace/train"
 )
 
 type trainOptions struct {
 	rows.Options
-
-	algo        flags.Choice
-	unnamed     bool // no --algo was given
-	learner     train.Learner
-	multiclass  flags.Choice
-	validation  string
-	share       float64      // share of the rows to hold out; 0 if validation names a file
-	folds       int          // folds of the cross-validation; 0 for none
-	path        int          // largest number of penalties l1 on a path; 0 for none
-	score       flags.Choice // the score by which a cross-validation chooses
-	oneError    bool         // --one-standard-error
-	grid        []string
-	axes        []train.Axis    // the options that the grid varies, with their values
-	learners    []train.Learner // learners of the grid; without a grid, one learner
-	classWeight []string
-	weights     map[string]float64 // values of --class-weight, by class
-	split       train.Split        // split by --group, --order-by and --split
-	seed        uint64
-	calibrate   flags.Choice // method that turns scores into probabilities
-	threshold   predict.Threshold
-	init        string       // the file of the model to begin with
-	begin       *model.Model // the model of init; nil: begin with zeros
+	judging    // no folds: no cross-validation
+	algo       flags.Choice
+	unnamed    bool // no --algo was given
+	learner    train.Learner
+	multiclass flags.Choice
+	validation string
+	share      float64 // share of the rows to hold out; 0 if validation names a file
+	path       int     // largest number of penalties l1 on a path; 0 for none
+	oneError   bool    // --one-standard-error
+	grid       []string
+	axes       []train.Axis    // the options that the grid varies, with their values
+	learners   []train.Learner // learners of the grid; without a grid, one learner
+	split      train.Split     // split by --group, --order-by and --split
+	calibrate  flags.Choice    // method that turns scores into probabilities
+	threshold  predict.Threshold
+	init       string       // the file of the model to begin with
+	begin      *model.Model // the model of init; nil: begin with zeros
 
 	out, receipt string
 	typed        []model.Typed // the options that the user gave, for the receipt
 	saving       savingOptions
-	tracing      Options
+	tracing      traceOptions
 	reporting    report.Options
 	json         bool
 }
@@ -61,12 +54,15 @@ func Train(a *console.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "train DATA... --label COLUMN [--out m.json] [options]",
 		Short: "Learn a model from data",
-		Long:  trainHelp + learnersHelp(),
+		Long:  trainHelp,
 		Example: `  halfspace train train.parquet --label y --out m.json
   halfspace train train.csv --label y --algo svm --grid l2=0.1,1,10 --out m.json
   halfspace train 'data/*.parquet' --label y --algo logistic --validation 0.2`,
 	}
 	o.addFlags(cmd)
+	for _, l := range train.Learners {
+		cmd.Long += fmt.Sprintf("\n  %-18s %s", l.Name, l.Use)
+	}
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		if l := train.Describe(o.algo.Value); l != nil && cmd.Flags().Changed("algo") {
@@ -74,11 +70,17 @@ func Train(a *console.App) *cobra.Command {
 		}
 		help(cmd, args)
 	})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return runTrain(a, cmd, &o, args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		paths, validation, err := o.prepare(a, cmd, args)
+		if err != nil {
+			return err
+		}
+		return trainAs(cmd.Context(), a, &o, paths, validation)
+	}
 	return cmd
 }
 
-// trainHelp is the help text of train before the options.
+// trainHelp is the help text of train before the list of the learners.
 const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
@@ -96,26 +98,7 @@ the weights so far to --out; the exit status is 130. With --checkpoint, the same
 command with --resume goes on from there.
 
 Learners, and when to use them (train --algo NAME --help shows their options):
-
 `
-
-// learnersHelp lists the learners, each with its use.
-func learnersHelp() string {
-	var s strings.Builder
-	for _, l := range train.Learners {
-		fmt.Fprintf(&s, "  %-18s %s\n", l.Name, l.Use)
-	}
-	return strings.TrimSuffix(s.String(), "\n")
-}
-
-// runTrain checks the options, and trains.
-func runTrain(a *console.App, cmd *cobra.Command, o *trainOptions, args []string) error {
-	paths, validation, err := o.prepare(a, cmd, args)
-	if err != nil {
-		return err
-	}
-	return trainAs(cmd.Context(), a, o, paths, validation)
-}
 
 // prepare checks the options. It returns the training files and the validation files.
 func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
@@ -140,24 +123,17 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
-	inputs := slices.Concat(validation, paths)
-	if err := console.Claim(a, o.out, inputs); err != nil {
+	inputs := slices.Concat(validation, paths, []string{o.init})
+	if err := cmp.Or(console.Claim(a, o.out, slices.Concat(validation, paths)), // --out may replace the model of --init
+		o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
+		o.checkFolds(cmd), o.Split.Check(),
+		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
+		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
+		o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
-	if err := o.checkReceipt(a, append(inputs, o.init, cmd.Flags().Lookup("cache").Value.String())); err != nil {
-		return nil, nil, err
-	}
-	if err := cmp.Or(o.checkFolds(cmd), o.Split.Check()); err != nil {
-		return nil, nil, err
-	}
-	if err := o.tracing.Check(a, cmd, o.Storage.Memory.Bytes, append(inputs, o.init), []string{o.out, o.receipt}); err != nil {
-		return nil, nil, err
-	}
-	if err := o.reporting.Check(a, cmd, args, append(inputs, o.init), []string{o.out, o.receipt, o.tracing.File}); err != nil {
-		return nil, nil, err
-	}
-	if err := cmp.Or(o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
-		return nil, nil, err
+	if o.out != "" {
+		a.Kept = ": no model was written"
 	}
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)
@@ -182,10 +158,9 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	o.algo.Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
-		"auto is joint for logistic, lda and passive-aggressive, else ovr.", multiclassNames...)
-	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number. balanced takes, for k classes, "+
-		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
-	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
+		"auto is joint for logistic, lda and passive-aggressive, else ovr.", autoName, "ovr", "joint")
+	o.addWeights(f, "")
+	o.addSeed(f)
 	flags.AddChoice(cmd, &o.calibrate, "calibrate", "`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by ascending steps (isotonic), which take 1,000 rows or more. "+
 		"For learners without probabilities.", noCalibration, model.Platt, model.Isotonic)
 	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(train.Beginners(), ", ")+"]")
@@ -196,15 +171,14 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
 	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
 		"Give --grid again for a second option: all combinations are tried.")
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` Choose by this figure on the held-back rows in --cv, --grid and --path: "+humanize.OneOf(append([]string{autoName}, train.Scores...))+". "+
-		"auto is weighted if rows or classes have weights, else errors. For --path it is the loss that is learned.", append([]string{autoName}, train.Scores...)...)
+	o.addScore(cmd, "Choose by this figure on the held-back rows in --cv, --grid and --path", " For --path it is the loss that is learned.")
 	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
 	o.Split.AddTo(cmd)
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
 	o.reporting.AddFlag(f)
-	o.tracing.AddFlags(f)
+	o.tracing.addFlags(f)
 	o.saving.addFlags(f)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	flags.SetGroup(f, "Output")

@@ -17,7 +17,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
+	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/rows"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
@@ -80,7 +80,7 @@ type Verdict struct {
 	Rows     int64    `json:"rows"`
 	Differ   []string `json:"differ,omitempty"` // keys of the model's file
 
-	Runs   []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ, if there is a receipt
+	Chunks []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ, if there is a receipt
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
 	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
@@ -106,8 +106,8 @@ type ClassEpoch struct {
 }
 
 func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) error {
-	start := time.Now()
-	m, err := console.LoadModel(cmd.Context(), o.model, o.Storage.Memory.Bytes)
+	start, ctx := time.Now(), cmd.Context()
+	m, err := console.LoadModel(ctx, o.model, o.Storage.Memory.Bytes)
 	if err != nil {
 		return err
 	}
@@ -115,27 +115,28 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return console.OpenError(o.model, err)
 	}
-	sum := model.SumBytes(data)
-	var receipt *model.Receipt
+	r := &repetition{trainer: &trainer{App: a.Hushed(), trainOptions: new(trainOptions)}, m: m, sum: model.SumBytes(data), v: &Verdict{Model: o.model}}
 	if o.receipt != "" {
-		if receipt, err = loadReceipt(o.receipt, o.model, sum, m); err != nil {
+		if r.receipt, err = loadReceipt(o.receipt, o.model, r.sum, m); err != nil {
 			return err
 		}
 	}
-	again, err := o.training(cmd, m, receipt, args)
+	again, err := o.training(cmd, r, args)
 	if err != nil {
 		return err
 	}
-	r := &repetition{App: a, rerun: again, m: m, sum: sum, receipt: receipt, v: &Verdict{Model: o.model}}
-	if err := repeatAs(cmd.Context(), r, args); err != nil {
+	paths, validation, err := r.prepare(r.App, again, args)
+	if err != nil {
 		return err
 	}
-	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), again.Workers, time.Since(start).Seconds()
-	if o.json {
-		err = a.PrintJSON(r.v)
-	} else {
-		err = a.Print(r.v.text(m, receipt != nil))
+	r.bar = a.NewProgress(r.Progress.Value)
+	defer r.bar.End()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
+	if err := r.repeat(ctx, paths, validation); err != nil {
+		return err
 	}
+	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), r.Workers, time.Since(start).Seconds()
+	err = a.Report(o.json, r.v, func() *console.Sheet { return r.v.sheet(m, r.receipt != nil) })
 	if err == nil && !r.v.Verified {
 		err = fmt.Errorf("%s: not verified", o.model)
 	}
@@ -162,52 +163,31 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	return r, nil
 }
 
-// training returns the training that produces the model again.
-func (o *verifyOptions) training(cmd *cobra.Command, m *model.Model, receipt *model.Receipt, args []string) (*rerun, error) {
-	t := &rerun{cmd: &cobra.Command{Use: "train"}}
-	t.cmd.SetContext(cmd.Context())
-	t.addFlags(t.cmd)
-	from, options := o.receipt, []model.Typed(nil)
-	if receipt != nil {
-		options = receipt.Options
-	} else {
-		var err error
-		if options, err = optionsOf(cmd.Context(), m, args, cmd.Flags().Changed); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.model, err)
-		}
-		from = o.model
+// training returns the command that trains the model again, and sets the options of r.
+func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []string) (again *cobra.Command, err error) {
+	again = &cobra.Command{Use: "train"}
+	again.SetContext(cmd.Context())
+	r.addFlags(again)
+	from, options := o.model, []model.Typed(nil)
+	if r.receipt != nil {
+		from, options = o.receipt, r.receipt.Options
+	} else if options, err = optionsOf(cmd.Context(), r.m, args, cmd.Flags().Changed); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.model, err)
 	}
-	if err := give(t.cmd, options...); err != nil {
+	if err := give(again, options...); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
-	var failed error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if to := t.cmd.Flags().Lookup(f.Name); to != nil && f.Name != "receipt" && f.Name != "json" {
-			failed = errors.Join(failed, set(to, f))
+		if again.Flags().Lookup(f.Name) != nil && f.Name != "receipt" && f.Name != "json" {
+			err = errors.Join(err, set(again, f.Name, flags.Values(f)))
 		}
 	})
-	return t, failed
+	return again, err
 }
 
-// set gives a flag the value of another flag.
-func set(to, from *pflag.Flag) error {
-	to.Changed = true
-	if list, ok := to.Value.(pflag.SliceValue); ok {
-		return list.Replace(from.Value.(pflag.SliceValue).GetSlice())
-	}
-	return to.Value.Set(from.Value.String())
-}
-
-// A rerun is a training that verify repeats.
-type rerun struct {
-	trainOptions
-	cmd *cobra.Command
-}
-
-// A repetition compares a model with the result of repeating its training.
+// A repetition repeats the training of a model, and compares.
 type repetition struct {
-	*console.App
-	*rerun
+	*trainer
 	m        *model.Model
 	sum      model.Sum      // checksum of the model's file
 	receipt  *model.Receipt // nil: there is none
@@ -215,53 +195,36 @@ type repetition struct {
 	v        *Verdict
 }
 
-// repeatAs trains again, and compares. If the receipt shows that the rows differ, it doesn't train.
-func repeatAs(ctx context.Context, r *repetition, args []string) error {
-	quiet := r.Hushed()
-	paths, validation, err := r.prepare(quiet, r.cmd, args)
-	if err != nil {
+// repeat trains again, and compares. If the receipt shows that the rows differ, it doesn't train.
+func (r *repetition) repeat(ctx context.Context, paths, validation []string) error {
+	if others, err := r.comparedBefore(ctx, paths, validation); err != nil || others {
 		return err
 	}
-	bar := r.NewProgress(r.Progress.Value)
-	defer bar.End()
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	t := &trainer{App: quiet, trainOptions: &r.trainOptions, bar: bar}
-	if others, err := t.comparedBefore(ctx, r, paths, validation); err != nil || others {
+	defer r.close()
+	if err := r.open(ctx, paths, validation); err != nil {
 		return err
 	}
 	sums := new(model.Receipt)
-	learned, err := t.repeat(ctx, sums, paths, validation)
+	fitted, err := r.learn(ctx, sums)
 	if err != nil {
 		return err
 	}
-	r.v.Trained, r.v.Rows, r.v.Verified = true, learned.Training.Rows, sums.Model == r.sum
-	if r.v.Differ, err = differing(r.m, learned); err != nil || r.receipt == nil {
+	r.v.Trained, r.v.Rows, r.v.Verified = true, fitted.Model.Training.Rows, sums.Model == r.sum
+	if r.v.Differ, err = differing(r.m, fitted.Model); err != nil || r.receipt == nil {
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
 	if r.v.Verified { // then the features are the same too
-		r.v.Runs, r.v.Unread = differingRuns(r.receipt, sums), ""
-		r.v.Verified = len(r.v.Runs)+len(r.v.Epochs) == 0
+		r.v.Chunks, r.v.Unread = differingChunks(r.receipt, sums), ""
+		r.v.Verified = len(r.v.Chunks)+len(r.v.Epochs) == 0
 		r.v.Forged = !r.v.Verified
 		return nil
 	}
 	if !r.compared {
-		_, err = t.compared(ctx, r, paths, validation)
+		r.close()
+		_, err = r.compare(ctx, paths, validation)
 	}
 	return err
-}
-
-// repeat trains a model, and fills in the sums.
-func (t *trainer) repeat(ctx context.Context, sums *model.Receipt, paths, validation []string) (*model.Model, error) {
-	defer t.close()
-	if err := t.open(ctx, paths, validation); err != nil {
-		return nil, err
-	}
-	fitted, err := t.learn(ctx, sums)
-	if err != nil {
-		return nil, err
-	}
-	return fitted.Model, nil
 }
 
 // differing returns the keys that differ in the files of two models, in alphabetical order.
@@ -288,9 +251,9 @@ func differing(a, b *model.Model) ([]string, error) {
 	return differ, nil
 }
 
-// text returns the report for people.
-func (v *Verdict) text(m *model.Model, receipt bool) []byte {
-	var s console.Sheet
+// sheet returns the report for people.
+func (v *Verdict) sheet(m *model.Model, receipt bool) *console.Sheet {
+	s := new(console.Sheet)
 	var pairs []string
 	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
 	switch {
@@ -312,7 +275,7 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	}
 	others := slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features")
 	switch {
-	case len(v.Runs) > 0:
+	case len(v.Chunks) > 0:
 		add("rows", "other rows than those of the receipt: %s", v.ranges())
 	case v.Unread != "":
 		add("rows", "not compared: %s", v.Unread)
@@ -346,7 +309,7 @@ func (v *Verdict) text(m *model.Model, receipt bool) []byte {
 	}
 	add("ran on", "%s, %s, %s", v.ISA, humanize.Plural(int64(v.Workers), "worker"), humanize.Seconds(v.Seconds))
 	s.Pairs(pairs...)
-	return s.Bytes()
+	return s
 }
 
 // mostRanges is the largest number of row ranges, and of missing files, that the text names.
@@ -354,9 +317,9 @@ const mostRanges = 10
 
 func (v *Verdict) ranges() string {
 	var all []string
-	for i, r := range v.Runs {
+	for i, r := range v.Chunks {
 		if i == mostRanges {
-			all = append(all, fmt.Sprintf("and %d more", len(v.Runs)-i))
+			all = append(all, fmt.Sprintf("and %d more", len(v.Chunks)-i))
 			break
 		}
 		text := fmt.Sprintf("%s to %s", humanize.Count(r.First), humanize.Count(r.Last))

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/export"
 	"halfspace/internal/files"
-
-	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 	"halfspace/model"
 )
 
@@ -60,12 +62,7 @@ instead: its file makes the features. Models with kernels or votes can't be
 exported.`,
 		Example: `  halfspace export m.json --c iris.c
   halfspace export m.json --go iris.go --onnx iris.onnx`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return console.Usagef("%d models: name one that train --out wrote", len(args))
-			}
-			return nil
-		},
+		Args: flags.NeedsOne("models: name one that train --out wrote"),
 	}
 	for _, t := range all {
 		cmd.Flags().StringVar(&t.path, t.flag, "", t.help)
@@ -96,15 +93,15 @@ exported.`,
 func chosen(a *console.App, all []*target, from string) (wanted []*target, err error) {
 	var names []string
 	for _, t := range all {
-		names = append(names, "--"+t.flag)
+		if names = append(names, "--"+t.flag); t.path == "" {
+			continue
+		}
 		for _, other := range wanted {
-			if t.path != "" && (filepath.Clean(t.path) == filepath.Clean(other.path) || console.ToStdout(t.path) && console.ToStdout(other.path)) {
+			if filepath.Clean(t.path) == filepath.Clean(other.path) || console.ToStdout(t.path) && console.ToStdout(other.path) {
 				return nil, console.Usagef("--%s and --%s both write %s: name two files", other.flag, t.flag, t.path)
 			}
 		}
-		if t.path != "" {
-			wanted = append(wanted, t)
-		}
+		wanted = append(wanted, t)
 	}
 	if wanted == nil {
 		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
@@ -168,4 +165,65 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 		return err
 	}
 	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
+}
+
+// Import returns the command that converts another program's model to a halfspace model.
+func Import(a *console.App) *cobra.Command {
+	var out string
+	var memory flags.Size
+	cmd := &cobra.Command{
+		Use:   "import FILE --out m.json [options]",
+		Short: "Make a model of one that LIBLINEAR wrote",
+		Long: `Import reads the text model that liblinear-train writes, and writes the same
+model for halfspace, with its weights rounded to float32. Its features are those
+of svmlight files, f1, f2, ...`,
+		Example: `  halfspace import a9a.model --out m.json`,
+		Args:    flags.NeedsOne("files: name one model that liblinear-train wrote"),
+	}
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` Model file to write. (required)")
+	memory.AddTo(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		switch {
+		case out == "":
+			return console.Usagef("--out is missing: name the model file to write")
+		case console.ToStdout(out):
+			return console.Usagef("--out %s: a model isn't written to standard output: name a file", out)
+		}
+		if err := console.Claim(a, out, args); err != nil {
+			return err
+		}
+		rounded := int64(0)
+		m, err := parallel.DetachValue(cmd.Context(), func() (m *model.Model, err error) {
+			m, rounded, err = loadLIBLINEAR(args[0], memory.Bytes)
+			return m, err
+		})
+		if err != nil { // rounded may still be written
+			return err
+		}
+		if rounded > 0 {
+			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", humanize.Plural(rounded, "weight"))
+		}
+		if err := console.SaveModel(cmd.Context(), m, out); err != nil {
+			return err
+		}
+		return a.PrintLine("%s: %s, %s, %d classes", out, m.Algorithm, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
+	}
+	return cmd
+}
+
+// loadLIBLINEAR reads a text model of LIBLINEAR. rounded is the number of weights that float32 rounds.
+func loadLIBLINEAR(path string, memory int64) (m *model.Model, rounded int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, console.OpenError(path, err)
+	}
+	defer f.Close()
+	m, rounded, err = export.ReadLIBLINEAR(f, memory)
+	switch {
+	case errors.Is(err, export.ErrFormat):
+		err = fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
+	case err != nil:
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return m, rounded, err
 }

@@ -1,0 +1,197 @@
+package flags
+
+import (
+	"cmp"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
+	"halfspace/internal/parallel"
+	"halfspace/kernel"
+)
+
+// A Machine holds the options that change no result: workers, instruction set and progress.
+type Machine struct {
+	Workers  int
+	isa      string
+	Progress Choice
+}
+
+// AddTo adds the flags.
+func (m *Machine) AddTo(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&m.Workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
+	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
+	completeWords(cmd, "isa", LevelNames())
+	AddProgress(cmd, &m.Progress)
+}
+
+// AddProgress adds --progress.
+func AddProgress(cmd *cobra.Command, when *Choice) {
+	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
+}
+
+// Apply checks the options, and makes the kernels use the instruction set of --isa.
+func (m *Machine) Apply() error {
+	if err := CheckWorkers(m.Workers); err != nil {
+		return err
+	}
+	m.Workers = parallel.Workers(m.Workers)
+	return UseISA(m.isa)
+}
+
+// CheckWorkers returns an error if n is no value of --workers.
+func CheckWorkers(n int) error {
+	if n < 0 {
+		return console.Usagef("--workers is %d: use 1 or more, or 0 for one for each core", n)
+	}
+	return nil
+}
+
+// UseISA makes the kernels use the named instruction set. If name is empty, it takes the name in the environment
+// variable. Package kernel ignores a wrong name in the environment; UseISA returns an error.
+func UseISA(name string) error {
+	source := "--isa"
+	if name == "" {
+		name, source = os.Getenv(ISAVariable), ISAVariable
+	}
+	if name == "" {
+		return nil
+	}
+	level, err := kernel.ParseLevel(name)
+	if err != nil {
+		return console.Usagef("%s: %w", source, err)
+	}
+	kernel.Use(level)
+	return nil
+}
+
+// ISAVariable is the environment variable that names an instruction set.
+const ISAVariable = "HALFSPACE_ISA"
+
+// LevelNames lists the instruction sets of this CPU.
+func LevelNames() []string {
+	var names []string
+	for _, l := range kernel.Levels() {
+		names = append(names, l.String())
+	}
+	return names
+}
+
+// Text holds the options for CSV and svmlight files.
+type Text struct {
+	header, indexBase Choice
+	delimiter         string
+	nullValues        []string
+}
+
+// AddTo adds the flags.
+func (o *Text) AddTo(cmd *cobra.Command) {
+	AddChoice(cmd, &o.header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
+	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
+		"space for any number of blanks. (default found out)")
+	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and so does - "+
+		"in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
+	AddChoice(cmd, &o.indexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
+}
+
+// Options returns the options for package dataset.
+func (o *Text) Options() dataset.TextOptions {
+	return dataset.TextOptions{Header: o.header.Value, Delimiter: o.delimiter, IndexBase: o.indexBase.Value, NullValues: o.nullValues}
+}
+
+// Check returns an error if an option can't be used.
+func (o *Text) Check() error {
+	if err := o.Options().Check(); err != nil {
+		return console.Usagef("--%w", err)
+	}
+	return nil
+}
+
+// A Scan holds the options of verbs that read the rows once, block by block: how to read text files, the memory, and the
+// machine.
+type Scan struct {
+	Machine
+	Text   Text
+	Memory Size
+}
+
+// AddTo adds the flags.
+func (s *Scan) AddTo(cmd *cobra.Command) {
+	s.Text.AddTo(cmd)
+	s.Memory.AddTo(cmd)
+	s.Machine.AddTo(cmd)
+}
+
+// Check returns an error if an option can't be used, and makes the kernels use the instruction set of --isa.
+func (s *Scan) Check() error { return cmp.Or(s.Text.Check(), s.Machine.Apply()) }
+
+// Options sets the memory limit of the garbage collector. It returns the options for package dataset, and a function that
+// restores the limit from before.
+func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
+	memory, undo := s.Memory.Hold()
+	return dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}, undo
+}
+
+// NeedsOne returns a function that checks that a verb has one argument. The error has the number of arguments, then
+// advice, such as "models: name one".
+func NeedsOne(advice string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return console.Usagef("%d %s", len(args), advice)
+		}
+		return nil
+	}
+}
+
+// A RowsFile holds the options of verbs that write rows: --out, --json, and the form of a .parquet file.
+type RowsFile struct {
+	Out         string
+	JSON        bool
+	Compression Choice
+	GroupRows   int64
+}
+
+// AddGroups adds --compression and --row-group-rows. Many columns make row groups smaller; the help calls them wide.
+func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
+	AddChoice(cmd, &w.Compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
+	cmd.Flags().Int64Var(&w.GroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+		"(default 131,072, or fewer with many "+wide+")")
+}
+
+// AddOut adds --out.
+func (w *RowsFile) AddOut(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow or .svm, or - for CSV on standard output. (required)")
+}
+
+// AddJSON adds --json.
+func (w *RowsFile) AddJSON(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&w.JSON, "json", false, "Print a report as one JSON object.")
+}
+
+// Check returns an error if an option can't be used.
+func (w *RowsFile) Check() error {
+	switch {
+	case w.Out == "":
+		return console.Usagef("--out is missing: name the file to write, or - for CSV on standard output")
+	case w.JSON && console.ToStdout(w.Out):
+		return console.Usagef("--json and --out %s both write to standard output: choose one", w.Out)
+	case w.GroupRows < 0:
+		return console.Usagef("--row-group-rows is %d: use 1 or more, or 0 for the default", w.GroupRows)
+	}
+	return nil
+}
+
+// Report prints the report of a verb that wrote rows: v as JSON with --json, otherwise a line. If the rows went to standard
+// output, Report prints nothing.
+func (w *RowsFile) Report(a *console.App, v any, format string, args ...any) error {
+	switch {
+	case w.JSON:
+		return a.PrintJSON(v)
+	case console.ToStdout(w.Out):
+		return nil
+	}
+	return a.PrintLine(format, args...)
+}
