@@ -173,7 +173,7 @@ func judge(b *testing.B, p *problem, w []float32, candidates int) {
 			w[i] = 0
 		}
 	}
-	c, counts := kernel.NewCandidates(w, p.cols+1), make([]int64, candidates)
+	c, counts := kernel.NewErrorCounter(w, p.cols+1), make([]int64, candidates)
 	for b.Loop() {
 		c.Errors(counts, p.x, p.y)
 	}

@@ -20,7 +20,7 @@ type ErrorCounter struct {
 	cols, stride int
 	n            int
 	level        Level     // the level whose tile shape packed has
-	w            []float32 // the candidates, as NewCandidates or Reset got them
+	w            []float32 // the candidates, as NewErrorCounter or Reset got them
 	packed       []float32 // groups of a tile's candidates, column after column; zeros fill the last group
 	limits       []float64 // bounds of each candidate's rounding error on rows of norm 1; see roundings.limit
 	norm         float64   // at least the largest Euclidean norm of a candidate
@@ -51,8 +51,8 @@ const (
 	judgedBytes = 32 << 10
 )
 
-// NewCandidates returns the candidates in w, each a vector of Stride(cols) elements with zeros from cols on. It keeps w.
-func NewCandidates(w []float32, cols int) *ErrorCounter {
+// NewErrorCounter returns the candidates in w, each a vector of Stride(cols) elements with zeros from cols on. It keeps w.
+func NewErrorCounter(w []float32, cols int) *ErrorCounter {
 	if cols <= 0 {
 		panic("kernel: no columns")
 	}
@@ -62,7 +62,7 @@ func NewCandidates(w []float32, cols int) *ErrorCounter {
 	return c
 }
 
-// Reset replaces the candidates by the candidates in w, laid out as for NewCandidates. It reuses memory where it can.
+// Reset replaces the candidates by the candidates in w, laid out as for NewErrorCounter. It reuses memory where it can.
 // No other method may run meanwhile.
 func (c *ErrorCounter) Reset(w []float32) {
 	c.sparse = nil

@@ -125,7 +125,7 @@ func compareCounts(t *testing.T, rng *rand.Rand, fill func(*rand.Rand, []float32
 			}
 		}
 	}
-	c := kernel.NewCandidates(w, cols)
+	c := kernel.NewErrorCounter(w, cols)
 	if quantumKnown(x, stride, cols) {
 		c.SetQuantum(kernel.FixedPointScale(x, 1.0/256))
 		c.Reset(w)
@@ -209,7 +209,7 @@ func errorWeights(t *testing.T, rng *rand.Rand, number func(*rand.Rand) float64,
 		y[r], weights[r] = float32(2*rng.IntN(2)-1), rng.Int32N(kernel.MaxErrorWeight+1)
 	}
 	got, less := make([]int64, n), 0
-	kernel.NewCandidates(w, cols).ErrorWeights(got, x, y, weights)
+	kernel.NewErrorCounter(w, cols).ErrorWeights(got, x, y, weights)
 	for i := range n {
 		sum := int64(0)
 		for r := range rows {
@@ -261,7 +261,7 @@ func ExampleErrorCounter() {
 	copy(w[0:], []float32{1, 1, -3})
 	copy(w[8:], []float32{1, 0, -4})
 	counts := make([]int64, 2)
-	kernel.NewCandidates(w, 3).Errors(counts, x, []float32{1, 1, -1})
+	kernel.NewErrorCounter(w, 3).Errors(counts, x, []float32{1, 1, -1})
 	fmt.Println(counts)
 	// Output: [0 2]
 }

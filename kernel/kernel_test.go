@@ -40,7 +40,7 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 	const stride, huge = 16, math.MaxInt / 8 / 32 * 32
 	y, log := []float32{1, 1, 1, 1}, make([]uint32, 4)
 	rows := kernel.NewRows([][]float32{x}, [][]float32{y}, stride)
-	candidates := kernel.NewCandidates(x, stride)
+	candidates := kernel.NewErrorCounter(x, stride)
 	return []kerneltest.Misuse[float32]{
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, x[:stride-1]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Scores(dst[:4], x, nil) }},
@@ -64,8 +64,8 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: length of dst is not rows * stride", func(dst []float32) { kernel.Transpose(dst[:0], huge, [][]float32{x[:16]}) }},
 		{"kernel: length of dst is not rows * stride", func(dst []float32) { kernel.Transpose(dst[:0], math.MaxInt/2+1, [][]float32{x[:4]}) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(make([]float32, 1), x[:0], make([]float32, stride)) }},
-		{"kernel: no columns", func(dst []float32) { kernel.NewCandidates(x, 0) }},
-		{"kernel: length of w is not a multiple of the stride", func(dst []float32) { kernel.NewCandidates(x[1:], stride) }},
+		{"kernel: no columns", func(dst []float32) { kernel.NewErrorCounter(x, 0) }},
+		{"kernel: length of w is not a multiple of the stride", func(dst []float32) { kernel.NewErrorCounter(x[1:], stride) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { candidates.Errors(make([]int64, 4), x[1:], y) }},
 		{"kernel: length of counts is not the number of candidates", func(dst []float32) { candidates.Errors(make([]int64, 3), x, y) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []float32) { kernel.MaxSquaredNorm(x[1:], stride) }},

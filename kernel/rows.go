@@ -98,8 +98,8 @@ func (rows *Rows) Row(i int) (x []float32, y float32) {
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
-// Chunk returns the features of eighth c.
-func (rows *Rows) Chunk(c int) []float32 { return rows.x[c] }
+// Eighth returns the features of eighth c.
+func (rows *Rows) Eighth(c int) []float32 { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it
 // visits row idx[i] it prefetches row i of ahead. ahead may have any number of rows of the same stride, and changes no

@@ -41,7 +41,7 @@ type scratch struct {
 func newJudge(src block.Source, workers int) *judge {
 	j := &judge{src: src, workers: workers, stride: kernel.Stride(src.Spec().Cols())}
 	j.rounding = float64(src.Rows()+1000) * 0x1p-50
-	j.candidates = kernel.NewCandidates(nil, src.Spec().Cols())
+	j.candidates = kernel.NewErrorCounter(nil, src.Spec().Cols())
 	j.scratch.New = func() any {
 		rows := kernel.PanelRows(j.stride)
 		return &scratch{x: make([]float32, rows*j.stride), y: make([]float32, rows), weights: make([]int32, max(rows, taskRows))}

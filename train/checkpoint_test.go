@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"math/rand/v2"
 	"os"
@@ -19,6 +20,8 @@ import (
 	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/train"
+	"halfspace/train/learner"
+	"halfspace/train/perceptron"
 )
 
 // A fuse is a context that ends when it was asked for its error so many times.
@@ -172,5 +175,41 @@ func TestResumeValidated(t *testing.T) {
 			t.Error(err)
 		}
 		run.Close()
+	}
+}
+
+// TestRunInterrupted: a run that ctx ends leaves a checkpoint that isn't finished. So only a run that resumes may use the folder; it learns
+// the model of a run that wasn't interrupted. A finished folder takes another run.
+func TestRunInterrupted(t *testing.T) {
+	x, y := circle(1000)
+	rows, err := block.FromRows(x, y, block.RowOptions{})
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "run")
+	learn := func(resume bool, most int64) (model []byte, err error) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		run, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{}), train.Options{Checkpoint: train.Checkpoint{Dir: dir, Resume: resume, Epochs: 1},
+			Watch: train.Watch{Progress: func(p learner.Progress) {
+				if p.Epoch >= most {
+					cancel()
+				}
+			}}})
+		if err != nil {
+			return nil, err
+		}
+		var file bytes.Buffer
+		_, err = run.Model.WriteTo(&file)
+		return file.Bytes(), err
+	}
+	const never = 1 << 40
+	if _, err := learn(false, 1); !errors.Is(err, context.Canceled) {
+		t.Fatalf("interrupted: %v", err)
+	}
+	if _, err := learn(false, never); !errors.Is(err, checkpoint.ErrUnfinished) {
+		t.Fatalf("a run that doesn't resume: %v", err)
+	}
+	resumed := require.Value(learn(true, never))(t)
+	if again := require.Value(learn(false, never))(t); !bytes.Equal(resumed, again) {
+		t.Errorf("resumed:\n%s\nin one go:\n%s", resumed, again)
 	}
 }

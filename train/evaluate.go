@@ -368,16 +368,3 @@ func validate(ctx context.Context, m *model.Model, rows block.Source, workers in
 	v.Errors, m.Training.Validation = wrong.Errors, v
 	return &wrong, nil
 }
-
-// evaluate evaluates the weights of an interrupted training. It makes a pass over the rows.
-func (j *job) evaluate(ctx context.Context, learned *learner.Result) error {
-	loss := learner.PerceptronLoss
-	switch {
-	case j.RowLoss != nil:
-		loss = j.RowLoss(j.Settings)
-	case j.Perceptron == nil:
-		return learner.Evaluate(ctx, j.src, j.Workers(), learned)
-	}
-	_, err := learner.EvaluateLoss(ctx, j.src, j.Workers(), learned, loss)
-	return err
-}

@@ -66,12 +66,16 @@ func (s *Session) Run(ctx context.Context) (_ *Trained, err error) {
 	if s.Checkpoint.Dir == "" || s.State != nil {
 		return s.run(ctx)
 	}
-	if s.State, err = checkpoint.Open(s.Checkpoint); err != nil {
+	one := *s
+	if one.State, err = checkpoint.Open(s.Checkpoint); err != nil {
 		return nil, err
 	}
-	defer s.State.Close()
-	t, err := s.run(ctx)
-	return t, cmp.Or(err, s.State.Finish())
+	defer one.State.Close()
+	t, err := one.run(ctx)
+	if err == nil {
+		err = one.State.Finish()
+	}
+	return t, err
 }
 
 func (s *Session) run(ctx context.Context) (*Trained, error) {
@@ -148,7 +152,7 @@ func (s *Session) learn(ctx context.Context, src, validation block.Source, l Lea
 		}
 	}
 	if survey == nil {
-		survey = newSurvey(src.Spec())
+		survey = newDataProfile(src.Spec())
 		looked = watched{src, survey}
 	}
 	print, err := j.open(ctx, looked)
@@ -260,7 +264,7 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 		return nil, err
 	}
 	if r.Interrupted && !j.InMemory {
-		if late := j.evaluate(after, r); late != nil {
+		if late := j.Learner.Learner.Evaluate(after, j.src, j.Workers(), j.Settings, r); late != nil {
 			if after.Err() == nil {
 				return nil, late
 			}

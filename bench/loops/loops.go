@@ -169,7 +169,7 @@ func (d *Data) epochIndexed(n, features int) Loop {
 			for eighth := range slices.Chunk(window, kernel.EighthRows) {
 				var ahead []float32
 				if len(next) > 0 {
-					ahead, next = rows.Chunk(int(next[0])), next[1:]
+					ahead, next = rows.Eighth(int(next[0])), next[1:]
 				}
 				for len(eighth) > 0 {
 					visits, _ := kernel.EpochIndexed(w, log, rows, eighth, ahead, 1, 0)
@@ -185,7 +185,7 @@ func (d *Data) errors(rows, features int) []Loop {
 	const candidates = 64
 	stride := kernel.Stride(features + 1)
 	name := fmt.Sprintf("/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features)
-	c, counts, weights := kernel.NewCandidates(Normals[float32](candidates*stride), features+1), make([]int64, candidates), make([]int32, rows)
+	c, counts, weights := kernel.NewErrorCounter(Normals[float32](candidates*stride), features+1), make([]int64, candidates), make([]int32, rows)
 	for i := range weights {
 		weights[i] = int32(i)
 	}

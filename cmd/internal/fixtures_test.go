@@ -60,7 +60,7 @@ func noisy(t *testing.T, rows string) string {
 	return path
 }
 
-// ample makes data of so many rows that they take several blocks of float32, of 33 numbers for each row.
+// ample writes a file with 28 features and the given number of rows, which fill several blocks, and returns its path.
 func ample(t *testing.T, rows string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ample.parquet")

@@ -183,7 +183,8 @@ func valueOf(t *testing.T, a arrow.Array, r int) any {
 	return nil
 }
 
-// feed puts text on standard input, and an end behind it if that is asked for. What it returns is closed once all is on its way.
+// feed writes text to standard input, and closes standard input if end is true. The returned channel is closed after the text is
+// written.
 func feed(t *testing.T, text string, end bool) <-chan struct{} {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -243,8 +244,8 @@ func TestOnlineInterruptedStream(t *testing.T) {
 	}
 }
 
-// TestOnlineStream: standard input goes by once, in whatever pieces it comes, and is learned from as a file is. What only a second
-// pass could tell isn't reported.
+// TestOnlineStream: online learns the same model from standard input, read once in pieces of any size, as from a file. The report
+// leaves out the figures that need a second pass.
 func TestOnlineStream(t *testing.T) {
 	dir := t.TempDir()
 	csv, model1, model2 := filepath.Join(dir, "x.csv"), filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")

@@ -77,6 +77,20 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	return wrong, err
 }
 
+// Evaluate evaluates the weights of a result of the learner with the settings s. It sets r.Loss for a learner with a
+// RowLoss, or that makes the perceptron's updates; other learners compute their loss themselves, or have none.
+func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s Settings, r *Result) error {
+	loss := PerceptronLoss
+	switch {
+	case l.RowLoss != nil:
+		loss = l.RowLoss(s)
+	case l.Perceptron == nil:
+		return Evaluate(ctx, src, workers, r)
+	}
+	_, err := EvaluateLoss(ctx, src, workers, r, loss)
+	return err
+}
+
 var judgePass = distributed.NewPerChunk("train.evaluate", judgeRun)
 
 // judgeArgs are the arguments of judgePass.

@@ -87,12 +87,6 @@ type rule struct {
 	scores   [mostAhead]float32
 }
 
-// Evaluated leaves the loss out of the result: Winnow minimises no sum of losses.
-func (*rule) Evaluated(_ context.Context, r *learner.Result) error {
-	r.Loss = 0
-	return nil
-}
-
 func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	spec := t.Src.Spec()
 	if err := learner.TwoClasses(spec); err != nil {

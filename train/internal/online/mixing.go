@@ -250,7 +250,7 @@ func (f *shardFile) read(i int, b *buffer) error {
 // A Member learns from the rows of one shard in one epoch.
 type Member interface {
 	// Pass makes the remaining visits of the epoch. Once a checkpoint is due, Pass returns
-	// ErrPause between two visits. It makes some visits before it pauses, because beginning may take longer than the
+	// errPause between two visits. It makes some visits before it pauses, because beginning may take longer than the
 	// time between two checkpoints, and each call must make progress.
 	Pass(ctx context.Context, epoch int64) error
 
@@ -264,8 +264,8 @@ type Member interface {
 	State(w *checkpoint.Walk)
 }
 
-// ErrPause ends the visits of a shard until the states of all shards are saved.
-var ErrPause = errors.New("paused")
+// errPause ends the visits of a shard until the states of all shards are saved.
+var errPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
@@ -371,7 +371,7 @@ func (x *Shards) passes(ctx context.Context, epoch int64) error {
 			return
 		}
 		err := x.each[s].Pass(ctx, epoch)
-		if x.done[s] = err == nil; err == nil || err == ErrPause {
+		if x.done[s] = err == nil; err == nil || err == errPause {
 			return
 		}
 		select {

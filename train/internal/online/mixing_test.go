@@ -33,7 +33,7 @@ type counter struct {
 func (c *counter) Pass(ctx context.Context, _ int64) error {
 	if c.seen++; !c.paused {
 		c.paused = true
-		return ErrPause
+		return errPause
 	}
 	if c.err != nil {
 		return c.err

@@ -230,8 +230,8 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 	})
 }
 
-// Encode returns the options of the training for a cluster, without the functions that stay here.
-func (t *Training) Encode() ([]byte, error) {
+// encode returns the options of the training for a cluster, without the functions that stay here.
+func (t *Training) encode() ([]byte, error) {
 	s := learner.CopySettings(t.Task.Settings)
 	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil
 	return distributed.Encode(reflect.ValueOf(s).Elem().Interface())
@@ -239,7 +239,7 @@ func (t *Training) Encode() ([]byte, error) {
 
 // elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
 func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
-	settings, err := t.Encode()
+	settings, err := t.encode()
 	if err != nil {
 		return nil, err
 	}

@@ -196,7 +196,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 		t.mark()
 	}
 	if t.all != nil && t.Visits > t.since && t.all.Opt.Checkpoint.Due(t.all.Epoch) {
-		return 0, ErrPause
+		return 0, errPause
 	}
 	log := t.log
 	if left := t.Opt.MaxUpdates - t.Updates; t.Opt.MaxUpdates > 0 && left < int64(len(log)) {
@@ -349,7 +349,7 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 		t.mark() // the steps below change no weights
 		if err = t.Rule.Ended(ctx); err == nil {
 			r := t.learned()
-			if _, err = learner.EvaluateLoss(ctx, t.Src, t.Opt.Workers, r, t.rowLoss()); err == nil {
+			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil {
 				err = t.Rule.Evaluated(ctx, r)
 			}
 			if err == nil {
@@ -368,11 +368,4 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	r := t.learned()
 	r.Interrupted = true
 	return r, err
-}
-
-func (t *Training) rowLoss() learner.RowLoss {
-	if t.Learner.RowLoss == nil {
-		return learner.PerceptronLoss
-	}
-	return t.Learner.RowLoss(t.Task.Settings)
 }

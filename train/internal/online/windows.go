@@ -40,7 +40,7 @@ func (w *window) prefetch(e, lo, hi, stride int) []float32 {
 	if e >= len(w.ahead) || w.index.Rows() == nil {
 		return nil
 	}
-	x := w.index.Rows().Chunk(int(w.ahead[e]))
+	x := w.index.Rows().Eighth(int(w.ahead[e]))
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 

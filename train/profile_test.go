@@ -38,7 +38,7 @@ func TestSurvey(t *testing.T) {
 				values[i], mean[i] = append(values[i], v), mean[i]+v/float64(b.Len())
 			}
 		}
-		s := newSurvey(spec)
+		s := newDataProfile(spec)
 		for lo := 0; lo < b.Len(); {
 			hi := min(b.Len(), lo+1+rng.IntN(500))
 			surveyBlock(s, spec, b.Slice(lo, hi))
@@ -66,7 +66,7 @@ func TestSurveyWithoutLabels(t *testing.T) {
 	b := block.New(0, 10, 1)
 	b.Y = nil
 	src := block.Source(block.NewData(spec, []*block.Block{b}))
-	s := newSurvey(spec)
+	s := newDataProfile(spec)
 	s.add(surveyor(src, struct{}{})(block.Chunk{Block: b}))
 	if s.Changes != 0 || s.Counts[0]+s.Counts[1] != 0 {
 		t.Errorf("survey %+v of rows without labels", s)

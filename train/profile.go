@@ -50,7 +50,7 @@ func (s *surveyed) Fields() []any {
 func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {
 	spec := src.Spec()
 	return func(chunk block.Chunk) surveyed {
-		s, first := newSurvey(spec), math.NaN()
+		s, first := newDataProfile(spec), math.NaN()
 		surveyBlock(s, spec, chunk.Block)
 		if len(chunk.Y) > 0 { // the learner returns an error for rows without labels
 			first = float64(chunk.Y[0])
@@ -80,7 +80,7 @@ func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error)
 	if err != nil {
 		return nil, err
 	}
-	s := newSurvey(spec)
+	s := newDataProfile(spec)
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
 		return s, distributed.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
 	}
@@ -93,7 +93,7 @@ func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error)
 	return s, ctx.Err()
 }
 
-func newSurvey(spec *schema.Spec) *DataProfile {
+func newDataProfile(spec *schema.Spec) *DataProfile {
 	return &DataProfile{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
 }
 
