@@ -67,7 +67,7 @@ var fusedAt = regexp.MustCompile(`(?m)^fmahash\d? triggered (?:.* )?(\S+\.go):(\
 // fused returns the lines of a module of which arm64's compiler makes a fused multiply-add, when it builds a package in its folder.
 // A hash that ends in 0 or 1 is every hash: the compiler says each place that it fuses.
 func fused(dir, module, pattern string) ([]line, error) {
-	c := exec.Command("go", "build", "-gcflags="+module+"/...=-d=fmahash=0/1", "-o", os.DevNull, pattern)
+	c := exec.Command("go", "build", "-trimpath", "-gcflags="+module+"/...=-d=fmahash=0/1", "-o", os.DevNull, pattern)
 	c.Dir, c.Env = dir, append(os.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GSHS_LOGFILE=")
 	out, err := c.CombinedOutput()
 	if err != nil {
