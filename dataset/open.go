@@ -45,6 +45,8 @@ type Input struct {
 	survey *survey // nil before surveyed
 	others *others // nil: this process reads all rows
 	loaded int64   // number of rows that Load read
+
+	hopeful bool // only the first rows were examined for the options of Prepare
 }
 
 // Open finds and checks the columns of files, as Load does. It reads rows only if features depend on them: for means,
@@ -62,6 +64,16 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.ranked != "" {
 		opt.Keep = []string{opt.ranked}
 	}
+	hopeful := false
+	switch {
+	case !opt.Prepare || opt.plan != nil:
+	case opt.Spec != nil:
+		opt.unlabelled = true
+	default:
+		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != ""); err != nil {
+			return nil, err
+		}
+	}
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, err
@@ -77,7 +89,11 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	return &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far}, nil
+	opened := &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far, hopeful: hopeful}
+	if opened.sel.Gaps {
+		_, err = opened.again(ctx)
+	}
+	return opened, err
 }
 
 // Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
@@ -109,6 +125,10 @@ func (in *Input) Cols() int {
 
 // Load reads the rows into memory.
 func (in *Input) Load(ctx context.Context) (*block.Data, error) {
+	return retry(ctx, in, func() (*block.Data, error) { return in.load(ctx) })
+}
+
+func (in *Input) load(ctx context.Context) (*block.Data, error) {
 	rows, err := in.toLoad(ctx)
 	if err != nil {
 		return nil, err
@@ -154,7 +174,7 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
-	if workers := cap(in.pool); workers > 1 && in.sel.Nulls != schema.NullsDrop && files.Lanes(workers) == workers {
+	if workers := cap(in.pool); workers > 1 && !in.sel.Drops() && files.Lanes(workers) == workers {
 		if r := files.Ranges(perWorker*workers, int64(block.Rows(in.Cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
@@ -214,9 +234,14 @@ func (in *Input) surveyed(ctx context.Context) (survey, error) {
 	if in.survey != nil {
 		return *in.survey, nil
 	}
+	return retry(ctx, in, func() (survey, error) { return in.count(ctx) })
+}
+
+// count reads the labels and counts the kept rows.
+func (in *Input) count(ctx context.Context) (survey, error) {
 	s := survey{rows: in.Rows(), labels: transform.NewLabels(in.opt.Spec)}
 	var err error
-	if s.rows < 0 || in.sel.Nulls == schema.NullsDrop || in.opt.Spec == nil && in.sel.Label >= 0 {
+	if s.rows < 0 || in.sel.Drops() || in.opt.Spec == nil && in.sel.Label >= 0 {
 		s.rows, err = in.allLabels(ctx, s.labels)
 	}
 	if err != nil {

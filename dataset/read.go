@@ -95,6 +95,19 @@ type Options struct {
 	// Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
+	// Prepare makes features of each column that the other options don't mention, as its values suggest: of texts, dates, yes and
+	// no, numbers with units. It leaves out columns that count or name the rows, fills in missing values with the mean, marks them
+	// by a feature, and leaves out rows without a label. Warn gets up to three lines about it. Tables of numbers without a gap
+	// stay as they are. Files of svmlight and a Spec determine the features; then only rows without a label are left out.
+	Prepare bool `json:",omitempty"`
+
+	// Types, with Prepare, name the type of columns, as "column=type", in place of the type that the values suggest: number,
+	// boolean, date, category, text, hash:BITS, or ignore.
+	Types []string `json:",omitempty"`
+
+	plan       []schema.Column // Prepare: the features; nil: the other options determine them
+	unlabelled bool            // Prepare: leave out rows without a label
+
 	ranked   string         // Open: the column that Ranks reads
 	shows    bool           // InspectTable: Keep accepts sparse lists too
 	converts bool           // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
@@ -150,7 +163,7 @@ func (opt Options) Check() error {
 
 // Learned returns true if features may depend on the values in the rows.
 func (opt Options) Learned() bool {
-	return opt.Spec == nil && (opt.Standardize || opt.Nulls == schema.NullsMean || opt.HashTexts || transform.LearnsCategories(opt.Categorical, opt.Cross))
+	return opt.Spec == nil && (opt.Prepare || opt.Standardize || opt.Nulls == schema.NullsMean || opt.HashTexts || transform.LearnsCategories(opt.Categorical, opt.Cross))
 }
 
 // A Pass is the purpose of a pass over the files.
@@ -193,7 +206,8 @@ func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec}
+		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
+		Plan: opt.plan, Unlabelled: opt.unlabelled}
 }
 
 // tell calls Warn with each note.

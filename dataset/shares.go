@@ -19,6 +19,9 @@ func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
 // order, from row 0 on, with the number of the row's class; it returns true to choose the row. Shares reads the labels,
 // and then all rows once.
 func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []func(class int) bool) ([]*Input, error) {
+	if _, err := in.surveyed(ctx); err != nil { // it finds rows without a label
+		return nil, err
+	}
 	found, counts, err := in.countClasses(ctx)
 	if err != nil {
 		return nil, err

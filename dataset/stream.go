@@ -34,6 +34,11 @@ type Stream struct {
 // error that names the first row with a wrong label. If features are wrong, a pass returns an error that names the
 // first row with a wrong feature.
 func (in *Input) Stream(ctx context.Context) (*Stream, error) {
+	if in.hopeful && !in.Learned() { // otherwise a pass would find a missing value only
+		if _, err := in.again(ctx); err != nil {
+			return nil, err
+		}
+	}
 	survey, err := in.surveyed(ctx)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,10 @@ type Column struct {
 	HashBits   int      `json:"hash_bits,omitempty"`  // of a hashed column or a cross; see Width
 	Buckets    []int    `json:"buckets,omitempty"`    // with more than MaxAllBuckets bits: buckets of the training rows, ascending
 
+	Derive Derivation `json:"derive,omitempty"` // of a number that is computed from the column's value; "": the number itself
+	Layout string     `json:"layout,omitempty"` // of a date written as text, as package time has it; "": year, month, day, with or without a time
+	Origin float64    `json:"origin,omitempty"` // of Days: the day from which days are counted, in days since 1970-01-01
+
 	Dictionary *Dictionary `json:"dictionary,omitempty"` // texts of hashed features, if the training recorded them
 
 	Means []float64 `json:"means,omitempty"` // for each feature, with NullsMean
@@ -103,7 +107,9 @@ const CrossMark = 0xff
 func Cross(texts ...string) string { return strings.Join(texts, string([]byte{CrossMark})) }
 
 // number returns true if the column's features are the numbers in the column.
-func (c *Column) number() bool { return c.Kind == NumberColumn || c.Kind == ListColumn }
+func (c *Column) number() bool {
+	return c.Kind == NumberColumn && c.Derive != Missing || c.Kind == ListColumn
+}
 
 // Categorical returns true if the column's features are categories or hash buckets.
 func (c *Column) Categorical() bool { return c.Kind == OneHotColumn || c.Hashed() }
@@ -176,6 +182,9 @@ func (c *Column) FeatureName(i int) string {
 		}
 		return fmt.Sprintf("%s#hash:%d[%d]", c.Name, c.HashBits, i)
 	}
+	if c.Derive != "" && c.Derive != Plain && c.Derive != Comma {
+		return fmt.Sprintf("%s (%s)", c.Name, c.Derive)
+	}
 	return c.Name
 }
 
@@ -244,10 +253,11 @@ func (p *Preprocessing) Check(features []string) error {
 	seen := map[string]bool{}
 	for i := range p.Columns {
 		c := &p.Columns[i]
-		if seen[c.Name] {
+		if key := c.Name + "\x00" + string(c.Derive); seen[key] {
 			return fmt.Errorf("column %q is there twice", c.Name)
+		} else {
+			seen[key] = true
 		}
-		seen[c.Name] = true
 		if err := c.check(); err != nil {
 			return fmt.Errorf("column %q: %w", c.Name, err)
 		}
@@ -293,6 +303,9 @@ func (c *Column) check() error {
 	}
 	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNamed {
 		return fmt.Errorf("%d elements, %d bits of hash or %d categories are out of range", c.Elements, c.HashBits, len(c.Categories))
+	}
+	if err := c.checkDerive(); err != nil {
+		return err
 	}
 	if c.First < 0 || c.First > MaxNumbered || c.First > 0 && c.Kind != NumberedColumn {
 		return fmt.Errorf("of the kind %q, but its first feature has the number %d", c.Kind, c.First)

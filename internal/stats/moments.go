@@ -55,6 +55,9 @@ func TakeChunk(chunks []Sums, all []Moments) []Sums {
 // AddChunk adds a chunk that has ended.
 func (m *Moments) AddChunk(r Sums) { m.all = m.all.merge(r) }
 
+// Count returns the number of numbers in the ended chunks.
+func (m *Moments) Count() int64 { return int64(m.all.n) }
+
 // Empty tells whether the ended chunks have no numbers.
 func (m *Moments) Empty() bool { return m.all.n == 0 }
 

@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -13,7 +14,8 @@ type Batch struct {
 	File    string // file name for messages; may be ""
 	Rows    int64
 	Columns []arrow.Array
-	Pairs   *Pairs // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
+	Derived []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
+	Pairs   *Pairs        // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
 
 	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
 	// nil.
@@ -55,7 +57,7 @@ func (b *Batch) Release() {
 	if b == nil {
 		return
 	}
-	for _, a := range b.Columns {
+	for _, a := range slices.Concat(b.Columns, b.Derived) {
 		if a != nil {
 			a.Release()
 		}

@@ -15,7 +15,6 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
-	"halfspace/schema"
 )
 
 // A Builder puts the kept rows of batches into blocks, and passes each block to emit when it is full. The labels of a
@@ -112,7 +111,7 @@ func (b *Builder) MakeRoom(stored int64) {
 		return
 	}
 	bytes := float64(b.total) * float64(block.Bytes(1, b.Cols, b.sel.Weight >= 0))
-	if b.total > 0 && b.sel.Nulls != schema.NullsDrop && bytes <= float64(min(max(most, ratio*stored), column.AvailableMemory())) &&
+	if b.total > 0 && !b.sel.Drops() && bytes <= float64(min(max(most, ratio*stored), column.AvailableMemory())) &&
 		b.Budget.Take(int64(bytes), "") == nil {
 		b.All = b.newBlock(0, int(b.total))
 	}
@@ -159,6 +158,10 @@ func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*column.Batch, erro
 
 // Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
 func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
+	kept, err := b.sel.Kept(ctx, b.pool, bt)
+	if err != nil {
+		return b.damaged(ctx, bt, kept, err)
+	}
 	var readers []reader
 	if bt.Pairs == nil {
 		var err error
@@ -168,10 +171,6 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		for k := range readers {
 			readers[k].beyond = &b.losses[k].beyond
 		}
-	}
-	kept, err := b.sel.Kept(ctx, b.pool, bt)
-	if err != nil {
-		return b.damaged(ctx, bt, kept, err)
 	}
 	if b.total >= 0 && b.Rows+int64(kept.Len()) > b.total {
 		return column.ErrorIn(bt.File, "the data changed while it was read: try again")

@@ -25,13 +25,15 @@ type Choices struct {
 	Nulls               schema.Nulls
 	Words               []string // texts that are nulls
 	Categorical         string
-	Cross               []string       // crosses of columns
-	Shows               bool           // Keep accepts sparse lists too
-	HashTexts           bool           // collect texts of hashed columns
-	Converts            bool           // an empty Keep means all columns, and Exclude removes columns from Keep
-	Float               arrow.DataType // type of the values of blocks; nil if no blocks are made
-	Most                int            // largest number of features of a sparse row
-	Spec                *schema.Spec   // the Spec of a model, which determines the features
+	Cross               []string        // crosses of columns
+	Shows               bool            // Keep accepts sparse lists too
+	HashTexts           bool            // collect texts of hashed columns
+	Converts            bool            // an empty Keep means all columns, and Exclude removes columns from Keep
+	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made
+	Most                int             // largest number of features of a sparse row
+	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide
+	Unlabelled          bool            // drop rows without a label
+	Spec                *schema.Spec    // the Spec of a model, which determines the features
 }
 
 // A Picker chooses columns by its choices, and stores the selection in Sel.

@@ -69,6 +69,9 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	if c.opt.Spec != nil {
 		return c.modelColumns(c.opt.Spec)
 	}
+	if c.opt.Plan != nil {
+		return c.planned(others)
+	}
 	wanted, err := c.wanted(others)
 	if err != nil {
 		return nil, nil, nil, err
@@ -149,27 +152,49 @@ func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int,
 		return nil, nil, nil, errors.New("the model has no features")
 	}
 	inputs = spec.Columns()
+	first, further, err = c.placesOf(inputs)
+	return first, further, inputs, err
+}
+
+// planned returns the columns of a plan, and the crosses.
+func (c *chooser) planned(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
+	inputs = slices.Clone(c.opt.Plan)
+	if first, further, err = c.placesOf(inputs); err != nil {
+		return nil, nil, nil, err
+	}
+	crossed, crosses, err := c.crosses(others)
+	for _, columns := range crossed {
+		first, further = append(first, columns[0]), append(further, columns[1:])
+	}
+	return first, further, append(inputs, crosses...), err
+}
+
+// placesOf returns the columns from which inputs make their features: the first column of each, and the further columns of crosses.
+func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int, err error) {
 	first, further = make([]int, len(inputs)), make([][]int, len(inputs))
 	for k, want := range inputs {
 		if want.Kind == schema.CrossColumn {
 			columns, err := c.modelCross(want)
 			if err != nil {
-				return nil, nil, nil, err
+				return nil, nil, err
 			}
 			first[k], further[k] = columns[0], columns[1:]
 			continue
 		}
 		i, err := c.lookUp(want.Name)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
-		if input, ok := ToInput(c.cols[i], codingOf(want)); !ok || !fits(input, want) {
-			return nil, nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc,
-				nameInput(want))
+		input, ok := ToInput(c.cols[i], codingOf(want))
+		if ok = ok && fits(input, want); want.Derive != "" {
+			ok = derivable(c.cols[i], want)
+		}
+		if !ok {
+			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc, nameInput(want))
 		}
 		first[k] = i
 	}
-	return first, further, inputs, nil
+	return first, further, nil
 }
 
 // ToInput returns how a column becomes features. The result is false if the column can't be a feature.
@@ -203,6 +228,10 @@ func fits(have, want schema.Column) bool {
 // nameInput returns the words for the values that a model takes from a column.
 func nameInput(c schema.Column) string {
 	switch {
+	case c.Derive.Dated():
+		return "a date or time"
+	case c.Derive == schema.Boolean:
+		return "yes or no"
 	case c.Kind == schema.ListColumn:
 		return fmt.Sprintf("lists of %d numbers", c.Elements)
 	case c.Kind == schema.NumberedColumn:

@@ -47,7 +47,7 @@ func (r *reader) byRow() bool { return r.list != nil || r.sparse != nil || r.cat
 func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader, error) {
 	readers := make([]reader, len(sel.Features))
 	first := 0
-	for k, i := range sel.Features {
+	for k := range sel.Features {
 		r := &readers[k]
 		r.first, r.width = first, sel.Inputs[k].Width()
 		first += r.width
@@ -60,7 +60,7 @@ func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader
 			r.cells = sel.cells(bt, k)
 			continue
 		}
-		values := bt.Columns[i]
+		values := sel.array(bt, k)
 		var err error
 		if sel.Inputs[k].Kind == schema.ListColumn {
 			if r.sparse = column.NewLists(values); r.sparse != nil {
@@ -76,7 +76,7 @@ func newReaders(sel *Selection, texts []*categories, bt *column.Batch) ([]reader
 			r.view, err = column.NewView32(values)
 		}
 		if err != nil {
-			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Columns[i].Name, err)
+			return nil, column.ErrorIn(bt.File, "column %q: %w", sel.Inputs[k].Name, err)
 		}
 	}
 	return readers, nil

@@ -143,7 +143,7 @@ func (st *Statistics) checkTexts(file string) error {
 
 // column adds rows of column k to its statistics.
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
-	c, a := &st.sel.Inputs[k], bt.Columns[st.sel.Features[k]]
+	c, a := &st.sel.Inputs[k], st.sel.array(bt, k)
 	switch {
 	case st.sel.collects(*c):
 		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
@@ -308,6 +308,7 @@ func (st *Statistics) Finish(name string) error {
 		}
 		stats.EndChunk(st.moments[k])
 		for i := range st.moments[k] {
+			st.sel.Gaps = st.sel.Gaps || st.moments[k][i].Count() < st.rows
 			if what := st.note(c, &st.moments[k][i]); what != "" {
 				return column.ErrorIn(name, "column %q: %s: leave it out with --exclude", c.Name, what)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/schema"
 )
 
 // A Cut is rows of a batch, in ascending order.
@@ -92,22 +93,33 @@ func (s *Selection) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (
 	if err != nil {
 		return all, err
 	}
+	if err := s.derive(ctx, p, bt); err != nil {
+		return all, err
+	}
 	if !s.Drops() {
 		return all, nil
 	}
-	columns := slices.Concat(s.Features, slices.Concat(s.Further...))
-	if s.Label >= 0 {
-		columns = append(columns[:len(columns):len(columns)], s.Label)
+	var columns []arrow.Array
+	if s.Nulls == schema.NullsDrop {
+		for k := range s.Inputs {
+			columns = append(columns, s.array(bt, k))
+		}
+		for _, i := range slices.Concat(s.Further...) {
+			columns = append(columns, bt.Columns[i])
+		}
+		if s.Weight >= 0 {
+			columns = append(columns, bt.Columns[s.Weight])
+		}
 	}
-	if s.Weight >= 0 {
-		columns = append(columns[:len(columns):len(columns)], s.Weight)
+	if s.Label >= 0 {
+		columns = append(columns, bt.Label(s.Label))
 	}
 	const step = 4096
 	gone := make([]bool, all.Hi)
 	err = p.Each(ctx, (all.Hi+step-1)/step, func(i int) error {
 		return column.Recovered(func() error {
 			for _, c := range columns {
-				for _, row := range column.Missing(bt.Columns[c], i*step, min(all.Hi, (i+1)*step)) {
+				for _, row := range column.Missing(c, i*step, min(all.Hi, (i+1)*step)) {
 					gone[row] = true
 				}
 			}

@@ -305,6 +305,8 @@ func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError 
 		name = b.sel.Inputs[b.sel.inputOf(k)].FeatureName(k)
 	case len(b.sel.further(k)) > 0:
 		name, missing = b.sel.Inputs[k].Name, b.sel.cells(bt, k).missing(row, row+1) != nil
+	case k < len(b.sel.Features):
+		missing = column.IsMissing(b.sel.array(bt, k), row)
 	default:
 		missing = column.IsMissing(bt.Columns[col], row)
 	}

@@ -4,6 +4,7 @@ package transform
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -28,12 +29,15 @@ type Selection struct {
 
 	most        int // maximum number of features of sparse rows
 	lists       listCounts
-	standardize bool     // compute means and deviations
-	keepWide    bool     // if sparse lists have too many features, don't standardize them
-	texts       bool     // collect texts of hashed columns
-	full        []string // hashed columns with more texts than there is room for
-	wide        bool     // there are too many features to standardize them, although the options asked for it
-	Fixed       bool     // a model determines the features: nothing is computed from the data
+	standardize bool           // compute means and deviations
+	keepWide    bool           // if sparse lists have too many features, don't standardize them
+	texts       bool           // collect texts of hashed columns
+	full        []string       // hashed columns with more texts than there is room for
+	wide        bool           // there are too many features to standardize them, although the options asked for it
+	unlabelled  bool           // rows without a label are dropped
+	Gaps        bool           // some number is missing in the rows from which features were learned
+	strange     []atomic.Int64 // for each input, the number of texts from which no number derives
+	Fixed       bool           // a model determines the features: nothing is computed from the data
 }
 
 // Width returns the number of features.
@@ -137,15 +141,19 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 
 // plain returns true if the features are the columns' numbers.
 func (s *Selection) plain() bool {
-	other := func(c schema.Column) bool { return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" }
+	other := func(c schema.Column) bool {
+		return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" || c.Derive != ""
+	}
 	return s.Nulls == schema.NullsError && !s.standardize && s.words == nil && !slices.ContainsFunc(s.Inputs, other)
 }
 
 func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 
-// Drops returns true if rows with a missing value are dropped. If a model is given and there is no label, no row is
+// Drops returns true if rows with a missing value, or only those without a label, are dropped. If a model is given and there is no label, no row is
 // dropped, because each row gets a prediction.
-func (s *Selection) Drops() bool { return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) }
+func (s *Selection) Drops() bool {
+	return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) || s.unlabelled && s.Label >= 0
+}
 
 // Choose returns the selection of columns of the first file that opt asks for.
 func Choose(in *fileColumns, opt Choices) (*Selection, error) {
@@ -171,14 +179,14 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		kept[i] = true
 	}
 	for k := range sel.Features {
-		if inputs[k].Kind == schema.CrossColumn {
+		if inputs[k].Kind == schema.CrossColumn || inputs[k].Derive != "" && inputs[k].Derive != schema.Missing {
 			for _, i := range append(sel.further(k), sel.Features[k]) {
 				kept[i] = true // the column is kept as it is in the file
 			}
 		}
 	}
 	for k, i := range sel.Features {
-		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && i != sel.Label && !kept[i] {
+		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == "" && i != sel.Label && !kept[i] {
 			c.Float = opt.Float
 		}
 	}
@@ -252,7 +260,8 @@ func (s *Selection) place(cols []column.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed}
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed, unlabelled: opt.Unlabelled,
+		strange: make([]atomic.Int64, len(inputs))}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
 	}
@@ -289,6 +298,12 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 				if err := in.checkPart(bound[k], input.Of[n]); err != nil {
 					return nil, err
 				}
+			}
+			continue
+		}
+		if s.Inputs[i].Derive != "" {
+			if !derivable(bound[k], s.Inputs[i]) {
+				return nil, in.differs(bound[k], s.Columns[k])
 			}
 			continue
 		}

@@ -113,7 +113,10 @@ func (b *Builder) Warn(warn func(string)) {
 	}
 	if n := b.Input - b.Rows; n > 0 {
 		what := "a feature or the label"
-		if b.sel.Weight >= 0 {
+		switch {
+		case b.sel.Nulls != schema.NullsDrop:
+			what = "the label"
+		case b.sel.Weight >= 0:
 			what = "a feature, the label or the weight"
 		}
 		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
@@ -122,6 +125,12 @@ func (b *Builder) Warn(warn func(string)) {
 		if c != nil && c.unknown.Load() > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
 				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	for k := range b.sel.strange {
+		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed {
+			c := &b.sel.Inputs[k]
+			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
 		}
 	}
 	for k := range b.losses {
@@ -197,12 +206,12 @@ func (s *suspects) begin(sel *Selection) {
 	s.columns = make([]suspect, len(sel.Inputs))
 	for k, c := range sel.Inputs {
 		col := sel.Columns[sel.Features[k]]
-		dated := strings.HasSuffix(c.Unit, "since 1970") || col.Content == column.Dates
+		dated := c.Derive == "" && strings.HasSuffix(c.Unit, "since 1970") || c.Derive == "" && col.Content == column.Dates
 		if c.Categorical() && column.Textual(col.Type) && !sel.Fixed {
 			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
 			continue
 		}
-		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Kind != schema.NumberColumn || c.Unit != ""}
+		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Derive != "" || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 }
 

@@ -1,0 +1,187 @@
+package transform
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// derives returns true if some input derives its number from the value of its column.
+func (s *Selection) derives() bool {
+	for i := range s.Inputs {
+		if s.Inputs[i].Derive != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// array returns the array from which input k makes its features: the column's, or the numbers that derive from it.
+func (s *Selection) array(bt *column.Batch, k int) arrow.Array {
+	if s.Inputs[k].Derive != "" {
+		return bt.Derived[k]
+	}
+	return bt.Columns[s.Features[k]]
+}
+
+// derive computes the derived arrays of a batch.
+func (s *Selection) derive(ctx context.Context, p column.Pool, bt *column.Batch) error {
+	if bt.Derived != nil || !s.derives() {
+		return nil
+	}
+	bt.Derived = make([]arrow.Array, len(s.Inputs))
+	err := p.Each(ctx, len(s.Inputs), func(k int) error {
+		c := &s.Inputs[k]
+		if c.Derive == "" || c.Derive == schema.Missing {
+			return nil
+		}
+		return column.Recovered(func() (err error) {
+			var strange int64
+			if bt.Derived[k], strange, err = derived(c, bt.Columns[s.Features[k]]); err != nil {
+				return column.ErrorIn(bt.File, "column %q: %w", c.Name, err)
+			}
+			s.strange[k].Add(strange)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for k := range s.Inputs {
+		if s.Inputs[k].Derive == schema.Missing {
+			of := bt.Columns[s.Features[k]]
+			for j, i := range s.Features { // a text that is no number is missing too
+				if i == s.Features[k] && s.Inputs[j].Derive != "" && s.Inputs[j].Derive != schema.Missing {
+					of = bt.Derived[j]
+					break
+				}
+			}
+			bt.Derived[k] = missingOf(of)
+		}
+	}
+	return nil
+}
+
+// missingOf returns an array with 1 where a value is missing, and 0 elsewhere.
+func missingOf(a arrow.Array) arrow.Array {
+	values := make([]float64, a.Len())
+	for _, row := range column.Missing(a, 0, a.Len()) {
+		values[row] = 1
+	}
+	return numbersOf(values, nil)
+}
+
+// numbersOf returns an array of numbers; valid is nil if each is valid.
+func numbersOf(values []float64, valid []bool) arrow.Array {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(values, valid)
+	return b.NewArray()
+}
+
+// derived returns the numbers that derive from the values of a column. A text that stands for no number is null; strange is the
+// number of texts among them that don't say themselves that a value is missing.
+func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int64, err error) {
+	values, valid := make([]float64, a.Len()), make([]bool, a.Len())
+	if textual(a.DataType()) {
+		if d, is := a.(*array.Dictionary); is { // each text is read once
+			of, _, err := derived(c, d.Dictionary())
+			if err != nil {
+				return nil, 0, err
+			}
+			for i := range values {
+				if !d.IsNull(i) {
+					at := d.GetValueIndex(i)
+					values[i], valid[i] = of.(*array.Float64).Value(at), of.IsValid(at)
+				}
+			}
+			return numbersOf(values, valid), 0, nil
+		}
+		for i := range values {
+			if a.IsNull(i) {
+				continue
+			}
+			text, what := textOf(a, i)
+			if what == "" {
+				values[i], valid[i] = c.Number(text)
+			}
+			if !valid[i] && !meansMissing(text) {
+				strange++
+			}
+		}
+		return numbersOf(values, valid), strange, nil
+	}
+	view, err := column.NewView64(a)
+	if err != nil {
+		return nil, 0, err
+	}
+	perDay, dated := daysIn(a.DataType())
+	if c.Derive.Dated() != dated {
+		return nil, 0, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
+	}
+	read, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
+	copy(values, read)
+	for i, v := range values {
+		valid[i] = !a.IsNull(i) && !math.IsNaN(v) && !math.IsInf(v, 0)
+		if dated && valid[i] {
+			values[i] = c.AtDays(v / perDay)
+		}
+	}
+	return numbersOf(values, valid), 0, nil
+}
+
+// textual returns true if values of the type are text, or a dictionary of texts.
+func textual(t arrow.DataType) bool {
+	kind, ok := column.ClassKind(t)
+	return ok && kind == schema.String
+}
+
+// meansMissing returns true if people write the text where they have no value.
+func meansMissing(text string) bool {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "", "-", "--", ".", "?", "na", "n/a", "nan", "none", "null", "missing", "unknown":
+		return true
+	}
+	return false
+}
+
+// daysIn returns the units of a date or time type in a day, or false if the type is none.
+func daysIn(t arrow.DataType) (perDay float64, ok bool) {
+	unit := arrow.Millisecond
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return 1, true
+	case *arrow.Date64Type:
+	case *arrow.TimestampType:
+		unit = t.Unit
+	case *arrow.Time32Type:
+		unit = t.Unit
+	case *arrow.Time64Type:
+		unit = t.Unit
+	default:
+		return 0, false
+	}
+	return 86400 * [...]float64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}[unit], true
+}
+
+// derivable returns true if the number of a feature can derive from the values of a column.
+func derivable(have column.Column, want schema.Column) bool {
+	_, dated := daysIn(have.Type)
+	switch {
+	case have.Type == nil || have.Numbered > 0:
+		return false
+	case want.Derive == schema.Missing:
+		return column.Number(have.Type) || textual(have.Type)
+	case want.Derive.Dated():
+		return dated || textual(have.Type)
+	}
+	return textual(have.Type) || column.Number(have.Type) && column.Unit(have.Type) == ""
+}

@@ -1,0 +1,489 @@
+package transform
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/schema"
+)
+
+// A Type is the use of a column that the option type names; "" lets the profile decide.
+type Type string
+
+const (
+	asNumber   Type = "number"
+	asBoolean  Type = "boolean"
+	asDate     Type = "date"
+	asCategory Type = "category"
+	asText     Type = "text" // a category if the texts are few, otherwise hashed
+	asIgnored  Type = "ignore"
+	asHash     Type = "hash:" // and the number of bits
+)
+
+// ParseTypes parses the option type: COLUMN=TYPE items.
+func ParseTypes(items []string) (map[string]Type, error) {
+	types := map[string]Type{}
+	for _, item := range items {
+		i := strings.LastIndexByte(item, '=')
+		t := Type(item[i+1:])
+		_, hash := parseCoding(string(t))
+		if hash = hash && strings.HasPrefix(string(t), string(asHash)); i < 1 || !hash && !slices.Contains([]Type{asNumber, asBoolean, asDate, asCategory, asText, asIgnored}, t) {
+			return nil, fmt.Errorf("use COLUMN=TYPE, with the type number, boolean, date, category, text, hash:BITS or ignore, in place of %q", item)
+		}
+		types[item[:i]] = t
+	}
+	return types, nil
+}
+
+// A Profile counts the values of the columns of a selection, and decides how each column becomes features.
+type Profile struct {
+	sel     *Selection
+	pool    column.Pool
+	types   map[string]Type
+	chosen  bool // an option says how texts become features
+	rows    int64
+	noLabel int64
+	columns []columnProfile
+}
+
+// NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
+// inputs in it. chosen is true if an option says how texts become features.
+func NewProfile(sel *Selection, p column.Pool, types map[string]Type, chosen bool) *Profile {
+	f := &Profile{sel: sel, pool: p, types: types, chosen: chosen, columns: make([]columnProfile, len(sel.Inputs))}
+	for k := range f.columns {
+		f.columns[k].begin(sel, k)
+	}
+	return f
+}
+
+// mostTexts is the largest number of different texts of a column that a profile counts.
+const mostTexts = 1 << 17
+
+// mostOneHot is the largest number of different texts that become one-hot features by default.
+const mostOneHot = 64
+
+// A columnProfile is what a profile knows of a column.
+type columnProfile struct {
+	text          bool                // the column's values are texts, or used as texts
+	rows, missing int64               // number of values
+	texts         map[uint64]struct{} // hashes of the different texts; at most mostTexts
+	full          bool                // there are more texts
+	written       map[schema.Derivation]bool
+	layouts       []dates // of each layout in which all texts so far are dates
+	padded        bool    // some number has a leading zero
+	dates         dates   // of a column of dates
+	min, max      float64 // of numbers
+	ascends       bool    // each number is greater than the number before
+	whole         bool    // the type is an integer type
+	last          float64
+	Examples      []string
+}
+
+// dates are the range of dates in a layout, and the months, weekdays and hours among them: a bit for each.
+type dates struct {
+	layout                  string
+	first, last             float64 // in days since 1970-01-01
+	months, weekdays, hours uint32
+}
+
+var textSeed = maphash.MakeSeed()
+
+func (c *columnProfile) begin(sel *Selection, k int) {
+	in, t := sel.Inputs[k], sel.Columns[sel.Features[k]].Type
+	c.text = in.Categorical()
+	c.texts, c.written = map[uint64]struct{}{}, map[schema.Derivation]bool{schema.Plain: true, schema.Comma: true, schema.Boolean: true}
+	for _, layout := range slices.Concat([]string{""}, schema.Layouts) {
+		c.layouts = append(c.layouts, dates{layout: layout, first: math.Inf(1), last: math.Inf(-1)})
+	}
+	c.min, c.max, c.ascends, c.last = math.Inf(1), math.Inf(-1), true, math.Inf(-1)
+	c.whole = t != nil && arrow.IsInteger(t.ID())
+	c.dates = c.layouts[0]
+}
+
+// TypedCodings returns the value of the option categorical that makes every column of text, and each column that types make a category
+// or a text, a column of categories.
+func TypedCodings(categorical string, types map[string]Type) string {
+	var items []string
+	if all, _, err := parseCodings(categorical); err == nil && all.kind == "" {
+		items = append(items, "onehot")
+	}
+	if categorical != "" {
+		items = append(items, categorical)
+	}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		t := types[name]
+		switch {
+		case t == asCategory || t == asText:
+			t = "onehot"
+		case !strings.HasPrefix(string(t), string(asHash)):
+			continue
+		}
+		var item strings.Builder
+		w := csv.NewWriter(&item)
+		_ = w.Write([]string{name + "=" + string(t)}) // a Builder has no errors
+		w.Flush()
+		items = append(items, strings.TrimSpace(item.String()))
+	}
+	return strings.Join(items, ",")
+}
+
+// Numeric returns true if each column has numbers.
+func (f *Profile) Numeric() bool {
+	for k := range f.columns {
+		in, c := f.sel.Inputs[k], f.sel.Columns[f.sel.Features[k]]
+		if _, dated := daysIn(c.Type); dated || in.Categorical() || f.types[in.Name] != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// Plain returns true if no value and no label is missing so far, and each column of numbers varies and doesn't count the rows.
+func (f *Profile) Plain() bool {
+	if f.noLabel > 0 {
+		return false
+	}
+	for k := range f.columns {
+		if c := &f.columns[k]; c.rows > 0 && (c.missing > 0 || c.min == c.max || c.whole && c.ascends) {
+			return false
+		}
+	}
+	return true
+}
+
+// Add adds a batch.
+func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
+	if _, err := f.sel.Kept(ctx, f.pool, bt); err != nil {
+		return err
+	}
+	f.rows += bt.Rows
+	if f.sel.Label >= 0 {
+		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
+	}
+	return f.pool.Each(ctx, len(f.columns), func(k int) error {
+		if kind := f.sel.Inputs[k].Kind; kind == schema.ListColumn || kind == schema.CrossColumn || kind == schema.NumberedColumn {
+			return nil
+		}
+		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]]) })
+	})
+}
+
+func (c *columnProfile) add(a arrow.Array) error {
+	c.rows += int64(a.Len())
+	missing := column.Missing(a, 0, a.Len())
+	c.missing += int64(len(missing))
+	if c.text {
+		return c.addTexts(a)
+	}
+	if perDay, dated := daysIn(a.DataType()); dated {
+		view, err := column.NewView64(a)
+		if err != nil {
+			return err
+		}
+		values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
+		for i, v := range values {
+			if !a.IsNull(i) {
+				c.dates.add(v / perDay)
+			}
+		}
+		return nil
+	}
+	view, err := column.NewView64(a)
+	if err != nil {
+		return err
+	}
+	values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
+	for i, v := range values {
+		if len(missing) > 0 && column.IsMissing(a, i) {
+			continue
+		}
+		c.min, c.max = min(c.min, v), max(c.max, v)
+		c.ascends, c.last = c.ascends && v > c.last, v
+	}
+	return nil
+}
+
+// addTexts adds an array of texts, numbers or booleans that are used as texts.
+func (c *columnProfile) addTexts(a arrow.Array) error {
+	if d, is := a.(*array.Dictionary); is {
+		if _, words := d.Dictionary().(*array.String); words && d.Len() > 4*d.Dictionary().Len() {
+			seen := make([]bool, d.Dictionary().Len())
+			for i := range d.Len() {
+				if at := d.GetValueIndex(i); d.IsValid(i) && !seen[at] {
+					seen[at] = true
+					c.addText(d.Dictionary(), at)
+				}
+			}
+			return nil
+		}
+	}
+	for i := range a.Len() {
+		if !column.IsMissing(a, i) {
+			c.addText(a, i)
+		}
+	}
+	return nil
+}
+
+func (c *columnProfile) addText(a arrow.Array, i int) {
+	text, what := textOf(a, i)
+	if what != "" {
+		return
+	}
+	if h := maphash.String(textSeed, text); !c.full {
+		if _, again := c.texts[h]; again {
+			return
+		}
+		if len(c.texts) == mostTexts {
+			c.full = true
+		} else {
+			c.texts[h] = struct{}{}
+		}
+	}
+	if len(c.Examples) < 3 {
+		c.Examples = append(c.Examples, strings.Clone(text))
+	}
+	if meansMissing(text) {
+		return
+	}
+	for derive, ok := range c.written {
+		if ok {
+			_, c.written[derive] = (&schema.Column{Derive: derive}).Number(text)
+		}
+	}
+	trimmed := strings.TrimSpace(text)
+	c.padded = c.padded || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
+	keep := c.layouts[:0]
+	for _, d := range c.layouts {
+		if t, ok := schema.ParseTime(text, d.layout); ok {
+			d.add(float64(t.Unix()) / 86400)
+			keep = append(keep, d)
+		}
+	}
+	c.layouts = keep
+}
+
+// add adds a date or time, in days since 1970-01-01.
+func (d *dates) add(days float64) {
+	month, weekday, hour := schema.DateParts(days)
+	d.first, d.last = min(d.first, days), max(d.last, days)
+	d.months, d.weekdays, d.hours = d.months|1<<month, d.weekdays|1<<weekday, d.hours|1<<hour
+}
+
+// inputs returns the features of dates in a column.
+func (d *dates) inputs(name string) []schema.Column {
+	all := []schema.Column{{Derive: schema.Days, Origin: math.Floor(d.first)}}
+	for _, part := range []struct {
+		seen     uint32
+		sin, cos schema.Derivation
+	}{{d.months, schema.MonthSin, schema.MonthCos}, {d.weekdays, schema.WeekdaySin, schema.WeekdayCos}, {d.hours, schema.HourSin, schema.HourCos}} {
+		if part.seen&(part.seen-1) != 0 {
+			all = append(all, schema.Column{Derive: part.sin}, schema.Column{Derive: part.cos})
+		}
+	}
+	for i := range all {
+		all[i].Name, all[i].Kind, all[i].Layout = name, schema.NumberColumn, d.layout
+	}
+	return all
+}
+
+// A Plan says how columns become features.
+type Plan struct {
+	Inputs     []schema.Column // nil: the options that the profile started from say so already
+	Nulls      schema.Nulls
+	Unlabelled bool
+	Notes      []string
+	Columns    []Prepared
+}
+
+// Prepared describes a column, and what becomes of it.
+type Prepared struct {
+	Name, Type    string
+	Rows, Missing int64
+	Distinct      int  // of texts
+	More          bool // there are more texts than Distinct
+	Min, Max      float64
+	Examples      []string
+	Becomes       string
+	LeftOut       bool
+}
+
+// Plan returns how the columns become features. nulls is the treatment of missing values that the options ask for; "" lets the
+// profile decide.
+func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
+	p := &Plan{Nulls: nulls, Unlabelled: f.noLabel > 0}
+	plain, gaps := true, false
+	for k := range f.columns {
+		in := f.sel.Inputs[k]
+		if in.Kind == schema.CrossColumn {
+			continue
+		}
+		inputs, becomes, err := f.decide(k)
+		if err != nil {
+			return nil, err
+		}
+		c := &f.columns[k]
+		marks := c.missing > 0 && len(inputs) > 0 && nulls == "" && (c.text || 100*c.missing >= c.rows)
+		if marks {
+			inputs = append(inputs, schema.Column{Name: in.Name, Kind: schema.NumberColumn, Derive: schema.Missing})
+		}
+		plain = plain && len(inputs) == 1 && inputs[0].Kind == in.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
+		gaps = gaps || c.missing > 0 && len(inputs) > 0
+		p.Inputs = append(p.Inputs, inputs...)
+		col := Prepared{Name: in.Name, Type: f.sel.Columns[f.sel.Features[k]].Desc, Rows: c.rows, Missing: c.missing, Distinct: len(c.texts), More: c.full,
+			Min: c.min, Max: c.max, Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0}
+		if marks {
+			col.Becomes += ", missing values marked"
+		}
+		p.Columns = append(p.Columns, col)
+	}
+	if len(p.Inputs) == 0 {
+		return nil, f.nothing(p)
+	}
+	if nulls == "" && (!plain || gaps) {
+		p.Nulls = schema.NullsMean
+	}
+	if plain && !gaps {
+		p.Inputs = nil
+	}
+	p.Notes = f.notes(p)
+	return p, nil
+}
+
+// decide returns the features that a column becomes, and a few words for them.
+func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err error) {
+	in, c := f.sel.Inputs[k], &f.columns[k]
+	values, t := c.rows-c.missing, f.types[in.Name]
+	in.Means, in.Center, in.Scale = nil, nil, nil
+	derived := func(d schema.Derivation) []schema.Column {
+		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
+	}
+	_, dated := daysIn(f.sel.Columns[f.sel.Features[k]].Type)
+	switch {
+	case t == asIgnored:
+		return nil, "left out: --type says so", nil
+	case in.Kind == schema.ListColumn || in.Kind == schema.NumberedColumn:
+		return []schema.Column{in}, "numbers", nil
+	case values == 0:
+		return nil, "left out: no value", nil
+	case dated && t == "" || dated && t == asDate:
+		if c.dates.first == c.dates.last && c.missing == 0 {
+			return nil, "left out: one value", nil
+		}
+		inputs = c.dates.inputs(in.Name)
+		return inputs, "date: " + parts(inputs), nil
+	case !c.text && t == asDate:
+		return nil, "", f.unfit(in.Name, "dates", "are numbers")
+	case !c.text && t == "" && c.min == c.max && c.missing == 0:
+		return nil, "left out: one value", nil
+	case !c.text && t == "" && c.whole && c.ascends && c.missing == 0 && values >= leastSuspects:
+		return nil, "left out: it counts the rows", nil
+	case !c.text:
+		return []schema.Column{in}, "number", nil
+	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen && t == "":
+		return []schema.Column{in}, nameCoding(in), nil
+	case t == asDate && len(c.layouts) == 0:
+		return nil, "", f.unfit(in.Name, "dates of one form", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
+	case t == "" && len(c.texts) == 1 && c.missing == 0:
+		return nil, "left out: one value", nil
+	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
+		return derived(schema.Boolean), "yes or no: 1 or 0", nil
+	case t == asBoolean:
+		return nil, "", f.unfit(in.Name, "yes or no", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
+	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Plain]:
+		return derived(schema.Plain), "number", nil
+	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Comma]:
+		return derived(schema.Comma), "number with a decimal comma", nil
+	case t == asNumber:
+		return nil, "", f.unfit(in.Name, "numbers", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
+	case (t == "" || t == asDate) && len(c.layouts) > 0:
+		inputs = c.layouts[0].inputs(in.Name)
+		return inputs, "date: " + parts(inputs), nil
+	case t == "" && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
+		return nil, "left out: nearly all texts differ", nil
+	case len(c.texts) > mostOneHot:
+		in.Kind = schema.HashColumn
+		for in.HashBits = 8; in.HashBits < 20 && 1<<in.HashBits < 2*len(c.texts); in.HashBits++ {
+		}
+		return []schema.Column{in}, nameCoding(in), nil
+	}
+	return []schema.Column{in}, nameCoding(in), nil
+}
+
+// nameCoding returns the words for a column of categories.
+func nameCoding(c schema.Column) string {
+	if c.Hashed() {
+		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
+	}
+	return "category"
+}
+
+func parts(inputs []schema.Column) string {
+	var words []string
+	for _, c := range inputs {
+		if word, _ := strings.CutSuffix(string(c.Derive), " sin"); !strings.HasSuffix(word, "cos") {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func quoteAll(texts []string) (all []string) {
+	for _, t := range texts {
+		all = append(all, fmt.Sprintf("%.40q", t))
+	}
+	return all
+}
+
+// unfit returns the error that a column is not of the type that the option type names.
+func (f *Profile) unfit(name, wanted, has string) error {
+	return column.Mark(fmt.Errorf("column %q is to be %s, and %s: change it in --type", name, wanted, strings.Replace(has, "has column", "has", 1)), column.ErrColumn)
+}
+
+// nothing returns the error that no column is left.
+func (f *Profile) nothing(p *Plan) error {
+	var all []string
+	for _, c := range p.Columns {
+		all = append(all, fmt.Sprintf("%s (%s)", c.Name, strings.TrimPrefix(c.Becomes, "left out: ")))
+	}
+	return column.Mark(fmt.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a column that is to be one",
+		strings.Join(all[:min(len(all), 20)], ", ")), column.ErrColumn)
+}
+
+// notes returns at most three lines: what columns become, the treatment of missing values, and the columns left out.
+func (f *Profile) notes(p *Plan) (lines []string) {
+	var made, missing, out []string
+	for _, c := range p.Columns {
+		becomes, _ := strings.CutSuffix(c.Becomes, ", missing values marked")
+		switch {
+		case c.LeftOut:
+			out = append(out, fmt.Sprintf("%q (%s)", c.Name, strings.TrimPrefix(becomes, "left out: ")))
+		case becomes != "numbers" && (becomes != "number" || c.Distinct > 0):
+			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
+		}
+		if c.Missing > 0 && !c.LeftOut {
+			missing = append(missing, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		}
+	}
+	if len(made) > 0 {
+		lines = append(lines, "prepared "+some(made))
+	}
+	if len(missing) > 0 && p.Nulls == schema.NullsMean {
+		lines = append(lines, "missing values of "+some(missing)+" count as the mean; a feature marks them where they are many")
+	}
+	if len(out) > 0 {
+		lines = append(lines, "left out "+some(out)+": use --type COLUMN=number, category or text to keep one")
+	}
+	return lines
+}

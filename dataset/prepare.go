@@ -1,0 +1,88 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/transform"
+)
+
+// prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
+// rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
+func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
+	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole)
+	if f == nil || hopeful || err != nil {
+		return hopeful, err
+	}
+	plan, err := f.Plan(opt.Nulls)
+	if err != nil {
+		return false, err
+	}
+	opt.plan, opt.Nulls, opt.unlabelled = plan.Inputs, plan.Nulls, plan.Unlabelled
+	opt.tell(plan.Notes)
+	return false, nil
+}
+
+// profile counts the values of the columns that may become features. It returns nil for svmlight files, which have numbers only.
+func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (f *transform.Profile, hopeful bool, err error) {
+	types, err := transform.ParseTypes(opt.Types)
+	if err != nil {
+		return nil, false, err
+	}
+	chosen := opt.Categorical != ""
+	opt.Categorical = transform.TypedCodings(opt.Categorical, types)
+	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
+	in, err := openInput(ctx, paths, opt, p)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, svmlight := in.Input.(*textfile.Svmlight); svmlight {
+		return nil, false, nil
+	}
+	column.Within(in.Input, opt.Memory, 0)
+	f = transform.NewProfile(in.selection(), p, types, chosen)
+	whole = whole || !f.Numeric()
+	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns), func(bt *column.Batch, _ int64) error {
+		if err := f.Add(ctx, bt); err != nil {
+			return err
+		}
+		if hopeful = !whole && f.Plain(); hopeful {
+			return transform.ErrEnough
+		}
+		whole = true
+		return nil
+	})
+	return f, hopeful, err
+}
+
+// again opens the files again, as the values of all rows suggest, unless that was done. It returns true if the rows become other ones.
+func (in *Input) again(ctx context.Context) (bool, error) {
+	if !in.hopeful {
+		return false, nil
+	}
+	in.hopeful = false
+	opt := in.opt
+	if _, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true); err != nil || opt.plan == nil && !opt.unlabelled {
+		return false, err
+	}
+	other, err := open(ctx, in.paths, opt, in.mem)
+	if err == nil {
+		*in = *other
+	}
+	return err == nil, err
+}
+
+// retry calls do, and calls it again if a value is missing and the files were opened in the hope that none is.
+func retry[T any](ctx context.Context, in *Input, do func() (T, error)) (result T, err error) {
+	if result, err = do(); !errors.Is(err, ErrNulls) {
+		return result, err
+	}
+	if changed, bad := in.again(ctx); bad != nil || !changed {
+		return result, errors.Join(bad, err)
+	}
+	return do()
+}

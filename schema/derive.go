@@ -1,0 +1,226 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"halfspace/internal/decimal"
+)
+
+// A Derivation is the way in which a column's value becomes the number of a feature. Several features may derive from one column.
+type Derivation string
+
+const (
+	Missing Derivation = "missing" // 1 if the value is missing, else 0
+
+	Plain   Derivation = "plain" // a number written as 1234.5, 1,234.5, $3.50 or 5 %
+	Comma   Derivation = "comma" // a number written as 1234,5 or 1.234,5 €
+	Boolean Derivation = "yes"   // 1 for yes, true, y, t or on; 0 for no, false, n, f or off
+
+	Days       Derivation = "days"        // days of a date or time since Origin
+	MonthSin   Derivation = "month sin"   // sine of the month's angle; January is 0, a year is a full circle
+	MonthCos   Derivation = "month cos"   // its cosine
+	WeekdaySin Derivation = "weekday sin" // sine of the day's angle; Sunday is 0, a week is a full circle
+	WeekdayCos Derivation = "weekday cos"
+	HourSin    Derivation = "hour sin" // sine of the hour's angle; midnight is 0, a day is a full circle
+	HourCos    Derivation = "hour cos"
+)
+
+// Derivations lists every Derivation.
+var Derivations = []Derivation{Missing, Plain, Comma, Boolean, Days, MonthSin, MonthCos, WeekdaySin, WeekdayCos, HourSin, HourCos}
+
+// Dated returns true if the number derives from a date or time.
+func (d Derivation) Dated() bool { return d == Days || d.cyclic() }
+
+func (d Derivation) cyclic() bool {
+	return strings.HasSuffix(string(d), "sin") || strings.HasSuffix(string(d), "cos")
+}
+
+// Written returns true if the number derives from text that isn't a date.
+func (d Derivation) Written() bool { return d == Plain || d == Comma || d == Boolean }
+
+// checkDerive returns an error if Derive, Layout or Origin is invalid.
+func (c *Column) checkDerive() error {
+	switch {
+	case c.Derive != "" && !slices.Contains(Derivations, c.Derive):
+		return fmt.Errorf("unknown derivation %q", c.Derive)
+	case c.Derive != "" && c.Kind != NumberColumn:
+		return fmt.Errorf("of the kind %q, but derived", c.Kind)
+	case c.Derive != "" && c.Unit != "":
+		return errors.New("derived, but with a unit")
+	case c.Layout != "" && !c.Derive.Dated() || c.Origin != 0 && c.Derive != Days:
+		return errors.New("a layout or an origin, but no date")
+	case math.IsNaN(c.Origin) || math.IsInf(c.Origin, 0):
+		return fmt.Errorf("its origin is %v", c.Origin)
+	}
+	return nil
+}
+
+// Number returns the number that derives from a text, or false if the text stands for none.
+func (c *Column) Number(text string) (float64, bool) {
+	switch c.Derive {
+	case Plain:
+		return writtenNumber(text, ',', '.')
+	case Comma:
+		return writtenNumber(text, '.', ',')
+	case Boolean:
+		return writtenTruth(text)
+	}
+	t, ok := ParseTime(text, c.Layout)
+	if !ok {
+		return 0, false
+	}
+	return c.AtDays(float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9), true
+}
+
+// AtDays returns the number that derives from a date or time, given in days since 1970-01-01.
+func (c *Column) AtDays(days float64) float64 {
+	month, weekday, hour := DateParts(days)
+	switch c.Derive {
+	case MonthSin, MonthCos:
+		return turn(2*month, c.Derive == MonthCos)
+	case WeekdaySin:
+		return week[weekday][0]
+	case WeekdayCos:
+		return week[weekday][1]
+	case HourSin, HourCos:
+		return turn(hour, c.Derive == HourCos)
+	}
+	return days - c.Origin
+}
+
+// DateParts returns the month, from 0, the day of the week, from Sunday, and the hour of a time in days since 1970-01-01. It rounds
+// hours up that end within a billionth of an hour, since days are not exact.
+func DateParts(days float64) (month, weekday, hour int) {
+	whole := math.Floor(days)
+	hour = int(math.Floor((days-whole)*24 + 1e-9))
+	if hour == 24 {
+		whole, hour = whole+1, 0
+	}
+	at := time.Unix(int64(whole)*86400, 0).UTC()
+	return int(at.Month()) - 1, int(at.Weekday()), hour
+}
+
+// The sines of circles are constants, since those of package math differ between architectures in the last digit.
+var (
+	quarter = [7]float64{0, 0.25881904510252074, 0.5, 0.7071067811865476, 0.8660254037844386, 0.9659258262890683, 1} // of 24ths of a circle
+	week    = [7][2]float64{{0, 1}, {0.7818314824680298, 0.6234898018587336}, {0.9749279121818236, -0.2225209339563144}, {0.4338837391175581, -0.9009688679024191},
+		{-0.4338837391175581, -0.9009688679024191}, {-0.9749279121818236, -0.2225209339563144}, {-0.7818314824680298, 0.6234898018587336}}
+)
+
+// turn returns the sine or the cosine of n 24ths of a circle.
+func turn(n int, cosine bool) float64 {
+	if cosine {
+		n += 6
+	}
+	switch n %= 24; {
+	case n <= 6:
+		return quarter[n]
+	case n <= 12:
+		return quarter[12-n]
+	case n <= 18:
+		return -quarter[n-12]
+	}
+	return -quarter[24-n]
+}
+
+// Layouts lists the layouts of dates and times written as text, besides the default: year, month, day, with or without a time.
+var Layouts = []string{"2006/1/2", "2006.1.2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006", "1-2-2006", "2 Jan 2006", "2-Jan-2006", "2 January 2006",
+	"Jan 2, 2006", "January 2, 2006", "Mon, 2 Jan 2006 15:04:05 MST", "Mon Jan _2 15:04:05 2006", "20060102", "15:04:05", "15:04"}
+
+// clocks are the times that may follow a day.
+var clocks = []string{"15:04:05", "15:04", "15:04:05Z07:00", "15:04:05 Z07:00", "15:04:05Z0700", "15:04Z07:00", "3:04:05 PM", "3:04 PM"}
+
+// ParseTime returns the date or time that a text is in a layout of Layouts, or in the default layout if layout is "". A text without
+// a time zone is in UTC.
+func ParseTime(text, layout string) (time.Time, bool) {
+	text = strings.TrimSpace(text)
+	if layout == "" {
+		layout = "2006-1-2"
+		if len(text) == len("2006-01") {
+			layout = "2006-01"
+		}
+	}
+	if strings.Contains(layout, "15") {
+		t, err := time.Parse(layout, text)
+		if err == nil && t.Year() == 0 {
+			t = t.AddDate(1970, 0, 0)
+		}
+		return t, err == nil
+	}
+	if at := endOfDay(text, strings.Count(layout, " ")); at >= 0 {
+		return parseClock(text[:at], layout, text[at+1:])
+	}
+	t, err := time.Parse(layout, text)
+	return t, err == nil
+}
+
+// endOfDay returns the index of the blank, or of the T, behind a day that has a number of blanks, or -1 if the text ends there.
+func endOfDay(text string, blanks int) int {
+	for i, r := range text {
+		if r == 'T' && i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {
+			return i
+		}
+		if r == ' ' {
+			if blanks--; blanks < 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// parseClock returns the time that a day and a time of this day are.
+func parseClock(day, layout, clock string) (time.Time, bool) {
+	for _, c := range clocks {
+		if t, err := time.Parse(layout+" "+c, day+" "+clock); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// writtenNumber returns the number that a text is, with a mark between groups of three digits, a decimal mark, a currency or %.
+func writtenNumber(text string, group, point byte) (float64, bool) {
+	text = strings.TrimSpace(text)
+	text, _ = strings.CutSuffix(text, "%")
+	isCurrency := func(r rune) bool { return unicode.Is(unicode.Sc, r) || unicode.IsSpace(r) }
+	negative := strings.HasPrefix(text, "-")
+	text = strings.TrimFunc(strings.TrimPrefix(text, "-"), isCurrency)
+	whole, fraction, _ := strings.Cut(text, string(point))
+	if groups := strings.Split(whole, string(group)); len(groups) > 1 {
+		for i, g := range groups {
+			if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) {
+				return 0, false
+			}
+		}
+		whole = strings.Join(groups, "")
+	}
+	if len(text) > 0 && (text[0] < '0' || text[0] > '9') && text[0] != point && text[0] != '+' {
+		return 0, false // inf, nan, a second sign
+	}
+	v, err := decimal.Parse(whole + "." + fraction)
+	if len(fraction) == 0 {
+		v, err = decimal.Parse(whole)
+	}
+	if negative {
+		v = -v
+	}
+	return v, err == nil
+}
+
+// writtenTruth returns the number of a word for yes or no.
+func writtenTruth(text string) (float64, bool) {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "yes", "true", "y", "t", "on":
+		return 1, true
+	case "no", "false", "n", "f", "off":
+		return 0, true
+	}
+	return 0, false
+}
