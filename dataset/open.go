@@ -70,7 +70,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
-		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != ""); err != nil {
+		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != "" || opt.LearnedFrom != ""); err != nil {
 			return nil, err
 		}
 	}

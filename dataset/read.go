@@ -145,13 +145,16 @@ type Options struct {
 	Warn func(text string) `json:"-"`
 }
 
-// Check returns an error if Text, Categorical or Cross is invalid.
+// Check returns an error if Text, Categorical, Types or Cross is invalid.
 func (opt Options) Check() error {
 	if err := opt.Text.Check(); err != nil {
 		return err
 	}
 	if err := transform.CheckCategorical(opt.Categorical); err != nil {
 		return fmt.Errorf("categorical %s: %w", opt.Categorical, err)
+	}
+	if _, err := transform.ParseTypes(opt.Types); err != nil {
+		return fmt.Errorf("type: %w", err)
 	}
 	for _, text := range opt.Cross {
 		if err := transform.CheckCross(text); err != nil {

@@ -198,12 +198,14 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	c := &o.Columns
 	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
+	opt.Prepare = c.Prepare()
 	if c.spec == nil {
 		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
 		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
 			opt.Exclude = slices.Concat(c.exclude, []string{by})
 		}
-		opt.Nulls, opt.Standardize, opt.KeepWide = schema.Nulls(c.nulls.Value), c.Standardize, c.KeepWide
+		opt.Nulls, opt.Standardize, opt.KeepWide = c.Nulls(), c.Standardize, c.KeepWide
+		opt.Types = c.types
 		opt.Categorical, opt.Cross, opt.HashTexts, opt.LearnedFrom = c.categorical, c.cross, c.hashTexts, o.LearnFromName
 	}
 	return opt

@@ -36,6 +36,8 @@ type Columns struct {
 	Positive          string
 	SampleWeight      string
 	NoBias            bool
+	prepare           flags.Choice
+	types             []string
 	nulls             flags.Choice
 	Standardize       bool
 	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
@@ -53,9 +55,20 @@ func (d *Columns) Follow(spec *schema.Spec) {
 	}
 }
 
+// Nulls returns the treatment of missing values; "" is the default.
+func (d *Columns) Nulls() schema.Nulls {
+	if d.nulls.Value == "auto" {
+		return ""
+	}
+	return schema.Nulls(d.nulls.Value)
+}
+
+// Prepare tells whether the values of columns decide how they become features.
+func (d *Columns) Prepare() bool { return d.prepare.Value == "auto" }
+
 // Learned tells whether features may depend on the values of the rows.
 func (d *Columns) Learned() bool {
-	return dataset.Options{Spec: d.spec, Standardize: d.Standardize, Nulls: schema.Nulls(d.nulls.Value), HashTexts: d.hashTexts,
+	return dataset.Options{Spec: d.spec, Standardize: d.Standardize, Nulls: d.Nulls(), Prepare: d.Prepare(), HashTexts: d.hashTexts,
 		Categorical: d.categorical, Cross: d.cross}.Learned()
 }
 
@@ -79,8 +92,11 @@ func (o *Options) AddData(cmd *cobra.Command) {
 		"inspect prints them.")
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
-		"fill with 0 (zero) or with the mean of the column (mean).", words(schema.AllNulls)...)
+	flags.AddChoice(cmd, &o.Columns.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
+		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
+	f.StringSliceVar(&o.Columns.types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: number, boolean, date, category, text, hash:BITS or ignore. (default as the values suggest)")
+	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
@@ -123,6 +139,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if err := (dataset.Options{Categorical: c.categorical, Cross: c.cross}).Check(); err != nil {
 		return console.Usagef("--%w", err)
 	}
+	if err := c.checkTypes(); err != nil {
+		return err
+	}
 	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
@@ -130,6 +149,17 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 		return err
 	}
 	return o.Machine.Apply()
+}
+
+// checkTypes returns an error if --type can't be used.
+func (d *Columns) checkTypes() error {
+	if len(d.types) > 0 && !d.Prepare() {
+		return console.Usagef("--type with --prepare none: leave one of them out")
+	}
+	if err := (dataset.Options{Types: d.types}).Check(); err != nil {
+		return console.Usagef("--%w", err)
+	}
+	return nil
 }
 
 // Split are the options on which rows stay together when some are held back. Their columns aren't features.

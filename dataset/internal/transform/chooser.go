@@ -192,7 +192,7 @@ func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int
 		if !ok {
 			return nil, nil, c.errorf("column %q is %s, and the model takes %s: convert it", want.Name, c.cols[i].Desc, nameInput(want))
 		}
-		first[k] = i
+		first[k], c.cols[i].Advice = i, ""
 	}
 	return first, further, nil
 }

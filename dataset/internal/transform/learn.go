@@ -149,7 +149,7 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
 			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
 		}
-	case !c.Categorical() && st.sel.counted():
+	case !c.Categorical() && c.Derive != schema.Missing && st.sel.counted():
 		return st.count(k, a, kept)
 	}
 	return nil
@@ -302,6 +302,8 @@ func (st *Statistics) Finish(name string) error {
 			continue
 		case c.Hashed():
 			st.keepTexts(k)
+			continue
+		case c.Derive == schema.Missing: // 0 or 1 in each row
 			continue
 		case c.Width() == 0:
 			return column.ErrorIn(name, "column %q: no list has an element: leave it out with --exclude", c.Name)

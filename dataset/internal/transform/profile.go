@@ -413,8 +413,11 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 	case t == "" && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
 		return nil, "left out: nearly all texts differ", nil
 	case len(c.texts) > mostOneHot:
-		in.Kind = schema.HashColumn
-		for in.HashBits = 8; in.HashBits < 20 && 1<<in.HashBits < 2*len(c.texts); in.HashBits++ {
+		// With more than MaxAllBuckets bits, only buckets of the training rows are features. So wide hashes cost nothing, and few
+		// texts share a bucket.
+		in.Kind, in.HashBits = schema.HashColumn, schema.MaxAllBuckets+1
+		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*len(c.texts) {
+			in.HashBits++
 		}
 		return []schema.Column{in}, nameCoding(in), nil
 	}
