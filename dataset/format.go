@@ -56,10 +56,13 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err != nil {
 		return nil, err
 	}
-	f, sources, err := openSources(ctx, paths, opt)
-	if err != nil {
-		return nil, err
+	files := opt.opened
+	if files == nil {
+		if files, err = openFiles(ctx, paths, opt); err != nil {
+			return nil, err
+		}
 	}
+	f, sources := files.format, files.sources
 	opt.tell(opt.Text.unused(f))
 	pick := &transform.Picker{Choices: opt.choices()}
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
@@ -136,6 +139,17 @@ const pairColumnBytes = 1 << 10
 // reader returns the options for a reader of text.
 func (o TextOptions) reader() textfile.Options {
 	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
+}
+
+// openedFiles are examined files of one format. A source of standard input keeps its text for later passes.
+type openedFiles struct {
+	format  format
+	sources []*source.Source
+}
+
+func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
+	f, sources, err := openSources(ctx, paths, opt)
+	return &openedFiles{f, sources}, err
 }
 
 // openSources examines the files and returns their format. It doesn't read a file whose name has the extension of

@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -14,6 +15,11 @@ import (
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
 func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
+	if slices.Contains(paths, "-") && opt.opened == nil { // standard input can be opened once
+		if opt.opened, err = openFiles(ctx, paths, *opt); err != nil {
+			return false, err
+		}
+	}
 	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole)
 	if f == nil || hopeful || err != nil {
 		return hopeful, err

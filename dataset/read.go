@@ -105,6 +105,7 @@ type Options struct {
 	// boolean, date, category, text, hash:BITS, or ignore.
 	Types []string `json:",omitempty"`
 
+	opened     *openedFiles    // Prepare: the files; nil: they are not open
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
 	unlabelled bool            // Prepare: leave out rows without a label
 

@@ -357,7 +357,7 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 	if plain && !gaps {
 		p.Inputs = nil
 	}
-	p.Notes = f.notes(p)
+	p.Notes = f.notes(p, nulls)
 	return p, nil
 }
 
@@ -378,14 +378,14 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 	case values == 0:
 		return nil, "left out: no value", nil
 	case dated && t == "" || dated && t == asDate:
-		if c.dates.first == c.dates.last && c.missing == 0 {
+		if c.dates.first == c.dates.last && c.missing == 0 && values > 1 {
 			return nil, "left out: one value", nil
 		}
 		inputs = c.dates.inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
 	case !c.text && t == asDate:
 		return nil, "", f.unfit(in.Name, "dates", "are numbers")
-	case !c.text && t == "" && c.min == c.max && c.missing == 0:
+	case !c.text && t == "" && c.min == c.max && c.missing == 0 && values > 1:
 		return nil, "left out: one value", nil
 	case !c.text && t == "" && c.whole && c.ascends && c.missing == 0 && values >= leastSuspects:
 		return nil, "left out: it counts the rows", nil
@@ -395,7 +395,7 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		return []schema.Column{in}, nameCoding(in), nil
 	case t == asDate && len(c.layouts) == 0:
 		return nil, "", f.unfit(in.Name, "dates of one form", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
-	case t == "" && len(c.texts) == 1 && c.missing == 0:
+	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1:
 		return nil, "left out: one value", nil
 	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
 		return derived(schema.Boolean), "yes or no: 1 or 0", nil
@@ -465,13 +465,14 @@ func (f *Profile) nothing(p *Plan) error {
 }
 
 // notes returns at most three lines: what columns become, the treatment of missing values, and the columns left out.
-func (f *Profile) notes(p *Plan) (lines []string) {
+func (f *Profile) notes(p *Plan, nulls schema.Nulls) (lines []string) {
 	var made, missing, out []string
 	for _, c := range p.Columns {
 		becomes, _ := strings.CutSuffix(c.Becomes, ", missing values marked")
 		switch {
 		case c.LeftOut:
 			out = append(out, fmt.Sprintf("%q (%s)", c.Name, strings.TrimPrefix(becomes, "left out: ")))
+		case f.chosen && f.types[c.Name] == "" && c.Distinct > 0: // an option says so
 		case becomes != "numbers" && (becomes != "number" || c.Distinct > 0):
 			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
 		}
@@ -482,7 +483,7 @@ func (f *Profile) notes(p *Plan) (lines []string) {
 	if len(made) > 0 {
 		lines = append(lines, "prepared "+some(made))
 	}
-	if len(missing) > 0 && p.Nulls == schema.NullsMean {
+	if len(missing) > 0 && nulls == "" {
 		lines = append(lines, "missing values of "+some(missing)+" count as the mean; a feature marks them where they are many")
 	}
 	if len(out) > 0 {
