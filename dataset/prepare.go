@@ -3,54 +3,54 @@ package dataset
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 )
 
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
 func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
-	if slices.Contains(paths, "-") && opt.opened == nil { // standard input can be opened once
-		if opt.opened, err = openFiles(ctx, paths, *opt); err != nil {
+	if opt.opened == nil { // standard input can be opened once
+		if paths, err = Expand(paths); err == nil {
+			opt.opened, err = openFiles(ctx, paths, *opt)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
+	if opt.opened.format == formatSvmlight { // it has numbers only
+		return false, nil
+	}
 	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole)
-	if f == nil || hopeful || err != nil {
+	if hopeful || err != nil {
 		return hopeful, err
 	}
 	plan, err := f.Plan(opt.Nulls)
 	if err != nil {
 		return false, err
 	}
-	opt.plan, opt.Nulls, opt.unlabelled = plan.Inputs, plan.Nulls, plan.Unlabelled
-	opt.tell(plan.Notes)
+	opt.plan, opt.Nulls, opt.unlabelled, opt.notes = plan.Inputs, plan.Nulls, plan.Unlabelled, plan.Notes
 	return false, nil
 }
 
-// profile counts the values of the columns that may become features. It returns nil for svmlight files, which have numbers only.
+// profile counts the values of the columns that may become features.
 func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (f *transform.Profile, hopeful bool, err error) {
 	types, err := transform.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, false, err
 	}
-	chosen := opt.Categorical != ""
-	opt.Categorical = transform.TypedCodings(opt.Categorical, types)
+	categorical := opt.Categorical
+	opt.Categorical = transform.TypedCodings(categorical, types)
 	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, false, err
 	}
-	if _, svmlight := in.Input.(*textfile.Svmlight); svmlight {
-		return nil, false, nil
-	}
 	column.Within(in.Input, opt.Memory, 0)
-	f = transform.NewProfile(in.selection(), p, types, chosen)
+	f = transform.NewProfile(in.selection(), p, types, categorical)
 	whole = whole || !f.Numeric()
 	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns), func(bt *column.Batch, _ int64) error {
 		if err := f.Add(ctx, bt); err != nil {

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -51,15 +52,22 @@ type Profile struct {
 	sel     *Selection
 	pool    column.Pool
 	types   map[string]Type
-	chosen  bool // an option says how texts become features
+	chosen  func(column string) bool // an option says how the column becomes features
 	rows    int64
 	noLabel int64
 	columns []columnProfile
 }
 
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
-// inputs in it. chosen is true if an option says how texts become features.
-func NewProfile(sel *Selection, p column.Pool, types map[string]Type, chosen bool) *Profile {
+// inputs in it, unless the option categorical says otherwise.
+func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorical string) *Profile {
+	all, named, _ := parseCodings(categorical) // checked before
+	chosen := func(name string) bool {
+		return all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
+			ok, err := path.Match(slashless(n.pattern), slashless(name))
+			return n.pattern == name || ok && err == nil
+		})
+	}
 	f := &Profile{sel: sel, pool: p, types: types, chosen: chosen, columns: make([]columnProfile, len(sel.Inputs))}
 	for k := range f.columns {
 		f.columns[k].begin(sel, k)
@@ -349,7 +357,10 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 		p.Columns = append(p.Columns, col)
 	}
 	if len(p.Inputs) == 0 {
-		return nil, f.nothing(p)
+		if !slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && c.Distinct == 0 }) {
+			return nil, f.nothing(p)
+		}
+		p.Columns, plain = nil, true // a program that asks for numbers gets these
 	}
 	if nulls == "" && (!plain || gaps) {
 		p.Nulls = schema.NullsMean
@@ -360,6 +371,9 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 	p.Notes = f.notes(p, nulls)
 	return p, nil
 }
+
+// oneValue describes a column that is left out.
+const oneValue = "left out: one value"
 
 // decide returns the features that a column becomes, and a few words for them.
 func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err error) {
@@ -379,24 +393,24 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		return nil, "left out: no value", nil
 	case dated && t == "" || dated && t == asDate:
 		if c.dates.first == c.dates.last && c.missing == 0 && values > 1 {
-			return nil, "left out: one value", nil
+			return nil, oneValue, nil
 		}
 		inputs = c.dates.inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
 	case !c.text && t == asDate:
 		return nil, "", f.unfit(in.Name, "dates", "are numbers")
 	case !c.text && t == "" && c.min == c.max && c.missing == 0 && values > 1:
-		return nil, "left out: one value", nil
+		return nil, oneValue, nil
 	case !c.text && t == "" && c.whole && c.ascends && c.missing == 0 && values >= leastSuspects:
 		return nil, "left out: it counts the rows", nil
 	case !c.text:
 		return []schema.Column{in}, "number", nil
-	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen && t == "":
+	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen(in.Name) && t == "":
 		return []schema.Column{in}, nameCoding(in), nil
 	case t == asDate && len(c.layouts) == 0:
 		return nil, "", f.unfit(in.Name, "dates of one form", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
 	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1:
-		return nil, "left out: one value", nil
+		return nil, oneValue, nil
 	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
 		return derived(schema.Boolean), "yes or no: 1 or 0", nil
 	case t == asBoolean:
@@ -472,7 +486,7 @@ func (f *Profile) notes(p *Plan, nulls schema.Nulls) (lines []string) {
 		switch {
 		case c.LeftOut:
 			out = append(out, fmt.Sprintf("%q (%s)", c.Name, strings.TrimPrefix(becomes, "left out: ")))
-		case f.chosen && f.types[c.Name] == "" && c.Distinct > 0: // an option says so
+		case f.chosen(c.Name) && f.types[c.Name] == "" && c.Distinct > 0: // an option says so
 		case becomes != "numbers" && (becomes != "number" || c.Distinct > 0):
 			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
 		}
