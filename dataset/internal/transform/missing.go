@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/schema"
 )
 
 // A Cut is rows of a batch, in ascending order.
@@ -99,8 +98,12 @@ func (s *Selection) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (
 	if !s.Drops() {
 		return all, nil
 	}
+	gone := make([]bool, all.Hi)
+	if err := s.leaveOut(bt, gone); err != nil {
+		return all, Unfit(column.ErrorIn(bt.File, "%w", err))
+	}
 	var columns []arrow.Array
-	if s.Nulls == schema.NullsDrop {
+	if s.dropsNulls() {
 		for k := range s.Inputs {
 			columns = append(columns, s.array(bt, k))
 		}
@@ -111,11 +114,10 @@ func (s *Selection) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (
 			columns = append(columns, bt.Columns[s.Weight])
 		}
 	}
-	if s.Label >= 0 {
+	if s.Label >= 0 && (s.dropsNulls() || s.unlabelled) {
 		columns = append(columns, bt.Label(s.Label))
 	}
 	const step = 4096
-	gone := make([]bool, all.Hi)
 	err = p.Each(ctx, (all.Hi+step-1)/step, func(i int) error {
 		return column.Recovered(func() error {
 			for _, c := range columns {
