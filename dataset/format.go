@@ -100,24 +100,33 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		}
 	}
 	versions := versionsOf(in, sources)
-	if opt.Where != "" || opt.Sample > 0 || opt.Limit > 0 {
-		if f == formatSvmlight {
-			return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name())
-		}
-		end := opt.end
-		if end == 0 && opt.Limit > 0 {
-			column.Within(in, opt.Memory, 0)
-			if end, err = pick.Sel.End(ctx, opt.Limit, p, in.Batches(ctx, p, memory.DefaultAllocator)); err != nil {
-				return nil, err
-			}
-		}
-		pick.Sel.SetEnd(end)
-		in = &firstRows{in, end}
+	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
+		return nil, err
 	}
 	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
 		return nil, changed(in)
 	}
 	return &openedInput{in, pick.Sel, versions}, nil
+}
+
+// choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
+func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
+		return in, nil
+	}
+	if f == formatSvmlight {
+		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name())
+	}
+	end := opt.end
+	if end == 0 && opt.Limit > 0 {
+		column.Within(in, opt.Memory, 0)
+		var err error
+		if end, err = sel.End(ctx, opt.Limit, p, in.Batches(ctx, p, memory.DefaultAllocator)); err != nil {
+			return nil, err
+		}
+	}
+	sel.SetEnd(end)
+	return &firstRows{in, end}, nil
 }
 
 // firstRows are the first rows of an input; all rows if end is 0.

@@ -31,7 +31,7 @@ type Builder struct {
 	total    int64           // number of rows that there will be; -1: unknown
 	Input    int64           // number of rows of the input before the current batch
 	Rows     int64           // number of kept rows so far
-	unchosen int64           // number of rows that the options where, sample and limit left out
+	unchosen *atomic.Int64   // number of rows that the options where, sample and limit left out; of all parts
 	block    *block.Block    // the block that is being filled; nil before its first row
 	most     int             // the number of rows at which the block is full
 	fill     int             // number of rows in the block
@@ -76,7 +76,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
-	b.losses, b.weighted = make([]losses, len(sel.Features)), new(atomic.Bool)
+	b.losses, b.weighted, b.unchosen = make([]losses, len(sel.Features)), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
@@ -121,7 +121,7 @@ func (b *Builder) MakeRoom(stored int64) {
 // Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
+	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted, b.unchosen, b.All, b.Budget
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}
@@ -209,7 +209,7 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		}
 	}
 	b.Input += bt.Rows
-	b.unchosen += bt.Unchosen
+	b.unchosen.Add(bt.Unchosen)
 	return nil
 }
 

@@ -182,17 +182,12 @@ func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	if err != nil || kept.Rows == nil {
 		return cmp.Or(err, f.add(ctx, bt))
 	}
-	for _, span := range kept.Spans() {
-		part := &column.Batch{File: bt.File, Line: bt.Line, First: bt.First + int64(span.Lo), Rows: int64(span.Len()), Columns: make([]arrow.Array, len(bt.Columns))}
-		for k, a := range bt.Columns {
-			part.Columns[k] = array.NewSlice(a, int64(span.Lo), int64(span.Hi))
-		}
-		err := f.add(ctx, part)
-		if part.Release(); err != nil {
-			return err
-		}
+	part, err := kept.Of(bt)
+	if err != nil {
+		return err
 	}
-	return nil
+	defer part.Release()
+	return f.add(ctx, part)
 }
 
 // add adds a batch of kept rows.
