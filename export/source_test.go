@@ -192,9 +192,12 @@ func TestGoIsFormatted(t *testing.T) {
 		}
 		set := token.NewFileSet()
 		f := require.Value(parser.ParseFile(set, s.name+".go", got, 0))(t)
-		if _, err := new(types.Config).Check(s.name, set, []*ast.File{f}, nil); err != nil {
-			t.Error(err)
-		}
+		check := types.Config{Error: func(err error) {
+			if !strings.Contains(err.Error(), "could not import") { // the types of imported packages are not at hand
+				t.Error(err)
+			}
+		}}
+		_, _ = check.Check(s.name, set, []*ast.File{f}, nil)
 	}
 }
 
