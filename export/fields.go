@@ -84,11 +84,6 @@ func unused(name string, taken []string) string {
 	return name
 }
 
-// is returns true if some input fulfils a condition.
-func (f *field) is(condition func(*schema.Column) bool) bool {
-	return slices.ContainsFunc(f.inputs, func(p placed) bool { return condition(&p.Column) })
-}
-
 // about returns a few words on the values of the field. none is a missing text.
 func (f *field) about(none string) string {
 	c := &f.inputs[0]

@@ -94,15 +94,16 @@ func preparedTables() map[string][]preparedColumn {
 
 func timeText(seconds int64, layout string) string { return time.Unix(seconds, 0).UTC().Format(layout) }
 
-// preparedSamples returns the tables, with random weights. standardized tells which of them are standardized.
-func preparedSamples(t *testing.T) (all []prepared) {
+// preparedSamples returns tables with random weights. Every other is standardized, and from the third on they have three classes.
+func preparedSamples(t *testing.T, names ...string) (all []prepared) {
 	t.Helper()
 	tables := preparedTables()
-	for i, name := range []string{"people", "places", "people", "places"} {
+	tables["dates"] = slices.DeleteFunc(slices.Clone(tables["places"]), func(c preparedColumn) bool { return c.name == "city" })
+	for i, name := range names {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		columns := tables[name]
 		p := prepared{sample: sample{name: name + strconv.Itoa(i)}}
-		known, classes := p.table(rng, columns, 3000, true), []string{"no", "yes", "maybe"}[:2+i/2]
+		known, classes := p.table(rng, columns, 3000, true), []string{"no", "yes", "maybe"}[:2+min(1, i/2)]
 		dir := t.TempDir()
 		train, test := filepath.Join(dir, "train.csv"), filepath.Join(dir, "test.csv")
 		put(t, train, csvOf(columns, known, classes))
@@ -284,10 +285,39 @@ func checkAll(t *testing.T, all []prepared, program string) {
 	}
 }
 
+// preparedFiles returns ONNX files with an input for each column, and the rows of their tables.
+func preparedFiles(t *testing.T) (all []onnxFile) {
+	t.Helper()
+	for _, p := range preparedSamples(t, "dates", "people", "people", "dates") {
+		var b bytes.Buffer
+		require.NoError(t, WriteONNXColumns(&b, p.m))
+		f := onnxFile{sample: p.sample, bytes: b.Bytes()}
+		order := p.order(t)
+		columns := require.Value(fields(p.m, cMember, nil))(t)
+		for i, k := range order {
+			in := columns[i].inputs[0]
+			x := onnxInput{Name: p.columns[k], Columns: 1, Text: in.Categorical(), Double: in.Derive.Dated()}
+			for r := range p.rows {
+				text, _ := p.values[r][k].(string)
+				switch days, dated := p.days(k, p.values[r][k]); {
+				case dated:
+					text = number(days)
+				case !x.Text:
+					text = jsNumber(p.rows[r][in.first])
+				}
+				x.Values = append(x.Values, text)
+			}
+			f.inputs = append(f.inputs, x)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
 // TestPreparedColumns: the tables have columns of each kind that --prepare auto makes.
 func TestPreparedColumns(t *testing.T) {
 	var all []schema.Column
-	for _, p := range preparedSamples(t) {
+	for _, p := range preparedSamples(t, "people", "places", "people", "places") {
 		all = append(all, p.m.Spec().Columns()...)
 	}
 	for _, d := range schema.Derivations {
@@ -308,7 +338,7 @@ func TestPreparedC(t *testing.T) {
 	if err != nil {
 		t.Skip("missing: a C compiler")
 	}
-	all, dir := preparedSamples(t), t.TempDir()
+	all, dir := preparedSamples(t, "people", "places", "people", "places"), t.TempDir()
 	var main bytes.Buffer
 	main.WriteString("#include <stdio.h>\n")
 	for _, p := range all {
@@ -342,7 +372,7 @@ func TestPreparedC(t *testing.T) {
 
 // TestPreparedGo: so does the Go package of a model, which has the form that gofmt gives.
 func TestPreparedGo(t *testing.T) {
-	all, dir := preparedSamples(t), t.TempDir()
+	all, dir := preparedSamples(t, "people", "places", "people", "places"), t.TempDir()
 	var imports, body strings.Builder
 	for _, p := range all {
 		got := text(t, WriteGo, p.m, p.name)
