@@ -2,36 +2,239 @@ package dataset
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/block"
 	"halfspace/internal/require"
+	"halfspace/schema"
 )
 
-// TestPrepareNewcomer: a table with every kind of column becomes features, and the notes say how.
-func TestPrepareNewcomer(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("id,age,sex,price,when,name,const,empty,smoker,city,y\n")
-	for i := range 400 {
-		age := fmt.Sprint(20 + i*7%50)
-		if i%20 == 3 {
-			age = ""
-		}
-		sex := []string{"male", "female", ""}[i%3]
-		label := []string{"a", "b"}[i*i%7%2]
-		if i == 17 {
-			label = ""
-		}
-		fmt.Fprintf(&text, "%d,%s,%s,\"$1,%03d.50\",2024-%02d-%02d,person %d,1,,%s,city%d,%s\n", i, age, sex, i%1000, 1+i%12, 1+i%28, i, []string{"yes", "no"}[i%2], i%90, label)
+// A newcomer is a table with columns of every kind that Prepare knows.
+type newcomer struct {
+	schema *arrow.Schema
+	rec    arrow.Record
+}
+
+// newNewcomer returns a table of n rows.
+func newNewcomer(n int, seed uint64) newcomer {
+	r := rand.New(rand.NewPCG(seed, 1))
+	s, p, d := arrow.BinaryTypes.String, arrow.PrimitiveTypes, arrow.FixedWidthTypes
+	fields := []arrow.Field{{Name: "id", Type: p.Int64}, {Name: "age", Type: p.Float64}, {Name: "rooms", Type: p.Int64}, {Name: "sex", Type: s}, {Name: "city", Type: s}, {Name: "price", Type: s},
+		{Name: "weight", Type: s}, {Name: "smoker", Type: s}, {Name: "member", Type: d.Boolean}, {Name: "born", Type: d.Date32}, {Name: "seen", Type: d.Timestamp_s}, {Name: "german", Type: s},
+		{Name: "name", Type: s}, {Name: "same", Type: p.Int64}, {Name: "none", Type: s}, {Name: "y", Type: s}}
+	for i := range fields {
+		fields[i].Nullable = true
 	}
-	path := filepath.Join(t.TempDir(), "a.csv")
-	require.NoError(t, os.WriteFile(path, []byte(text.String()), 0o600))
-	var notes []string
-	data, err := Load(context.Background(), path, Options{Label: "y", Prepare: true, Warn: func(s string) { notes = append(notes, s) }})
-	require.NoError(t, err)
-	t.Log(strings.Join(notes, "\n"))
-	t.Log(data.Rows(), data.Spec().Features)
+	t := newcomer{schema: arrow.NewSchema(fields, nil)}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, t.schema)
+	defer b.Release()
+	text := func(k int, v string) { b.Field(k).(*array.StringBuilder).Append(v) }
+	for i := range n {
+		missing := func(k int, share float64) bool {
+			if r.Float64() < share {
+				b.Field(k).AppendNull()
+				return true
+			}
+			return false
+		}
+		b.Field(0).(*array.Int64Builder).Append(int64(1000 + i))
+		if !missing(1, 0.1) {
+			b.Field(1).(*array.Float64Builder).Append(math.Round(100*r.Float64()) / 2)
+		}
+		if !missing(2, 0.001) {
+			b.Field(2).(*array.Int64Builder).Append(r.Int64N(9))
+		}
+		if !missing(3, 0.05) {
+			text(3, []string{"female", "male", "it's \"other\""}[r.IntN(3)])
+		}
+		text(4, fmt.Sprint("city ", r.IntN(200)))
+		text(5, fmt.Sprintf("$%d,%03d.%02d", 1+r.IntN(9), r.IntN(1000), r.IntN(100)))
+		text(6, fmt.Sprintf("%d,%d kg", r.IntN(90), r.IntN(10))[:len(fmt.Sprintf("%d,%d", 10, 1))])
+		text(7, []string{"yes", "No"}[r.IntN(2)])
+		b.Field(8).(*array.BooleanBuilder).Append(r.IntN(2) == 1)
+		if !missing(9, 0.02) {
+			b.Field(9).(*array.Date32Builder).Append(arrow.Date32(r.IntN(20000) - 5000))
+		}
+		b.Field(10).(*array.TimestampBuilder).Append(arrow.Timestamp(1_700_000_000 + r.IntN(90_000_000)))
+		text(11, fmt.Sprintf("%02d.%02d.%04d", 1+r.IntN(28), 1+r.IntN(12), 1990+r.IntN(30)))
+		text(12, fmt.Sprintf("person %d", r.Uint64()))
+		b.Field(13).(*array.Int64Builder).Append(7)
+		b.Field(14).AppendNull()
+		if !missing(15, 0.01) {
+			text(15, []string{"a", "b"}[r.IntN(2)])
+		}
+	}
+	t.rec = b.NewRecord()
+	return t
+}
+
+// write writes the table to a file in the format of its extension.
+func (t newcomer) write(tb testing.TB, path string) string {
+	tb.Helper()
+	w := require.Value(Create(tb.Context(), path, t.schema, WriterOptions{}))(tb)
+	require.NoError(tb, w.Write(t.rec))
+	require.NoError(tb, w.Close())
+	return path
+}
+
+// prepared loads a file with Prepare, in memory or as a stream.
+func preparedRows(tb testing.TB, path string, stream bool, opt Options) *block.Data {
+	tb.Helper()
+	opt.Label, opt.Prepare = "y", true
+	in := require.Value(Open(tb.Context(), []string{path}, opt))(tb)
+	if !stream {
+		return require.Value(in.Load(tb.Context()))(tb)
+	}
+	return require.Value(block.Collect(tb.Context(), require.Value(in.Stream(tb.Context()))(tb)))(tb)
+}
+
+// TestPrepareFormats: a table becomes the same features from every format, for any number of workers, in memory and streamed.
+func TestPrepareFormats(t *testing.T) {
+	table, dir := newNewcomer(3000, 1), t.TempDir()
+	var want *block.Data
+	for _, name := range []string{"a.parquet", "a.csv", "a.arrow"} {
+		path := table.write(t, filepath.Join(dir, name))
+		for _, standardize := range []bool{true} {
+			for _, workers := range []int{1, 3} {
+				for _, stream := range []bool{false, true} {
+					got := preparedRows(t, path, stream, Options{Workers: workers, Standardize: standardize})
+					if want == nil {
+						want = got
+						continue
+					}
+					if err := sameBlocks(blocksOf(t, got), blocksOf(t, want)); err != nil {
+						t.Errorf("%s, %d workers, streamed %t: %v", name, workers, stream, err)
+					}
+					a, b := require.Value(json.Marshal(got.Spec()))(t), require.Value(json.Marshal(want.Spec()))(t)
+					if string(a) != string(b) {
+						t.Errorf("%s, %d workers, streamed %t: spec\n%s\nwant\n%s", name, workers, stream, a, b)
+					}
+				}
+			}
+		}
+	}
+	for _, kind := range []schema.Kind{schema.OneHotColumn, schema.HashColumn} {
+		if !slices.ContainsFunc(want.Spec().Preprocessing.Columns, func(c schema.Column) bool { return c.Kind == kind }) {
+			t.Errorf("no column of the kind %s", kind)
+		}
+	}
+	for _, derive := range schema.Derivations {
+		if !slices.ContainsFunc(want.Spec().Preprocessing.Columns, func(c schema.Column) bool { return c.Derive == derive }) {
+			t.Errorf("no feature derives by %q", derive)
+		}
+	}
+	if missing := int(table.rec.NumRows()) - int(want.Rows()); missing != table.rec.Column(15).NullN() {
+		t.Errorf("%d rows were left out, and %d have no label", missing, table.rec.Column(15).NullN())
+	}
+}
+
+// TestPrepareModel: a model's Spec makes the features of training rows again, and rows with new texts and gaps in any column have
+// features too.
+func TestPrepareModel(t *testing.T) {
+	dir := t.TempDir()
+	path := newNewcomer(1000, 2).write(t, filepath.Join(dir, "a.csv"))
+	want := preparedRows(t, path, false, Options{Standardize: true})
+	again := require.Value(Load(t.Context(), path, Options{Label: "y", Prepare: true, Spec: want.Spec()}))(t)
+	if err := sameBlocks(blocksOf(t, again), blocksOf(t, want)); err != nil {
+		t.Error(err)
+	}
+	lines := strings.Split(string(require.Value(os.ReadFile(path))(t)), "\n")
+	columns := strings.Count(lines[0], ",") + 1
+	for k := range columns - 1 {
+		for _, text := range []string{"", "strange text"} {
+			typ := newNewcomer(1, 1).schema.Field(k).Type.ID()
+			if text != "" && typ != arrow.STRING && typ != arrow.DATE32 && typ != arrow.TIMESTAMP {
+				continue // a text in a column of numbers is an error
+			}
+			row := slices.Repeat([]string{""}, columns)
+			row[k] = text
+			odd := filepath.Join(dir, "odd.csv")
+			require.NoError(t, os.WriteFile(odd, []byte(lines[0]+"\n"+strings.Join(row, ",")+"\n"), 0o600))
+			rows := int64(0)
+			err := Scan(t.Context(), []string{odd}, Options{Spec: want.Spec()}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
+				rows += int64(b.Len())
+				for _, x := range b.X {
+					if x-x != 0 {
+						return fmt.Errorf("a feature is %v", x)
+					}
+				}
+				return nil
+			})
+			if err != nil || rows != 1 {
+				t.Errorf("%q in column %d: %d rows, error %v", text, k, rows, err)
+			}
+		}
+	}
+}
+
+// TestPreparePlain: a table of numbers without a gap is read as without Prepare, and a gap behind the first rows is found.
+func TestPreparePlain(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.csv", "a.parquet"} {
+		for _, gap := range []int{-1, 70_000} {
+			f := []arrow.Field{{Name: "x", Type: arrow.PrimitiveTypes.Float64, Nullable: true}, {Name: "z", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+				{Name: "y", Type: arrow.PrimitiveTypes.Int8, Nullable: true}}
+			b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(f, nil))
+			for i := range 80_000 {
+				if i == gap {
+					b.Field(0).AppendNull()
+				} else {
+					b.Field(0).(*array.Float64Builder).Append(float64(i * i % 1013))
+				}
+				b.Field(1).(*array.Int32Builder).Append(int32(i * 7 % 501))
+				b.Field(2).(*array.Int8Builder).Append(int8(i % 2))
+			}
+			table := newcomer{arrow.NewSchema(f, nil), b.NewRecord()}
+			path := table.write(t, filepath.Join(dir, fmt.Sprint(gap, name)))
+			for _, standardize := range []bool{false, true} {
+				for _, stream := range []bool{false, true} {
+					got := preparedRows(t, path, stream, Options{Standardize: standardize})
+					opt := Options{Label: "y", Standardize: standardize}
+					if gap >= 0 {
+						opt.Nulls = schema.NullsMean
+					}
+					want := require.Value(Load(context.Background(), path, opt))(t)
+					if err := sameBlocks(blocksOf(t, got), blocksOf(t, want)); err != nil {
+						t.Errorf("%s, gap %d, standardized %t, streamed %t: %v", name, gap, standardize, stream, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPrepareTypes: each type that the option names replaces the type that the values suggest, and a type that doesn't fit is an error.
+func TestPrepareTypes(t *testing.T) {
+	path := newNewcomer(500, 3).write(t, filepath.Join(t.TempDir(), "a.parquet"))
+	features := func(types ...string) string {
+		return strings.Join(preparedRows(t, path, false, Options{Features: []string{"rooms", "price", "sex", "id", "born"}, Types: types}).Spec().Features, "|")
+	}
+	for _, c := range []struct{ types, want string }{
+		{"rooms=ignore", "price|sex=female|sex=it's \"other\"|sex=male|sex (missing)|born (days)|born (month sin)|born (month cos)|born (weekday sin)|born (weekday cos)|born (missing)"},
+		{"sex=hash:1,price=ignore,rooms=ignore,born=ignore,id=number", "sex#hash:1[0]|sex#hash:1[1]|sex (missing)|id"},
+		{"rooms=category,price=ignore,sex=ignore,born=ignore", "rooms=0|rooms=1|rooms=2|rooms=3|rooms=4|rooms=5|rooms=6|rooms=7|rooms=8"},
+	} {
+		if got := features(strings.Split(c.types, ",")...); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.types, got, c.want)
+		}
+	}
+	for types, want := range map[string]string{
+		"sex=number": `a.parquet: column "sex" is to be numbers by --type, and has the texts "`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates by --type, and has numbers", "sex=boolean": "is to be yes or no by --type",
+		"sex": "use COLUMN=TYPE", "sex=word": "use COLUMN=TYPE", "sex=hash:99": "use COLUMN=TYPE", "sax=text": `no column "sax"`,
+	} {
+		_, err := Open(t.Context(), []string{path}, Options{Label: "y", Prepare: true, Types: []string{types}})
+		require.Error(t, err, want)
+	}
 }

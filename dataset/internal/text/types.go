@@ -17,12 +17,15 @@ func asModel(spec *schema.Spec, cols []column.Column) {
 	ofValues := map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
 		schema.Bool.String(): arrow.FixedWidthTypes.Boolean}
 	for _, in := range spec.Columns() {
-		switch in.Kind {
-		case schema.NumberColumn:
+		switch {
+		case in.Derive == schema.Missing: // another input has the column, or any type will do
+		case in.Derive != "":
+			types[in.Name] = arrow.BinaryTypes.String
+		case in.Kind == schema.NumberColumn:
 			types[in.Name] = arrow.PrimitiveTypes.Float64
-		case schema.OneHotColumn, schema.HashColumn:
+		case in.Kind == schema.OneHotColumn || in.Kind == schema.HashColumn:
 			types[in.Name] = ofValues[in.Values]
-		case schema.CrossColumn:
+		case in.Kind == schema.CrossColumn:
 			for _, part := range in.Of {
 				types[part.Name] = ofValues[part.Values]
 			}

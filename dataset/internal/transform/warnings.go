@@ -102,6 +102,9 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
+	for _, note := range b.sel.notes {
+		warn(note)
+	}
 	if b.sel.wide {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
