@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -44,9 +45,13 @@ func (g *graph) addColumns(m *model.Model) error {
 			of[name] = &columns[i]
 		}
 	}
-	features, dates := make([]string, len(columns)), map[string]*dateNodes{}
+	features, dates, wrong := make([]string, len(columns)), map[string]*dateNodes{}, map[string]bool{}
+	var faults []string
 	for i := range columns {
 		c := &columns[i]
+		if wrong[c.Name] {
+			continue
+		}
 		var err error
 		if of[c.Name] == c {
 			err = g.addInput(c)
@@ -64,8 +69,12 @@ func (g *graph) addColumns(m *model.Model) error {
 			features[i], err = g.addColumn(i, c)
 		}
 		if err != nil {
-			return fmt.Errorf("column %q: %w", c.Name, err)
+			wrong[c.Name] = true
+			faults = append(faults, fmt.Sprintf("column %q: %v", c.Name, err))
 		}
+	}
+	if faults != nil {
+		return errors.New(strings.Join(faults, "; "))
 	}
 	g.proto.message(graphNode, node("", "Concat", features, []string{g.own("X")}, integer("axis", 1)))
 	return nil

@@ -200,3 +200,17 @@ func TestONNXColumnsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestONNXColumnsAllRefused: the error names every column that stops the export, once.
+func TestONNXColumnsAllRefused(t *testing.T) {
+	columns := []schema.Column{{Name: "a", Kind: schema.HashColumn, HashBits: 1}, {Name: "a", Kind: schema.NumberColumn, Derive: schema.Missing},
+		{Name: "b", Kind: schema.NumberColumn}, {Name: "c", Kind: schema.HashColumn, HashBits: 1}}
+	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: columns}}
+	for _, c := range columns {
+		spec.Features = append(spec.Features, c.Names()...)
+	}
+	err := WriteONNXColumns(new(bytes.Buffer), model.New(spec, make([]float32, spec.Width())))
+	if err == nil || strings.Count(err.Error(), "hashed") != 2 || !strings.HasPrefix(err.Error(), `column "a": it is hashed`) || !strings.Contains(err.Error(), `; column "c": it is hashed`) {
+		t.Errorf("error %v", err)
+	}
+}

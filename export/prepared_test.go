@@ -55,6 +55,10 @@ func oneOf(rng *rand.Rand, known bool, list ...string) any {
 	return list[rng.IntN(len(list))]
 }
 
+// oddTexts are numbers, and texts that are nearly numbers.
+var oddTexts = []string{"1e5", "+123,456", "+12,345", "1,2e3", "€-5", "-€5", "- 5", ".", "5.", "-.5", "1e400", "1e-400", "12e", "1e+2", "\u00a05\u00a0€\u2003", "5%€", "5€%", "% 5", "--5", "0x10", "1_000",
+	"inf", "nan", "1,234,567.5", "1,23", ",123", "1,2345", "12345678901234567890123", "0.1234567890123456789012", "1.5e30", "4e-5", "٣", "1.234.5", "1,5", "1.5,2", "$", "R$5", "5 kr", "123e-25", "1e22", "9007199254740993"}
+
 func preparedTables() map[string][]preparedColumn {
 	date := func(layout string, seconds int64) func(*rand.Rand, bool) any {
 		return func(rng *rand.Rand, _ bool) any {
@@ -69,9 +73,15 @@ func preparedTables() map[string][]preparedColumn {
 			{name: "sex", missed: 0.05, value: func(rng *rand.Rand, known bool) any { return oneOf(rng, known, "female", "male", "\"größer\" ??/\\") }},
 			{name: "int", missed: 0.02, value: func(rng *rand.Rand, known bool) any { return oneOf(rng, known, "Yes", "no", " NO", "true", "f") }},
 			{name: "price", missed: 0.03, value: func(rng *rand.Rand, known bool) any {
+				if !known && rng.IntN(3) == 0 {
+					return oddTexts[rng.IntN(len(oddTexts))]
+				}
 				return oneOf(rng, known, fmt.Sprintf("$%d,%03d.%02d", rng.IntN(900), rng.IntN(1000), rng.IntN(100)), fmt.Sprintf("-%d € ", rng.IntN(1000)), fmt.Sprintf("%d.5 %%", rng.IntN(100)), "1.5e3", "+.25")
 			}},
 			{name: "preis", missed: 0.03, value: func(rng *rand.Rand, known bool) any {
+				if !known && rng.IntN(3) == 0 {
+					return strings.NewReplacer(",", ".", ".", ",").Replace(oddTexts[rng.IntN(len(oddTexts))])
+				}
 				return oneOf(rng, known, fmt.Sprintf("%d.%03d,%02d €", 1+rng.IntN(900), rng.IntN(1000), rng.IntN(100)), fmt.Sprintf("%d,5", rng.IntN(100)), "1.234.567")
 			}},
 		},
