@@ -101,7 +101,7 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	return a.Report(asJSON, r, r.sheet)
 }
 
-// inspectColumns shows what train makes of the columns of data.
+// inspectColumns shows the features that train makes of the columns of data.
 func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dataset.Options, memory *flags.Size, asJSON bool) error {
 	var undo func()
 	opt.Memory, undo = memory.Hold()

@@ -85,7 +85,7 @@ const mostTexts = 1 << 17
 // mostOneHot is the largest number of different texts that become one-hot features by default.
 const mostOneHot = 64
 
-// A columnProfile is what a profile knows of a column.
+// A columnProfile counts the values of a column.
 type columnProfile struct {
 	text          bool                // the column's values are texts, or used as texts
 	rows, missing int64               // number of values
@@ -197,7 +197,7 @@ func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	})
 }
 
-// Whole makes the profile count the different numbers of columns too, and the classes.
+// Whole makes the profile count the different numbers of columns, and the classes.
 func (f *Profile) Whole() {
 	f.whole, f.labels = true, NewLabels(nil)
 	for k := range f.columns {
@@ -342,7 +342,7 @@ func (c *columnProfile) addText(a arrow.Array, i int) {
 	keep := c.layouts[:0]
 	for _, d := range c.layouts {
 		if t, ok := schema.ParseTime(text, d.layout); ok {
-			d.add(float64(t.Unix()) / 86400)
+			d.add(schema.DaysOf(t))
 			keep = append(keep, d)
 		}
 	}
@@ -465,9 +465,7 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 	in, c := f.sel.Inputs[k], &f.columns[k]
 	values, t := c.rows-c.missing, f.types[in.Name]
 	in.Means, in.Center, in.Scale = nil, nil, nil
-	derived := func(d schema.Derivation) []schema.Column {
-		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
-	}
+	whole := c.missing == 0 && values > 1 && t == ""
 	_, dated := daysIn(f.sel.Columns[f.sel.Features[k]].Type)
 	switch {
 	case t == asIgnored:
@@ -476,39 +474,51 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		return []schema.Column{in}, "numbers", nil
 	case values == 0:
 		return nil, "left out: no value", nil
-	case dated && t == "" || dated && t == asDate:
-		if c.dates.first == c.dates.last && c.missing == 0 && values > 1 {
+	case c.text:
+		return f.decideText(in, c, t)
+	case dated && (t == "" || t == asDate):
+		if c.dates.first == c.dates.last && whole {
 			return nil, oneValue, nil
 		}
 		inputs = c.dates.inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
-	case !c.text && t == asDate:
+	case t == asDate:
 		return nil, "", f.unfit(in.Name, "dates", "has numbers")
-	case !c.text && t == "" && c.min == c.max && c.missing == 0 && values > 1:
+	case c.min == c.max && whole:
 		return nil, oneValue, nil
-	case !c.text && t == "" && c.whole && c.ascends && c.missing == 0 && values >= leastSuspects:
+	case c.whole && c.ascends && whole && values >= leastSuspects:
 		return nil, "left out: it counts the rows", nil
-	case !c.text:
-		return []schema.Column{in}, "number", nil
+	}
+	return []schema.Column{in}, "number", nil
+}
+
+// decideText is decide for a column of text, or whose values are used as text.
+func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type) (inputs []schema.Column, becomes string, err error) {
+	values, texts := c.rows-c.missing, "has the texts "+strings.Join(quoteAll(c.examples), ", ")
+	derived := func(d schema.Derivation) []schema.Column {
+		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
+	}
+	number := t == "" && !c.padded || t == asNumber
+	switch {
 	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen(in.Name) && t == "":
 		return []schema.Column{in}, nameCoding(in), nil
-	case t == asDate && len(c.layouts) == 0:
-		return nil, "", f.unfit(in.Name, "dates of one form", "has the texts "+strings.Join(quoteAll(c.examples), ", "))
 	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1:
 		return nil, oneValue, nil
 	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
 		return derived(schema.Boolean), "yes or no: 1 or 0", nil
-	case t == asBoolean:
-		return nil, "", f.unfit(in.Name, "yes or no", "has the texts "+strings.Join(quoteAll(c.examples), ", "))
-	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Plain]:
+	case number && c.written[schema.Plain]:
 		return derived(schema.Plain), "number", nil
-	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Comma]:
+	case number && c.written[schema.Comma]:
 		return derived(schema.Comma), "number with a decimal comma", nil
-	case t == asNumber:
-		return nil, "", f.unfit(in.Name, "numbers", "has the texts "+strings.Join(quoteAll(c.examples), ", "))
 	case (t == "" || t == asDate) && len(c.layouts) > 0:
 		inputs = c.layouts[0].inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
+	case t == asBoolean:
+		return nil, "", f.unfit(in.Name, "yes or no", texts)
+	case t == asNumber:
+		return nil, "", f.unfit(in.Name, "numbers", texts)
+	case t == asDate:
+		return nil, "", f.unfit(in.Name, "dates of one form", texts)
 	case t == "" && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
 		return nil, "left out: nearly all texts differ", nil
 	case len(c.texts) > mostOneHot:
@@ -518,7 +528,6 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*len(c.texts) {
 			in.HashBits++
 		}
-		return []schema.Column{in}, nameCoding(in), nil
 	}
 	return []schema.Column{in}, nameCoding(in), nil
 }
@@ -563,7 +572,7 @@ func (f *Profile) nothing(p *Plan) error {
 		strings.Join(all[:min(len(all), 20)], ", ")), column.ErrColumn)
 }
 
-// notes returns at most three lines: what columns become, the treatment of missing values, and the columns left out.
+// notes returns at most three lines: about the features of columns, the treatment of missing values, and the columns left out.
 func (f *Profile) notes(p *Plan, nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
 	for _, c := range p.Columns {
