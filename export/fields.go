@@ -50,7 +50,7 @@ func fields(m *model.Model, member func(string) string, taken []string) ([]field
 		case schema.CrossColumn:
 			return nil, fmt.Errorf("column %q is a cross", c.Name)
 		case schema.NumberedColumn:
-			return nil, fmt.Errorf("column %q has numbers in place of names", c.Name)
+			return nil, nil // of svmlight files, which have features in place of columns
 		}
 		plain = plain && !c.Categorical() && c.Derive == ""
 		i := slices.IndexFunc(all, func(f field) bool { return f.column == c.Name })

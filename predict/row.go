@@ -115,7 +115,8 @@ func (p *Predictor) Columns() []string {
 // AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each
 // column of the data, in the order of Columns.
 //
-//   - A value is a number, a boolean, text, a list, or nil for a missing value.
+//   - A value is a number, a boolean, text, a list, or nil for a missing value. Text that means a null in CSV files is not
+//     missing: write nil.
 //   - A list is []float64, []float32, []any, or a map[int]float64 of the elements that aren't 0, by their indices in
 //     the data. A sparse list that is null in the data is an empty map, not nil.
 //   - Dates and times are numbers in the column's Unit. If features derive from a date, it is text as in the data, a
