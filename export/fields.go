@@ -156,7 +156,7 @@ func datePart(d schema.Derivation) (part int, table []float64) {
 	switch d {
 	case schema.MonthSin, schema.MonthCos:
 		for month := range 12 {
-			table = append(table, c.AtDays(float64(time.Date(1970, time.Month(month+1), 1, 0, 0, 0, 0, time.UTC).Unix()/86400)))
+			table = append(table, c.AtDays(schema.DaysOf(time.Date(1970, time.Month(month+1), 1, 0, 0, 0, 0, time.UTC))))
 		}
 		return monthPart, table
 	case schema.WeekdaySin, schema.WeekdayCos:

@@ -81,7 +81,7 @@ type input struct{ schema.Column }
 // derived returns the number that derives from a value; NaN if the value stands for none.
 func (c *input) derived(value any) (float64, error) {
 	if t, is := value.(time.Time); is && c.Derive.Dated() {
-		return c.AtDays(daysOf(t)), nil
+		return c.AtDays(schema.DaysOf(t)), nil
 	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
 		if n, ok := c.Number(v.String()); ok && utf8.ValidString(v.String()) {
@@ -101,14 +101,6 @@ func (c *input) derived(value any) (float64, error) {
 		return c.AtDays(v), nil
 	}
 	return v, nil
-}
-
-// daysOf returns a time in days since 1970-01-01, rounded as the dates and times of files are.
-func daysOf(t time.Time) float64 {
-	if t.Nanosecond()%1000 == 0 {
-		return float64(t.UnixMicro()) / 86400e6
-	}
-	return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9
 }
 
 // append appends the features of a value to row.
