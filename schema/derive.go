@@ -79,7 +79,12 @@ func (c *Column) Number(text string) (float64, bool) {
 }
 
 // DaysOf returns the days from 1970-01-01 to a time.
-func DaysOf(t time.Time) float64 { return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9 }
+func DaysOf(t time.Time) float64 {
+	if t.Nanosecond()%1000 == 0 { // rounded once, as a timestamp in microseconds is
+		return float64(t.UnixMicro()) / 86400e6
+	}
+	return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9
+}
 
 // DayOf returns the day of a time, in days since 1970-01-01, and the nanoseconds since midnight.
 func DayOf(t time.Time) (day, nanos int64) {
