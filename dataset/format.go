@@ -73,6 +73,10 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
+	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
+	if parts.partitions != nil && f != formatSvmlight {
+		req.Choose = parts
+	}
 	var in column.Input
 	switch f {
 	case formatCSV:
@@ -100,6 +104,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		}
 	}
 	versions := versionsOf(in, sources)
+	if req.Choose == parts {
+		in = parts.input(in)
+	}
 	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
 		return nil, err
 	}
