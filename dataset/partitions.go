@@ -127,7 +127,7 @@ func (p *partitions) array(k int, path string, rows int64) arrow.Array {
 	return b.NewArray()
 }
 
-// A partitionPicker chooses columns among those of the files and of the partitions. A partition takes the place of a column of the
+// A partitionPicker chooses among the columns of the files and of the partitions. A partition takes the place of a column of the
 // same name. The reader of the files gets the chosen columns that the files have.
 type partitionPicker struct {
 	*transform.Picker

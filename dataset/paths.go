@@ -61,13 +61,16 @@ func expandOne(p string) ([]string, error) {
 	}
 	glob := filepath.Glob
 	if strings.Contains(p, "**") { // folders at any depth
-		glob = func(p string) ([]string, error) { return doublestar.FilepathGlob(p, doublestar.WithFilesOnly()) }
+		glob = func(p string) ([]string, error) {
+			all, err := doublestar.FilepathGlob(p, doublestar.WithFilesOnly())
+			slices.Sort(all)
+			return all, err
+		}
 	}
 	matches, err := glob(p)
 	if err != nil {
 		return nil, badGlob(p)
 	}
-	slices.Sort(matches)
 	var files []string
 	for _, m := range matches {
 		if hides(m, p) {

@@ -41,7 +41,6 @@ func Inspect(a *console.App) *cobra.Command {
   - a Parquet file: its rows, columns and row groups
   - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
-  halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
   halfspace inspect train.csv --label y
   halfspace inspect train.csv.gz --header no`,
@@ -62,10 +61,10 @@ func Inspect(a *console.App) *cobra.Command {
 		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
 			return err
 		}
-		if columns.label != "" {
+		switch info, err := os.Stat(args[0]); {
+		case columns.label != "":
 			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
-		}
-		if info, err := os.Stat(args[0]); err == nil && info.IsDir() {
+		case err == nil && info.IsDir():
 			return inspectFolder(a, args[0], asJSON)
 		}
 		isModel, err := isObject(args[0])
