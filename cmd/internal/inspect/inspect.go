@@ -25,8 +25,7 @@ const largestWeights = 20
 
 // Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
-	var asJSON bool
-	var top int
+	asJSON, top := false, largestWeights
 	var columns columnOptions
 	var text flags.Text
 	var memory flags.Size
