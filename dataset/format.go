@@ -128,11 +128,11 @@ func (opt Options) admit(in column.Input, sel *transform.Selection) error {
 
 // choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
 func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
-	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && len(opt.rare) == 0 {
 		return in, nil
 	}
 	if f == formatSvmlight {
-		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name())
+		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample, --limit or --min-class: convert the file to another format", in.Name())
 	}
 	end := opt.end
 	if end == 0 && opt.Limit > 0 {

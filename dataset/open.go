@@ -66,6 +66,11 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.ranked != "" {
 		opt.Keep = []string{opt.ranked}
 	}
+	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
+		if err := opt.findRare(ctx, paths, p, mem); err != nil {
+			return nil, err
+		}
+	}
 	hopeful := false
 	switch {
 	case !opt.Prepare || opt.plan != nil:

@@ -35,7 +35,7 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil {
 		return false, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
-	opt.plan, opt.Nulls, opt.unlabelled, opt.notes = plan.Inputs, plan.Nulls, plan.Unlabelled, plan.Notes
+	opt.plan, opt.Nulls, opt.unlabelled, opt.notes = plan.Inputs, plan.Nulls, plan.Unlabelled, append(opt.notes, plan.Notes...)
 	return false, nil
 }
 
@@ -119,6 +119,33 @@ func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, m
 		return nil
 	})
 	return f, hopeful, err
+}
+
+// findRare sets the classes with fewer rows than MinClass, whose rows are left out.
+func (opt *Options) findRare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator) error {
+	only := *opt
+	only.Spec, only.Features, only.Exclude, only.Cross, only.Categorical, only.Warn, only.SampleWeight = &schema.Spec{Bias: true}, nil, nil, nil, "", nil, ""
+	in, err := openInput(ctx, paths, only, p)
+	if err != nil {
+		return err
+	}
+	column.Within(in.Input, opt.Memory, 0)
+	f := transform.NewProfile(in.sel, p, nil, "")
+	f.Whole()
+	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passLabels), func(bt *column.Batch, _ int64) error { return f.Add(ctx, bt) })
+	if err != nil {
+		return err
+	}
+	classes, counts, _, _ := f.Classes()
+	for i, c := range classes {
+		if counts[i] < opt.MinClass {
+			opt.rare = append(opt.rare, c)
+		}
+	}
+	if len(opt.rare) > 0 {
+		opt.notes = append(opt.notes, fmt.Sprintf("classes with fewer than %s left out: %s", humanize.Plural(opt.MinClass, "row"), schema.ListClasses(opt.rare)))
+	}
+	return nil
 }
 
 // again opens the files again, as the values of all rows suggest, unless that was done. It returns true if the rows become other ones.

@@ -113,7 +113,11 @@ type Options struct {
 	Sample float64 `json:",omitempty"`
 	Limit  int64   `json:",omitempty"`
 
-	end int64 // number of input rows after which Limit keeps none; 0: unknown
+	// MinClass leaves out the rows of classes with fewer rows than that, unless Spec is set. Warn gets a line about them.
+	MinClass int64 `json:",omitempty"`
+
+	rare []schema.Class // MinClass: the classes that are left out
+	end  int64          // number of input rows after which Limit keeps none; 0: unknown
 
 	opened     *openedFiles    // Prepare: the files; nil: they are not open
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
@@ -170,6 +174,9 @@ func (opt Options) Check() error {
 	}
 	if !(opt.Sample >= 0 && opt.Sample < 1) {
 		return fmt.Errorf("sample is %v: use a share above 0 and below 1, such as 0.01", opt.Sample)
+	}
+	if opt.MinClass < 0 {
+		return fmt.Errorf("min-class is %d: use 1 or more", opt.MinClass)
 	}
 	if opt.Limit < 0 {
 		return fmt.Errorf("limit is %d: use 1 or more", opt.Limit)
@@ -231,7 +238,7 @@ func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
-		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Sample: opt.Sample, Unlabelled: opt.unlabelled}
+		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Rare: opt.rare, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 
 // tell calls Warn with each note.

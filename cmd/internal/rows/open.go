@@ -206,7 +206,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 			opt.Exclude = slices.Concat(c.exclude, []string{by})
 		}
 		opt.Nulls, opt.Standardize, opt.KeepWide = c.Nulls(), c.Standardize, c.KeepWide
-		opt.Types = c.types
+		opt.Types, opt.MinClass = c.types, c.minClass
 		opt.Categorical, opt.Cross, opt.HashTexts, opt.LearnedFrom = c.categorical, c.cross, c.hashTexts, o.LearnFromName
 	}
 	return opt

@@ -39,6 +39,7 @@ type Columns struct {
 	NoBias            bool
 	prepare           flags.Choice
 	types             []string
+	minClass          int64
 	nulls             flags.Choice
 	Standardize       bool
 	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
@@ -91,6 +92,7 @@ func (o *Options) AddData(cmd *cobra.Command) {
 		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
 	f.BoolVar(&o.Columns.hashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
 		"inspect prints them.")
+	f.Int64Var(&o.Columns.minClass, "min-class", 0, "`NUMBER` Leave out the rows of classes with fewer rows than this.")
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	flags.AddChoice(cmd, &o.Columns.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
@@ -158,7 +160,7 @@ func (d *Columns) checkTypes() error {
 	if len(d.types) > 0 && !d.Prepare() {
 		return console.Usagef("--type with --prepare none: leave one of them out")
 	}
-	if err := (dataset.Options{Types: d.types}).Check(); err != nil {
+	if err := (dataset.Options{Types: d.types, MinClass: d.minClass}).Check(); err != nil {
 		return console.Usagef("--%w", err)
 	}
 	return nil

@@ -116,7 +116,7 @@ func (b *Builder) Warn(warn func(string)) {
 	}
 	unchosen := b.unchosen.Load()
 	if unchosen > 0 {
-		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, b.Input))
+		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample, --limit and --min-class", b.Input-unchosen, b.Input))
 	}
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
