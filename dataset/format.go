@@ -29,7 +29,7 @@ const (
 	formatArrow    format = "Arrow IPC"
 )
 
-// extensions maps the extensions of the formats, without .gz. The extension .txt isn't included: its content
+// extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
 // determines whether a file is CSV or svmlight.
 var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
@@ -221,7 +221,7 @@ func checkText(s *source.Source, says format) error {
 		return nil
 	}
 	advice := "rename it to"
-	if r.Gzip {
+	if r.Compression != "" {
 		advice = "decompress it and rename it to"
 	}
 	return column.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
@@ -254,6 +254,8 @@ func sniff(s *source.Source) (format, error) {
 			return "", errors.New("-: standard input is empty: check the command before the pipe")
 		}
 		return "", fmt.Errorf("%s: the file is empty: write it again", s.Path)
+	case r.Compression != "" && (source.HasPrefix(head, "PAR1") || source.HasPrefix(head, "PARE")):
+		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from its end: decompress it", s.Path, r.Compression), ErrFormat)
 	case source.HasPrefix(head, "PAR1"), source.HasPrefix(head, "PARE"):
 		return formatParquet, nil
 	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
