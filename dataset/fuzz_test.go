@@ -247,7 +247,7 @@ func TestCutShort(t *testing.T) {
 		}
 		for range 2 {
 			text := ""
-			for c, err := range textfile.ChunksOf(s, true, 8, nil) {
+			for c, err := range textfile.ChunksOf(s, textfile.Breaks{Quote: '"'}, 8, nil) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}

@@ -78,7 +78,11 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 		}
 	}
 	for i, s := range sources {
-		for c, err := range textfile.ChunksOf(s, f == formatCSV, textfile.ChunkBytes, nil) {
+		var at textfile.Breaks
+		if f == formatCSV {
+			at = files[i].Breaks()
+		}
+		for c, err := range textfile.ChunksOf(s, at, textfile.ChunkBytes, nil) {
 			if err != nil || ctx.Err() != nil {
 				return "", 0, false
 			}

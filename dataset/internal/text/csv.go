@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -30,13 +29,14 @@ const (
 
 // CSV is the selected columns of CSV files.
 type CSV struct {
-	sources []*source.Source
-	Files   []CsvFile
-	sel     *column.Chosen
-	None    bool          // there are no rows, only a header
-	rounded []atomic.Bool // for each column, whether a whole number was rounded to another number
-	memory  int64         // maximum bytes of memory of a pass; 0: no limit
-	model   bool          // the columns have the types that a model takes
+	sources  []*source.Source
+	Files    []CsvFile
+	sel      *column.Chosen
+	None     bool          // there are no rows, only a header
+	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
+	comments atomic.Bool   // there was a comment
+	memory   int64         // maximum bytes of memory of a pass; 0: no limit
+	model    bool          // the columns have the types that a model takes
 }
 
 // A CsvFile is the information about a file from its first rows.
@@ -107,7 +107,7 @@ func Dialects(ctx context.Context, sources []*source.Source, text Options) (file
 		}
 		f := CsvFile{path: s.Path}
 		f.dialect, err = detect(ctx, s.Path, head, text)
-		if err == nil && i > 0 && f.guessed {
+		if err == nil && i > 0 && f.unsure {
 			like := text
 			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].Header]
 			f.dialect, err = detect(ctx, s.Path, head, like)
@@ -133,8 +133,8 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 		return c, false, err
 	}
 	defer r.Close()
-	cutter := newChunker(r, true, size, nil)
-	cutter.live, cutter.least = s.Live(), decisive
+	cutter := newChunker(r, Breaks{Quote: '"'}, size, nil)
+	cutter.live, cutter.least, cutter.detect = s.Live(), decisive, true
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
@@ -147,8 +147,11 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 // decisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
 // isn't a header.
 func decisive(text []byte) bool {
-	n := 0
-	for fields, err := range records(Chunk{Text: text, line: 1}, detectComma(Chunk{Text: text, line: 1})) {
+	n, c := 0, Chunk{Text: text, line: 1}
+	g := delimited(0)
+	g.comments = text[0] == '#'
+	g.Comma = detectComma(c, g)
+	for fields, err := range records(c, g) {
 		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
 			return true
 		}
@@ -228,6 +231,9 @@ func (in *CSV) LastPass() { source.LastPass(in.sources) }
 // Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
 	notes = append(notes, in.Files[0].notes()...)
+	if in.comments.Load() {
+		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
+	}
 	for _, c := range in.sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
@@ -245,7 +251,7 @@ func (in *CSV) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
 			b, err := in.parse(ctx, &in.Files[file], c)
 			if err == nil && in.sources[file].Stdin != nil {
@@ -256,12 +262,11 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 	}))
 }
 
+func (in *CSV) breaks(file int) Breaks { return in.Files[file].Breaks() }
+
 // parse reads the selected columns of a chunk.
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
-	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
-	if c.first && f.Header {
-		s.skipRecord()
-	}
+	s := f.rowsOf(c)
 	// A record has a delimiter or a line break after each field, except possibly the last.
 	most := min(bytes.Count(c.Text, []byte{'\n'})+1, len(c.Text)/len(f.names)+1)
 	values := make([]cells, len(in.sel.Columns))
@@ -278,6 +283,9 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			return nil, err
 		}
 		b.Rows++
+	}
+	if s.skipped {
+		in.comments.Store(true)
 	}
 	for k := range values {
 		if err := ctx.Err(); k%1024 == 0 && err != nil {
@@ -334,11 +342,7 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 		}
 	}
 	if n != len(f.names) {
-		what := "mend the line"
-		if f.Header && strings.HasPrefix(f.names[0], "#") {
-			what = "delete the first line if it is a comment, or mend this one"
-		}
-		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: %s", f.path, first, n, len(f.names), what)
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
 	}
 	return nil
 }
