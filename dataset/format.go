@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
@@ -27,6 +29,7 @@ const (
 	formatCSV      format = "CSV"
 	formatSvmlight format = "svmlight"
 	formatArrow    format = "Arrow IPC"
+	formatJSON     format = "JSON Lines"
 )
 
 // extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
@@ -34,6 +37,7 @@ const (
 var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
+	".jsonl": formatJSON, ".ndjson": formatJSON,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
@@ -74,6 +78,8 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	switch f {
 	case formatCSV:
 		in, err = textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
+	case formatJSON:
+		in, err = textfile.OpenJSON(ctx, sources, req, p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
 			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
@@ -173,7 +179,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 				}
 			}
 		}
-		if f == formatCSV || f == formatSvmlight {
+		if f == formatCSV || f == formatSvmlight || f == formatJSON {
 			if err := checkText(sources[i], f); err != nil {
 				return "", nil, err
 			}
@@ -217,6 +223,8 @@ func checkText(s *source.Source, says format) error {
 	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // the last byte begins a page; no text has it
 	case source.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
 		is, extension = formatArrow, ".arrow"
+	case source.HasPrefix(head, workbook):
+		return source.Workbook(s.Path)
 	default:
 		return nil
 	}
@@ -260,12 +268,37 @@ func sniff(s *source.Source) (format, error) {
 		return formatParquet, nil
 	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
+	case source.HasPrefix(head, workbook):
+		return "", source.Workbook(s.Path)
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
+	case textfile.LooksJSON(head):
+		return formatJSON, nil
 	}
-	return formatCSV, nil
+	return formatCSV, isDocument(s.Path, head)
+}
+
+// workbook begins the files of old versions of Excel.
+const workbook = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
+func isDocument(path string, head []byte) error {
+	shell := column.InShell([]string{path})
+	named := source.Extension(path) == ".json"
+	lines := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl"})
+	rest := bytes.TrimLeft(head, " \t\r\n")
+	switch within := bytes.TrimLeft(rest[min(1, len(rest)):], " \t\r\n"); {
+	case len(rest) == 0 || len(within) == 0:
+	case rest[0] == '[' && (named || within[0] == '{' || within[0] == '['):
+		return column.Mark(fmt.Errorf("%s: a JSON array: write its objects in lines of their own: jq -c '.[]' %s > %s", path, shell, lines), ErrFormat)
+	case rest[0] == '{' && (named || within[0] == '"' && bytes.ContainsAny(rest[:len(rest)-len(within)], "\r\n")):
+		return column.Mark(fmt.Errorf("%s: a JSON object in several lines: write each object in a line of its own: jq -c . %s > %s", path, shell, lines), ErrFormat)
+	case named:
+		return column.Mark(fmt.Errorf("%s: the name says JSON, but the content isn't: rename it", path), ErrFormat)
+	}
+	return nil
 }
 
 // telling returns the number of bytes at a file's beginning that determine its format, or 0 if more bytes are

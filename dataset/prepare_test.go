@@ -105,16 +105,18 @@ func preparedRows(tb testing.TB, path string, stream bool, opt Options) *block.D
 func TestPrepareFormats(t *testing.T) {
 	table, dir := newNewcomer(3000, 1), t.TempDir()
 	var want *block.Data
-	names := []string{"a.parquet", "a.csv", "a.arrow"}
+	names := []string{"a.parquet", "a.csv", "a.arrow", "a.jsonl", "a.ndjson.zst", "a.json"}
 	for _, ext := range datatest.Compressions() {
 		names = append(names, "a.csv"+ext)
 	}
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		if plain, rest, _ := strings.Cut(name, ".csv"); rest != "" {
-			text := contents(t, filepath.Join(dir, plain+".csv"))
-			put(t, path, datatest.Compressed(t, name, string(text)))
-		} else {
+		switch _, rest, _ := strings.Cut(name, ".csv"); {
+		case strings.Contains(name, "json"):
+			put(t, path, datatest.Compressed(t, name, datatest.JSONLines(t, string(contents(t, filepath.Join(dir, "a.csv"))))))
+		case rest != "":
+			put(t, path, datatest.Compressed(t, name, string(contents(t, filepath.Join(dir, "a.csv")))))
+		default:
 			table.write(t, path)
 		}
 		for _, standardize := range []bool{true} {

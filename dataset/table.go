@@ -63,7 +63,7 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 	if stat, err := blob.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
-	if in, ok := in.Input.(*textfile.CSV); ok {
+	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {
 		info.Header = &in.Files[0].Header
 		info.Comma = commaName(in.Files[0].Comma)
 	}

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -205,6 +206,36 @@ func Compressed(tb testing.TB, name, text string) []byte {
 
 // Gzip returns the text compressed by gzip.
 func Gzip(tb testing.TB, text string) []byte { return Compressed(tb, ".gz", text) }
+
+// JSONLines returns a table in CSV, whose first line is the header, as JSON Lines: numbers, booleans, texts, and empty fields as nulls or
+// absent keys.
+func JSONLines(tb testing.TB, text string) string {
+	tb.Helper()
+	rows := require.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(tb)
+	var s strings.Builder
+	for n, row := range rows[1:] {
+		sep := "{"
+		for i, field := range row {
+			if field == "" && n > 0 && (n+i)%2 == 0 {
+				continue
+			}
+			value := field
+			if value == "" {
+				value = "null"
+			}
+			if field != "true" && field != "false" && field != "" && !json.Valid([]byte(field)) {
+				value = string(require.Value(json.Marshal(field))(tb))
+			}
+			fmt.Fprintf(&s, "%s%q: %s", sep, rows[0][i], value)
+			sep = ", "
+		}
+		if sep == "{" {
+			s.WriteString(sep)
+		}
+		s.WriteString("}\n")
+	}
+	return s.String()
+}
 
 // Show writes a table as its columns: name, type and values.
 func Show(t arrow.Table) string {

@@ -27,7 +27,7 @@ const (
 	HeadBytes   = 64 << 10
 )
 
-// CSV is the selected columns of CSV files.
+// CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
 	sources  []*source.Source
 	Files    []CsvFile
@@ -45,7 +45,8 @@ type CsvFile struct {
 	dialect
 	place []int // for each column, its number in the selection, or -1
 	nulls *nullWords
-	rows  int // number of rows in the first chunk
+	keys  *keys // of JSON Lines; nil for CSV
+	rows  int   // number of rows in the first chunk
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
@@ -98,7 +99,7 @@ func Dialects(ctx context.Context, sources []*source.Source, text Options) (file
 		if i == 0 {
 			size = SampleBytes
 		}
-		head, all, err := headOf(s, size)
+		head, all, err := headOf(s, size, Breaks{Quote: '"'}, decisive)
 		if err != nil {
 			return nil, first, err
 		}
@@ -127,14 +128,14 @@ type firstRows struct {
 }
 
 // headOf returns the first chunk of a source, and true if that is the whole source.
-func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
+func headOf(s *source.Source, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
 	r, err := s.Open()
 	if err != nil {
 		return c, false, err
 	}
 	defer r.Close()
-	cutter := newChunker(r, Breaks{Quote: '"'}, size, nil)
-	cutter.live, cutter.least, cutter.detect = s.Live(), decisive, true
+	cutter := newChunker(r, at, size, nil)
+	cutter.live, cutter.least, cutter.detect = s.Live(), least, at.Quote != 0
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
@@ -230,6 +231,9 @@ func (in *CSV) LastPass() { source.LastPass(in.sources) }
 
 // Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
+	if k := in.Files[0].keys; k != nil {
+		notes = append(notes, k.notes(in.Name())...)
+	}
 	notes = append(notes, in.Files[0].notes()...)
 	if in.comments.Load() {
 		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
@@ -266,26 +270,24 @@ func (in *CSV) breaks(file int) Breaks { return in.Files[file].Breaks() }
 
 // parse reads the selected columns of a chunk.
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
-	s := f.rowsOf(c)
-	// A record has a delimiter or a line break after each field, except possibly the last.
-	most := min(bytes.Count(c.Text, []byte{'\n'})+1, len(c.Text)/len(f.names)+1)
+	most := bytes.Count(c.Text, []byte{'\n'}) + 1
+	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
+		most = min(most, len(c.Text)/len(f.names)+1)
+	}
 	values := make([]cells, len(in.sel.Columns))
 	for k, col := range in.sel.Columns {
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
 	b := &column.Batch{File: f.path}
-	for s.record() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := f.row(&s, values); err != nil {
-			return nil, err
-		}
-		b.Rows++
+	var err error
+	if f.keys != nil {
+		b.Rows, err = f.parseJSON(ctx, c, values)
+	} else {
+		b.Rows, err = in.parseCSV(ctx, f, c, values)
 	}
-	if s.skipped {
-		in.comments.Store(true)
+	if err != nil {
+		return nil, err
 	}
 	for k := range values {
 		if err := ctx.Err(); k%1024 == 0 && err != nil {
@@ -298,6 +300,23 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		}
 	}
 	return b, nil
+}
+
+// parseCSV reads the records of a chunk into cells, and returns their number.
+func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
+	s := f.rowsOf(c)
+	for ; s.record(); rows++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := f.row(&s, to); err != nil {
+			return 0, err
+		}
+	}
+	if s.skipped {
+		in.comments.Store(true)
+	}
+	return rows, nil
 }
 
 // row reads a record into cells.
@@ -348,8 +367,11 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 }
 
 // Most returns an upper bound of the number of rows: each of their columns takes at least a character and a
-// separator. It returns -1 if a file is compressed, and for standard input.
+// separator. It returns -1 if a file is compressed, for standard input and for JSON Lines, whose rows may have no field.
 func (in *CSV) Most() (rows int64) {
+	if in.Files[0].keys != nil {
+		return -1
+	}
 	for _, s := range in.sources {
 		if s.Stdin != nil {
 			return -1

@@ -275,8 +275,7 @@ type guess struct {
 // the chunk is one; otherwise it has text.
 func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
-	const maxSeen = 20
-	seen := map[string]bool{} // texts that are nulls by default
+	seen := nullTexts{}
 	s := f.rowsOf(c)
 	for s.record() {
 		if err := ctx.Err(); err != nil {
@@ -295,12 +294,25 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			}
 			if i < len(guesses) {
 				guesses[i].field(text, quoted, at)
-				if len(text) > 0 && column.IsNull(text) && len(seen) < maxSeen {
-					seen[string(text)] = true
-				}
+				seen.add(text)
 			}
 		}
 	}
+	return f.columns(guesses, seen), nil
+}
+
+// nullTexts are texts that are nulls by default.
+type nullTexts map[string]bool
+
+func (n nullTexts) add(text []byte) {
+	const most = 20
+	if len(text) > 0 && column.IsNull(text) && len(n) < most {
+		n[string(text)] = true
+	}
+}
+
+// columns returns the columns that the guesses suggest. seen are the texts that may be nulls.
+func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
 		typ := guesses[i].typ()
@@ -317,7 +329,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			cols[i].Remedy = fmt.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
-	return cols, nil
+	return cols
 }
 
 // date matches a day, with or without a time. comma matches a number with a decimal comma, or with commas between

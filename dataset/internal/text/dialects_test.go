@@ -25,6 +25,9 @@ func table(tb testing.TB, opt dataset.Options, paths ...string) (arrow.Table, er
 	var recs []arrow.Record
 	var columns *arrow.Schema
 	err := dataset.Scan(tb.Context(), paths, opt, func(_ *schema.Spec, _ *block.Block, rec arrow.Record) error {
+		if rec == nil {
+			return errors.New("no column")
+		}
 		rec.Retain()
 		recs, columns = append(recs, rec), rec.Schema()
 		return nil

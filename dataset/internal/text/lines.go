@@ -7,6 +7,9 @@ import (
 // RowsOf skips after rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows
 // still to skip.
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
+	if f.keys != nil {
+		return JSONRows(c, after)
+	}
 	s := f.rowsOf(c)
 	for ; s.record(); after-- {
 		if after == 0 {
