@@ -12,7 +12,7 @@ import (
 	"halfspace/schema"
 )
 
-// TableInfo describes the content of a CSV, svmlight or Arrow IPC file.
+// TableInfo describes the content of a CSV, JSON Lines, svmlight or Arrow IPC file.
 type TableInfo struct {
 	Path    string       `json:"path"`
 	Format  string       `json:"format"`

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func Inspect(a *console.App) *cobra.Command {
   - a model: how it was trained, from which data, and its largest weights
   - a proof that check --json printed: its verdict, and code that verifies it
   - a Parquet file: its rows, columns and row groups
-  - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
+  - a CSV, JSON Lines, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
   halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
@@ -93,8 +94,11 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	return a.Report(asJSON, r, r.sheet)
 }
 
-// isObject tells whether the first byte of a file begins a JSON object.
+// isObject tells whether the first byte of a file begins a JSON object. It returns false for JSON Lines.
 func isObject(path string) (bool, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".jsonl" || ext == ".ndjson" {
+		return false, nil
+	}
 	// Stat comes before Open: opening a named pipe would wait for a writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)

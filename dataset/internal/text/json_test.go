@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -187,27 +185,9 @@ func BenchmarkJSON(b *testing.B) {
 	for range 100_000 {
 		fmt.Fprintf(&text, `{"first": %.4f, "second": %d, "third": %.6g, "fourth": %t, "city": "town %d", "y": %d}`+"\n", r.Float64(), r.IntN(1000), r.NormFloat64(), r.IntN(2) == 0, r.IntN(50), r.IntN(2))
 	}
-	for _, name := range []string{"a.jsonl", "a.csv"} {
-		data := text.String()
-		if name == "a.csv" {
-			data = "first,second,third,fourth,city,y\n"
-			for line := range strings.Lines(text.String()) {
-				fields := strings.Split(strings.Trim(line, "{}\n"), ", ")
-				for i, f := range fields {
-					_, fields[i], _ = strings.Cut(f, ": ")
-				}
-				data += strings.Join(slices.Clone(fields), ",") + "\n"
-				if len(data) > 2_000_000 {
-					break
-				}
-			}
-		}
-		path := datatest.TextFile(b, name, data)
-		b.Run(filepath.Ext(name), func(b *testing.B) {
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				require.Value(dataset.Load(b.Context(), path, dataset.Options{Label: "y", Workers: 1, Exclude: []string{"city"}}))(b)
-			}
-		})
+	path := datatest.TextFile(b, "a.jsonl", text.String())
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		require.Value(dataset.Load(b.Context(), path, dataset.Options{Label: "y", Workers: 1, Exclude: []string{"city"}}))(b)
 	}
 }
