@@ -3,55 +3,111 @@ package dataset
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/humanize"
+	"halfspace/schema"
 )
 
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
 func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
-	if slices.Contains(paths, "-") && opt.opened == nil { // standard input can be opened once
-		if opt.opened, err = openFiles(ctx, paths, *opt); err != nil {
+	if opt.opened == nil { // standard input can be opened once
+		if paths, err = Expand(paths); err == nil {
+			opt.opened, err = openFiles(ctx, paths, *opt)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
-	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole)
-	if f == nil || hopeful || err != nil {
+	if opt.opened.format == formatSvmlight { // it has numbers only
+		return false, nil
+	}
+	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole, false)
+	if hopeful || err != nil {
 		return hopeful, err
 	}
 	plan, err := f.Plan(opt.Nulls)
 	if err != nil {
-		return false, err
+		return false, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
-	opt.plan, opt.Nulls, opt.unlabelled = plan.Inputs, plan.Nulls, plan.Unlabelled
-	opt.tell(plan.Notes)
+	opt.plan, opt.Nulls, opt.unlabelled, opt.notes = plan.Inputs, plan.Nulls, plan.Unlabelled, plan.Notes
 	return false, nil
 }
 
-// profile counts the values of the columns that may become features. It returns nil for svmlight files, which have numbers only.
-func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (f *transform.Profile, hopeful bool, err error) {
+// A Profile describes the columns of files, and the features that Options.Prepare makes of them.
+type Profile struct {
+	Rows       int64           `json:"rows"`
+	Unlabelled int64           `json:"unlabelled"` // rows without a label
+	Columns    []ColumnProfile `json:"columns"`    // that may become features
+	Classes    []ClassCount    `json:"classes"`
+}
+
+// A ColumnProfile describes a column, and the features that it becomes.
+type ColumnProfile = transform.Prepared
+
+// A ClassCount is a class, and the number of its rows.
+type ClassCount struct {
+	Class schema.Class `json:"class"`
+	Rows  int64        `json:"rows"`
+}
+
+// Examine reads files and describes their columns, as Options.Prepare sees them. svmlight files have no columns to prepare: they are
+// an error.
+func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error) {
+	p, err := column.PoolOf(opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	if paths, err = Expand(paths); err != nil {
+		return nil, err
+	}
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return nil, err
+	}
+	if opt.opened.format == formatSvmlight {
+		return nil, fmt.Errorf("%s: the columns of svmlight are features as they are: leave out --label", paths[0])
+	}
+	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := f.Plan(opt.Nulls)
+	if err != nil {
+		return nil, column.ErrorIn(humanize.Files(paths), "%w", err)
+	}
+	info := &Profile{Columns: plan.Columns}
+	var classes []schema.Class
+	var counts []int64
+	classes, counts, info.Rows, info.Unlabelled = f.Classes()
+	for i, c := range classes {
+		info.Classes = append(info.Classes, ClassCount{c, counts[i]})
+	}
+	return info, nil
+}
+
+// profile counts the values of the columns that may become features.
+func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, hopeful bool, err error) {
 	types, err := transform.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, false, err
 	}
-	chosen := opt.Categorical != ""
-	opt.Categorical = transform.TypedCodings(opt.Categorical, types)
+	categorical := opt.Categorical
+	opt.Categorical = transform.TypedCodings(categorical, types)
 	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return nil, false, err
 	}
-	if _, svmlight := in.Input.(*textfile.Svmlight); svmlight {
-		return nil, false, nil
-	}
 	column.Within(in.Input, opt.Memory, 0)
-	f = transform.NewProfile(in.selection(), p, types, chosen)
-	whole = whole || !f.Numeric()
+	f = transform.NewProfile(in.selection(), p, types, categorical)
+	if whole = whole || !f.Numeric(); every {
+		f.Whole()
+	}
 	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns), func(bt *column.Batch, _ int64) error {
 		if err := f.Add(ctx, bt); err != nil {
 			return err

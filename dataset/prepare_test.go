@@ -244,7 +244,7 @@ func TestPrepareTypes(t *testing.T) {
 		}
 	}
 	for types, want := range map[string]string{
-		"sex=number": `column "sex" is to be numbers`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates, and are numbers", "sex=boolean": "is to be yes or no",
+		"sex=number": `a.parquet: column "sex" is to be numbers by --type, and has the texts "`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates by --type, and has numbers", "sex=boolean": "is to be yes or no by --type",
 		"sex": "use COLUMN=TYPE", "sex=word": "use COLUMN=TYPE", "sex=hash:99": "use COLUMN=TYPE", "sax=text": `no column "sax"`,
 	} {
 		_, err := Open(t.Context(), []string{path}, Options{Label: "y", Prepare: true, Types: []string{types}})

@@ -107,6 +107,7 @@ type Options struct {
 
 	opened     *openedFiles    // Prepare: the files; nil: they are not open
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
+	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label
 
 	ranked   string         // Open: the column that Ranks reads
@@ -211,7 +212,7 @@ func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
-		Plan: opt.plan, Unlabelled: opt.unlabelled}
+		Plan: opt.plan, Notes: opt.notes, Unlabelled: opt.unlabelled}
 }
 
 // tell calls Warn with each note.

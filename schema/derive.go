@@ -75,8 +75,11 @@ func (c *Column) Number(text string) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
-	return c.AtDays(float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9), true
+	return c.AtDays(DaysOf(t)), true
 }
+
+// DaysOf returns the days from 1970-01-01 to a time.
+func DaysOf(t time.Time) float64 { return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9 }
 
 // AtDays returns the number that derives from a date or time, given in days since 1970-01-01.
 func (c *Column) AtDays(days float64) float64 {
@@ -106,7 +109,7 @@ func DateParts(days float64) (month, weekday, hour int) {
 	return int(at.Month()) - 1, int(at.Weekday()), hour
 }
 
-// The sines of circles are constants, since those of package math differ between architectures in the last digit.
+// The sines of circles are constants, since the last digit of math.Sin differs between architectures.
 var (
 	quarter = [7]float64{0, 0.25881904510252074, 0.5, 0.7071067811865476, 0.8660254037844386, 0.9659258262890683, 1} // of 24ths of a circle
 	week    = [7][2]float64{{0, 1}, {0.7818314824680298, 0.6234898018587336}, {0.9749279121818236, -0.2225209339563144}, {0.4338837391175581, -0.9009688679024191},

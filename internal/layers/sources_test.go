@@ -56,6 +56,7 @@ var dated = map[string]string{
 	"internal/cache/state_darwin.go": "the time of a file of data",
 	"internal/checkpoint/run.go":     "when a checkpoint was saved",
 	"internal/files/lock.go":         "since when a run has a file",
+	"schema/derive.go":               "the day of a date in the data",
 	"bench/run.go":                   "the day of a measurement",
 }
 

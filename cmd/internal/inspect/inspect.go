@@ -28,6 +28,8 @@ const largestWeights = 20
 func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
+	var label string
+	var types []string
 	var text flags.Text
 	var memory flags.Size
 	cmd := &cobra.Command{
@@ -42,11 +44,14 @@ func Inspect(a *console.App) *cobra.Command {
 		Example: `  halfspace inspect m.json
   halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
+  halfspace inspect train.csv --label y
   halfspace inspect train.csv.gz --header no`,
 		Args: flags.NeedsOne("files: name one model or data file"),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
+	cmd.Flags().StringVar(&label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	cmd.Flags().StringSliceVar(&types, "type", nil, "`COLUMN=TYPE,...` As in train.")
 	text.AddTo(cmd)
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -58,6 +63,9 @@ func Inspect(a *console.App) *cobra.Command {
 		}
 		if err := text.Check(); err != nil {
 			return err
+		}
+		if label != "" || len(types) > 0 {
+			return inspectColumns(cmd.Context(), a, args, dataset.Options{Label: label, Types: types, Text: text.Options()}, &memory, asJSON)
 		}
 		isModel, err := isObject(args[0])
 		if err != nil {
@@ -92,6 +100,42 @@ func inspectData(ctx context.Context, a *console.App, path string, text *flags.T
 	}
 	r := tableReport{"table", table}
 	return a.Report(asJSON, r, r.sheet)
+}
+
+// inspectColumns shows the features that train makes of the columns of data.
+func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dataset.Options, memory *flags.Size, asJSON bool) error {
+	var undo func()
+	opt.Memory, undo = memory.Hold()
+	defer undo()
+	p, err := dataset.Examine(ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	return a.Report(asJSON, p, func() *console.Sheet {
+		s := new(console.Sheet)
+		s.Line("%s: %s\n", humanize.Files(paths), humanize.Plural(p.Rows, "row"))
+		rows := [][]string{{"column", "type", "missing", "distinct", "range", "examples", "becomes"}}
+		for _, c := range p.Columns {
+			distinct := humanize.Count(int64(c.Distinct))
+			if c.More {
+				distinct = "over " + distinct
+			}
+			rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Missing), distinct, cmp.Or(c.Range, "-"), shorten(strings.Join(c.Examples, ", "), 40), c.Becomes})
+		}
+		s.Table(rows)
+		classes := [][]string{{"class", "rows", "share"}}
+		for _, c := range p.Classes {
+			classes = append(classes, []string{schema.NameClass(c.Class), humanize.Count(c.Rows), fmt.Sprintf("%.2f %%", 100*float64(c.Rows)/float64(max(1, p.Rows-p.Unlabelled)))})
+		}
+		if len(p.Classes) > 0 {
+			s.Line("")
+			s.Table(classes)
+		}
+		if p.Unlabelled > 0 {
+			s.Line("\n%s without a label, left out", humanize.Plural(p.Unlabelled, "row"))
+		}
+		return s
+	})
 }
 
 // isObject tells whether the first byte of a file begins a JSON object. It returns false for JSON Lines.

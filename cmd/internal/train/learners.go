@@ -14,7 +14,7 @@ import (
 )
 
 // defaultLearner is the learner without --algo.
-const defaultLearner = "averaged"
+const defaultLearner = "logistic"
 
 // autoName is the value with which an option leaves the choice to the learner.
 const autoName = "auto"
@@ -102,9 +102,6 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			}
 			return optionError(l.Learner, own, flag.Value.String(), err)
 		}
-	}
-	if l.Option("order") != nil && o.unnamed && !cmd.Flags().Changed("order") {
-		l.Settings.Shared().Order = learner.Shuffle
 	}
 	l.Settings.Shared().SetSeed(o.seed)
 	l.Settings.Shared().Workers = o.Workers

@@ -275,7 +275,7 @@ func (o *trainOptions) defaultsText() string {
 	if o.Columns.Standardize {
 		text += " --standardize"
 	}
-	return text + " --order " + o.learner.Text("order") + ", chosen because no --algo was given"
+	return text + ", chosen because no --algo was given"
 }
 
 // page returns the report as an HTML page.

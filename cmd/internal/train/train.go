@@ -85,12 +85,12 @@ const trainHelp = `Train learns a linear classifier from the rows of Parquet, CS
 Arrow IPC files. DATA are files of one format, globs or directories, or - for
 standard input. --label takes a column's name, its number or "last".
 
-Without --algo, train standardizes the features, shuffles the rows and learns
-an averaged perceptron. It leaves numbers as they are if svmlight rows or sparse
-lists have more than 16,384 features. With --algo, nothing is standardized or
-shuffled unless you ask for it. --validation counts errors on hold-out rows.
---cv judges the options by cross-validation. --grid tries several values and
-keeps the best.
+Without --algo, train standardizes the features (of svmlight rows and sparse
+lists, 16,384 at most) and learns by logistic regression, which predicts
+probabilities. With --algo, nothing is standardized unless you ask for it.
+Texts, dates and missing values become features (--prepare). --validation counts
+errors on hold-out rows. --cv judges the options by cross-validation. --grid
+tries several values and keeps the best.
 
 Rows that don't fit in --memory are read again in each pass; the model is the
 same. Without --out the model is not kept. Ctrl-C stops the training and writes

@@ -32,6 +32,7 @@ type Choices struct {
 	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made
 	Most                int             // largest number of features of a sparse row
 	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide
+	Notes               []string        // of the Plan
 	Unlabelled          bool            // drop rows without a label
 	Spec                *schema.Spec    // the Spec of a model, which determines the features
 }

@@ -7,8 +7,10 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -51,15 +53,25 @@ type Profile struct {
 	sel     *Selection
 	pool    column.Pool
 	types   map[string]Type
-	chosen  bool // an option says how texts become features
+	chosen  func(column string) bool // an option says how the column becomes features
 	rows    int64
 	noLabel int64
 	columns []columnProfile
+	whole   bool    // the different numbers and the classes are counted too
+	labels  *Labels // classes in the order of appearance, and the number of rows of each
+	counts  []int64
 }
 
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
-// inputs in it. chosen is true if an option says how texts become features.
-func NewProfile(sel *Selection, p column.Pool, types map[string]Type, chosen bool) *Profile {
+// inputs in it, unless the option categorical says otherwise.
+func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorical string) *Profile {
+	all, named, _ := parseCodings(categorical) // checked before
+	chosen := func(name string) bool {
+		return all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
+			ok, err := path.Match(slashless(n.pattern), slashless(name))
+			return n.pattern == name || ok && err == nil
+		})
+	}
 	f := &Profile{sel: sel, pool: p, types: types, chosen: chosen, columns: make([]columnProfile, len(sel.Inputs))}
 	for k := range f.columns {
 		f.columns[k].begin(sel, k)
@@ -73,7 +85,7 @@ const mostTexts = 1 << 17
 // mostOneHot is the largest number of different texts that become one-hot features by default.
 const mostOneHot = 64
 
-// A columnProfile is what a profile knows of a column.
+// A columnProfile counts the values of a column.
 type columnProfile struct {
 	text          bool                // the column's values are texts, or used as texts
 	rows, missing int64               // number of values
@@ -86,8 +98,9 @@ type columnProfile struct {
 	min, max      float64 // of numbers
 	ascends       bool    // each number is greater than the number before
 	whole         bool    // the type is an integer type
+	every         bool    // the different numbers and dates are counted in texts
 	last          float64
-	Examples      []string
+	examples      []string
 }
 
 // dates are the range of dates in a layout, and the months, weekdays and hours among them: a bit for each.
@@ -171,12 +184,72 @@ func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
 	}
+	if f.whole && f.sel.Label >= 0 {
+		if err := f.countClasses(bt); err != nil {
+			return err
+		}
+	}
 	return f.pool.Each(ctx, len(f.columns), func(k int) error {
 		if kind := f.sel.Inputs[k].Kind; kind == schema.ListColumn || kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
 		}
 		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]]) })
 	})
+}
+
+// Whole makes the profile count the different numbers of columns, and the classes.
+func (f *Profile) Whole() {
+	f.whole, f.labels = true, NewLabels(nil)
+	for k := range f.columns {
+		f.columns[k].every = true
+	}
+}
+
+// countClasses counts the classes of a batch.
+func (f *Profile) countClasses(bt *column.Batch) error {
+	a := bt.Label(f.sel.Label)
+	for i := range a.Len() {
+		if column.IsMissing(a, i) {
+			continue
+		}
+		n, what := f.labels.number(a, i)
+		if what != "" {
+			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(f.rows-bt.Rows, i), what))
+		}
+		if n == len(f.counts) {
+			f.counts = append(f.counts, 0)
+		}
+		f.counts[n]++
+	}
+	return nil
+}
+
+// Classes returns the classes in sorted order, the number of rows of each, the number of all rows, and of rows without a label.
+func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlabelled int64) {
+	if f.labels != nil {
+		classes = slices.SortedFunc(slices.Values(f.labels.Classes), schema.Class.Compare)
+	}
+	for _, c := range classes {
+		counts = append(counts, f.counts[f.labels.Numbers[c]])
+	}
+	return classes, counts, f.rows, f.noLabel
+}
+
+// see records a number or a date of a column among its different values.
+func (c *columnProfile) see(text func() string, bits uint64) {
+	if !c.every || c.full {
+		return
+	}
+	if _, again := c.texts[bits]; again {
+		return
+	}
+	if len(c.texts) == mostTexts {
+		c.full = true
+		return
+	}
+	if c.texts[bits] = struct{}{}; len(c.examples) < 3 {
+		c.examples = append(c.examples, text())
+	}
 }
 
 func (c *columnProfile) add(a arrow.Array) error {
@@ -195,6 +268,7 @@ func (c *columnProfile) add(a arrow.Array) error {
 		for i, v := range values {
 			if !a.IsNull(i) {
 				c.dates.add(v / perDay)
+				c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 			}
 		}
 		return nil
@@ -209,6 +283,7 @@ func (c *columnProfile) add(a arrow.Array) error {
 			continue
 		}
 		c.min, c.max = min(c.min, v), max(c.max, v)
+		c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		c.ascends, c.last = c.ascends && v > c.last, v
 	}
 	return nil
@@ -251,8 +326,8 @@ func (c *columnProfile) addText(a arrow.Array, i int) {
 			c.texts[h] = struct{}{}
 		}
 	}
-	if len(c.Examples) < 3 {
-		c.Examples = append(c.Examples, strings.Clone(text))
+	if len(c.examples) < 3 {
+		c.examples = append(c.examples, strings.Clone(text))
 	}
 	if meansMissing(text) {
 		return
@@ -267,7 +342,7 @@ func (c *columnProfile) addText(a arrow.Array, i int) {
 	keep := c.layouts[:0]
 	for _, d := range c.layouts {
 		if t, ok := schema.ParseTime(text, d.layout); ok {
-			d.add(float64(t.Unix()) / 86400)
+			d.add(schema.DaysOf(t))
 			keep = append(keep, d)
 		}
 	}
@@ -307,16 +382,19 @@ type Plan struct {
 	Columns    []Prepared
 }
 
-// Prepared describes a column, and what becomes of it.
+// Prepared describes a column, and the features that it becomes.
 type Prepared struct {
-	Name, Type    string
-	Rows, Missing int64
-	Distinct      int  // of texts
-	More          bool // there are more texts than Distinct
-	Min, Max      float64
-	Examples      []string
-	Becomes       string
-	LeftOut       bool
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Missing  int64    `json:"missing"`
+	Distinct int      `json:"distinct"`        // number of different values; of numbers and dates only with Whole
+	More     bool     `json:"more"`            // there are more different values than Distinct
+	Range    string   `json:"range,omitempty"` // of numbers and dates: "least to greatest"
+	Examples []string `json:"examples"`
+	Becomes  string   `json:"becomes"`
+	LeftOut  bool     `json:"left_out"`
+
+	text bool // the values are texts
 }
 
 // Plan returns how the columns become features. nulls is the treatment of missing values that the options ask for; "" lets the
@@ -334,6 +412,9 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 			return nil, err
 		}
 		c := &f.columns[k]
+		if c.text && len(inputs) > 0 && inputs[0].Derive.Dated() {
+			c.dates = c.layouts[0]
+		}
 		marks := c.missing > 0 && len(inputs) > 0 && nulls == "" && (c.text || 100*c.missing >= c.rows)
 		if marks {
 			inputs = append(inputs, schema.Column{Name: in.Name, Kind: schema.NumberColumn, Derive: schema.Missing})
@@ -341,15 +422,18 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 		plain = plain && len(inputs) == 1 && inputs[0].Kind == in.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
 		gaps = gaps || c.missing > 0 && len(inputs) > 0
 		p.Inputs = append(p.Inputs, inputs...)
-		col := Prepared{Name: in.Name, Type: f.sel.Columns[f.sel.Features[k]].Desc, Rows: c.rows, Missing: c.missing, Distinct: len(c.texts), More: c.full,
-			Min: c.min, Max: c.max, Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0}
+		col := Prepared{Name: in.Name, Type: column.Describe(f.sel.Columns[f.sel.Features[k]].Type), text: c.text, Missing: c.missing, Distinct: len(c.texts), More: c.full,
+			Range: c.span(), Examples: c.examples, Becomes: becomes, LeftOut: len(inputs) == 0}
 		if marks {
 			col.Becomes += ", missing values marked"
 		}
 		p.Columns = append(p.Columns, col)
 	}
 	if len(p.Inputs) == 0 {
-		return nil, f.nothing(p)
+		if !slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text }) {
+			return nil, f.nothing(p)
+		}
+		p.Columns, plain = nil, true // a program that asks for numbers gets these
 	}
 	if nulls == "" && (!plain || gaps) {
 		p.Nulls = schema.NullsMean
@@ -361,14 +445,27 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 	return p, nil
 }
 
+// oneValue describes a column that is left out.
+const oneValue = "left out: one value"
+
+// span returns the least and the greatest value of numbers or dates, or "".
+func (c *columnProfile) span() string {
+	days := func(d float64) string { return time.Unix(int64(math.Floor(d))*86400, 0).UTC().Format(time.DateOnly) }
+	switch {
+	case c.dates.first <= c.dates.last:
+		return days(c.dates.first) + " to " + days(c.dates.last)
+	case !c.text && c.min <= c.max:
+		return fmt.Sprintf("%.6g to %.6g", c.min, c.max)
+	}
+	return ""
+}
+
 // decide returns the features that a column becomes, and a few words for them.
 func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err error) {
 	in, c := f.sel.Inputs[k], &f.columns[k]
 	values, t := c.rows-c.missing, f.types[in.Name]
 	in.Means, in.Center, in.Scale = nil, nil, nil
-	derived := func(d schema.Derivation) []schema.Column {
-		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
-	}
+	whole := c.missing == 0 && values > 1 && t == ""
 	_, dated := daysIn(f.sel.Columns[f.sel.Features[k]].Type)
 	switch {
 	case t == asIgnored:
@@ -377,39 +474,51 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		return []schema.Column{in}, "numbers", nil
 	case values == 0:
 		return nil, "left out: no value", nil
-	case dated && t == "" || dated && t == asDate:
-		if c.dates.first == c.dates.last && c.missing == 0 && values > 1 {
-			return nil, "left out: one value", nil
+	case c.text:
+		return f.decideText(in, c, t)
+	case dated && (t == "" || t == asDate):
+		if c.dates.first == c.dates.last && whole {
+			return nil, oneValue, nil
 		}
 		inputs = c.dates.inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
-	case !c.text && t == asDate:
-		return nil, "", f.unfit(in.Name, "dates", "are numbers")
-	case !c.text && t == "" && c.min == c.max && c.missing == 0 && values > 1:
-		return nil, "left out: one value", nil
-	case !c.text && t == "" && c.whole && c.ascends && c.missing == 0 && values >= leastSuspects:
+	case t == asDate:
+		return nil, "", f.unfit(in.Name, "dates", "has numbers")
+	case c.min == c.max && whole:
+		return nil, oneValue, nil
+	case c.whole && c.ascends && whole && values >= leastSuspects:
 		return nil, "left out: it counts the rows", nil
-	case !c.text:
-		return []schema.Column{in}, "number", nil
-	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen && t == "":
+	}
+	return []schema.Column{in}, "number", nil
+}
+
+// decideText is decide for a column of text, or whose values are used as text.
+func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type) (inputs []schema.Column, becomes string, err error) {
+	values, texts := c.rows-c.missing, "has the texts "+strings.Join(quoteAll(c.examples), ", ")
+	derived := func(d schema.Derivation) []schema.Column {
+		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
+	}
+	number := t == "" && !c.padded || t == asNumber
+	switch {
+	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen(in.Name) && t == "":
 		return []schema.Column{in}, nameCoding(in), nil
-	case t == asDate && len(c.layouts) == 0:
-		return nil, "", f.unfit(in.Name, "dates of one form", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
 	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1:
-		return nil, "left out: one value", nil
+		return nil, oneValue, nil
 	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
 		return derived(schema.Boolean), "yes or no: 1 or 0", nil
-	case t == asBoolean:
-		return nil, "", f.unfit(in.Name, "yes or no", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
-	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Plain]:
+	case number && c.written[schema.Plain]:
 		return derived(schema.Plain), "number", nil
-	case (t == "" && !c.padded || t == asNumber) && c.written[schema.Comma]:
+	case number && c.written[schema.Comma]:
 		return derived(schema.Comma), "number with a decimal comma", nil
-	case t == asNumber:
-		return nil, "", f.unfit(in.Name, "numbers", fmt.Sprintf("has %s", some(quoteAll(c.Examples))))
 	case (t == "" || t == asDate) && len(c.layouts) > 0:
 		inputs = c.layouts[0].inputs(in.Name)
 		return inputs, "date: " + parts(inputs), nil
+	case t == asBoolean:
+		return nil, "", f.unfit(in.Name, "yes or no", texts)
+	case t == asNumber:
+		return nil, "", f.unfit(in.Name, "numbers", texts)
+	case t == asDate:
+		return nil, "", f.unfit(in.Name, "dates of one form", texts)
 	case t == "" && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
 		return nil, "left out: nearly all texts differ", nil
 	case len(c.texts) > mostOneHot:
@@ -419,7 +528,6 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*len(c.texts) {
 			in.HashBits++
 		}
-		return []schema.Column{in}, nameCoding(in), nil
 	}
 	return []schema.Column{in}, nameCoding(in), nil
 }
@@ -451,7 +559,7 @@ func quoteAll(texts []string) (all []string) {
 
 // unfit returns the error that a column is not of the type that the option type names.
 func (f *Profile) unfit(name, wanted, has string) error {
-	return column.Mark(fmt.Errorf("column %q is to be %s, and %s: change it in --type", name, wanted, strings.Replace(has, "has column", "has", 1)), column.ErrColumn)
+	return column.Mark(fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", name, wanted, has), column.ErrColumn)
 }
 
 // nothing returns the error that no column is left.
@@ -464,27 +572,38 @@ func (f *Profile) nothing(p *Plan) error {
 		strings.Join(all[:min(len(all), 20)], ", ")), column.ErrColumn)
 }
 
-// notes returns at most three lines: what columns become, the treatment of missing values, and the columns left out.
+// notes returns at most three lines: about the features of columns, the treatment of missing values, and the columns left out.
 func (f *Profile) notes(p *Plan, nulls schema.Nulls) (lines []string) {
-	var made, missing, out []string
+	var made, means, marks, out []string
 	for _, c := range p.Columns {
 		becomes, _ := strings.CutSuffix(c.Becomes, ", missing values marked")
 		switch {
 		case c.LeftOut:
 			out = append(out, fmt.Sprintf("%q (%s)", c.Name, strings.TrimPrefix(becomes, "left out: ")))
-		case f.chosen && f.types[c.Name] == "" && c.Distinct > 0: // an option says so
-		case becomes != "numbers" && (becomes != "number" || c.Distinct > 0):
+		case f.chosen(c.Name) && f.types[c.Name] == "" && c.text: // an option says so
+		case becomes != "numbers" && (becomes != "number" || c.text):
 			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
 		}
-		if c.Missing > 0 && !c.LeftOut {
-			missing = append(missing, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		switch {
+		case c.Missing == 0 || c.LeftOut:
+		case strings.HasPrefix(becomes, "category") || strings.HasPrefix(becomes, "hashed"):
+			marks = append(marks, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		default:
+			means = append(means, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
 		}
 	}
 	if len(made) > 0 {
 		lines = append(lines, "prepared "+some(made))
 	}
+	var missing []string
+	if len(means) > 0 {
+		missing = append(missing, "the mean in "+some(means)+", with a mark if they are 1 % or more")
+	}
+	if len(marks) > 0 {
+		missing = append(missing, "a category in "+some(marks))
+	}
 	if len(missing) > 0 && nulls == "" {
-		lines = append(lines, "missing values of "+some(missing)+" count as the mean; a feature marks them where they are many")
+		lines = append(lines, "missing values are "+strings.Join(missing, ", and "))
 	}
 	if len(out) > 0 {
 		lines = append(lines, "left out "+some(out)+": use --type COLUMN=number, category or text to keep one")

@@ -35,6 +35,7 @@ type Selection struct {
 	full        []string       // hashed columns with more texts than there is room for
 	wide        bool           // there are too many features to standardize them, although the options asked for it
 	unlabelled  bool           // rows without a label are dropped
+	notes       []string       // about columns that a profile decided on
 	Gaps        bool           // some number is missing in the rows from which features were learned
 	strange     []atomic.Int64 // for each input, the number of texts from which no number derives
 	Fixed       bool           // a model determines the features: nothing is computed from the data
@@ -260,7 +261,7 @@ func (s *Selection) place(cols []column.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed, unlabelled: opt.Unlabelled,
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed, notes: opt.Notes, unlabelled: opt.Unlabelled,
 		strange: make([]atomic.Int64, len(inputs))}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize

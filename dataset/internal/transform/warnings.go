@@ -102,6 +102,9 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
+	for _, note := range b.sel.notes {
+		warn(note)
+	}
 	if b.sel.wide {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
@@ -121,18 +124,7 @@ func (b *Builder) Warn(warn func(string)) {
 		}
 		warn(fmt.Sprintf("%d of %d rows left out: %s is null, NaN or infinite there", n, b.Input, what))
 	}
-	for k, c := range b.texts {
-		if c != nil && c.unknown.Load() > 0 {
-			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
-				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
-		}
-	}
-	for k := range b.sel.strange {
-		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed {
-			c := &b.sel.Inputs[k]
-			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
-		}
-	}
+	b.warnTexts(warn)
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
 			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
@@ -155,6 +147,22 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
 	b.odd.Warn(b.sel, warn)
+}
+
+// warnTexts passes warnings about unknown categories, and about texts that are no numbers or dates.
+func (b *Builder) warnTexts(warn func(string)) {
+	for k, c := range b.texts {
+		if c != nil && c.unknown.Load() > 0 {
+			warn(fmt.Sprintf("column %q: %d of %d rows have a category that the training had not, it counts as none",
+				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
+		}
+	}
+	for k := range b.sel.strange {
+		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed {
+			c := &b.sel.Inputs[k]
+			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
+		}
+	}
 }
 
 // some returns the names of up to four columns, and the number of further columns.
