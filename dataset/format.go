@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
@@ -103,11 +106,58 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		}
 	}
 	versions := versionsOf(in, sources)
+	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
+		return nil, err
+	}
 	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
 		return nil, changed(in)
 	}
 	return &openedInput{in, pick.Sel, versions}, nil
 }
+
+// choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
+func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
+		return in, nil
+	}
+	if f == formatSvmlight {
+		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name())
+	}
+	end := opt.end
+	if end == 0 && opt.Limit > 0 {
+		column.Within(in, opt.Memory, 0)
+		var err error
+		if end, err = sel.End(ctx, opt.Limit, p, in.Batches(ctx, p, memory.DefaultAllocator)); err != nil {
+			return nil, err
+		}
+	}
+	sel.SetEnd(end)
+	return &firstRows{in, end}, nil
+}
+
+// firstRows are the first rows of an input; all rows if end is 0.
+type firstRows struct {
+	column.Input
+	end int64
+}
+
+// Batches yields the batches up to the last of the rows.
+func (in *firstRows) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		rows := int64(0)
+		for bt, err := range in.Input.Batches(ctx, p, mem) {
+			if bt != nil {
+				rows += bt.Rows
+			}
+			if !yield(bt, err) || err != nil || in.end > 0 && rows >= in.end {
+				return
+			}
+		}
+	}
+}
+
+// LabelOnly returns the same input, since other columns may choose the rows.
+func (in *firstRows) LabelOnly() column.Input { return in }
 
 // changed returns the error if this process sees the files in another state than the process that requested them.
 func changed(in column.Input) error {

@@ -85,6 +85,9 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
+	if rows, is := in.Input.(*firstRows); is {
+		opt.end = rows.end
+	}
 	far := othersOf(in, paths, opt)
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err

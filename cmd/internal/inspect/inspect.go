@@ -28,8 +28,7 @@ const largestWeights = 20
 func Inspect(a *console.App) *cobra.Command {
 	var asJSON bool
 	var top int
-	var label string
-	var types []string
+	var columns columnOptions
 	var text flags.Text
 	var memory flags.Size
 	cmd := &cobra.Command{
@@ -50,8 +49,7 @@ func Inspect(a *console.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
-	cmd.Flags().StringVar(&label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
-	cmd.Flags().StringSliceVar(&types, "type", nil, "`COLUMN=TYPE,...` As in train.")
+	columns.addTo(cmd)
 	text.AddTo(cmd)
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -61,11 +59,11 @@ func Inspect(a *console.App) *cobra.Command {
 		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := text.Check(); err != nil {
+		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
 			return err
 		}
-		if label != "" || len(types) > 0 {
-			return inspectColumns(cmd.Context(), a, args, dataset.Options{Label: label, Types: types, Text: text.Options()}, &memory, asJSON)
+		if columns.label != "" {
+			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
 		}
 		isModel, err := isObject(args[0])
 		if err != nil {
@@ -84,6 +82,25 @@ func Inspect(a *console.App) *cobra.Command {
 		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
 	}
 	return cmd
+}
+
+// columnOptions are the options on the columns that inspect shows in detail.
+type columnOptions struct {
+	label string
+	types []string
+	rows  flags.Rows
+}
+
+func (o *columnOptions) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	cmd.Flags().StringSliceVar(&o.types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
+	o.rows.AddTo(cmd)
+}
+
+func (o *columnOptions) options(text *flags.Text) dataset.Options {
+	opt := dataset.Options{Label: o.label, Types: o.types, Text: text.Options()}
+	o.rows.Choose(&opt)
+	return opt
 }
 
 // inspectData shows a data file.
