@@ -14,6 +14,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/schema"
 )
 
 // keys are the keys of the objects in the first rows of JSON Lines files, in the order of their first appearance.
@@ -21,6 +22,7 @@ type keys struct {
 	forms [][]byte // as they are written, with their quotes
 	of    map[string]int
 
+	absent  []string // columns of a model that aren't keys in the first rows
 	mu      sync.Mutex
 	further map[string]bool // keys that appeared later
 }
@@ -35,13 +37,14 @@ func OpenJSON(ctx context.Context, sources []*source.Source, req column.Request,
 		return nil, err
 	}
 	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}}
-	schema, err := f.inferJSON(ctx, first)
+	cols, err := f.inferJSON(ctx, first)
 	if err != nil {
 		return nil, err
 	}
-	asModel(req.Spec, schema)
+	cols = f.addKeys(req.Spec, cols, req.Live)
+	asModel(req.Spec, cols)
 	in := &CSV{sources: sources, model: req.Spec != nil}
-	if in.sel, err = req.Choose.First(f.path, schema, true); err != nil {
+	if in.sel, err = req.Choose.First(f.path, cols, true); err != nil {
 		return nil, err
 	}
 	if req.Live {
@@ -60,6 +63,43 @@ func OpenJSON(ctx context.Context, sources []*source.Source, req column.Request,
 		return in, nil
 	}
 	return in, in.findIntegers(ctx, p, req.Progress)
+}
+
+// addKeys adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
+func (f *CsvFile) addKeys(spec *schema.Spec, cols []column.Column, live bool) []column.Column {
+	if spec == nil {
+		return cols
+	}
+	var names []string
+	for _, in := range spec.Columns() {
+		switch in.Kind {
+		case schema.NumberColumn, schema.OneHotColumn, schema.HashColumn:
+			names = append(names, in.Name)
+		case schema.CrossColumn:
+			for _, part := range in.Of {
+				names = append(names, part.Name)
+			}
+		}
+	}
+	is := func(name string) bool {
+		_, ok := f.keys.of[name]
+		return ok
+	}
+	if !slices.ContainsFunc(names, is) {
+		return cols
+	}
+	for _, name := range names {
+		if is(name) || len(f.names) == maxTextColumns {
+			continue
+		}
+		if !live {
+			f.keys.absent = append(f.keys.absent, fmt.Sprintf("%q", name))
+		}
+		f.keys.of[name] = len(f.names)
+		cols = append(cols, column.Column{Name: name, Type: arrow.PrimitiveTypes.Float64, Desc: "float64", Nullable: true, Empty: true, Index: len(f.names)})
+		f.names, f.keys.forms = append(f.names, name), append(f.keys.forms, nil)
+	}
+	return cols
 }
 
 // objects returns a scanner of a chunk.
@@ -235,22 +275,30 @@ func (o *objects) cell(to *cells) error {
 	return to.Add(text, kind == jsonText)
 }
 
-// notes returns a line about the keys that the first rows don't have.
-func (k *keys) notes(path string) []string {
-	if k.mu.Lock(); len(k.further) == 0 {
-		k.mu.Unlock()
-		return nil
-	}
-	names := slices.Sorted(maps.Keys(k.further))
-	k.mu.Unlock()
+// some returns the first few names.
+func some(names []string) string {
 	const most = 5
-	for i, name := range names {
-		names[i] = fmt.Sprintf("%q", name)
-	}
 	if len(names) > most {
-		names = append(names[:most], "and others")
+		names = append(slices.Clone(names[:most]), "and others")
 	}
-	return []string{fmt.Sprintf("%s: fields that the first rows don't have are left out: %s (write them in an early row too, such as null)", path, strings.Join(names, ", "))}
+	return strings.Join(names, ", ")
+}
+
+// notes returns lines about the keys that the first rows don't have.
+func (k *keys) notes(path string) (lines []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var further []string
+	for _, name := range slices.Sorted(maps.Keys(k.further)) {
+		further = append(further, fmt.Sprintf("%q", name))
+	}
+	if len(further) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: fields that the first rows don't have are left out: %s (write them in an early row too, such as null)", path, some(further)))
+	}
+	if len(k.absent) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: the first rows have no field %s: absent fields are missing values", path, some(k.absent)))
+	}
+	return lines
 }
 
 // JSONRows is RowsOf for JSON Lines.

@@ -51,6 +51,25 @@ func TestJSONFiles(t *testing.T) {
 	}
 }
 
+// TestJSONAbsent: columns of a model that the first rows don't have are nulls, if the rows have others.
+func TestJSONAbsent(t *testing.T) {
+	spec := require.Value(dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"a":1,"b":2,"y":0}`+"\n"+`{"a":2,"b":3,"y":1}`), dataset.Options{Label: "y", Nulls: "mean"}))(t).Spec()
+	var notes []string
+	opt := dataset.Options{Spec: spec, Warn: func(s string) { notes = append(notes, s) }}
+	rows := require.Value(dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"a":4,"y":1}`), opt))(t)
+	var x []float32
+	for b, err := range rows.Blocks(t.Context()) {
+		require.NoError(t, err)
+		x = append(x, b.X[:2]...)
+	}
+	if x[0] != 4 || x[1] != 2.5 || !strings.Contains(strings.Join(notes, "|"), `the first rows have no field "b": absent fields are missing values`) {
+		t.Errorf("row %v, notes %q", x, notes)
+	}
+	if _, err := dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"c":4,"y":1}`), opt); err == nil || !strings.Contains(err.Error(), `no column "a"`) {
+		t.Errorf("no column of the model: %v", err)
+	}
+}
+
 // TestJSONErrors: an error names the file, the line and the field.
 func TestJSONErrors(t *testing.T) {
 	many := strings.Repeat(`{"x":1,"y":2}`+"\n", textfile.SampleBytes/14+1)
