@@ -256,13 +256,20 @@ func (in *CSV) Notes() (notes []string) {
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
-		return One(c, func() (*column.Batch, error) {
-			b, err := in.parse(ctx, &in.Files[file], c)
-			if err == nil && in.sources[file].Stdin != nil {
-				b.Line = func(row int64) int64 { return in.Files[file].lineOf(c, row) }
+		f := &in.Files[file]
+		make := func(c Chunk) func() (*column.Batch, error) {
+			return func() (*column.Batch, error) {
+				b, err := in.parse(ctx, f, c)
+				if err == nil && in.sources[file].Stdin != nil {
+					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
+				}
+				return b, err
 			}
-			return b, err
-		})
+		}
+		if f.keys != nil {
+			return jsonJobs(c, len(in.sel.Columns), make)
+		}
+		return One(c, make(c))
 	}))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -168,6 +169,33 @@ func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
 		*guesses = append(*guesses, guess{whole: true, truths: true, nulls: f.nulls})
 	}
 	return i, nil
+}
+
+// mostCells is the largest number of cells of a batch: objects may have few of many keys.
+const mostCells = 1 << 20
+
+// jsonJobs yields the jobs that make batches of a chunk, which has no more cells than mostCells or one line.
+func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, error)) iter.Seq[column.Job] {
+	return func(yield func(column.Job) bool) {
+		most := max(1, mostCells/max(1, columns))
+		for len(c.Text) > 0 {
+			part, lines := Chunk{line: c.line, first: c.first}, 0
+			end := 0
+			for ; lines < most && end < len(c.Text); lines++ {
+				n := bytes.IndexByte(c.Text[end:], '\n') + 1
+				if n == 0 {
+					n = len(c.Text) - end
+				}
+				end += n
+			}
+			part.Text, c.Text = c.Text[:end:end], c.Text[end:]
+			c.line, c.first = c.line+int64(lines), false
+			const cell = 9 // bytes of a number, with room for its null
+			if !yield(column.Job{Bytes: max(parsedBytes(end), cell*int64(lines)*int64(columns)), Make: make(part)}) {
+				return
+			}
+		}
+	}
 }
 
 // parseJSON reads the objects of a chunk into cells, and returns their number.

@@ -11,10 +11,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/dataset/internal/datatest"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/require"
+	"halfspace/schema"
 )
 
 // TestJSON reads objects of every kind as columns.
@@ -67,6 +71,36 @@ func TestJSONAbsent(t *testing.T) {
 	}
 	if _, err := dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"c":4,"y":1}`), opt); err == nil || !strings.Contains(err.Error(), `no column "a"`) {
 		t.Errorf("no column of the model: %v", err)
+	}
+}
+
+// TestJSONSparse: rows with few of many keys take little memory at a time.
+func TestJSONSparse(t *testing.T) {
+	const columns, rows = 3000, 4000
+	var text strings.Builder
+	for i := range columns {
+		fmt.Fprintf(&text, `%s"k%d":%d`, []string{"{", ","}[min(i, 1)], i, i)
+	}
+	text.WriteString("}\n")
+	for i := range rows {
+		fmt.Fprintf(&text, `{"k%d":%d}`+"\n", i%columns, i)
+	}
+	n, most := int64(0), int64(0)
+	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}}
+	err := dataset.Scan(t.Context(), []string{datatest.TextFile(t, "a.jsonl", text.String())}, opt, func(_ *schema.Spec, _ *block.Block, rec arrow.Record) error {
+		for k := range rec.Columns() {
+			for r := range int(rec.NumRows()) {
+				is, want := !rec.Column(k).IsNull(r), int(n)+r == 0 || (int(n)+r-1)%columns == k
+				if is != want {
+					return fmt.Errorf("row %d, column %d: a value is there: %t", int(n)+r, k, is)
+				}
+			}
+		}
+		n, most = n+rec.NumRows(), max(most, rec.NumRows())
+		return nil
+	})
+	if err != nil || n != rows+1 || most > 4<<20/columns {
+		t.Errorf("%d rows, at most %d at a time, %v", n, most, err)
 	}
 }
 
