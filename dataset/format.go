@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -30,13 +32,15 @@ const (
 	formatCSV      format = "CSV"
 	formatSvmlight format = "svmlight"
 	formatArrow    format = "Arrow IPC"
+	formatJSON     format = "JSON Lines"
 )
 
-// extensions maps the extensions of the formats, without .gz. The extension .txt isn't included: its content
+// extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
 // determines whether a file is CSV or svmlight.
 var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
+	".jsonl": formatJSON, ".ndjson": formatJSON,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
@@ -81,6 +85,8 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	switch f {
 	case formatCSV:
 		in, err = textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
+	case formatJSON:
+		in, err = textfile.OpenJSON(ctx, sources, req, p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
 			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
@@ -240,7 +246,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*s
 				}
 			}
 		}
-		if f == formatCSV || f == formatSvmlight {
+		if f == formatCSV || f == formatSvmlight || f == formatJSON {
 			if err := checkText(sources[i], f); err != nil {
 				return "", nil, err
 			}
@@ -284,11 +290,13 @@ func checkText(s *source.Source, says format) error {
 	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // the last byte begins a page; no text has it
 	case source.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
 		is, extension = formatArrow, ".arrow"
+	case source.HasPrefix(head, workbook):
+		return source.Workbook(s.Path)
 	default:
 		return nil
 	}
 	advice := "rename it to"
-	if r.Gzip {
+	if r.Compression != "" {
 		advice = "decompress it and rename it to"
 	}
 	return column.Mark(fmt.Errorf("%s: the name says %s, but the content is %s: %s *%s", s.Path, says, is, advice, extension), ErrFormat)
@@ -321,16 +329,43 @@ func sniff(s *source.Source) (format, error) {
 			return "", errors.New("-: standard input is empty: check the command before the pipe")
 		}
 		return "", fmt.Errorf("%s: the file is empty: write it again", s.Path)
+	case r.Compression != "" && (source.HasPrefix(head, "PAR1") || source.HasPrefix(head, "PARE")):
+		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from its end: decompress it", s.Path, r.Compression), ErrFormat)
 	case source.HasPrefix(head, "PAR1"), source.HasPrefix(head, "PARE"):
 		return formatParquet, nil
 	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
+	case source.HasPrefix(head, workbook):
+		return "", source.Workbook(s.Path)
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
+	case textfile.LooksJSON(head):
+		return formatJSON, nil
 	}
-	return formatCSV, nil
+	return formatCSV, isDocument(s.Path, head)
+}
+
+// workbook begins the files of old versions of Excel.
+const workbook = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+// isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
+func isDocument(path string, head []byte) error {
+	shell := column.InShell([]string{path})
+	named := source.Extension(path) == ".json"
+	lines := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl"})
+	rest := bytes.TrimLeft(head, " \t\r\n")
+	switch within := bytes.TrimLeft(rest[min(1, len(rest)):], " \t\r\n"); {
+	case len(rest) == 0 || len(within) == 0:
+	case rest[0] == '[' && (named || within[0] == '{' || within[0] == '['):
+		return column.Mark(fmt.Errorf("%s: a JSON array: write its objects in lines of their own: jq -c '.[]' %s > %s", path, shell, lines), ErrFormat)
+	case rest[0] == '{' && (named || within[0] == '"' && bytes.ContainsAny(rest[:len(rest)-len(within)], "\r\n")):
+		return column.Mark(fmt.Errorf("%s: a JSON object in several lines: write each object in a line of its own: jq -c . %s > %s", path, shell, lines), ErrFormat)
+	case named:
+		return column.Mark(fmt.Errorf("%s: the name says JSON, but the content isn't: rename it", path), ErrFormat)
+	}
+	return nil
 }
 
 // telling returns the number of bytes at a file's beginning that determine its format, or 0 if more bytes are

@@ -247,7 +247,7 @@ func TestCutShort(t *testing.T) {
 		}
 		for range 2 {
 			text := ""
-			for c, err := range textfile.ChunksOf(s, true, 8, nil) {
+			for c, err := range textfile.ChunksOf(s, textfile.Breaks{Quote: '"'}, 8, nil) {
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
@@ -269,6 +269,7 @@ func TestStandardInputLines(t *testing.T) {
 		opt        Options
 	}{
 		{"a,b,t,y\n\n1,2,\"u\nv\",0\n1,,w,1\n", `-: column "b", line 5, row 1: null`, Options{Label: "y"}},
+		{"{\"a\":1,\"y\":0,\"b\":1}\n\n{\"a\":2,\"y\":1}\n", `-: column "b", line 3, row 1: null`, Options{Label: "y"}},
 		{"a,b,y\n1,2,\n", `-: column "y", line 2, row 0: null`, Options{Label: "y"}},
 		{"a,b,y\nu,2,0\n,1,1\n", `-: column "a", line 3, row 1: null`, Options{Label: "y", Categorical: "onehot"}},
 		{"a,b,y\n" + strings.Repeat("1,2,0\n1,2,1\n", 250_000) + "1,,1\n", `-: column "b", line 500002, row 500000: null`, Options{Label: "y", Standardize: true}},

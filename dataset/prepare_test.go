@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -104,8 +105,20 @@ func preparedRows(tb testing.TB, path string, stream bool, opt Options) *block.D
 func TestPrepareFormats(t *testing.T) {
 	table, dir := newNewcomer(3000, 1), t.TempDir()
 	var want *block.Data
-	for _, name := range []string{"a.parquet", "a.csv", "a.arrow"} {
-		path := table.write(t, filepath.Join(dir, name))
+	names := []string{"a.parquet", "a.csv", "a.arrow", "a.jsonl", "a.ndjson.zst", "a.json"}
+	for _, ext := range datatest.Compressions() {
+		names = append(names, "a.csv"+ext)
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		switch _, rest, _ := strings.Cut(name, ".csv"); {
+		case strings.Contains(name, "json"):
+			put(t, path, datatest.Compressed(t, name, datatest.JSONLines(t, string(contents(t, filepath.Join(dir, "a.csv"))))))
+		case rest != "":
+			put(t, path, datatest.Compressed(t, name, string(contents(t, filepath.Join(dir, "a.csv")))))
+		default:
+			table.write(t, path)
+		}
 		for _, standardize := range []bool{true} {
 			for _, workers := range []int{1, 3} {
 				for _, stream := range []bool{false, true} {

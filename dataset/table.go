@@ -12,7 +12,7 @@ import (
 	"halfspace/schema"
 )
 
-// TableInfo describes the content of a CSV, svmlight or Arrow IPC file.
+// TableInfo describes the content of a CSV, JSON Lines, svmlight or Arrow IPC file.
 type TableInfo struct {
 	Path    string       `json:"path"`
 	Format  string       `json:"format"`
@@ -63,7 +63,7 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 	if stat, err := blob.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
-	if in, ok := in.Input.(*textfile.CSV); ok {
+	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {
 		info.Header = &in.Files[0].Header
 		info.Comma = commaName(in.Files[0].Comma)
 	}

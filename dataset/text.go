@@ -15,7 +15,7 @@ type TextOptions struct {
 	Delimiter string // for CSV: a character, or "comma", "tab", "semicolon", "pipe" or "space" (any number of spaces and tabs); "": detect
 	IndexBase string // for svmlight: "0" or "1", the first index; "" or "auto": 0 if the index 0 occurs, otherwise 1
 
-	// NullValues are the texts or numbers of CSV files that mean a null. An empty field without quotes is always a
+	// NullValues are the texts or numbers of CSV or JSON Lines files that mean a null. An empty field without quotes is always a
 	// null, and a dash is a null in a column of numbers or booleans. If NullValues is nil, the texts of the Spec's
 	// preprocessing are used, or NA, N/A, NaN, null, None, \N and ? if it has none.
 	NullValues []string
@@ -48,7 +48,7 @@ func (o TextOptions) unused(f format) (notes []string) {
 		name, value string
 		format      format
 	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"null-values", nulls, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
-		if of.value != "" && of.value != "auto" && f != of.format {
+		if of.value != "" && of.value != "auto" && f != of.format && (of.name != "null-values" || f != formatJSON) {
 			notes = append(notes, fmt.Sprintf("--%s is ignored: it is for %s, and the data is %s", of.name, of.format, f))
 		}
 	}
@@ -68,7 +68,7 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 		}
 	}
 	f, sources, err := openSources(ctx, paths, Options{})
-	if err != nil || f != formatCSV && f != formatSvmlight {
+	if err != nil || f != formatCSV && f != formatSvmlight && f != formatJSON {
 		return "", 0, false
 	}
 	var files []textfile.CsvFile
@@ -78,13 +78,20 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 		}
 	}
 	for i, s := range sources {
-		for c, err := range textfile.ChunksOf(s, f == formatCSV, textfile.ChunkBytes, nil) {
+		var at textfile.Breaks
+		if f == formatCSV {
+			at = files[i].Breaks()
+		}
+		for c, err := range textfile.ChunksOf(s, at, textfile.ChunkBytes, nil) {
 			if err != nil || ctx.Err() != nil {
 				return "", 0, false
 			}
 			rows := textfile.SvmlightRows
-			if f == formatCSV {
+			switch f {
+			case formatCSV:
 				rows = files[i].RowsOf
+			case formatJSON:
+				rows = textfile.JSONRows
 			}
 			if line, row = rows(c, row); line > 0 {
 				return s.Path, line, true

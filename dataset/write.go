@@ -99,7 +99,7 @@ func outputFormat(path string) (format, error) {
 		return formatCSV, nil
 	}
 	ext := strings.ToLower(filepath.Ext(path))
-	if f, ok := extensions[ext]; ok && ext != ".tsv" {
+	if f, ok := extensions[ext]; ok && ext != ".tsv" && f != formatJSON {
 		return f, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {

@@ -131,9 +131,9 @@ func (c *call) root() *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Train linear classifiers on millions of Parquet rows",
 		Long: `Halfspace trains linear classifiers on millions of rows straight from Parquet
-files, and from CSV, svmlight and Arrow IPC files. The same data, options and
-seed give the same model, byte for byte, on every CPU and with any number of
-workers.`,
+files, and from CSV, JSON Lines, svmlight and Arrow IPC files. The same data,
+options and seed give the same model, byte for byte, on every CPU and with any
+number of workers.`,
 		Example: `  halfspace gen --rows 1000000 --features 28 --noise 0.1 --out train.parquet
   halfspace train train.parquet --label label --out m.json
   halfspace eval --model m.json train.parquet

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func Inspect(a *console.App) *cobra.Command {
   - a proof that check --json printed: its verdict, and code that verifies it
   - a folder: its data files
   - a Parquet file: its rows, columns and row groups
-  - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
+  - a CSV, JSON Lines, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
   halfspace inspect train.parquet --json
   halfspace inspect train.csv --label y
@@ -189,8 +190,11 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	})
 }
 
-// isObject tells whether the first byte of a file begins a JSON object.
+// isObject tells whether the first byte of a file begins a JSON object. It returns false for JSON Lines.
 func isObject(path string) (bool, error) {
+	if ext := strings.ToLower(filepath.Ext(path)); ext == ".jsonl" || ext == ".ndjson" {
+		return false, nil
+	}
 	// Stat comes before Open: opening a named pipe would wait for a writer.
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return false, fmt.Errorf("%s: not a regular file: save it and name the file", path)

@@ -2,14 +2,17 @@
 package datatest
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +21,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/float16"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/require"
@@ -153,24 +158,83 @@ var NumberTypes = []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.Primitive
 func TextFile(tb testing.TB, name, text string) string {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), name)
-	data := []byte(text)
-	if strings.HasSuffix(name, ".gz") {
-		data = Gzip(tb, text)
-	}
-	require.NoError(tb, os.WriteFile(path, data, 0o600))
+	require.NoError(tb, os.WriteFile(path, Compressed(tb, name, text), 0o600))
 	return path
 }
 
-// Gzip returns the text compressed.
-func Gzip(tb testing.TB, text string) []byte {
+// Compressions are the extensions of compressed files. The program bzip2 makes the last, if it is there.
+func Compressions() []string {
+	all := []string{".gz", ".zst", ".xz", ".zip"}
+	if _, err := exec.LookPath("bzip2"); err == nil {
+		all = append(all, ".bz2")
+	}
+	return all
+}
+
+// Compressed returns the text compressed as the extension of a file name says.
+func Compressed(tb testing.TB, name, text string) []byte {
 	tb.Helper()
 	var buf bytes.Buffer
-	z := gzip.NewWriter(&buf)
-	if _, err := io.WriteString(z, text); err != nil {
-		tb.Fatal(err)
+	var w io.WriteCloser
+	var err error
+	switch filepath.Ext(name) {
+	case ".gz":
+		w = gzip.NewWriter(&buf)
+	case ".zst":
+		w, err = zstd.NewWriter(&buf)
+	case ".xz":
+		w, err = xz.NewWriter(&buf)
+	case ".zip":
+		z := zip.NewWriter(&buf)
+		into := require.Value(z.Create("text/" + strings.TrimSuffix(filepath.Base(name), ".zip")))(tb)
+		require.Value(io.WriteString(into, text))(tb)
+		require.NoError(tb, z.Close())
+		return buf.Bytes()
+	case ".bz2":
+		c := exec.Command("bzip2")
+		c.Stdin, c.Stdout = strings.NewReader(text), &buf
+		require.NoError(tb, c.Run())
+		return buf.Bytes()
+	default:
+		return []byte(text)
 	}
-	require.NoError(tb, z.Close())
+	require.NoError(tb, err)
+	require.Value(io.WriteString(w, text))(tb)
+	require.NoError(tb, w.Close())
 	return buf.Bytes()
+}
+
+// Gzip returns the text compressed by gzip.
+func Gzip(tb testing.TB, text string) []byte { return Compressed(tb, ".gz", text) }
+
+// JSONLines returns a table in CSV, whose first line is the header, as JSON Lines: numbers, booleans, texts, and empty fields as nulls or
+// absent keys.
+func JSONLines(tb testing.TB, text string) string {
+	tb.Helper()
+	rows := require.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(tb)
+	var s strings.Builder
+	for n, row := range rows[1:] {
+		sep := "{"
+		for i, field := range row {
+			if field == "" && n > 0 && (n+i)%2 == 0 {
+				continue
+			}
+			value := field
+			if value == "" {
+				value = "null"
+			}
+			if field != "true" && field != "false" && field != "" && !json.Valid([]byte(field)) {
+				value = string(require.Value(json.Marshal(field))(tb))
+			}
+			fmt.Fprintf(&s, "%s%q: %s", sep, rows[0][i], value)
+			sep = ", "
+		}
+		if sep == "{" {
+			s.WriteString(sep)
+		}
+		s.WriteString("}\n")
+	}
+	return s.String()
 }
 
 // Show writes a table as its columns: name, type and values.

@@ -143,7 +143,7 @@ func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordRea
 		most = column.AvailableMemory()
 	}
 	m := &Messages{src: src, size: math.MaxInt64, Most: most, Dictionaries: map[int64]int64{}}
-	if s.Stdin == nil && !src.Gzip {
+	if s.Stdin == nil && src.Compression == "" {
 		m.size = s.Info.Size()
 	}
 	r := &recordReader{messages: m}

@@ -1,9 +1,10 @@
 // Package source reads a file from its beginning.
 //
-// The file may be standard input, and may be compressed with gzip.
+// The file may be standard input, and may be compressed.
 package source
 
 import (
+	"archive/zip"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -14,7 +15,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/blob"
@@ -24,10 +28,11 @@ import (
 	"halfspace/internal/parallel"
 )
 
-// Extension returns the extension of a file name in lower case. If the name ends in .gz, it returns the extension
-// before .gz.
+// Extension returns the extension of a file name in lower case. If the name ends in .gz, .zst, .xz, .bz2 or .zip, it returns the
+// extension before that.
 func Extension(path string) string {
-	return filepath.Ext(strings.TrimSuffix(strings.ToLower(path), ".gz"))
+	path, _ = uncompressed(path)
+	return filepath.Ext(path)
 }
 
 // HasPrefix returns true if b begins with prefix.
@@ -42,18 +47,23 @@ func NameOf(sources []*Source) string {
 	return humanize.Files(paths)
 }
 
-// A Source is a file that is read from its beginning, or standard input. Both may be compressed with gzip.
+// A Source is a file that is read from its beginning, or standard input. Both may be compressed.
 type Source struct {
-	Path  string
-	Info  os.FileInfo    // of a file, when it was first examined
-	Stdin *StandardInput // nil for a file
+	Path   string
+	Info   os.FileInfo    // of a file, when it was first examined
+	Stdin  *StandardInput // nil for a file
+	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
 }
 
 // NewSource returns the source of a path. "-" means standard input, which ends early when end is closed. Standard
-// input is buffered in at most 1/8 of the memory limit.
+// input is buffered in at most 1/8 of the memory limit, and so is the window of a decompressor.
 func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int64) (*Source, error) {
+	window := int64(0)
+	if limit > 0 {
+		window = min(maxWindow, max(1<<20, limit/held))
+	}
 	if path == "-" {
-		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
+		return &Source{Path: path, window: window, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := blob.Stat(path)
@@ -63,7 +73,7 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
 	}
-	return &Source{Path: path, Info: info}, nil
+	return &Source{Path: path, Info: info, window: window}, nil
 }
 
 // Live returns true if rows of the source are to be passed on as soon as they arrive.
@@ -203,7 +213,7 @@ func unheld(err error) error {
 	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", files.TempDir(), err)}
 }
 
-// Open begins reading, and decompresses gzip. Errors of the reader name the file.
+// Open begins reading, and decompresses compressed data. Errors of the reader name the file.
 func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
@@ -218,43 +228,66 @@ func (s *Source) Open() (*SourceReader, error) {
 			return nil, err
 		}
 	}
-	buffered := bufio.NewReaderSize(raw, 64<<10)
-	r.R = buffered
-	magic, err := buffered.Peek(2)
-	switch {
-	case err != nil && err != io.EOF:
+	if err := r.decompress(bufio.NewReaderSize(raw, 64<<10), s); err != nil {
 		r.Close()
-		return nil, r.explain(err)
-	case string(magic) == "\x1f\x8b":
-		z, err := newMembers(buffered)
-		if err != nil {
-			r.Close()
-			return nil, r.explain(err)
-		}
-		r.R, r.Gzip = z, true
-	case len(magic) > 0 && strings.HasSuffix(strings.ToLower(s.Path), ".gz"):
-		r.Close()
-		return nil, fmt.Errorf("%s: not compressed by gzip, though its name says so: rename it or copy it again", s.Path)
+		return nil, err
 	}
 	return r, nil
 }
 
-// Compressed returns true if the source is compressed with gzip.
+// decompress begins reading the data in raw, the bytes of a source.
+func (r *SourceReader) decompress(raw *bufio.Reader, s *Source) (err error) {
+	r.R = raw
+	var head []byte
+	for n := 1; n <= magicBytes && err == nil && (n == 1 || promising(head)); n++ { // standard input may wait for more bytes
+		head, err = raw.Peek(n)
+	}
+	if err != nil && err != io.EOF {
+		return r.explain(err)
+	}
+	if zipped.begins(head) {
+		if r.Compression = zipped.name; r.file == nil {
+			return errors.New("-: a zip archive can't come from standard input, since it is read from its end: save it and name the file")
+		}
+		r.R, err = openZip(r.Path, r.file, r.info.Size())
+		return r.explain(err)
+	}
+	for _, c := range compressions {
+		if c.begins(head) {
+			r.Compression = c.name
+			r.R, err = c.open(raw, cmp.Or(s.window, maxWindow))
+			return r.explain(err)
+		}
+	}
+	if _, said := uncompressed(s.Path); said != nil && len(head) > 0 {
+		return fmt.Errorf("%s: not compressed by %s, though its name says so: rename it or copy it again", s.Path, said.name)
+	}
+	return nil
+}
+
+// promising returns true if compressed data may begin with head.
+func promising(head []byte) bool {
+	return slices.ContainsFunc([]string{"\x1f\x8b", "\x28\xb5\x2f\xfd", "\xfd7zXZ\x00", "BZh", "PK"}, func(magic string) bool {
+		return HasPrefix(head, magic) || strings.HasPrefix(magic, string(head))
+	}) || len(head) > 0 && head[0]>>4 == 5 && (len(head) == 1 || head[1] == 0x2a)
+}
+
+// Compressed returns true if the source is compressed.
 func (s *Source) Compressed() (bool, error) {
 	r, err := s.Open()
 	if err != nil {
 		return false, err
 	}
-	return r.Gzip, r.Close()
+	return r.Compression != "", r.Close()
 }
 
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
-	R    io.Reader
-	file column.File // nil for standard input
-	info os.FileInfo
-	Path string
-	Gzip bool
+	R           io.Reader
+	file        column.File // nil for standard input
+	info        os.FileInfo
+	Path        string
+	Compression string // its name, or ""
 }
 
 // Read reads decompressed bytes. At the end it checks that the file didn't change.
@@ -278,23 +311,29 @@ func (r *SourceReader) Unchanged() error {
 	return column.Unchanged(r.Path, r.file.Stat, r.info)
 }
 
+// explain returns an error of the file with its name, or nil for nil.
 func (r *SourceReader) explain(err error) error {
 	var pe *fs.PathError
 	var said inputError
 	var of *blob.Error
+	what := r.Compression + " data"
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &of):
 		return fmt.Errorf("%s: %w", r.Path, of)
 	case errors.As(err, &said):
 		return said.error
 	case errors.As(err, &pe):
 		return fmt.Errorf("%s: %w", r.Path, column.ReadError(pe.Err))
-	case err == errBehind:
-		return column.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), column.ErrDamaged)
-	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return column.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), column.ErrDamaged)
+	case err == errBehind, errors.Is(err, zstd.ErrMagicMismatch):
+		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), column.ErrDamaged)
+	case err == errWindow, errors.Is(err, zstd.ErrWindowSizeExceeded):
+		return fmt.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
+	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, zip.ErrFormat):
+		return column.Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), column.ErrDamaged)
 	}
-	return column.Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, column.OneLine(err.Error())),
+	return column.Mark(fmt.Errorf("%s: the %s is damaged (%s): copy or write it again", r.Path, what, column.OneLine(err.Error())),
 		column.ErrDamaged)
 }
 

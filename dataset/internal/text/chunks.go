@@ -44,12 +44,19 @@ func (c Chunk) recycle(spare *sync.Pool) {
 	spare.Put(&text)
 }
 
-// A chunker cuts a text file into chunks. A record ends at a line break. If quotes is set, a line break within quotes
-// doesn't end a record.
+// Breaks says where the records of a text file end: at line breaks outside quotes.
+type Breaks struct {
+	Quote    byte // 0: none
+	Comments bool // quotes in lines that begin with # are none
+}
+
+// A chunker cuts a text file into chunks of whole records.
 type chunker struct {
 	r      io.Reader
 	path   string
-	quotes bool
+	at     Breaks
+	detect bool // detect whether the file begins with a comment
+	cr     bool // lines end in carriage returns
 	size   int
 	spare  *sync.Pool             // *[]byte of chunks that are no longer used; nil: chunks aren't reused
 	live   bool                   // return a chunk as soon as it has a whole record
@@ -59,8 +66,8 @@ type chunker struct {
 	end    bool
 }
 
-func newChunker(r *source.SourceReader, quotes bool, size int, spare *sync.Pool) *chunker {
-	return &chunker{r: r, path: r.Path, quotes: quotes, size: size, spare: spare, line: 1}
+func newChunker(r *source.SourceReader, at Breaks, size int, spare *sync.Pool) *chunker {
+	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
 // buffer returns an empty buffer with a capacity of at least size bytes.
@@ -86,9 +93,8 @@ func (c *chunker) next() (Chunk, error) {
 		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return Chunk{}, err
 		}
-		if c.line == 1 && (c.end || len(buf) >= HeadBytes) && endsInCR(buf) {
-			return Chunk{}, fmt.Errorf("%s: lines end in a carriage return alone, as on old Macs: convert them, as with "+
-				"tr '\\r' '\\n'", c.path)
+		if c.begin(buf); c.cr {
+			lineFeeds(buf[len(buf)-n:])
 		}
 		cut := len(buf)
 		if !c.end || short {
@@ -103,7 +109,7 @@ func (c *chunker) next() (Chunk, error) {
 		if len(buf) >= maxRecord {
 			c.end = true
 			hint := "break it"
-			if c.quotes && bytes.IndexByte(buf, '"') >= 0 {
+			if c.at.Quote != 0 && bytes.IndexByte(buf, c.at.Quote) >= 0 {
 				hint = "close the quotes in it"
 			}
 			return Chunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
@@ -111,6 +117,29 @@ func (c *chunker) next() (Chunk, error) {
 		}
 		if len(buf) == cap(buf) {
 			buf = append(make([]byte, 0, min(maxRecord, 2*cap(buf))), buf...)
+		}
+	}
+}
+
+// begin detects the form of the lines in a file's first bytes.
+func (c *chunker) begin(buf []byte) {
+	if c.line > 1 || c.cr || len(buf) == 0 {
+		return
+	}
+	if c.detect {
+		c.at.Comments = buf[0] == '#'
+	}
+	if head := buf[:min(len(buf), HeadBytes)]; (c.end || len(buf) >= HeadBytes) && endsInCR(head) {
+		c.cr = true
+		lineFeeds(buf)
+	}
+}
+
+// lineFeeds replaces carriage returns by line feeds.
+func lineFeeds(text []byte) {
+	for i, b := range text {
+		if b == '\r' {
+			text[i] = '\n'
 		}
 	}
 }
@@ -145,10 +174,13 @@ func (c *chunker) check(ch *Chunk) error {
 // break is within quotes if the number of quotes before it is odd, because quotes within quotes are doubled.
 func (c *chunker) cut(text []byte) int {
 	i := bytes.LastIndexByte(text, '\n')
-	if !c.quotes || i < 0 || bytes.IndexByte(text, '"') < 0 {
+	if c.at.Quote == 0 || i < 0 || bytes.IndexByte(text, c.at.Quote) < 0 {
 		return i + 1
 	}
-	quote := []byte{'"'}
+	quote := []byte{c.at.Quote}
+	if c.at.Comments {
+		return cutCommented(text, quote)
+	}
 	before := bytes.Count(text[:i], quote)
 	for i >= 0 && before%2 == 1 {
 		j := bytes.LastIndexByte(text[:i], '\n')
@@ -158,12 +190,26 @@ func (c *chunker) cut(text []byte) int {
 	return i + 1
 }
 
+// cutCommented is cut for text with comments, whose quotes don't count.
+func cutCommented(text, quote []byte) (end int) {
+	at, within := 0, false
+	for line := range bytes.Lines(text) {
+		if at += len(line); within || line[0] != '#' {
+			within = within != (bytes.Count(line, quote)%2 == 1)
+		}
+		if !within && line[len(line)-1] == '\n' {
+			end = at
+		}
+	}
+	return end
+}
+
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
-// pool spare unless it is nil. parse gets the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+// pool spare unless it is nil. breaks and parse get the number of the source. If a job panics, it returns an error.
+func Chunks(sources []*source.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
-			for c, err := range ChunksOf(s, quotes, size, spare) {
+			for c, err := range ChunksOf(s, breaks(i), size, spare) {
 				if err != nil {
 					yield(column.Job{Make: func() (*column.Batch, error) { return nil, err }})
 					return
@@ -202,7 +248,7 @@ func recoveredJob(j column.Job, path string, line int64) column.Job {
 }
 
 // ChunksOf yields the chunks of a source, then the error if there is one.
-func ChunksOf(s *source.Source, quotes bool, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
+func ChunksOf(s *source.Source, at Breaks, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		r, err := s.Open()
 		if err != nil {
@@ -210,7 +256,7 @@ func ChunksOf(s *source.Source, quotes bool, size int, spare *sync.Pool) iter.Se
 			return
 		}
 		defer r.Close()
-		c := newChunker(r, quotes, size, spare)
+		c := newChunker(r, at, size, spare)
 		if c.live = s.Live(); c.live {
 			c.size = min(size, liveBytes)
 		}

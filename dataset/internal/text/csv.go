@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -28,15 +27,16 @@ const (
 	HeadBytes   = 64 << 10
 )
 
-// CSV is the selected columns of CSV files.
+// CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
-	sources []*source.Source
-	Files   []CsvFile
-	sel     *column.Chosen
-	None    bool          // there are no rows, only a header
-	rounded []atomic.Bool // for each column, whether a whole number was rounded to another number
-	memory  int64         // maximum bytes of memory of a pass; 0: no limit
-	model   bool          // the columns have the types that a model takes
+	sources  []*source.Source
+	Files    []CsvFile
+	sel      *column.Chosen
+	None     bool          // there are no rows, only a header
+	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
+	comments atomic.Bool   // there was a comment
+	memory   int64         // maximum bytes of memory of a pass; 0: no limit
+	model    bool          // the columns have the types that a model takes
 }
 
 // A CsvFile is the information about a file from its first rows.
@@ -45,7 +45,8 @@ type CsvFile struct {
 	dialect
 	place []int // for each column, its number in the selection, or -1
 	nulls *nullWords
-	rows  int // number of rows in the first chunk
+	keys  *keys // of JSON Lines; nil for CSV
+	rows  int   // number of rows in the first chunk
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
@@ -98,7 +99,7 @@ func Dialects(ctx context.Context, sources []*source.Source, text Options) (file
 		if i == 0 {
 			size = SampleBytes
 		}
-		head, all, err := headOf(s, size)
+		head, all, err := headOf(s, size, Breaks{Quote: '"'}, decisive)
 		if err != nil {
 			return nil, first, err
 		}
@@ -107,7 +108,7 @@ func Dialects(ctx context.Context, sources []*source.Source, text Options) (file
 		}
 		f := CsvFile{path: s.Path}
 		f.dialect, err = detect(ctx, s.Path, head, text)
-		if err == nil && i > 0 && f.guessed {
+		if err == nil && i > 0 && f.unsure {
 			like := text
 			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].Header]
 			f.dialect, err = detect(ctx, s.Path, head, like)
@@ -127,14 +128,14 @@ type firstRows struct {
 }
 
 // headOf returns the first chunk of a source, and true if that is the whole source.
-func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
+func headOf(s *source.Source, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
 	r, err := s.Open()
 	if err != nil {
 		return c, false, err
 	}
 	defer r.Close()
-	cutter := newChunker(r, true, size, nil)
-	cutter.live, cutter.least = s.Live(), decisive
+	cutter := newChunker(r, at, size, nil)
+	cutter.live, cutter.least, cutter.detect = s.Live(), least, at.Quote != 0
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
 	}
@@ -147,8 +148,11 @@ func headOf(s *source.Source, size int) (c Chunk, all bool, err error) {
 // decisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
 // isn't a header.
 func decisive(text []byte) bool {
-	n := 0
-	for fields, err := range records(Chunk{Text: text, line: 1}, detectComma(Chunk{Text: text, line: 1})) {
+	n, c := 0, Chunk{Text: text, line: 1}
+	g := delimited(0)
+	g.comments = text[0] == '#'
+	g.Comma = detectComma(c, g)
+	for fields, err := range records(c, g) {
 		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
 			return true
 		}
@@ -227,7 +231,13 @@ func (in *CSV) LastPass() { source.LastPass(in.sources) }
 
 // Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
+	if k := in.Files[0].keys; k != nil {
+		notes = append(notes, k.notes(in.Name())...)
+	}
 	notes = append(notes, in.Files[0].notes()...)
+	if in.comments.Load() {
+		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
+	}
 	for _, c := range in.sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
@@ -245,39 +255,46 @@ func (in *CSV) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, true, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
-		return One(c, func() (*column.Batch, error) {
-			b, err := in.parse(ctx, &in.Files[file], c)
-			if err == nil && in.sources[file].Stdin != nil {
-				b.Line = func(row int64) int64 { return in.Files[file].lineOf(c, row) }
+	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+		f := &in.Files[file]
+		make := func(c Chunk) func() (*column.Batch, error) {
+			return func() (*column.Batch, error) {
+				b, err := in.parse(ctx, f, c)
+				if err == nil && in.sources[file].Stdin != nil {
+					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
+				}
+				return b, err
 			}
-			return b, err
-		})
+		}
+		if f.keys != nil {
+			return jsonJobs(c, len(in.sel.Columns), make)
+		}
+		return One(c, make(c))
 	}))
 }
 
+func (in *CSV) breaks(file int) Breaks { return in.Files[file].Breaks() }
+
 // parse reads the selected columns of a chunk.
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
-	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
-	if c.first && f.Header {
-		s.skipRecord()
+	most := bytes.Count(c.Text, []byte{'\n'}) + 1
+	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
+		most = min(most, len(c.Text)/len(f.names)+1)
 	}
-	// A record has a delimiter or a line break after each field, except possibly the last.
-	most := min(bytes.Count(c.Text, []byte{'\n'})+1, len(c.Text)/len(f.names)+1)
 	values := make([]cells, len(in.sel.Columns))
 	for k, col := range in.sel.Columns {
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
 	b := &column.Batch{File: f.path}
-	for s.record() {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := f.row(&s, values); err != nil {
-			return nil, err
-		}
-		b.Rows++
+	var err error
+	if f.keys != nil {
+		b.Rows, err = f.parseJSON(ctx, c, values)
+	} else {
+		b.Rows, err = in.parseCSV(ctx, f, c, values)
+	}
+	if err != nil {
+		return nil, err
 	}
 	for k := range values {
 		if err := ctx.Err(); k%1024 == 0 && err != nil {
@@ -290,6 +307,23 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		}
 	}
 	return b, nil
+}
+
+// parseCSV reads the records of a chunk into cells, and returns their number.
+func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
+	s := f.rowsOf(c)
+	for ; s.record(); rows++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		if err := f.row(&s, to); err != nil {
+			return 0, err
+		}
+	}
+	if s.skipped {
+		in.comments.Store(true)
+	}
+	return rows, nil
 }
 
 // row reads a record into cells.
@@ -334,18 +368,17 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 		}
 	}
 	if n != len(f.names) {
-		what := "mend the line"
-		if f.Header && strings.HasPrefix(f.names[0], "#") {
-			what = "delete the first line if it is a comment, or mend this one"
-		}
-		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: %s", f.path, first, n, len(f.names), what)
+		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
 	}
 	return nil
 }
 
 // Most returns an upper bound of the number of rows: each of their columns takes at least a character and a
-// separator. It returns -1 if a file is compressed, and for standard input.
+// separator. It returns -1 if a file is compressed, for standard input and for JSON Lines, whose rows may have no field.
 func (in *CSV) Most() (rows int64) {
+	if in.Files[0].keys != nil {
+		return -1
+	}
 	for _, s := range in.sources {
 		if s.Stdin != nil {
 			return -1

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -41,13 +42,38 @@ func (o Options) Comma() (byte, error) {
 
 // A dialect is the form of a CSV file: delimiter, header and column names.
 type dialect struct {
-	Comma  byte
+	grammar
 	Header bool     // the first record has the names of the columns
 	names  []string // of all columns
+	hash   int      // 1 + the position of a header that begins with #; 0: none
 
-	guessed bool // the header is a guess, because all values are text
-	assumed bool // there is a header, and no option said so
-	odd     oddities
+	guessed bool   // the header is a guess, because all values are text
+	unsure  bool   // no column has text in the first record and other values below
+	assumed bool   // there is a header, and no option said so
+	recurs  string // a field of the first record that recurs below: a reason against the header, though it was taken for one, or the reason that there is none
+	column  int    // the column of recurs, from 1
+	renamed []int  // columns that have the name of an earlier one, from 1
+}
+
+// Breaks returns where the records end.
+func (d *dialect) Breaks() Breaks { return Breaks{d.quote, d.comments} }
+
+// scan returns a scanner of a chunk.
+func (d *dialect) scan(c Chunk) scanner {
+	s := scanner{text: c.Text, line: c.line, grammar: d.grammar}
+	if c.first {
+		s.names = d.hash
+	}
+	return s
+}
+
+// rowsOf returns a scanner of the rows of a chunk.
+func (d *dialect) rowsOf(c Chunk) scanner {
+	s := d.scan(c)
+	if c.first && d.Header {
+		s.skipRecord()
+	}
+	return s
 }
 
 // A csvField is the result of a scanner for a field.
@@ -57,9 +83,13 @@ type csvField struct {
 }
 
 // records yields the fields of each record of a chunk. It ends with an error at the first malformed record.
-func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
+func records(c Chunk, g grammar) iter.Seq2[[]csvField, error] {
+	return (&dialect{grammar: g}).records(c)
+}
+
+func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 	return func(yield func([]csvField, error) bool) {
-		s := scanner{text: c.Text, line: c.line, comma: comma}
+		s := d.scan(c)
 		var fields []csvField
 		for s.record() {
 			fields = fields[:0]
@@ -85,7 +115,7 @@ func records(c Chunk, comma byte) iter.Seq2[[]csvField, error] {
 
 // detect detects the dialect of a file from its first chunk.
 func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, error) {
-	var d dialect
+	d := dialect{grammar: delimited(0)}
 	var err error
 	if d.Comma, err = opt.Comma(); err != nil {
 		return d, err
@@ -93,43 +123,73 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	if d.Comma == 0 && source.Extension(path) == ".tsv" {
 		d.Comma = '\t'
 	}
-	if d.Comma == 0 {
-		d.Comma = detectComma(c)
+	d.detectGrammar(c)
+	look, err := d.look(ctx, c)
+	if err == nil && d.comments && d.judgeComments(c, look, opt.Header) {
+		look, err = d.look(ctx, c)
 	}
-	var first []csvField
-	typed := false // a later record has a number or a boolean
-	rows := 0
-	for fields, err := range records(c, d.Comma) {
-		if err := ctx.Err(); err != nil {
-			return d, err
-		}
-		if err != nil {
-			return d, column.ErrorIn(path, "%w", err)
-		}
-		if rows++; rows == 1 {
-			first = slices.Clone(fields)
-			continue
-		}
-		if typed = slices.ContainsFunc(fields, csvField.typed); typed || rows > 1000 {
-			break
-		}
+	if err != nil {
+		return d, column.ErrorIn(path, "%w", err)
 	}
-	switch opt.Header {
+	d.detectHeader(look, opt.Header)
+	d.width = len(d.names)
+	return d, ctx.Err()
+}
+
+// detectGrammar detects the grammar of a file from its first chunk. If there is a delimiter, it stays.
+func (d *dialect) detectGrammar(c Chunk) {
+	given := d.Comma
+	d.comments = len(c.Text) > 0 && c.Text[0] == '#' || bytes.Contains(c.Text, []byte("\n#"))
+	if s := d.scan(c); !s.record() { // the lines that begin with # are the only ones
+		d.comments = false
+	}
+	if given == 0 {
+		d.Comma = detectComma(c, d.grammar)
+	}
+	if bytes.IndexByte(c.Text, '\'') < 0 {
+		return
+	}
+	single := d.grammar
+	if single.quote = '\''; given == 0 {
+		single.Comma = detectComma(c, single)
+	}
+	if singleQuoted(c, single) {
+		d.grammar = single
+	}
+}
+
+// detectHeader detects whether the first record is a header, unless an option says so, and names the columns.
+func (d *dialect) detectHeader(l look, header string) {
+	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.typed)
+	switch header {
 	case "yes":
 		d.Header = true
 	case "", "auto":
-		plain := len(first) > 0 && !slices.ContainsFunc(first, csvField.typed)
-		d.Header = plain && (typed || rows == 1 || areNames(first))
-		d.guessed, d.assumed = plain && !typed, d.Header
+		header := plain && (l.typed || l.rows == 1 || areNames(l.first))
+		d.Header = header && (l.names || !l.row)
+		d.guessed, d.unsure, d.assumed = plain && !l.typed, plain && !l.names, d.Header
+		if header {
+			d.recurs, d.column = l.recurs, l.column
+		}
 	}
-	d.odd = lookAt(c, &d, first)
-	d.names = make([]string, len(first))
-	for i, f := range first {
+	d.names = make([]string, len(l.first))
+	taken := map[string]bool{}
+	for i, f := range l.first {
 		if d.names[i] = fmt.Sprint("c", i+1); d.Header && f.text != "" {
 			d.names[i] = f.text
 		}
+		taken[d.names[i]] = true
 	}
-	return d, nil
+	seen := map[string]bool{}
+	for i, name := range d.names {
+		for n := 2; seen[name] || name != d.names[i] && taken[name]; n++ {
+			name = fmt.Sprintf("%s_%d", d.names[i], n)
+		}
+		if name != d.names[i] {
+			d.renamed = append(d.renamed, i+1)
+		}
+		d.names[i], seen[name] = name, true
+	}
 }
 
 // areNames returns true if fields of text can be the names of columns: none is missing, and all differ.
@@ -155,13 +215,14 @@ func (f csvField) number() bool {
 // detectComma returns the delimiter that cuts the first records into the same number of fields. If several delimiters
 // do, it returns the one with the most fields. Blanks are only considered if no other delimiter does, because many
 // texts contain blanks.
-func detectComma(c Chunk) byte {
+func detectComma(c Chunk, g grammar) byte {
 	best, most, ragged, raggedMost := byte(','), 1, byte(','), 1
 	for _, comma := range []byte{',', '\t', ';', '|', blanks} {
 		if comma == blanks && most > 1 {
 			break
 		}
-		n, same, first := fieldsOfFirst(c, comma)
+		g.Comma = comma
+		n, same, first := fieldsOfFirst(c, g)
 		if same && n > most {
 			best, most = comma, n
 		}
@@ -177,10 +238,10 @@ func detectComma(c Chunk) byte {
 
 // fieldsOfFirst returns the number n of fields of the first records, whether it is the same in all of them, and the
 // number of fields of the first record.
-func fieldsOfFirst(c Chunk, comma byte) (n int, same bool, first int) {
+func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 	const most = 100
 	rows := 0
-	for fields, err := range records(c, comma) {
+	for fields, err := range records(c, g) {
 		if err != nil {
 			return 0, false, first
 		}
@@ -214,12 +275,8 @@ type guess struct {
 // the chunk is one; otherwise it has text.
 func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
-	const maxSeen = 20
-	seen := map[string]bool{} // texts that are nulls by default
-	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
-	if f.Header {
-		s.skipRecord()
-	}
+	seen := nullTexts{}
+	s := f.rowsOf(c)
 	for s.record() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -237,12 +294,25 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			}
 			if i < len(guesses) {
 				guesses[i].field(text, quoted, at)
-				if len(text) > 0 && column.IsNull(text) && len(seen) < maxSeen {
-					seen[string(text)] = true
-				}
+				seen.add(text)
 			}
 		}
 	}
+	return f.columns(guesses, seen), nil
+}
+
+// nullTexts are texts that are nulls by default.
+type nullTexts map[string]bool
+
+func (n nullTexts) add(text []byte) {
+	const most = 20
+	if len(text) > 0 && column.IsNull(text) && len(n) < most {
+		n[string(text)] = true
+	}
+}
+
+// columns returns the columns that the guesses suggest. seen are the texts that may be nulls.
+func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
 		typ := guesses[i].typ()
@@ -259,7 +329,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			cols[i].Remedy = fmt.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
-	return cols, nil
+	return cols
 }
 
 // date matches a day, with or without a time. comma matches a number with a decimal comma, or with commas between

@@ -25,6 +25,9 @@ func table(tb testing.TB, opt dataset.Options, paths ...string) (arrow.Table, er
 	var recs []arrow.Record
 	var columns *arrow.Schema
 	err := dataset.Scan(tb.Context(), paths, opt, func(_ *schema.Spec, _ *block.Block, rec arrow.Record) error {
+		if rec == nil {
+			return errors.New("no column")
+		}
 		rec.Retain()
 		recs, columns = append(recs, rec), rec.Schema()
 		return nil
@@ -94,6 +97,22 @@ func TestDialects(t *testing.T) {
 		{"a.csv", "x,y\r", dataset.TextOptions{}, "x float64; y float64"},
 		{"a.csv", "x,\"y\rz\"\r", dataset.TextOptions{}, "x float64; y\rz float64"},
 		{"a", "x,y\n1,2\n", dataset.TextOptions{}, "x int64 1; y int64 2"},
+		{"a.csv", "x,x,x_2,\n1,2,3,4\n", dataset.TextOptions{}, "x int64 1; x_3 int64 2; x_2 int64 3; c4 int64 4"},
+		{"a.csv", "x,y\r1,\"a\rb\"\r2,c", dataset.TextOptions{}, `x int64 1 2; y string a\nb c`},
+		{"a.svm", "1 1:2\r0 1:3\r", dataset.TextOptions{}, "label float64 1 0; f1 float64 2 3"},
+		{"a.csv", "x,'y, z'\n1,'a,\"b'\n2,'it''s'\n3,NULL\n", dataset.TextOptions{}, `x int64 1 2 3; y, z string a,\"b it's null`},
+		{"a.csv", "x,y\n1,'a'\n2,b\n", dataset.TextOptions{}, "x int64 1 2; y string 'a' b"},
+		{"a.csv", "x,y\n1,\"'a'\"\n2,'b'\n", dataset.TextOptions{}, "x int64 1 2; y string 'a' 'b'"},
+		{"a.csv", "# made by hand, 5\" wide\n#\nx,y\n# more\n1,2\n#5,6\n\n3,4\n# end", dataset.TextOptions{}, "x int64 1 3; y int64 2 4"},
+		{"a.csv", "# one, two\nx,y\n1,2\n", dataset.TextOptions{}, "x int64 1; y int64 2"},
+		{"a.tsv", "##form=1\n##more\n#x\ty\n1\t2\n", dataset.TextOptions{}, "#x int64 1; y int64 2"},
+		{"a.csv", "#x,y\n1,2\n", dataset.TextOptions{Header: "no"}, "c1 int64 1; c2 int64 2"},
+		{"a.csv", "#x,y\n#1,2\n", dataset.TextOptions{}, "#x string #1; y int64 2"},
+		{"a.csv", "color,n\n#ff0000,1\nred,2\n#00ff00,3\n", dataset.TextOptions{}, "color string #ff0000 red #00ff00; n int64 1 2 3"},
+		{"a.csv", "color,n\n#ff0000,1\nred,2\n# a remark\n#00ff00,3\n", dataset.TextOptions{}, "color string #ff0000 red #00ff00; n int64 1 2 3"},
+		{"a.csv", "t,n\n\"a\n# b\n\",1\nc,2\n", dataset.TextOptions{}, `t string a\n# b\n c; n int64 1 2`},
+		{"a.data", "# a b\n1 2\n3 4\n", dataset.TextOptions{}, "c1 int64 1 3; c2 int64 2 4"},
+		{"a.csv", "a,b\nb,a\na,b\n", dataset.TextOptions{}, "c1 string a b a; c2 string b a b"},
 		{"a.svm", "1 2:0.5 4:1e2\n-1 1:3 # a comment\n\n# another\n+1\n", dataset.TextOptions{}, "label float64 1 -1 1; f1 float64 0 3 0; f2 float64 0.5 0 0; f3 float64 0 0 0; f4 float64 100 0 0"},
 		{"a.txt", "1 qid:7 1:2\n0 qid:7 2:3\n", dataset.TextOptions{}, "label float64 1 0; f1 float64 2 0; f2 float64 0 3"},
 		{"a.svm.gz", "1 0:2\r\n0 1:3", dataset.TextOptions{}, "label float64 1 0; f0 float64 2 0; f1 float64 0 3"},
@@ -190,13 +209,13 @@ func TestHeaderOfText(t *testing.T) {
 // TestOddLines: a first line whose values recur below, and values in single quotes, are told.
 func TestOddLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"red,?,yes\nblue,1,no\nred,2,yes\n": `the first line is taken for the names of the columns, but a row below has its "red" in column 1 too (use --header no if it is data)`,
+		"red,?,yes\nblue,1,no\nred,2,yes\n": `the first line is taken for a row, since a row below has its "red" in column 1 too (use --header yes if it has the names of the columns)`,
 		"a,b,yes\nb,a,no\nc,d,yes\n":        `but a row below has its "yes" in column 3 too`,
 		"x,y\n1,a\n2,b\n":                   "",
-		"x,y\n'1','a'\n'2','it''s'\n":       "all values are in single quotes, which count as a part of them",
-		"x,y\n'1','a'\n2,'b'\n":             "",
+		"x,y\n'1','a'\n'2','it''s'\n":       "fields in single quotes are read without the quotes",
+		"x,y\n'1','a'\n2,'b'\n":             "fields in single quotes are read without the quotes",
 		"x,n,y\n'twas,1,'a'\n'tis',2,b\n":   "",
-		"'1','a'\n'2','a'\n":                "all values are in single quotes",
+		"'1','a'\n'2','a'\n":                "fields in single quotes are read without the quotes",
 	} {
 		notes := ""
 		_, err := dataset.Convert(context.Background(), []string{datatest.TextFile(t, "a.csv", text)}, filepath.Join(t.TempDir(), "c.parquet"), dataset.Options{Warn: func(s string) { notes += s }}, dataset.WriterOptions{})

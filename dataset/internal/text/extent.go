@@ -45,7 +45,7 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	jobs := Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+	jobs := Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
 			defer c.recycle(&in.texts)
 			seen, err := measured(in.sources[file].Path, c, in.fewer, most)

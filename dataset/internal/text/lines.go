@@ -7,10 +7,10 @@ import (
 // RowsOf skips after rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows
 // still to skip.
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
-	s := scanner{text: c.Text, line: c.line, comma: f.Comma}
-	if c.first && f.Header {
-		s.skipRecord()
+	if f.keys != nil {
+		return JSONRows(c, after)
 	}
+	s := f.rowsOf(c)
 	for ; s.record(); after-- {
 		if after == 0 {
 			return s.line, 0

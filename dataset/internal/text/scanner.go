@@ -8,16 +8,29 @@ import (
 // blanks is the delimiter that means any number of spaces and tabs.
 const blanks = ' '
 
-// A scanner splits delimited text into records and fields, in the grammar of RFC 4180. Fields in quotes may contain
-// delimiters, line breaks and doubled quotes. Empty lines aren't records, and spaces around a field aren't part of
-// it.
+// A grammar is the form of delimited text.
+type grammar struct {
+	Comma    byte // the delimiter
+	quote    byte // begins and ends a field that may contain delimiters, line breaks and doubled quotes
+	comments bool // each line that begins with # is a comment
+	width    int  // number of fields that a line that begins with # has if it isn't a comment; 0: no line is a comment
+}
+
+// delimited returns the grammar of RFC 4180 with a delimiter.
+func delimited(comma byte) grammar { return grammar{Comma: comma, quote: '"'} }
+
+// A scanner splits delimited text into records and fields. Empty lines and comments aren't records, and spaces around
+// a field aren't part of it.
 type scanner struct {
-	text  []byte
-	pos   int
-	line  int64 // the line of pos
-	comma byte
-	more  bool   // the record has another field
-	buf   []byte // the current field in quotes, with doubled quotes replaced by single ones
+	grammar
+	text    []byte
+	pos     int
+	line    int64        // the line of pos
+	more    bool         // the record has another field
+	buf     []byte       // the current field in quotes, with doubled quotes replaced by single ones
+	names   int          // 1 + the position of a header that begins with #; 0: none
+	skipped bool         // there was a comment
+	comment func(at int) // called at each comment; nil: not called
 }
 
 // record begins the next record, and returns false if there is none. The caller must have read all fields of the
@@ -25,7 +38,11 @@ type scanner struct {
 func (s *scanner) record() bool {
 	for s.pos < len(s.text) {
 		i := s.pos
-		if s.comma == blanks {
+		if s.text[i] == '#' && i+1 != s.names && s.atComment() {
+			s.skipComment()
+			continue
+		}
+		if s.Comma == blanks {
 			i = s.skip(i)
 		}
 		if i < len(s.text) && s.text[i] == '\r' {
@@ -41,21 +58,51 @@ func (s *scanner) record() bool {
 	return false
 }
 
+// atComment returns true if the line that begins here with # is a comment.
+func (s *scanner) atComment() bool {
+	return s.comments || s.width > 0 && s.fieldsAt(s.pos) != s.width
+}
+
+// fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it
+// reports the error.
+func (s *scanner) fieldsAt(at int) int {
+	n, line := 0, scanner{text: s.text, pos: at, grammar: s.grammar, more: true}
+	for ; line.more; n++ {
+		if _, _, err := line.field(); err != nil {
+			return s.width
+		}
+	}
+	return n
+}
+
+// skipComment skips the rest of a line.
+func (s *scanner) skipComment() {
+	if s.skipped = true; s.comment != nil {
+		s.comment(s.pos)
+	}
+	n := bytes.IndexByte(s.text[s.pos:], '\n')
+	if n < 0 {
+		n = len(s.text) - s.pos
+	}
+	s.pos += n
+	s.lineEnd()
+}
+
 // field returns the next field of the record, which is valid until the next call. quoted is true if the field is in
 // quotes.
 func (s *scanner) field() (text []byte, quoted bool, err error) {
 	i := s.skip(s.pos)
-	if i < len(s.text) && s.text[i] == '"' {
+	if i < len(s.text) && s.text[i] == s.quote {
 		text, err = s.quoted(i + 1)
 		return text, true, err
 	}
 	start := i
 	for ; i < len(s.text); i++ {
 		b := s.text[i]
-		if b == s.comma || b == '\n' || b == '\t' && s.comma == blanks {
+		if b == s.Comma || b == '\n' || b == '\t' && s.Comma == blanks {
 			break
 		}
-		if b == '"' {
+		if b == '"' && s.quote == '"' {
 			return nil, false, errors.New("a quote inside a field: put the field in quotes and double the quote")
 		}
 	}
@@ -75,15 +122,15 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 func (s *scanner) quoted(i int) ([]byte, error) {
 	s.buf = s.buf[:0]
 	for {
-		n := bytes.IndexByte(s.text[i:], '"')
+		n := bytes.IndexByte(s.text[i:], s.quote)
 		if n < 0 {
 			return nil, errors.New("the quotes that begin here aren't closed: close them")
 		}
 		part := s.text[i : i+n]
 		s.line += int64(bytes.Count(part, []byte{'\n'}))
 		i += n + 1
-		if i < len(s.text) && s.text[i] == '"' {
-			s.buf = append(append(s.buf, part...), '"')
+		if i < len(s.text) && s.text[i] == s.quote {
+			s.buf = append(append(s.buf, part...), s.quote)
 			i++
 			continue
 		}
@@ -96,7 +143,7 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 			s.text[s.pos] == '\r' {
 			s.pos++
 		}
-		if s.pos < len(s.text) && s.text[s.pos] != s.comma && s.text[s.pos] != '\n' && (s.comma != blanks || s.pos == i) {
+		if s.pos < len(s.text) && s.text[s.pos] != s.Comma && s.text[s.pos] != '\n' && (s.Comma != blanks || s.pos == i) {
 			return nil, errors.New("text after closing quotes: double the quotes inside the field")
 		}
 		s.fieldEnd()
@@ -109,7 +156,7 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 func (s *scanner) number() (v float64, ok bool) {
 	v, n := parseDecimal(s.text[s.pos:])
 	end := s.pos + n
-	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+	if n == 0 || end == len(s.text) || s.text[end] != s.Comma && s.text[end] != '\n' {
 		return 0, false
 	}
 	s.pos = end
@@ -121,7 +168,7 @@ func (s *scanner) number() (v float64, ok bool) {
 func (s *scanner) integer() (v int64, ok bool) {
 	v, n := parseWhole(s.text[s.pos:])
 	end := s.pos + n
-	if n == 0 || end == len(s.text) || s.text[end] != s.comma && s.text[end] != '\n' {
+	if n == 0 || end == len(s.text) || s.text[end] != s.Comma && s.text[end] != '\n' {
 		return 0, false
 	}
 	s.pos = end
@@ -131,7 +178,7 @@ func (s *scanner) integer() (v int64, ok bool) {
 
 // fieldEnd skips the end of a field.
 func (s *scanner) fieldEnd() {
-	if s.comma == blanks {
+	if s.Comma == blanks {
 		s.pos = s.skip(s.pos)
 		if s.pos+1 < len(s.text) && s.text[s.pos] == '\r' && s.text[s.pos+1] == '\n' {
 			s.pos++
@@ -164,4 +211,4 @@ func (s *scanner) skip(i int) int {
 	return i
 }
 
-func (s *scanner) blank(b byte) bool { return b == ' ' || b == '\t' && s.comma != '\t' }
+func (s *scanner) blank(b byte) bool { return b == ' ' || b == '\t' && s.Comma != '\t' }

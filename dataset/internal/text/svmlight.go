@@ -185,7 +185,7 @@ func (in *Svmlight) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, false, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		path := in.sources[file].Path
 		columns := len(in.sel.Columns)
 		if in.Plain {
@@ -340,3 +340,6 @@ func numbers(v []float64) arrow.Array {
 	defer data.Release()
 	return array.NewFloat64Data(data)
 }
+
+// lines returns the breaks of a format whose lines are records.
+func lines(int) Breaks { return Breaks{} }

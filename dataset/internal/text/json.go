@@ -1,0 +1,345 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
+	"halfspace/schema"
+)
+
+// keys are the keys of the objects in the first rows of JSON Lines files, in the order of their first appearance.
+type keys struct {
+	forms [][]byte // as they are written, with their quotes
+	of    map[string]int
+
+	absent  []string // columns of a model that aren't keys in the first rows
+	mu      sync.Mutex
+	further map[string]bool // keys that appeared later
+}
+
+// mostFurther is the largest number of keys that are remembered for a note.
+const mostFurther = 1000
+
+// OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
+func OpenJSON(ctx context.Context, sources []*source.Source, req column.Request, p column.Pool) (*CSV, error) {
+	first, all, err := headOf(sources[0], SampleBytes, Breaks{}, func([]byte) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}}
+	cols, err := f.inferJSON(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	cols = f.addKeys(req.Spec, cols, req.Live)
+	asModel(req.Spec, cols)
+	in := &CSV{sources: sources, model: req.Spec != nil}
+	if in.sel, err = req.Choose.First(f.path, cols, true); err != nil {
+		return nil, err
+	}
+	if req.Live {
+		keepLive(in.sel)
+	}
+	f.place = slices.Repeat([]int{-1}, len(f.names))
+	for k, c := range in.sel.Columns {
+		f.place[c.Index] = k
+	}
+	for _, s := range sources {
+		f.path = s.Path
+		in.Files = append(in.Files, f)
+	}
+	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
+	if all && len(sources) == 1 {
+		return in, nil
+	}
+	return in, in.findIntegers(ctx, p, req.Progress)
+}
+
+// addKeys adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
+func (f *CsvFile) addKeys(spec *schema.Spec, cols []column.Column, live bool) []column.Column {
+	if spec == nil {
+		return cols
+	}
+	var names []string
+	for _, in := range spec.Columns() {
+		switch in.Kind {
+		case schema.NumberColumn, schema.OneHotColumn, schema.HashColumn:
+			names = append(names, in.Name)
+		case schema.CrossColumn:
+			for _, part := range in.Of {
+				names = append(names, part.Name)
+			}
+		}
+	}
+	is := func(name string) bool {
+		_, ok := f.keys.of[name]
+		return ok
+	}
+	if !slices.ContainsFunc(names, is) {
+		return cols
+	}
+	for _, name := range names {
+		if is(name) || len(f.names) == maxTextColumns {
+			continue
+		}
+		if !live {
+			f.keys.absent = append(f.keys.absent, fmt.Sprintf("%q", name))
+		}
+		f.keys.of[name] = len(f.names)
+		cols = append(cols, column.Column{Name: name, Type: arrow.PrimitiveTypes.Float64, Desc: "float64", Nullable: true, Empty: true, Index: len(f.names)})
+		f.names, f.keys.forms = append(f.names, name), append(f.keys.forms, nil)
+	}
+	return cols
+}
+
+// objects returns a scanner of a chunk.
+func (c Chunk) objects() objects { return objects{text: c.Text, line: c.line - 1} }
+
+// inferJSON finds the keys of the file's first chunk and returns the columns.
+func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, error) {
+	var guesses []guess
+	nested := map[int]string{}
+	o, seen := c.objects(), nullTexts{}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		more, err := o.object()
+		for i := 0; more && err == nil; i++ {
+			if more, err = o.field(); !more || err != nil {
+				break
+			}
+			if i, err = f.anyKey(&o, i, &guesses); err != nil {
+				break
+			}
+			text, kind, bad := o.value()
+			switch {
+			case bad != nil:
+				err = fmt.Errorf("field %q: %w", f.names[i], bad)
+			case kind >= jsonList:
+				if nested[i] == "" {
+					nested[i] = fmt.Sprintf("%s in line %d", kind, o.line)
+				}
+			case kind == jsonText || string(text) != "null":
+				guesses[i].field(text, kind == jsonText, o.line)
+				seen.add(text)
+			}
+		}
+		if err != nil {
+			return nil, column.ErrorIn(f.path, "line %d: %w", o.line, err)
+		}
+		if o.next == len(o.text) && !more {
+			break
+		}
+	}
+	cols := f.columns(guesses, seen)
+	for i, what := range nested {
+		cols[i].Type, cols[i].Desc, cols[i].Advice, cols[i].Content = arrow.StructOf(), what, "", ""
+	}
+	return cols, nil
+}
+
+// anyKey reads a key, and returns its column, which is new if the key is. i is the column that the key probably has.
+func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
+	if i < len(f.keys.forms) && o.is(f.keys.forms[i]) {
+		return i, nil
+	}
+	key, form, err := o.key()
+	if err != nil {
+		return 0, err
+	}
+	i, ok := f.keys.of[string(key)]
+	if !ok {
+		if i = len(f.names); i == maxTextColumns {
+			return 0, fmt.Errorf("more than %d keys: leave some out", maxTextColumns)
+		}
+		f.keys.of[string(key)] = i
+		f.names, f.keys.forms = append(f.names, string(key)), append(f.keys.forms, bytes.Clone(form))
+		*guesses = append(*guesses, guess{whole: true, truths: true, nulls: f.nulls})
+	}
+	return i, nil
+}
+
+// mostCells is the largest number of cells of a batch: objects may have few of many keys.
+const mostCells = 1 << 20
+
+// jsonJobs yields the jobs that make batches of a chunk, which has no more cells than mostCells or one line.
+func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, error)) iter.Seq[column.Job] {
+	return func(yield func(column.Job) bool) {
+		most := max(1, mostCells/max(1, columns))
+		for len(c.Text) > 0 {
+			part, lines := Chunk{line: c.line, first: c.first}, 0
+			end := 0
+			for ; lines < most && end < len(c.Text); lines++ {
+				n := bytes.IndexByte(c.Text[end:], '\n') + 1
+				if n == 0 {
+					n = len(c.Text) - end
+				}
+				end += n
+			}
+			part.Text, c.Text = c.Text[:end:end], c.Text[end:]
+			c.line, c.first = c.line+int64(lines), false
+			const cell = 9 // bytes of a number, with room for its null
+			if !yield(column.Job{Bytes: max(parsedBytes(end), cell*int64(lines)*int64(columns)), Make: make(part)}) {
+				return
+			}
+		}
+	}
+}
+
+// parseJSON reads the objects of a chunk into cells, and returns their number.
+func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int64, err error) {
+	o, last := c.objects(), make([]int64, len(to)) // last: for each column, 1 + the last row that has it
+	for ; ; rows++ {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		more, err := o.object()
+		if err == nil && !more {
+			return rows, nil
+		}
+		added := 0
+		for i := 0; err == nil; i++ {
+			if more, err = o.field(); !more || err != nil {
+				break
+			}
+			if i, err = f.knownKey(&o, i); err != nil {
+				break
+			}
+			if k := f.placeOf(i); k < 0 {
+				_, _, err = o.value()
+			} else if last[k] == rows+1 {
+				err = fmt.Errorf("field %q is there twice: leave one out", f.names[i])
+			} else if err = o.cell(&to[k]); err != nil {
+				err = fmt.Errorf("field %q: %w", f.names[i], err)
+			} else {
+				last[k] = rows + 1
+				added++
+			}
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%s: line %d: %w", f.path, o.line, err)
+		}
+		for k := 0; added < len(to); k++ {
+			if last[k] <= rows {
+				to[k].addNull()
+				added++
+			}
+		}
+	}
+}
+
+// placeOf returns the number of a column in the selection, or -1.
+func (f *CsvFile) placeOf(i int) int {
+	if i < 0 {
+		return -1
+	}
+	return f.place[i]
+}
+
+// knownKey reads a key, and returns its column, or -1 if it isn't in the first rows. i is the column that the key probably has.
+func (f *CsvFile) knownKey(o *objects, i int) (int, error) {
+	if i >= 0 && i < len(f.keys.forms) && o.is(f.keys.forms[i]) {
+		return i, nil
+	}
+	key, _, err := o.key()
+	if err != nil {
+		return 0, err
+	}
+	if i, ok := f.keys.of[string(key)]; ok {
+		return i, nil
+	}
+	f.keys.mu.Lock()
+	defer f.keys.mu.Unlock()
+	if len(f.keys.further) < mostFurther {
+		f.keys.further[string(key)] = true
+	}
+	return -1, nil
+}
+
+// cell reads a value into a cell.
+func (o *objects) cell(to *cells) error {
+	switch to.typ {
+	case arrow.FLOAT64:
+		if v, ok := o.number(); ok {
+			if to.nullIs.number(v) {
+				to.addNull()
+			} else {
+				to.numbers = append(to.numbers, v)
+			}
+			return nil
+		}
+	case arrow.INT64:
+		if v, ok := o.integer(); ok {
+			if to.nullIs.number(float64(v)) {
+				to.addNull()
+			} else {
+				to.whole = append(to.whole, v)
+			}
+			return nil
+		}
+	}
+	text, kind, err := o.value()
+	switch {
+	case err != nil:
+		return err
+	case kind >= jsonList:
+		return fmt.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
+	case kind == jsonPlain && string(text) == "null":
+		to.addNull()
+		return nil
+	}
+	return to.Add(text, kind == jsonText)
+}
+
+// some returns the first few names.
+func some(names []string) string {
+	const most = 5
+	if len(names) > most {
+		names = append(slices.Clone(names[:most]), "and others")
+	}
+	return strings.Join(names, ", ")
+}
+
+// notes returns lines about the keys that the first rows don't have.
+func (k *keys) notes(path string) (lines []string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var further []string
+	for _, name := range slices.Sorted(maps.Keys(k.further)) {
+		further = append(further, fmt.Sprintf("%q", name))
+	}
+	if len(further) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: fields that the first rows don't have are left out: %s (write them in an early row too, such as null)", path, some(further)))
+	}
+	if len(k.absent) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: the first rows have no field %s: absent fields are missing values", path, some(k.absent)))
+	}
+	return lines
+}
+
+// JSONRows is RowsOf for JSON Lines.
+func JSONRows(c Chunk, after int64) (line, left int64) {
+	n := c.line
+	for line := range bytes.Lines(c.Text) {
+		if len(bytes.TrimSpace(line)) > 0 {
+			if after == 0 {
+				return n, 0
+			}
+			after--
+		}
+		n++
+	}
+	return 0, after
+}
