@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/internal/blob"
 )
 
@@ -116,7 +115,7 @@ func directory(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		f, ok := extensions[source.Extension(p)]
+		f, ok := extensions[column.Extension(p)]
 		if !ok || d.IsDir() {
 			return nil
 		}
@@ -234,7 +233,7 @@ func below(dir string, all []string) ([]string, error) {
 		if slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
 			continue
 		}
-		switch f, ok := extensions[source.Extension(object)]; {
+		switch f, ok := extensions[column.Extension(object)]; {
 		case !ok:
 		case f == formatParquet:
 			files = append(files, object)

@@ -3,16 +3,16 @@ package predict
 import (
 	"fmt"
 
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/schema"
 )
 
 // set writes the features of row, which f makes, to dst.
-func set(spec *schema.Spec, f *preprocess.Maker, dst []float32, row []float64) error {
+func set(spec *schema.Spec, f *stats.Maker, dst []float32, row []float64) error {
 	if len(row) != spec.Width() {
 		return fmt.Errorf("the row has %d numbers, and the model has %d features", len(row), spec.Width())
 	}
-	i := preprocess.Set(f, dst, row)
+	i := stats.Set(f, dst, row)
 	if i < 0 {
 		return nil
 	}

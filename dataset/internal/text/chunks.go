@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -28,7 +27,7 @@ var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // IsUTF16 returns true if text begins with a byte order mark of UTF-16.
 func IsUTF16(b []byte) bool {
-	return source.HasPrefix(b, "\xff\xfe") || source.HasPrefix(b, "\xfe\xff")
+	return column.HasPrefix(b, "\xff\xfe") || column.HasPrefix(b, "\xfe\xff")
 }
 
 // A Chunk is whole records of a text file.
@@ -59,7 +58,7 @@ type chunker struct {
 	end    bool
 }
 
-func newChunker(r *source.SourceReader, quotes bool, size int, spare *sync.Pool) *chunker {
+func newChunker(r *column.SourceReader, quotes bool, size int, spare *sync.Pool) *chunker {
 	return &chunker{r: r, path: r.Path, quotes: quotes, size: size, spare: spare, line: 1}
 }
 
@@ -82,7 +81,7 @@ func (c *chunker) next() (Chunk, error) {
 	for {
 		n, err := c.read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		short := errors.Is(err, source.ErrCutShort)
+		short := errors.Is(err, column.ErrCutShort)
 		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return Chunk{}, err
 		}
@@ -160,7 +159,7 @@ func (c *chunker) cut(text []byte) int {
 
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
 // pool spare unless it is nil. parse gets the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*source.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+func Chunks(sources []*column.Source, quotes bool, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
 			for c, err := range ChunksOf(s, quotes, size, spare) {
@@ -202,7 +201,7 @@ func recoveredJob(j column.Job, path string, line int64) column.Job {
 }
 
 // ChunksOf yields the chunks of a source, then the error if there is one.
-func ChunksOf(s *source.Source, quotes bool, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
+func ChunksOf(s *column.Source, quotes bool, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		r, err := s.Open()
 		if err != nil {

@@ -20,7 +20,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/internal/decimal"
 	"halfspace/internal/require"
 	"halfspace/schema"
@@ -196,8 +195,8 @@ func TestEnds(t *testing.T) {
 func TestWideLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.svm")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
-	src := require.Value(source.NewSource(t.Context(), path, nil, 0))(t)
-	in := &Svmlight{sources: []*source.Source{src}}
+	src := require.Value(column.NewSource(t.Context(), path, nil, 0))(t)
+	in := &Svmlight{sources: []*column.Source{src}}
 	chosen := &column.Chosen{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
 	for i := range chosen.Columns {
 		chosen.Columns[i].Index = i

@@ -1,7 +1,4 @@
-// Package source reads a file from its beginning.
-//
-// The file may be standard input, and may be compressed with gzip.
-package source
+package column
 
 import (
 	"bufio"
@@ -16,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"halfspace/dataset/internal/column"
 	"halfspace/internal/blob"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
@@ -58,7 +54,7 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
 	info, err := blob.Stat(path)
 	if err != nil {
-		return nil, column.PathError(path, err)
+		return nil, PathError(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
@@ -208,9 +204,9 @@ func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
 	if s.Stdin == nil {
-		f, err := column.Reopen(s.Path, s.Info)
+		f, err := Reopen(s.Path, s.Info)
 		if err != nil {
-			return nil, column.PathError(s.Path, err)
+			return nil, PathError(s.Path, err)
 		}
 		raw, r.file, r.info = f, f, s.Info
 		if err := r.Unchanged(); err != nil {
@@ -251,7 +247,7 @@ func (s *Source) Compressed() (bool, error) {
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
 	R    io.Reader
-	file column.File // nil for standard input
+	file File // nil for standard input
 	info os.FileInfo
 	Path string
 	Gzip bool
@@ -275,7 +271,7 @@ func (r *SourceReader) Unchanged() error {
 	if r.file == nil {
 		return nil
 	}
-	return column.Unchanged(r.Path, r.file.Stat, r.info)
+	return Unchanged(r.Path, r.file.Stat, r.info)
 }
 
 func (r *SourceReader) explain(err error) error {
@@ -288,14 +284,14 @@ func (r *SourceReader) explain(err error) error {
 	case errors.As(err, &said):
 		return said.error
 	case errors.As(err, &pe):
-		return fmt.Errorf("%s: %w", r.Path, column.ReadError(pe.Err))
+		return fmt.Errorf("%s: %w", r.Path, ReadError(pe.Err))
 	case err == errBehind:
-		return column.Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), column.ErrDamaged)
+		return Mark(fmt.Errorf("%s: the gzip data ends, and something else stands behind it: copy it again, or cut that off", r.Path), ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return column.Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), column.ErrDamaged)
+		return Mark(fmt.Errorf("%s: the gzip data is truncated: copy or write it again", r.Path), ErrDamaged)
 	}
-	return column.Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, column.OneLine(err.Error())),
-		column.ErrDamaged)
+	return Mark(fmt.Errorf("%s: the gzip data is damaged (%s): copy or write it again", r.Path, OneLine(err.Error())),
+		ErrDamaged)
 }
 
 // Close closes the file. Standard input stays open.
