@@ -14,7 +14,7 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
+	blob "halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/internal/blob"
+	store "halfspace/internal/files"
 )
 
 // Expand returns the files that paths name, in the order of paths. A path may be
@@ -29,8 +29,8 @@ func Expand(paths []string) ([]string, error) {
 		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
 	pool := column.NewPool(1)
-	if slices.ContainsFunc(paths, func(p string) bool { return blob.Scheme(p) != "" }) {
-		pool = column.NewPool(blob.Requests)
+	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
+		pool = column.NewPool(store.Requests)
 	}
 	files := make([][]string, len(paths))
 	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
@@ -47,7 +47,7 @@ func expandOne(p string) ([]string, error) {
 	if p == "-" {
 		return []string{p}, nil
 	}
-	switch s, err := blob.Of(p); {
+	switch s, err := store.StoreOf(p); {
 	case err != nil:
 		return nil, column.PathError(p, err)
 	case s != nil:
@@ -148,8 +148,8 @@ func inDirectory(dir string, files, others []string) ([]string, error) {
 }
 
 // objects returns the objects of a store that a URL names, by the rules for files.
-func objects(s blob.Store, p string) ([]string, error) {
-	scheme := blob.Scheme(p) + "://"
+func objects(s store.Store, p string) ([]string, error) {
+	scheme := store.Scheme(p) + "://"
 	p = scheme + strings.TrimRight(p[len(scheme):], "/")
 	switch _, err := s.Stat(p); {
 	case err == nil:

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -83,7 +83,7 @@ func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
 func categoryNumbers(c *schema.Column) ([]float64, error) {
 	numbers, before := make([]float64, len(c.Categories)), make(map[float32]string, len(c.Categories))
 	for k, text := range c.Categories {
-		v, err := decimal.Parse(text)
+		v, err := humanize.ParseNumber(text)
 		if c.Values == schema.Bool.String() {
 			v, err = map[string]float64{"false": 0, "true": 1}[text], nil
 		}

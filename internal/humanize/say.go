@@ -1,4 +1,4 @@
-// Package humanize writes numbers, names of files or suggestions in words for people.
+// Package humanize converts numbers, names of files or suggestions to text for people, or their text to numbers.
 package humanize
 
 import (

@@ -19,9 +19,9 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"internal/decimal", "internal/require"},
+	{"internal/humanize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/parallel",
-		"internal/humanize", "internal/blob", "schema"},
+		"schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
 	{"dataset/internal/parquet/page", "internal/checkpoint"},

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"halfspace/internal/blob"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
@@ -52,7 +51,7 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 		return &Source{Path: path, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := blob.Stat(path)
+	info, err := files.Stat(path)
 	if err != nil {
 		return nil, PathError(path, err)
 	}
@@ -277,7 +276,7 @@ func (r *SourceReader) Unchanged() error {
 func (r *SourceReader) explain(err error) error {
 	var pe *fs.PathError
 	var said inputError
-	var of *blob.Error
+	var of *files.StoreError
 	switch {
 	case errors.As(err, &of):
 		return fmt.Errorf("%s: %w", r.Path, of)

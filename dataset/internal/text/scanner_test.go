@@ -20,7 +20,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/internal/decimal"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -85,7 +84,7 @@ func checkNumber(t *testing.T, text string) {
 	t.Helper()
 	got, err := parseNumber([]byte(text))
 	want, wantErr := strconv.ParseFloat(text, 64)
-	if !decimal.IsNumber(text) {
+	if !require.IsNumber(text) {
 		wantErr = strconv.ErrSyntax
 	}
 	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
@@ -106,7 +105,7 @@ func TestNumbers(t *testing.T) {
 	if require.Small() {
 		n = 20_000
 	}
-	for text := range decimal.Texts(2, n/2) {
+	for text := range require.Texts(2, n/2) {
 		checkNumber(t, text)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
