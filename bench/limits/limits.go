@@ -59,16 +59,24 @@ func Measure(cores int) Limits {
 // short runs on each core, which other programs hardly disturb.
 func Clock(cores int) float64 {
 	const rounds, runs = 4000, 500
+	return total(cores, func(int) (rate float64) {
+		x := uint64(1)
+		for range runs {
+			start := time.Now()
+			chain(&x, rounds)
+			rate = max(rate, 16*rounds/time.Since(start).Seconds())
+		}
+		return rate
+	})
+}
+
+// total runs rate on every core at the same time, and returns the sum of the results.
+func total(cores int, rate func(core int) float64) float64 {
 	rates := make([]float64, cores)
 	var g errgroup.Group
 	for core := range cores {
 		g.Go(func() error {
-			x := uint64(1)
-			for range runs {
-				start := time.Now()
-				chain(&x, rounds)
-				rates[core] = max(rates[core], 16*rounds/time.Since(start).Seconds())
-			}
+			rates[core] = rate(core)
 			return nil
 		})
 	}
@@ -134,29 +142,18 @@ func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 
 func best(cores int, work func(core int) float64) float64 {
 	highest := 0.0
 	for range tries {
-		rates := make([]float64, cores)
-		var g errgroup.Group
-		for core := range cores {
-			g.Go(func() error {
-				work(core) // warms up
-				done, start := 0.0, time.Now()
-				for time.Since(start) < runTime {
-					did := work(core)
-					if did == 0 {
-						return nil
-					}
-					done += did
+		highest = max(highest, total(cores, func(core int) float64 {
+			work(core) // warms up
+			done, start := 0.0, time.Now()
+			for time.Since(start) < runTime {
+				did := work(core)
+				if did == 0 {
+					return 0
 				}
-				rates[core] = done / time.Since(start).Seconds()
-				return nil
-			})
-		}
-		_ = g.Wait() // no worker fails
-		sum := 0.0
-		for _, r := range rates {
-			sum += r
-		}
-		highest = max(highest, sum)
+				done += did
+			}
+			return done / time.Since(start).Seconds()
+		}))
 	}
 	return highest
 }
