@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,21 +50,24 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	defer w.Abort()
-	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
-		if err != nil {
-			return 0, err
+	err = transform.Each(ctx, in.Batches(ctx, p, memory.DefaultAllocator), in.Total(), opt.told(PassRows), func(b *column.Batch, _ int64) error {
+		kept, err := in.sel.Kept(ctx, p, b)
+		if err == nil && kept.Rows != nil {
+			if b, err = kept.Of(b); err == nil {
+				defer b.Release()
+			}
 		}
-		if err = ctx.Err(); err == nil {
-			err = w.writeBatch(b, in.selection())
-		}
-		b.Release()
-		if err != nil {
-			return 0, err
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
 		rows += b.Rows
-		if opt.Progress != nil {
-			opt.Progress(PassRows, rows, in.Total())
+		if err = w.writeBatch(b, in.sel); err != nil {
+			return transform.Unfit(err)
 		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())

@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
@@ -69,6 +72,10 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
+	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
+	if parts.partitions != nil && f != formatSvmlight {
+		req.Choose = parts
+	}
 	var in column.Input
 	switch f {
 	case formatCSV:
@@ -86,21 +93,81 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err != nil {
 		return nil, err
 	}
-	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
-		bytes := n * columnBytes
-		if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
-			bytes = n*pairColumnBytes + int64(len(pick.Sel.Keep))*columnBytes
-		}
-		if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
-			return nil, column.ErrorIn(in.Name(), "%w", err)
-		}
+	if err := opt.admit(in, pick.Sel); err != nil {
+		return nil, err
 	}
 	versions := versionsOf(in, sources)
+	if req.Choose == parts {
+		in = parts.input(in)
+	}
+	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
+		return nil, err
+	}
 	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
 		return nil, changed(in)
 	}
 	return &openedInput{in, pick.Sel, versions}, nil
 }
+
+// admit returns an error if reading the columns takes more memory than Memory.
+func (opt Options) admit(in column.Input, sel *transform.Selection) error {
+	if opt.Memory == 0 {
+		return nil
+	}
+	n := int64(len(sel.Columns))
+	bytes := n * columnBytes
+	if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
+		bytes = n*pairColumnBytes + int64(len(sel.Keep))*columnBytes
+	}
+	if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
+		return column.ErrorIn(in.Name(), "%w", err)
+	}
+	return nil
+}
+
+// choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
+func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
+		return in, nil
+	}
+	if f == formatSvmlight {
+		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name())
+	}
+	end := opt.end
+	if end == 0 && opt.Limit > 0 {
+		column.Within(in, opt.Memory, 0)
+		var err error
+		if end, err = sel.End(ctx, opt.Limit, p, in.Batches(ctx, p, memory.DefaultAllocator)); err != nil {
+			return nil, err
+		}
+	}
+	sel.SetEnd(end)
+	return &firstRows{in, end}, nil
+}
+
+// firstRows are the first rows of an input; all rows if end is 0.
+type firstRows struct {
+	column.Input
+	end int64
+}
+
+// Batches yields the batches up to the last of the rows.
+func (in *firstRows) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		rows := int64(0)
+		for bt, err := range in.Input.Batches(ctx, p, mem) {
+			if bt != nil {
+				rows += bt.Rows
+			}
+			if !yield(bt, err) || err != nil || in.end > 0 && rows >= in.end {
+				return
+			}
+		}
+	}
+}
+
+// LabelOnly returns the same input, since other columns may choose the rows.
+func (in *firstRows) LabelOnly() column.Input { return in }
 
 // changed returns the error if this process sees the files in another state than the process that requested them.
 func changed(in column.Input) error {

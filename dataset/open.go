@@ -7,6 +7,8 @@
 //     reads the files in each pass.
 //   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
 //   - [Convert] writes files in another format.
+//   - Folders such as country=de/day=2026-01-31 in the paths of files name columns, as Hive writes them. Their types follow from all
+//     paths: whole numbers, numbers, dates or text. They replace columns of the files that have the same name.
 //   - [Inspect] describes a file, and [Create] writes one.
 package dataset
 
@@ -85,6 +87,9 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
+	if rows, is := in.Input.(*firstRows); is {
+		opt.end = rows.end
+	}
 	far := othersOf(in, paths, opt)
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err

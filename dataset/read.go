@@ -105,6 +105,16 @@ type Options struct {
 	// boolean, date, category, text, hash:BITS, or ignore.
 	Types []string `json:",omitempty"`
 
+	// Where chooses rows, as SQL's WHERE does: "amount < 1000 and (country in ('de', 'fr') or day >= '2026-01-01')". It knows =, <>, <,
+	// <=, >, >=, in, between, like, is null, and, or, not. Names of columns may be in double quotes, texts, dates and times are in
+	// single quotes. NaN is greater than every number. The columns need not be features. Sample keeps a share of the rows, between 0
+	// and 1, which a hash of the row's number chooses. Limit, unless 0, keeps the first rows of these. svmlight files have no such choice.
+	Where  string  `json:",omitempty"`
+	Sample float64 `json:",omitempty"`
+	Limit  int64   `json:",omitempty"`
+
+	end int64 // number of input rows after which Limit keeps none; 0: unknown
+
 	opened     *openedFiles    // Prepare: the files; nil: they are not open
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
 	notes      []string        // Prepare: about the features
@@ -154,6 +164,15 @@ func (opt Options) Check() error {
 	}
 	if err := transform.CheckCategorical(opt.Categorical); err != nil {
 		return fmt.Errorf("categorical %s: %w", opt.Categorical, err)
+	}
+	if err := transform.CheckWhere(opt.Where); err != nil {
+		return fmt.Errorf("where: %w", err)
+	}
+	if !(opt.Sample >= 0 && opt.Sample < 1) {
+		return fmt.Errorf("sample is %v: use a share above 0 and below 1, such as 0.01", opt.Sample)
+	}
+	if opt.Limit < 0 {
+		return fmt.Errorf("limit is %d: use 1 or more", opt.Limit)
 	}
 	if _, err := transform.ParseTypes(opt.Types); err != nil {
 		return fmt.Errorf("type: %w", err)
@@ -212,7 +231,7 @@ func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
-		Plan: opt.plan, Notes: opt.notes, Unlabelled: opt.unlabelled}
+		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 
 // tell calls Warn with each note.

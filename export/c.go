@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"halfspace/model"
@@ -19,13 +20,19 @@ import (
 //
 //	void NAME_scores(const double *x, double *scores);
 //
-// NAME_predict returns an index of NAME_classes, or -1 if a score isn't finite. WriteC returns an error unless the
+// NAME_predict returns an index of NAME_classes, or -1 if a score isn't finite. If features of the model are other numbers
+// than the columns of the data have, the file has the structure of a row, with a member for each column, and
+//
+//	void NAME_features(const struct NAME_row *row, double *x);
+//
+// There is none for crosses. WriteC returns an error unless the
 // model has a vector of weights for each score. Models with kernels have none.
 func WriteC(w io.Writer, m *model.Model, name string) error {
 	l, err := newLinear(m)
 	if err != nil {
 		return err
 	}
+	columns, none := fields(m, cMember, slices.Clone(cWords))
 	s, name := newSource(w, m), identifier(name)
 	many := len(l.weights) > 1
 	s.line("// %s", about(m))
@@ -36,10 +43,17 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 		s.line("//     double %s_score(const double *x);  above %s: class %q", name, number(m.ScoreThreshold()), m.Positive.Text)
 	}
 	s.line("//     int %s_predict(const double *x);  index in %s_classes; -1 if a score isn't finite", name, name)
+	if columns != nil {
+		s.line("//     void %s_features(const struct %s_row *row, double *x);  sets x to the features of a row", name, name)
+	}
 	s.line("//")
 	s.input(l)
+	s.rowless(none)
 	s.line("// Don't compile it with -ffast-math, which has no NaN.")
 	s.line("// Written by halfspace.\n")
+	if columns != nil {
+		s.line("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n")
+	}
 	// In C++, a constant is visible to other files only with extern.
 	s.line("extern const char *const %s_classes[%d];", name, len(m.Classes))
 	s.line("const char *const %s_classes[%d] = {%s};\n", name, len(m.Classes), classes(m, quoteC))
@@ -55,6 +69,11 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 		s.line("};\n")
 		s.line("static double %s_value(const double *x, long i)\n{", name)
 		s.line("    return x[i] - x[i] == 0 ? x[i] : %s_missing[i];\n}\n", name)
+	}
+	if columns != nil {
+		if err := s.cRow(name, columns); err != nil {
+			return err
+		}
 	}
 	s.cFunctions(name, value, many)
 	return s.Flush()

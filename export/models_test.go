@@ -130,6 +130,10 @@ func rounding(m *model.Model, k int, row []float64, u float64) float64 {
 	if err != nil {
 		panic(err)
 	}
+	return l.rounding(m, k, row, u)
+}
+
+func (l *linear) rounding(m *model.Model, k int, row []float64, u float64) float64 {
 	sum := 0.0
 	if m.FitBias {
 		sum = math.Abs(m.Bias[k])
@@ -139,39 +143,29 @@ func rounding(m *model.Model, k int, row []float64, u float64) float64 {
 		if x-x != 0 {
 			x = l.missing[i]
 		}
-		center := 0.0
-		if w != 0 {
-			center = math.Abs(w) * centerOf(m, i)
+		if sum += math.Abs(w * x); w != 0 && l.center != nil {
+			sum += math.Abs(w * l.center[i])
 		}
-		sum += math.Abs(w*x) + center
 	}
 	return float64(len(row)+3) * u * sum
-}
-
-// centerOf returns the magnitude of what is taken from feature i.
-func centerOf(m *model.Model, i int) float64 {
-	for _, c := range m.Spec().Columns() {
-		if i < c.Width() {
-			if len(c.Center) == 0 {
-				return 0
-			}
-			return math.Abs(c.Center[i])
-		}
-		i -= c.Width()
-	}
-	panic("no such feature")
 }
 
 // compare holds scores and a class of a row against those of package predict. u bounds the rounding errors of either.
 func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u float64) {
 	t.Helper()
 	want, wantClass := scoresOf(t, s.m, s.rows[r])
-	near := false
 	if wantClass < 0 {
 		scores = nil
 	}
+	s.compareTo(t, require.Value(newLinear(s.m))(t), r, scores, class, want, wantClass, u)
+}
+
+// compareTo is compare with the scores and the class of package predict.
+func (s *sample) compareTo(t *testing.T, l *linear, r int, scores []float64, class int, want []float64, wantClass int, u float64) {
+	t.Helper()
+	near := false
 	for k, v := range scores {
-		bound := rounding(s.m, k, s.rows[r], u)
+		bound := l.rounding(s.m, k, s.rows[r], u)
 		if math.Abs(v-want[k]) > bound {
 			t.Errorf("%s, row %d: score %d is %v, want %v within %v", s.name, r, k, v, want[k], bound)
 		}

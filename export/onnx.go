@@ -33,7 +33,7 @@ const (
 	nodeInput, nodeOutput, nodeName, nodeType, nodeAttribute, nodeDomain          = 1, 2, 3, 4, 5, 7
 	tensorDims, tensorType, tensorName, tensorRaw                                 = 1, 2, 8, 9
 	valueName, valueType                                                          = 1, 2
-	elementFloat, elementInt64, elementString                                     = 1, 7, 8
+	elementFloat, elementInt64, elementString, elementDouble                      = 1, 7, 8, 11
 	attributeName, attributeInt, attributeText, attributeFloats                   = 1, 3, 4, 7
 	attributeInts, attributeTexts, attributeType                                  = 8, 9, 20
 	tensorTexts                                                                   = 6
@@ -144,8 +144,9 @@ func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err
 
 // A graph is a GraphProto.
 type graph struct {
-	proto  message
-	inputs map[string]bool // names of the inputs that are columns of the data; nil: X is the input
+	proto   message
+	inputs  map[string]bool // names of the inputs that are columns of the data; nil: X is the input
+	tensors int             // number of tensors that dateNodes named
 }
 
 // own returns the name of a tensor that isn't an input: the given name, with underscores appended as long as an input
@@ -339,13 +340,23 @@ func value(name string, element uint64, columns int) message {
 
 // tensor returns the TensorProto of a row of float32 numbers.
 func tensor(name string, numbers []float64) message {
+	return floatTensor(name, numbers, 1, uint64(len(numbers)))
+}
+
+// vector is tensor with one dimension.
+func vector(name string, numbers []float64) message {
+	return floatTensor(name, numbers, uint64(len(numbers)))
+}
+
+func floatTensor(name string, numbers []float64, dims ...uint64) message {
 	var t message
 	var raw []byte
 	for _, v := range numbers {
 		raw = protowire.AppendFixed32(raw, math.Float32bits(float32(v)))
 	}
-	t.number(tensorDims, 1)
-	t.number(tensorDims, uint64(len(numbers)))
+	for _, n := range dims {
+		t.number(tensorDims, n)
+	}
 	t.number(tensorType, elementFloat)
 	t.text(tensorName, name)
 	t.message(tensorRaw, raw)

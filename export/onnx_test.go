@@ -35,6 +35,7 @@ type onnxInput struct {
 	Name    string   `json:"name"`
 	Columns int      `json:"columns"`
 	Text    bool     `json:"text"`
+	Double  bool     `json:"double"`
 	Values  []string `json:"values"`
 }
 
@@ -43,7 +44,7 @@ func jsNumber(v float64) string {
 	return strings.Replace(strconv.FormatFloat(float64(float32(v)), 'g', -1, 64), "Inf", "Infinity", 1)
 }
 
-// onnxFiles returns the files of all samples: those with one input, then those with an input for each column.
+// onnxFiles returns the files of all samples: first files with one input, then files with an input for each column.
 func onnxFiles(t *testing.T, rows int) (all []onnxFile) {
 	t.Helper()
 	for _, s := range samples(t, rows) {
@@ -77,14 +78,15 @@ func onnxHashes(all []onnxFile) string {
 	return b.String()
 }
 
-// TestONNX runs the ONNX files of every sample in onnxruntime-web, on 320 rows each, and holds labels and scores against those of package predict.
+// TestONNX runs the ONNX files of every sample in onnxruntime-web, on 1,000 rows each, and holds labels and scores against those of package predict.
 func TestONNX(t *testing.T) {
 	modules := os.Getenv("HALFSPACE_ONNXRUNTIME")
 	if modules == "" {
 		t.Skip("make onnx runs it, with HALFSPACE_ONNXRUNTIME")
 	}
-	const rows = 320
-	all, dir := onnxFiles(t, rows), t.TempDir()
+	const rows = 1000
+	recorded, dir := onnxFiles(t, rows), t.TempDir()
+	all := slices.Concat(recorded, preparedFiles(t))
 	var in bytes.Buffer
 	for _, f := range all {
 		file, inputs := filepath.Join(dir, f.name+".onnx"), filepath.Join(dir, f.name+".json")
@@ -104,7 +106,7 @@ func TestONNX(t *testing.T) {
 		checkONNX(t, &all[i/rows].sample, i%rows, strings.Split(line, "\t"))
 	}
 	if *update && !t.Failed() {
-		put(t, "testdata/onnx.txt", []byte(onnxHashes(all)))
+		put(t, "testdata/onnx.txt", []byte(onnxHashes(recorded)))
 	}
 }
 

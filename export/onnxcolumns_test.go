@@ -20,14 +20,14 @@ import (
 // each way of missing values, with probabilities or without. Some columns have the names of tensors inside the file.
 func columnFiles(t *testing.T, rows int) (all []onnxFile) {
 	t.Helper()
-	for i := range 24 {
+	for i := range 28 {
 		rng := rand.New(rand.NewPCG(uint64(i), 2))
 		m := columnModel(rng, i)
 		var b bytes.Buffer
 		require.NoError(t, WriteONNXColumns(&b, m))
 		f := onnxFile{sample: sample{name: fmt.Sprintf("columns%d", i), m: m}, bytes: b.Bytes()}
 		p := require.Value(predict.New(m))(t)
-		columns := m.Spec().Columns()
+		columns := slices.CompactFunc(slices.Clone(m.Spec().Columns()), func(a, b schema.Column) bool { return a.Name == b.Name })
 		for k := range columns {
 			f.inputs = append(f.inputs, columnInput(&columns[k]))
 		}
@@ -64,10 +64,13 @@ func columnModel(rng *rand.Rand, i int) *model.Model {
 	if i == 7 {
 		p.Columns = p.Columns[:1] // one column
 	}
+	if i >= 24 {
+		p.Columns = derivedColumns()
+	}
 	for k := range p.Columns {
 		c := &p.Columns[k]
 		for range c.Width() {
-			if c.Categorical() {
+			if c.Categorical() || c.Derive == schema.Missing {
 				break
 			}
 			if i/2%2 == 1 {
@@ -101,8 +104,22 @@ func columnModel(rng *rand.Rand, i int) *model.Model {
 	return m
 }
 
+// derivedColumns returns columns with each derivation.
+func derivedColumns() (all []schema.Column) {
+	for _, d := range schema.Derivations[4:] {
+		all = append(all, schema.Column{Name: "date4step1", Kind: schema.NumberColumn, Derive: d})
+	}
+	all[0].Origin = -1000.5
+	all = append(all, schema.Column{Name: "date4step1", Kind: schema.NumberColumn, Derive: schema.Missing})
+	for _, d := range []schema.Derivation{schema.Plain, schema.Comma, schema.Boolean, ""} {
+		name := "number " + string(d)
+		all = append(all, schema.Column{Name: name, Kind: schema.NumberColumn, Derive: d}, schema.Column{Name: name, Kind: schema.NumberColumn, Derive: schema.Missing})
+	}
+	return append(all, schema.Column{Name: "word", Kind: schema.OneHotColumn, Categories: []string{"a", "b"}}, schema.Column{Name: "word", Kind: schema.NumberColumn, Derive: schema.Missing})
+}
+
 func columnInput(c *schema.Column) onnxInput {
-	in := onnxInput{Name: c.Name, Columns: 1, Text: c.Kind == schema.OneHotColumn && c.Values == ""}
+	in := onnxInput{Name: c.Name, Columns: 1, Double: c.Derive.Dated(), Text: c.Kind == schema.OneHotColumn && c.Values == ""}
 	if c.Kind == schema.ListColumn {
 		in.Columns = c.Elements
 	}
@@ -118,6 +135,14 @@ func columnValue(rng *rand.Rand, c *schema.Column) (value any, texts []string) {
 		return float64(float32(rng.NormFloat64() * 10))
 	}
 	switch {
+	case c.Derive.Dated() && rng.IntN(15) > 0:
+		v := float64(rng.Int64N(1e6)-5e5) / 24
+		if rng.IntN(3) == 0 {
+			v = (rng.Float64() - 0.5) * 1e6
+		}
+		return v, []string{strconv.FormatFloat(v, 'g', -1, 64)}
+	case c.Name == "word" && rng.IntN(5) == 0:
+		return nil, []string{""}
 	case c.Kind == schema.NumberColumn:
 		v := number()
 		return v, []string{jsNumber(v)}
@@ -164,12 +189,28 @@ func TestONNXColumnsRefused(t *testing.T) {
 		{"can't hold the category 16777217", oneHot(number, "16777217")},
 		{"can't hold the category 1e+300", oneHot(number, "1e+300")},
 		{"is no number", oneHot(number, "eins")},
+		{"both empty and missing texts", oneHot("", "", "a")},
 	} {
-		spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Features: c.column.Names(),
-			Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{c.column}}}
+		mark := schema.Column{Name: c.column.Name, Kind: schema.NumberColumn, Derive: schema.Missing}
+		spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Features: slices.Concat(c.column.Names(), mark.Names()),
+			Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: []schema.Column{c.column, mark}}}
 		err := WriteONNXColumns(new(bytes.Buffer), model.New(spec, slices.Repeat([]float32{1}, spec.Width())))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), strconv.Quote(c.column.Name)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v: error %v, want one with %q", c.column, err, c.want)
 		}
+	}
+}
+
+// TestONNXColumnsAllRefused: the error names every column that stops the export, once.
+func TestONNXColumnsAllRefused(t *testing.T) {
+	columns := []schema.Column{{Name: "a", Kind: schema.HashColumn, HashBits: 1}, {Name: "a", Kind: schema.NumberColumn, Derive: schema.Missing},
+		{Name: "b", Kind: schema.NumberColumn}, {Name: "c", Kind: schema.HashColumn, HashBits: 1}}
+	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError, Columns: columns}}
+	for _, c := range columns {
+		spec.Features = append(spec.Features, c.Names()...)
+	}
+	err := WriteONNXColumns(new(bytes.Buffer), model.New(spec, make([]float32, spec.Width())))
+	if err == nil || strings.Count(err.Error(), "hashed") != 2 || !strings.HasPrefix(err.Error(), `column "a": it is hashed`) || !strings.Contains(err.Error(), `; column "c": it is hashed`) {
+		t.Errorf("error %v", err)
 	}
 }

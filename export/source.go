@@ -97,5 +97,12 @@ func (s *source) input(l *linear) {
 	}
 }
 
+// rowless writes the comment that the file has no function for the features of a row, and the reason; nil: there is none.
+func (s *source) rowless(why error) {
+	if why != nil {
+		s.line("// No function makes the features of a row, since %v.", why)
+	}
+}
+
 // newSource begins a source file.
 func newSource(w io.Writer, m *model.Model) *source { return &source{bufio.NewWriter(w), m} }

@@ -122,6 +122,11 @@ func TestCPlusPlus(t *testing.T) {
 	put(t, filepath.Join(dir, "main.cc"), []byte("extern const char *const m_classes[];\nint main() { return m_classes[0][0] == '-' ? 0 : 1; }\n"))
 	program := filepath.Join(dir, "main")
 	args := []string{"-Wall", "-Wextra", "-Werror", "-o", program, filepath.Join(dir, "main.cc"), filepath.Join(dir, "m.cc")}
+	for _, p := range preparedSamples(t, "people", "places") {
+		file := filepath.Join(dir, p.name+".cc")
+		put(t, file, text(t, WriteC, p.m, p.name))
+		args = append(args, file)
+	}
 	if out, err := exec.Command(cc, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -192,9 +197,12 @@ func TestGoIsFormatted(t *testing.T) {
 		}
 		set := token.NewFileSet()
 		f := require.Value(parser.ParseFile(set, s.name+".go", got, 0))(t)
-		if _, err := new(types.Config).Check(s.name, set, []*ast.File{f}, nil); err != nil {
-			t.Error(err)
-		}
+		check := types.Config{Error: func(err error) {
+			if !strings.Contains(err.Error(), "could not import") { // the types of imported packages are not at hand
+				t.Error(err)
+			}
+		}}
+		_, _ = check.Check(s.name, set, []*ast.File{f}, nil)
 	}
 }
 

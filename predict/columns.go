@@ -5,24 +5,110 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"halfspace/schema"
 )
 
-// A column makes features from a value.
-type column struct{ schema.Column }
+// A column makes features from a value of the data.
+type column struct {
+	name   string
+	inputs []input
+	first  []int // for each input, the number of its first feature
+}
 
-func newColumns(spec *schema.Spec) []column {
-	var columns []column
+// newColumns returns the columns of the data in the order of their first features. Several inputs may derive from a column.
+func newColumns(spec *schema.Spec) (columns []column) {
+	number, first := map[string]int{}, 0
 	for _, c := range spec.Columns() {
-		columns = append(columns, column{c})
+		i, known := number[c.Name]
+		if !known {
+			i = len(columns)
+			number[c.Name], columns = i, append(columns, column{name: c.Name})
+		}
+		columns[i].inputs, columns[i].first = append(columns[i].inputs, input{c}), append(columns[i].first, first)
+		first += c.Width()
 	}
 	return columns
 }
 
+// set sets the features of a value in row.
+func (c *column) set(row []float64, value any) error {
+	for i := range c.inputs {
+		in := &c.inputs[i]
+		to := row[c.first[i]:][:0:in.Width()]
+		if in.Derive == schema.Missing {
+			missing, err := c.missing(value)
+			if err != nil {
+				return err
+			}
+			_ = append(to, missing)
+			continue
+		}
+		if _, err := in.append(to, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missing returns 1 if the value is missing or no number derives from it, else 0.
+func (c *column) missing(value any) (float64, error) {
+	is := value == nil
+	if v := reflect.ValueOf(value); v.CanFloat() {
+		is = v.Float()-v.Float() != 0
+	}
+	for i := range c.inputs {
+		if in := &c.inputs[i]; in.Derive != "" && in.Derive != schema.Missing {
+			v, err := in.derived(value)
+			if err != nil {
+				return 0, err
+			}
+			is = v != v
+			break
+		}
+	}
+	if is {
+		return 1, nil
+	}
+	return 0, nil
+}
+
+// An input makes adjacent features from a value.
+type input struct{ schema.Column }
+
+// derived returns the number that derives from a value; NaN if the value stands for none.
+func (c *input) derived(value any) (float64, error) {
+	if t, is := value.(time.Time); is && c.Derive.Dated() {
+		return c.AtDays(schema.DaysOf(t)), nil
+	}
+	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
+		if n, ok := c.Number(v.String()); ok && utf8.ValidString(v.String()) {
+			return n, nil
+		}
+		return math.NaN(), nil
+	}
+	v, err := number(value)
+	switch {
+	case err != nil && c.Derive.Dated():
+		return 0, fmt.Errorf("a value of the type %T, and the column has dates: use text, a time.Time or the days since 1970-01-01", value)
+	case err != nil:
+		return 0, fmt.Errorf("a value of the type %T, and the column has texts of numbers", value)
+	case v-v != 0:
+		return math.NaN(), nil
+	case c.Derive.Dated():
+		return c.AtDays(v), nil
+	}
+	return v, nil
+}
+
 // append appends the features of a value to row.
-func (c *column) append(row []float64, value any) ([]float64, error) {
+func (c *input) append(row []float64, value any) ([]float64, error) {
+	if c.Derive != "" {
+		v, err := c.derived(value)
+		return append(row, v), err
+	}
 	switch c.Kind {
 	case schema.NumberColumn:
 		v, err := number(value)
@@ -49,7 +135,7 @@ func (c *column) append(row []float64, value any) ([]float64, error) {
 
 // category returns the category of a value, or tells that the value is missing. The value of a cross is a list with the
 // values of its columns.
-func (c *column) category(value any) (text string, missing bool, err error) {
+func (c *input) category(value any) (text string, missing bool, err error) {
 	if c.Kind != schema.CrossColumn {
 		return category(value, c.Values)
 	}
@@ -92,7 +178,7 @@ func number(value any) (float64, error) {
 
 // appendList appends the elements of a list of numbers; all are NaN for nil. A map has the elements that aren't 0.
 // appendList ignores elements of a map that the training didn't have.
-func (c *column) appendList(row []float64, value any) ([]float64, error) {
+func (c *input) appendList(row []float64, value any) ([]float64, error) {
 	n := 0
 	switch list := value.(type) {
 	case nil:

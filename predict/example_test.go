@@ -59,16 +59,16 @@ func ExamplePredictor_AppendRow() {
 	check(err)
 	p, err := predict.New(m)
 	check(err)
-	for _, column := range m.Spec().Columns() {
-		fmt.Print(column.Name, " ")
-	}
+	fmt.Println(p.Columns())
 	row := make([]float64, 0, m.Width())
 	row, err = p.AppendRow(row[:0], "pro", nil, 63) // plan, visits (missing), age
 	check(err)
 	class, err := p.Class(row)
 	check(err)
 	fmt.Println(row, class)
-	// Output: plan visits age [0 1 NaN 63] false
+	// Output:
+	// [plan visits age]
+	// [0 1 NaN 63] false
 }
 
 // A Scorer scores blocks of rows.

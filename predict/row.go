@@ -104,13 +104,26 @@ func (p *Predictor) Probabilities(row, out []float64) error {
 	return p.single.probabilities(row, out)
 }
 
+// Columns returns the names of the columns of the data from which AppendRow makes features, in the order of its values.
+func (p *Predictor) Columns() []string {
+	names := make([]string, len(p.columns))
+	for i := range p.columns {
+		names[i] = p.columns[i].name
+	}
+	return names
+}
+
 // AppendRow appends the features of a row of data to row, and returns the longer row. values has one value for each
-// column of the model, in the order of Model.Spec().Columns().
+// column of the data, in the order of Columns.
 //
-//   - A value is a number, a boolean, text, a list, or nil for a missing value.
+//   - A value is a number, a boolean, text, a list, or nil for a missing value. Text that means a null in CSV files is not
+//     missing: write nil.
 //   - A list is []float64, []float32, []any, or a map[int]float64 of the elements that aren't 0, by their indices in
 //     the data. A sparse list that is null in the data is an empty map, not nil.
-//   - Dates and times are numbers in the column's Unit.
+//   - Dates and times are numbers in the column's Unit. If features derive from a date, it is text as in the data, a
+//     time.Time, or a number of days since 1970-01-01.
+//   - Numbers that derive from text, such as $3.50 or yes, are that text or the number. Text of another form counts as
+//     missing.
 //   - The value of a cross is []any with the values of its columns.
 //
 // A category that the training didn't have becomes zeros.
@@ -121,14 +134,14 @@ func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
 	if len(values) != len(p.columns) {
 		return row, fmt.Errorf("%d values, and the model reads %d columns", len(values), len(p.columns))
 	}
-	row = slices.Grow(row, p.rows)
+	n := len(row)
+	all := slices.Grow(row, p.rows)[:n+p.rows]
 	for i, v := range values {
-		var err error
-		if row, err = p.columns[i].append(row, v); err != nil {
-			return row, fmt.Errorf("column %q: %w", p.columns[i].Name, err)
+		if err := p.columns[i].set(all[n:], v); err != nil {
+			return row, fmt.Errorf("column %q: %w", p.columns[i].name, err)
 		}
 	}
-	return row, nil
+	return all, nil
 }
 
 // set writes the features of row, which f makes, to dst.

@@ -217,3 +217,52 @@ func TestNumberedRow(t *testing.T) {
 		t.Errorf("%d numbers, error %v", len(row), err)
 	}
 }
+
+// TestDerivedRow: one value makes all features of its column: numbers of texts, parts of dates, and the mark of a missing value.
+func TestDerivedRow(t *testing.T) {
+	derived := func(name string, d schema.Derivation) schema.Column {
+		c := schema.Column{Name: name, Kind: schema.NumberColumn, Derive: d}
+		if d != schema.Missing {
+			c.Means = []float64{0}
+		}
+		return c
+	}
+	columns := []schema.Column{derived("when", schema.Days), derived("when", schema.HourSin), derived("price", schema.Plain), derived("when", schema.Missing),
+		derived("price", schema.Missing), derived("ok", schema.Boolean), {Name: "city", Kind: schema.OneHotColumn, Categories: []string{"", "Oslo"}}, derived("city", schema.Missing)}
+	columns[0].Origin = 1
+	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsMean, Columns: columns}}
+	for _, c := range columns {
+		spec.Features = append(spec.Features, c.Names()...)
+	}
+	p, err := New(model.New(spec, make([]float32, spec.Width())))
+	require.NoError(t, err)
+	if want := []string{"when", "price", "ok", "city"}; !slices.Equal(p.Columns(), want) {
+		t.Errorf("columns %q, want %q", p.Columns(), want)
+	}
+	nan := math.NaN()
+	for _, c := range []struct {
+		values []any
+		want   []float64
+	}{
+		{[]any{"1970-01-02 06:00", "$1,234.50", "Yes", "Oslo"}, []float64{0.25, 1, 1234.5, 0, 0, 1, 0, 1, 0}},
+		{[]any{time.Unix(86400+6*3600, 0), 1234.5, true, ""}, []float64{0.25, 1, 1234.5, 0, 0, 1, 1, 0, 0}},
+		{[]any{1.25, 7, 0, "Rome"}, []float64{0.25, 1, 7, 0, 0, 0, 0, 0, 0}},
+		{[]any{"soon", "?", "perhaps", nil}, []float64{nan, nan, nan, 1, 1, nan, nan, 0, 1}},
+		{[]any{math.Inf(1), nan, "\xff", nil}, []float64{nan, nan, nan, 1, 1, nan, nan, 0, 1}},
+		{[]any{nil, nil, nil, nil}, []float64{nan, nan, nan, 1, 1, nan, nan, 0, 1}},
+	} {
+		row, err := p.AppendRow([]float64{9}, c.values...)
+		same := func(a, b float64) bool { return a == b || a != a && b != b }
+		if err != nil || !slices.EqualFunc(row[1:], c.want, same) || row[0] != 9 {
+			t.Errorf("%v: %v, error %v, want %v", c.values, row, err, c.want)
+		}
+	}
+	for want, values := range map[string][]any{
+		`column "when": a value of the type []int, and the column has dates: use text, a time.Time or the days since 1970-01-01`: {[]int{1}, 1, 1, ""},
+		`column "price": a value of the type time.Time, and the column has texts of numbers`:                                     {1, time.Time{}, 1, ""},
+	} {
+		if row, err := p.AppendRow([]float64{9}, values...); err == nil || err.Error() != want || len(row) != 1 {
+			t.Errorf("%v: %v, error %v, want %s", values, row, err, want)
+		}
+	}
+}

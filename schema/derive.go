@@ -79,7 +79,21 @@ func (c *Column) Number(text string) (float64, bool) {
 }
 
 // DaysOf returns the days from 1970-01-01 to a time.
-func DaysOf(t time.Time) float64 { return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9 }
+func DaysOf(t time.Time) float64 {
+	if t.Nanosecond()%1000 == 0 { // rounded once, as a timestamp in microseconds is
+		return float64(t.UnixMicro()) / 86400e6
+	}
+	return float64(t.Unix())/86400 + float64(t.Nanosecond())/86400e9
+}
+
+// DayOf returns the day of a time, in days since 1970-01-01, and the nanoseconds since midnight.
+func DayOf(t time.Time) (day, nanos int64) {
+	seconds := t.Unix()
+	if day = seconds / 86400; seconds%86400 < 0 {
+		day--
+	}
+	return day, (seconds-day*86400)*1e9 + int64(t.Nanosecond())
+}
 
 // AtDays returns the number that derives from a date or time, given in days since 1970-01-01.
 func (c *Column) AtDays(days float64) float64 {

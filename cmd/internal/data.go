@@ -20,6 +20,7 @@ type convertOptions struct {
 	memory   flags.Size
 	workers  int
 	progress flags.Choice
+	rows     flags.Rows
 	keep     []string
 	exclude  []string
 	label    string
@@ -51,6 +52,7 @@ numbers; otherwise features are numbered from 1.`,
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
 	o.AddGroups(cmd, "columns")
 	o.AddJSON(cmd)
+	o.rows.AddTo(cmd)
 	o.text.AddTo(cmd)
 	o.memory.AddTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
@@ -59,7 +61,7 @@ numbers; otherwise features are numbered from 1.`,
 		if len(args) == 0 {
 			return console.Usagef("no data: name a file, a glob or a directory")
 		}
-		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.text.Check()); err != nil {
+		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.rows.Check(), o.text.Check()); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
@@ -87,10 +89,9 @@ func convert(ctx context.Context, a *console.App, o *convertOptions, paths []str
 	defer bar.End()
 	memory, undo := o.memory.Hold()
 	defer undo()
-	rows, err := dataset.Convert(ctx, paths, o.Out, dataset.Options{
-		Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory,
-		Progress: bar.Reading("converting"), Warn: a.Warn,
-	}, dataset.WriterOptions{Compression: o.Compression.Value, RowGroupRows: o.GroupRows, Label: o.label})
+	opt := dataset.Options{Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory, Progress: bar.Reading("converting"), Warn: a.Warn}
+	o.rows.Choose(&opt)
+	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression.Value, RowGroupRows: o.GroupRows, Label: o.label})
 	if err != nil {
 		return err
 	}

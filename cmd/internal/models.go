@@ -33,7 +33,7 @@ type target struct {
 func targets() []*target {
 	return []*target{
 		{flag: "c", name: "C99", write: export.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
-		{flag: "go", name: "a Go package", write: export.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports nothing."},
+		{flag: "go", name: "a Go package", write: export.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports at most the standard library."},
 		{flag: "onnx", name: "ONNX", write: unnamed(export.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
 		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(export.WriteONNXColumns), help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
 		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(export.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
@@ -56,10 +56,11 @@ func Export(a *console.App) *cobra.Command {
 formats may be written at once; - writes to standard output.
 
 The input of each is the model's features in their order, as they are in the
-data. Export folds --standardize of the training into the weights. A category
-is 1 where a row has it, else 0. --onnx-columns takes the columns of the data
-instead: its file makes the features. Models with kernels or votes can't be
-exported.`,
+data. Export folds --standardize of the training into the weights. C and Go
+files have a function that makes the features from the columns of a row: of
+categories, hashed texts, dates, and numbers written as text. --onnx-columns
+takes the columns instead: its file makes the features. Models with kernels or
+votes can't be exported.`,
 		Example: `  halfspace export m.json --c iris.c
   halfspace export m.json --go iris.go --onnx iris.onnx`,
 		Args: flags.NeedsOne("models: name one that train --out wrote"),

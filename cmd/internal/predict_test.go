@@ -82,11 +82,7 @@ func testPredictRows(t *testing.T, m *model.Model, path string) {
 	scorer, err := predict.NewScorer(m, 2)
 	require.NoError(t, err)
 	spec := m.Spec()
-	var names []string
-	for _, c := range spec.Columns() {
-		names = append(names, c.Name)
-	}
-	err = dataset.Scan(context.Background(), []string{path}, dataset.Options{Spec: spec, Keep: names},
+	err = dataset.Scan(context.Background(), []string{path}, dataset.Options{Spec: spec, Keep: p.Columns()},
 		func(_ *schema.Spec, b *block.Block, kept arrow.Record) error {
 			scores, err := scorer.Scores(context.Background(), b)
 			if err != nil {

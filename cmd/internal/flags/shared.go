@@ -112,29 +112,62 @@ func (o *Text) Check() error {
 	return nil
 }
 
+// Rows holds the options that choose rows.
+type Rows struct {
+	where  string
+	sample float64
+	limit  int64
+}
+
+// AddTo adds the flags.
+func (r *Rows) AddTo(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&r.where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
+	f.Float64Var(&r.sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
+	f.Int64Var(&r.limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
+}
+
+// Choose sets the options in opt.
+func (r *Rows) Choose(opt *dataset.Options) {
+	opt.Where, opt.Sample, opt.Limit = r.where, r.sample, r.limit
+}
+
+// Check returns an error if an option can't be used.
+func (r *Rows) Check() error {
+	var opt dataset.Options
+	if r.Choose(&opt); opt.Check() != nil {
+		return console.Usagef("--%w", opt.Check())
+	}
+	return nil
+}
+
 // A Scan holds the options of verbs that read the rows once, block by block: how to read text files, the memory, and the
 // machine.
 type Scan struct {
 	Machine
+	Rows   Rows
 	Text   Text
 	Memory Size
 }
 
 // AddTo adds the flags.
 func (s *Scan) AddTo(cmd *cobra.Command) {
+	s.Rows.AddTo(cmd)
 	s.Text.AddTo(cmd)
 	s.Memory.AddTo(cmd)
 	s.Machine.AddTo(cmd)
 }
 
 // Check returns an error if an option can't be used, and makes the kernels use the instruction set of --isa.
-func (s *Scan) Check() error { return cmp.Or(s.Text.Check(), s.Machine.Apply()) }
+func (s *Scan) Check() error { return cmp.Or(s.Rows.Check(), s.Text.Check(), s.Machine.Apply()) }
 
 // Options sets the memory limit of the garbage collector. It returns the options for package dataset, and a function that
 // restores the limit from before.
 func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
 	memory, undo := s.Memory.Hold()
-	return dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}, undo
+	opt = dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}
+	s.Rows.Choose(&opt)
+	return opt, undo
 }
 
 // NeedsOne returns a function that checks that a verb has one argument. The error has the number of arguments, then

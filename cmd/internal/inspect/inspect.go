@@ -25,10 +25,8 @@ const largestWeights = 20
 
 // Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
-	var asJSON bool
-	var top int
-	var label string
-	var types []string
+	asJSON, top := false, largestWeights
+	var columns columnOptions
 	var text flags.Text
 	var memory flags.Size
 	cmd := &cobra.Command{
@@ -38,10 +36,10 @@ func Inspect(a *console.App) *cobra.Command {
 
   - a model: how it was trained, from which data, and its largest weights
   - a proof that check --json printed: its verdict, and code that verifies it
+  - a folder: its data files
   - a Parquet file: its rows, columns and row groups
   - a CSV, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
-  halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
   halfspace inspect train.csv --label y
   halfspace inspect train.csv.gz --header no`,
@@ -49,8 +47,7 @@ func Inspect(a *console.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
-	cmd.Flags().StringVar(&label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
-	cmd.Flags().StringSliceVar(&types, "type", nil, "`COLUMN=TYPE,...` As in train.")
+	columns.addTo(cmd)
 	text.AddTo(cmd)
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,11 +57,14 @@ func Inspect(a *console.App) *cobra.Command {
 		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := text.Check(); err != nil {
+		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
 			return err
 		}
-		if label != "" || len(types) > 0 {
-			return inspectColumns(cmd.Context(), a, args, dataset.Options{Label: label, Types: types, Text: text.Options()}, &memory, asJSON)
+		switch info, err := os.Stat(args[0]); {
+		case columns.label != "":
+			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
+		case err == nil && info.IsDir():
+			return inspectFolder(a, args[0], asJSON)
 		}
 		isModel, err := isObject(args[0])
 		if err != nil {
@@ -83,6 +83,58 @@ func Inspect(a *console.App) *cobra.Command {
 		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
 	}
 	return cmd
+}
+
+// A folderReport is the JSON object of inspect --json for a folder.
+type folderReport struct {
+	Kind       string   `json:"kind"` // "folder"
+	Path       string   `json:"path"`
+	Files      []string `json:"files"`
+	Bytes      int64    `json:"bytes"`
+	Partitions []string `json:"partitions"` // columns that the names of folders give
+}
+
+// inspectFolder shows the data files of a folder.
+func inspectFolder(a *console.App, path string, asJSON bool) error {
+	r := folderReport{Kind: "folder", Path: path}
+	var err error
+	if r.Files, err = dataset.Expand([]string{path}); err != nil {
+		return err
+	}
+	for _, file := range r.Files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return console.OpenError(file, err)
+		}
+		r.Bytes += info.Size()
+	}
+	r.Partitions = dataset.Partitions(r.Files)
+	return a.Report(asJSON, r, func() *console.Sheet {
+		s := new(console.Sheet)
+		s.Line("%s: a folder\n", path)
+		s.Pairs("files", humanize.Count(int64(len(r.Files))), "size", humanize.Size(r.Bytes), "first", r.Files[0], "partitions", cmp.Or(strings.Join(r.Partitions, ", "), "none"))
+		s.Line("\nhalfspace inspect %s --label COLUMN shows the columns and their values.", path)
+		return s
+	})
+}
+
+// columnOptions are the options on the columns that inspect shows in detail.
+type columnOptions struct {
+	label string
+	types []string
+	rows  flags.Rows
+}
+
+func (o *columnOptions) addTo(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	cmd.Flags().StringSliceVar(&o.types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
+	o.rows.AddTo(cmd)
+}
+
+func (o *columnOptions) options(text *flags.Text) dataset.Options {
+	opt := dataset.Options{Label: o.label, Types: o.types, Text: text.Options()}
+	o.rows.Choose(&opt)
+	return opt
 }
 
 // inspectData shows a data file.

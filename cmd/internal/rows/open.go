@@ -198,6 +198,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	c := &o.Columns
 	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
+	o.Rows.Choose(&opt)
 	opt.Prepare = c.Prepare()
 	if c.spec == nil {
 		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
@@ -290,6 +291,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 	own := *o
 	own.Columns.spec, own.Columns.label = learned.Spec(), learned.Spec().Label
 	opt := own.options(bar)
+	opt.Sample, opt.Limit = 0, 0 // of the training rows
 	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }
 	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil {

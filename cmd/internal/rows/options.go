@@ -17,6 +17,7 @@ import (
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
 type Options struct {
 	flags.Machine
+	Rows    flags.Rows
 	Text    flags.Text
 	Columns Columns
 	form    flags.Choice // form of the rows in memory
@@ -101,6 +102,7 @@ func (o *Options) AddData(cmd *cobra.Command) {
 		"Features made from text stay as they are.")
 	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
 		"that takes an eighth of the memory or less.", words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
+	o.Rows.AddTo(cmd)
 	o.Text.AddTo(cmd)
 }
 
@@ -145,7 +147,7 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
-	if err := cmp.Or(o.Text.Check(), o.Storage.check()); err != nil {
+	if err := cmp.Or(o.Rows.Check(), o.Text.Check(), o.Storage.check()); err != nil {
 		return err
 	}
 	return o.Machine.Apply()

@@ -11,11 +11,13 @@ import (
 
 // A Batch is consecutive rows of the input: an array for each column of the selection, all of the same length.
 type Batch struct {
-	File    string // file name for messages; may be ""
-	Rows    int64
-	Columns []arrow.Array
-	Derived []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
-	Pairs   *Pairs        // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
+	File     string // file name for messages; may be ""
+	Rows     int64
+	Columns  []arrow.Array
+	First    int64         // number of the batch's first row in the input; set by the pass
+	Unchosen int64         // number of rows that the options where, sample and limit leave out
+	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
+	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
 
 	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
 	// nil.

@@ -27,18 +27,19 @@ type Builder struct {
 	emit   func(b *block.Block, keep []arrow.Array) error
 	Budget *column.Budget // limits the memory of blocks
 
-	Cols  int
-	total int64           // number of rows that there will be; -1: unknown
-	Input int64           // number of rows of the input before the current batch
-	Rows  int64           // number of kept rows so far
-	block *block.Block    // the block that is being filled; nil before its first row
-	most  int             // the number of rows at which the block is full
-	fill  int             // number of rows in the block
-	Spare *block.Block    // an emitted block to refill; nil: none
-	Reuse bool            // each block is refilled after emit returns
-	Live  bool            // emit the block at the end of each batch, even if it isn't full
-	All   *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
-	keep  [][]arrow.Array // for each kept column, its arrays for the rows in the block
+	Cols     int
+	total    int64           // number of rows that there will be; -1: unknown
+	Input    int64           // number of rows of the input before the current batch
+	Rows     int64           // number of kept rows so far
+	unchosen *atomic.Int64   // number of rows that the options where, sample and limit left out; of all parts
+	block    *block.Block    // the block that is being filled; nil before its first row
+	most     int             // the number of rows at which the block is full
+	fill     int             // number of rows in the block
+	Spare    *block.Block    // an emitted block to refill; nil: none
+	Reuse    bool            // each block is refilled after emit returns
+	Live     bool            // emit the block at the end of each batch, even if it isn't full
+	All      *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
+	keep     [][]arrow.Array // for each kept column, its arrays for the rows in the block
 
 	keptBytes int64 // approximate bytes of keep
 
@@ -75,7 +76,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
-	b.losses, b.weighted = make([]losses, len(sel.Features)), new(atomic.Bool)
+	b.losses, b.weighted, b.unchosen = make([]losses, len(sel.Features)), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
@@ -120,7 +121,7 @@ func (b *Builder) MakeRoom(stored int64) {
 // Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.losses, part.weighted, part.All, part.Budget = b.texts, b.losses, b.weighted, b.All, b.Budget
+	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted, b.unchosen, b.All, b.Budget
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}
@@ -158,6 +159,7 @@ func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*column.Batch, erro
 
 // Add puts the kept rows of a batch into blocks, and emits the blocks that are full.
 func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
+	bt.First = b.Input
 	kept, err := b.sel.Kept(ctx, b.pool, bt)
 	if err != nil {
 		return b.damaged(ctx, bt, kept, err)
@@ -207,6 +209,7 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		}
 	}
 	b.Input += bt.Rows
+	b.unchosen.Add(bt.Unchosen)
 	return nil
 }
 

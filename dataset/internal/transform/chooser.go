@@ -17,6 +17,7 @@ type chooser struct {
 	*fileColumns
 	opt     Choices
 	codings []Coding // of each column
+	where   *condition
 	left    left
 	odd     []string // as Chosen.Odd
 	passed  []string // as Selection.passed

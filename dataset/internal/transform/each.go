@@ -21,6 +21,7 @@ func Each(ctx context.Context, batches iter.Seq2[*column.Batch, error], total in
 		if err != nil {
 			return err
 		}
+		bt.First = first
 		err := column.Recovered(func() error { return f(bt, first) })
 		bt.Release()
 		switch {

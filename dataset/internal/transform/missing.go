@@ -7,9 +7,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/schema"
 )
 
 // A Cut is rows of a batch, in ascending order.
@@ -63,6 +63,33 @@ func (c Cut) Spans() iter.Seq2[int, Cut] {
 	}
 }
 
+// Of returns a batch of the rows of the cut. The caller must release it.
+func (c Cut) Of(bt *column.Batch) (*column.Batch, error) {
+	part := &column.Batch{File: bt.File, Line: bt.Line, First: bt.First, Rows: int64(c.Len())}
+	err := column.Recovered(func() error { // Arrow panics if an array contradicts its type
+		for _, a := range bt.Columns {
+			pieces := []arrow.Array{array.NewSlice(a, 0, 0)}
+			for _, span := range c.Spans() {
+				pieces = append(pieces, array.NewSlice(a, int64(span.Lo), int64(span.Hi)))
+			}
+			joined, err := array.Concatenate(pieces, memory.DefaultAllocator)
+			for _, p := range pieces {
+				p.Release()
+			}
+			if err != nil {
+				return err
+			}
+			part.Columns = append(part.Columns, joined)
+		}
+		return nil
+	})
+	if err != nil {
+		part.Release()
+		return nil, err
+	}
+	return part, nil
+}
+
 // prepare makes an array compute its null count and its dictionary. The array would otherwise compute them without a
 // lock at the first access. After prepare, goroutines can share the array.
 func prepare(a arrow.Array) {
@@ -77,6 +104,25 @@ func prepare(a arrow.Array) {
 			prepare(a.Field(i))
 		}
 	}
+}
+
+// complete returns the arrays of a batch in which kept rows have no missing value.
+func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
+	if s.dropsNulls() {
+		for k := range s.Inputs {
+			columns = append(columns, s.array(bt, k))
+		}
+		for _, i := range slices.Concat(s.Further...) {
+			columns = append(columns, bt.Columns[i])
+		}
+		if s.Weight >= 0 {
+			columns = append(columns, bt.Columns[s.Weight])
+		}
+	}
+	if s.Label >= 0 && (s.dropsNulls() || s.unlabelled) {
+		columns = append(columns, bt.Label(s.Label))
+	}
+	return columns
 }
 
 // Kept returns the rows of a batch that are kept. After Kept, goroutines can share the batch.
@@ -99,23 +145,12 @@ func (s *Selection) Kept(ctx context.Context, p column.Pool, bt *column.Batch) (
 	if !s.Drops() {
 		return all, nil
 	}
-	var columns []arrow.Array
-	if s.Nulls == schema.NullsDrop {
-		for k := range s.Inputs {
-			columns = append(columns, s.array(bt, k))
-		}
-		for _, i := range slices.Concat(s.Further...) {
-			columns = append(columns, bt.Columns[i])
-		}
-		if s.Weight >= 0 {
-			columns = append(columns, bt.Columns[s.Weight])
-		}
-	}
-	if s.Label >= 0 {
-		columns = append(columns, bt.Label(s.Label))
-	}
-	const step = 4096
 	gone := make([]bool, all.Hi)
+	if err := s.leaveOut(bt, gone); err != nil {
+		return all, Unfit(column.ErrorIn(bt.File, "%w", err))
+	}
+	columns := s.complete(bt)
+	const step = 4096
 	err = p.Each(ctx, (all.Hi+step-1)/step, func(i int) error {
 		return column.Recovered(func() error {
 			for _, c := range columns {

@@ -1,6 +1,7 @@
 package transform
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -177,9 +178,20 @@ func (f *Profile) Plain() bool {
 
 // Add adds a batch.
 func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
-	if _, err := f.sel.Kept(ctx, f.pool, bt); err != nil {
+	kept, err := f.sel.Kept(ctx, f.pool, bt)
+	if err != nil || kept.Rows == nil {
+		return cmp.Or(err, f.add(ctx, bt))
+	}
+	part, err := kept.Of(bt)
+	if err != nil {
 		return err
 	}
+	defer part.Release()
+	return f.add(ctx, part)
+}
+
+// add adds a batch of kept rows.
+func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
 	f.rows += bt.Rows
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
@@ -214,7 +226,7 @@ func (f *Profile) countClasses(bt *column.Batch) error {
 		}
 		n, what := f.labels.number(a, i)
 		if what != "" {
-			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(f.rows-bt.Rows, i), what))
+			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, i), what))
 		}
 		if n == len(f.counts) {
 			f.counts = append(f.counts, 0)

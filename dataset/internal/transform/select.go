@@ -35,6 +35,9 @@ type Selection struct {
 	full        []string       // hashed columns with more texts than there is room for
 	wide        bool           // there are too many features to standardize them, although the options asked for it
 	unlabelled  bool           // rows without a label are dropped
+	where       *condition     // chooses rows; nil: all
+	sample      float64        // share of rows that are kept; 0: all
+	limit       int64          // number of input rows after which none is kept; 0: no limit
 	notes       []string       // about columns that a profile decided on
 	Gaps        bool           // some number is missing in the rows from which features were learned
 	strange     []atomic.Int64 // for each input, the number of texts from which no number derives
@@ -150,10 +153,15 @@ func (s *Selection) plain() bool {
 
 func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 
-// Drops returns true if rows with a missing value, or only those without a label, are dropped. If a model is given and there is no label, no row is
+// Drops returns true if rows are dropped: with a missing value, without a label, or by the options where, sample and limit. If a model is given and there is no label, no row is
 // dropped, because each row gets a prediction.
 func (s *Selection) Drops() bool {
-	return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0) || s.unlabelled && s.Label >= 0
+	return s.dropsNulls() || s.unlabelled && s.Label >= 0 || s.where != nil || s.sample > 0 || s.limit > 0
+}
+
+// dropsNulls returns true if rows with a missing value are dropped.
+func (s *Selection) dropsNulls() bool {
+	return s.Nulls == schema.NullsDrop && (!s.Fixed || s.Label >= 0)
 }
 
 // Choose returns the selection of columns of the first file that opt asks for.
@@ -179,6 +187,10 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for _, i := range sel.Keep {
 		kept[i] = true
 	}
+	_ = sel.where.each(func(c *condition) error {
+		kept[c.place] = true
+		return nil
+	})
 	for k := range sel.Features {
 		if inputs[k].Kind == schema.CrossColumn || inputs[k].Derive != "" && inputs[k].Derive != schema.Missing {
 			for _, i := range append(sel.further(k), sel.Features[k]) {
@@ -198,6 +210,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 // places are the numbers of the chosen columns in the schema. label and weight are -1 if there is none.
 type places struct {
 	features, keep []int
+	where          []int   // for the comparisons of the option where
 	further        [][]int // for crosses, as in Selection
 	label, weight  int
 }
@@ -219,6 +232,9 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 		err = c.checkNamed(named, p.features)
 	}
 	if err != nil {
+		return p, nil, err
+	}
+	if p.where, err = c.findWhere(); err != nil {
 		return p, nil, err
 	}
 	p.keep, err = c.Kept()
@@ -255,13 +271,19 @@ func (s *Selection) place(cols []column.Column, p places) {
 	for _, i := range p.keep {
 		s.Keep = append(s.Keep, use(i))
 	}
+	k := 0
+	_ = s.where.each(func(c *condition) error {
+		c.place = use(p.where[k])
+		k++
+		return nil
+	})
 }
 
 // newSelection returns a selection without columns, whose features are made as inputs describe.
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed, notes: opt.Notes, unlabelled: opt.Unlabelled,
+		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed, notes: opt.Notes, where: c.where, sample: opt.Sample, unlabelled: opt.Unlabelled,
 		strange: make([]atomic.Int64, len(inputs))}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
@@ -324,6 +346,15 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 	}
 	if s.Weight >= 0 && !isWeight(bound[s.Weight]) {
 		return nil, in.differs(bound[s.Weight], s.Columns[s.Weight])
+	}
+	err := s.where.each(func(c *condition) error {
+		if what := c.fits(bound[c.place].Type); what != "" {
+			return in.errorf("--where: column %q: %s", c.name, what)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, k := range s.Keep {
 		if bound[k].Type == nil || !arrow.TypeEqual(bound[k].Type, s.Columns[k].Type) {

@@ -114,7 +114,11 @@ func (b *Builder) Warn(warn func(string)) {
 	for _, note := range b.sel.left.notes() {
 		warn(note)
 	}
-	if n := b.Input - b.Rows; n > 0 {
+	unchosen := b.unchosen.Load()
+	if unchosen > 0 {
+		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, b.Input))
+	}
+	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
 		switch {
 		case b.sel.Nulls != schema.NullsDrop:
