@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"iter"
 
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/schema"
 )
 
@@ -51,7 +51,7 @@ func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(
 // with returns g with the preprocessing of spec.
 func (g *generated[F, L]) with(spec *schema.Spec) *generated[F, L] {
 	again := *g
-	again.spec, again.maker = spec, preprocess.New(spec)
+	again.spec, again.maker = spec, stats.NewMaker(spec)
 	return &again
 }
 
@@ -68,7 +68,7 @@ func (g *generated[F, L]) refit(ctx context.Context, choices []func(class int) b
 type generated[F float32 | float64, L Label] struct {
 	generate generator[F, L]
 	spec     *schema.Spec
-	maker    *preprocess.Maker // of the spec's features
+	maker    *stats.Maker // of the spec's features
 	rows     int64
 	labels   *labels[L]
 	values   []float64 // see labels.finish
@@ -94,7 +94,7 @@ func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 			if g.spec, wrong = opt.spec(len(x), -1); wrong != nil {
 				return false
 			}
-			row, g.maker = New(0, 1, g.spec.Cols()), preprocess.New(g.spec)
+			row, g.maker = New(0, 1, g.spec.Cols()), stats.NewMaker(g.spec)
 		}
 		row.First = g.rows
 		if opt.Standardize && opt.Spec == nil {

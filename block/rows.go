@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/internal/parallel"
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/schema"
 )
 
@@ -138,7 +138,7 @@ func refitRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], ro
 // first.
 func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F) error {
 	errs := make([]error, (b.Len()+ChunkRows-1)/ChunkRows)
-	maker := preprocess.New(spec)
+	maker := stats.NewMaker(spec)
 	err := parallel.For(context.Background(), runtime.GOMAXPROCS(0), len(errs), func(_, chunk int) {
 		for r := chunk * ChunkRows; r < min(b.Len(), (chunk+1)*ChunkRows) && errs[chunk] == nil; r++ {
 			errs[chunk] = put(b, r, spec, maker, row(r))
@@ -153,7 +153,7 @@ func fill[F float32 | float64](b *Block, spec *schema.Spec, row func(r int) []F)
 }
 
 // put lets maker convert x to features, and writes these and the bias to row r of a dense block.
-func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *preprocess.Maker, x []F) error {
+func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *stats.Maker, x []F) error {
 	row := b.First + int64(r)
 	if err := checkWidth(row, spec, len(x)); err != nil {
 		return err
@@ -162,7 +162,7 @@ func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *preproc
 	if spec.Bias {
 		to[len(x)] = 1
 	}
-	i := preprocess.Set(maker, to, x)
+	i := stats.Set(maker, to, x)
 	if i < 0 {
 		return nil
 	}

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -28,13 +28,13 @@ import (
 const childFile = "HALFSPACE_TEST_CHILD_FILE"
 
 // TestMain makes the test binary a child that reads one file where a test asks for it. TestMain registers the store of test:// before
-// all tests, because blob.Register must not run beside a test that opens files.
+// all tests, because files.Register must not run beside a test that opens files.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
 		readEverything(path)
 		return
 	}
-	blob.Register("test", mirror{})
+	files.Register("test", mirror{})
 	os.Exit(m.Run())
 }
 

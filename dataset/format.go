@@ -17,10 +17,9 @@ import (
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
-	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
+	blob "halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
 
@@ -182,7 +181,7 @@ func changed(in column.Input) error {
 }
 
 // versionsOf returns the versions of the files that are objects of a store, or nil if all files are local.
-func versionsOf(in column.Input, sources []*source.Source) (all []blob.Version) {
+func versionsOf(in column.Input, sources []*column.Source) (all []blob.Version) {
 	var infos []fs.FileInfo
 	if files, is := in.(*parquetfile.Input); is {
 		for _, f := range files.Files {
@@ -217,7 +216,7 @@ func (o TextOptions) reader() textfile.Options {
 // openedFiles are examined files of one format. A source of standard input keeps its text for later passes.
 type openedFiles struct {
 	format  format
-	sources []*source.Source
+	sources []*column.Source
 }
 
 func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
@@ -227,14 +226,14 @@ func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, 
 
 // openSources examines the files and returns their format. It doesn't read a file whose name has the extension of
 // Parquet.
-func openSources(ctx context.Context, paths []string, opt Options) (format, []*source.Source, error) {
-	sources := make([]*source.Source, len(paths))
+func openSources(ctx context.Context, paths []string, opt Options) (format, []*column.Source, error) {
+	sources := make([]*column.Source, len(paths))
 	var first format
 	for i, path := range paths {
-		f := extensions[source.Extension(path)]
+		f := extensions[column.Extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = source.NewSource(ctx, path, opt.End, opt.Memory); err != nil {
+			if sources[i], err = column.NewSource(ctx, path, opt.End, opt.Memory); err != nil {
 				return "", nil, err
 			}
 			if sources[i].Stdin != nil {
@@ -275,7 +274,7 @@ func errStandardInput(f format) error {
 
 // checkText returns an error if the name of a file says that it is text, but its content is Parquet or Arrow IPC. The
 // reader of the file reports every other problem.
-func checkText(s *source.Source, says format) error {
+func checkText(s *column.Source, says format) error {
 	if s.Stdin != nil || !s.Info.Mode().IsRegular() {
 		return nil
 	}
@@ -287,11 +286,11 @@ func checkText(s *source.Source, says format) error {
 	head, is, extension := make([]byte, 8), formatParquet, ".parquet"
 	n, _ := io.ReadFull(r, head)
 	switch head = head[:n]; {
-	case source.HasPrefix(head, "PAR1\x15"), source.HasPrefix(head, "PARE\x15"): // the last byte begins a page; no text has it
-	case source.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
+	case column.HasPrefix(head, "PAR1\x15"), column.HasPrefix(head, "PARE\x15"): // the last byte begins a page; no text has it
+	case column.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
 		is, extension = formatArrow, ".arrow"
-	case source.HasPrefix(head, workbook):
-		return source.Workbook(s.Path)
+	case column.HasPrefix(head, workbook):
+		return column.Workbook(s.Path)
 	default:
 		return nil
 	}
@@ -303,7 +302,7 @@ func checkText(s *source.Source, says format) error {
 }
 
 // sniff detects the format of a source by its first bytes.
-func sniff(s *source.Source) (format, error) {
+func sniff(s *column.Source) (format, error) {
 	r, err := s.Open()
 	if err != nil {
 		return "", err
@@ -319,7 +318,7 @@ func sniff(s *source.Source) (format, error) {
 			break
 		}
 	}
-	if err != nil && err != io.EOF && !errors.Is(err, source.ErrCutShort) {
+	if err != nil && err != io.EOF && !errors.Is(err, column.ErrCutShort) {
 		return "", err
 	}
 	head = bytes.TrimPrefix(head[:n], textfile.ByteOrderMark)
@@ -329,14 +328,14 @@ func sniff(s *source.Source) (format, error) {
 			return "", errors.New("-: standard input is empty: check the command before the pipe")
 		}
 		return "", fmt.Errorf("%s: the file is empty: write it again", s.Path)
-	case r.Compression != "" && (source.HasPrefix(head, "PAR1") || source.HasPrefix(head, "PARE")):
+	case r.Compression != "" && (column.HasPrefix(head, "PAR1") || column.HasPrefix(head, "PARE")):
 		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from its end: decompress it", s.Path, r.Compression), ErrFormat)
-	case source.HasPrefix(head, "PAR1"), source.HasPrefix(head, "PARE"):
+	case column.HasPrefix(head, "PAR1"), column.HasPrefix(head, "PARE"):
 		return formatParquet, nil
-	case source.HasPrefix(head, ipcfile.ArrowMagic), source.HasPrefix(head, ipcfile.ArrowContinuation), source.HasPrefix(head, "FEA1"):
+	case column.HasPrefix(head, ipcfile.ArrowMagic), column.HasPrefix(head, ipcfile.ArrowContinuation), column.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
-	case source.HasPrefix(head, workbook):
-		return "", source.Workbook(s.Path)
+	case column.HasPrefix(head, workbook):
+		return "", column.Workbook(s.Path)
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
@@ -353,7 +352,7 @@ const workbook = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 // isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
 func isDocument(path string, head []byte) error {
 	shell := column.InShell([]string{path})
-	named := source.Extension(path) == ".json"
+	named := column.Extension(path) == ".json"
 	lines := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl"})
 	rest := bytes.TrimLeft(head, " \t\r\n")
 	switch within := bytes.TrimLeft(rest[min(1, len(rest)):], " \t\r\n"); {
@@ -372,7 +371,7 @@ func isDocument(path string, head []byte) error {
 // necessary. In text, these are the bytes up to the first line with two words or a delimiter, or up to the second
 // line.
 func telling(head []byte) int {
-	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || source.HasPrefix(head, "PAR1") || source.HasPrefix(head, ipcfile.ArrowMagic) {
+	if len(head) >= 4 && bytes.IndexByte(head, 0) >= 0 || column.HasPrefix(head, "PAR1") || column.HasPrefix(head, ipcfile.ArrowMagic) {
 		return len(head)
 	}
 	end, lines := 0, 0
@@ -400,12 +399,12 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 		return ""
 	}
 	for _, path := range paths {
-		f := extensions[source.Extension(path)]
+		f := extensions[column.Extension(path)]
 		if path == "-" {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := source.NewSource(ctx, path, nil, 0); err == nil {
+			if s, err := column.NewSource(ctx, path, nil, 0); err == nil {
 				f, _ = sniff(s) // if that fails, reading fails too
 			}
 		}

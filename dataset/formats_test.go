@@ -20,7 +20,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -201,7 +201,7 @@ func (f badFile) ReadAt(p []byte, at int64) (int, error) {
 
 // TestBadDisk: a disk that fails at any read is an error that names the file, and short reads change nothing.
 func TestBadDisk(t *testing.T) {
-	defer func() { column.Open = blob.Open }()
+	defer func() { column.Open = files.Open }()
 	for _, path := range inFormats(t, numbersTable(t, 900, false), 300, everyFormat) {
 		load := func(bad badFile) (fingerprint string, err error) {
 			bad.reads = new(atomic.Int64)

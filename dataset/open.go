@@ -28,8 +28,8 @@ import (
 	"halfspace/dataset/internal/parquet/page"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
 	"halfspace/internal/cache"
+	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -217,11 +217,11 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 		if p == "-" {
 			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}
-		info, err := blob.Stat(p)
+		info, err := files.Stat(p)
 		if err != nil {
 			return key, column.PathError(p, err)
 		}
-		abs, err := blob.Abs(p)
+		abs, err := files.Abs(p)
 		if err != nil {
 			return key, column.PathError(p, err)
 		}

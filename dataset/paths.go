@@ -14,8 +14,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
-	"halfspace/internal/blob"
+	store "halfspace/internal/files"
 )
 
 // Expand returns the files that paths name, in the order of paths. A path may be
@@ -32,8 +31,8 @@ func Expand(paths []string) ([]string, error) {
 		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
 	pool := column.NewPool(1)
-	if slices.ContainsFunc(paths, func(p string) bool { return blob.Scheme(p) != "" }) {
-		pool = column.NewPool(blob.Requests)
+	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
+		pool = column.NewPool(store.Requests)
 	}
 	files := make([][]string, len(paths))
 	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
@@ -50,7 +49,7 @@ func expandOne(p string) ([]string, error) {
 	if p == "-" {
 		return []string{p}, nil
 	}
-	switch s, err := blob.Of(p); {
+	switch s, err := store.StoreOf(p); {
 	case err != nil:
 		return nil, column.PathError(p, err)
 	case s != nil:
@@ -126,7 +125,7 @@ func directory(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		f, ok := extensions[source.Extension(p)]
+		f, ok := extensions[column.Extension(p)]
 		if !ok || d.IsDir() {
 			return nil
 		}
@@ -159,8 +158,8 @@ func inDirectory(dir string, files, others []string) ([]string, error) {
 }
 
 // objects returns the objects of a store that a URL names, by the rules for files.
-func objects(s blob.Store, p string) ([]string, error) {
-	scheme := blob.Scheme(p) + "://"
+func objects(s store.Store, p string) ([]string, error) {
+	scheme := store.Scheme(p) + "://"
 	p = scheme + strings.TrimRight(p[len(scheme):], "/")
 	switch _, err := s.Stat(p); {
 	case err == nil:
@@ -244,7 +243,7 @@ func below(dir string, all []string) ([]string, error) {
 		if slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
 			continue
 		}
-		switch f, ok := extensions[source.Extension(object)]; {
+		switch f, ok := extensions[column.Extension(object)]; {
 		case !ok:
 		case f == formatParquet:
 			files = append(files, object)

@@ -13,7 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -124,12 +124,12 @@ type Options struct {
 	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label
 
-	ranked   string         // Open: the column that Ranks reads
-	shows    bool           // InspectTable: Keep accepts sparse lists too
-	converts bool           // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
-	counts   bool           // Open: count the rows of svmlight files, also for a model
-	float    arrow.DataType // type of the values of blocks; nil if no blocks are made
-	versions []blob.Version // required versions of the files in object stores; nil: any version
+	ranked   string          // Open: the column that Ranks reads
+	shows    bool            // InspectTable: Keep accepts sparse lists too
+	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
+	counts   bool            // Open: count the rows of svmlight files, also for a model
+	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
+	versions []files.Version // required versions of the files in object stores; nil: any version
 
 	// Storage is the form in which blocks store rows: Dense (also ""), Sparse or Auto.
 	Storage Storage `json:",omitempty"`

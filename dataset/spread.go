@@ -15,8 +15,8 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -85,7 +85,7 @@ func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 // absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
 func absolute(paths []string) (all []string) {
 	for _, p := range paths {
-		if abs, err := blob.Abs(p); err == nil && p != "-" {
+		if abs, err := files.Abs(p); err == nil && p != "-" {
 			p = abs
 		}
 		all = append(all, p)

@@ -15,7 +15,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
@@ -120,7 +120,7 @@ func (o openObject) Stat() (fs.FileInfo, error) { return o.info, nil }
 // An objectInfo has the same time for each object.
 type objectInfo struct {
 	fs.FileInfo
-	version blob.Version
+	version files.Version
 }
 
 func (i objectInfo) Sys() any         { return i.version }
@@ -128,10 +128,10 @@ func (objectInfo) ModTime() time.Time { return time.Unix(1, 0) }
 
 func (mirror) path(url string) string { return filepath.FromSlash(strings.TrimPrefix(url, "test://")) }
 
-func (m mirror) Open(url string, seen fs.FileInfo) (blob.File, error) {
+func (m mirror) Open(url string, seen fs.FileInfo) (files.Readable, error) {
 	info, err := m.Stat(url)
-	if err == nil && seen != nil && !blob.Same(info, seen) {
-		err = &blob.Error{Text: "the object changed while it was read: try again"}
+	if err == nil && seen != nil && !files.Same(info, seen) {
+		err = &files.StoreError{Text: "the object changed while it was read: try again"}
 	}
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (m mirror) Open(url string, seen fs.FileInfo) (blob.File, error) {
 
 func (m mirror) Stat(url string) (fs.FileInfo, error) {
 	if strings.Contains(url, "forbidden") {
-		return nil, &blob.Error{Text: "access is denied: log in"}
+		return nil, &files.StoreError{Text: "access is denied: log in"}
 	}
 	info, err := os.Stat(m.path(url))
 	if err == nil && info.IsDir() { // which a store doesn't have
@@ -152,7 +152,7 @@ func (m mirror) Stat(url string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	text, err := os.ReadFile(m.path(url))
-	return objectInfo{info, blob.Version(fmt.Sprintf("%x", text))}, err
+	return objectInfo{info, files.Version(fmt.Sprintf("%x", text))}, err
 }
 
 // List finds objects below the working directory alone.

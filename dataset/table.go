@@ -8,7 +8,7 @@ import (
 	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -60,7 +60,7 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 	}
 	column.Within(in, opt.Memory, 0)
 	info := &TableInfo{Path: path, Format: string(f)}
-	if stat, err := blob.Stat(path); err == nil {
+	if stat, err := files.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
 	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {

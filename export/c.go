@@ -58,15 +58,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	s.line("extern const char *const %s_classes[%d];", name, len(m.Classes))
 	s.line("const char *const %s_classes[%d] = {%s};\n", name, len(m.Classes), classes(m, quoteC))
 	s.line("static const double %s_weights[%d][%d] = {", name, len(l.weights), m.Width())
-	for k, row := range l.weights {
-		if many {
-			s.line("    { // %q", m.Classes[k].Text)
-		} else {
-			s.line("    {")
-		}
-		s.numbers("        ", row)
-		s.line("    },")
-	}
+	s.weights("    ", l)
 	s.line("};\n")
 	s.line("static const double %s_bias[%d] = {%s};\n", name, len(l.bias), list(l.bias))
 	value := "x[i]"

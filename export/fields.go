@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -131,7 +131,7 @@ func (f *field) derivedFirst() int {
 func categoryValues(c *schema.Column) ([]float64, error) {
 	numbers := make([]float64, len(c.Categories))
 	for i, text := range c.Categories {
-		v, err := decimal.Parse(text)
+		v, err := humanize.ParseNumber(text)
 		if c.Values == schema.Bool.String() {
 			v, err = map[string]float64{"false": 0, "true": 1}[text], nil
 		}

@@ -51,15 +51,7 @@ func WriteGo(w io.Writer, m *model.Model, name string) error {
 	s.line("// Classes are the classes in the order of their numbers.")
 	s.line("var Classes = [%d]string{%s}\n", len(m.Classes), classes(m, strconv.Quote))
 	s.line("var weights = [%d][Features]float64{", len(l.weights))
-	for k, row := range l.weights {
-		if many {
-			s.line("\t{ // %q", m.Classes[k].Text)
-		} else {
-			s.line("\t{")
-		}
-		s.numbers("\t\t", row)
-		s.line("\t},")
-	}
+	s.weights("\t", l)
 	s.line("}\n")
 	s.line("var bias = [%d]float64{%s}\n", len(l.bias), list(l.bias))
 	if l.missing != nil {

@@ -13,7 +13,7 @@ import (
 	"errors"
 	"fmt"
 
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/model"
 )
 
@@ -38,7 +38,7 @@ func newLinear(m *model.Model) (*linear, error) {
 	case m.Voters != nil:
 		return nil, errors.New("the model is the vote of many vectors of weights, and only one can be written: train averaged, which learns the mean of the same vectors")
 	}
-	maker := preprocess.New(m.Spec())
+	maker := stats.NewMaker(m.Spec())
 	l := &linear{weights: make([][]float64, len(m.Weights)), bias: make([]float64, len(m.Weights)), missing: maker.Missing()}
 	for k, from := range m.Weights {
 		row := make([]float64, len(from))

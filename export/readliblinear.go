@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/model"
@@ -113,7 +112,7 @@ func (t *textModel) real(what string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, err := decimal.Parse(text)
+	v, err := humanize.ParseNumber(text)
 	if err != nil {
 		return 0, fmt.Errorf("%s is %q", what, humanize.Short(text, 40))
 	}

@@ -49,6 +49,19 @@ func (s *source) numbers(indent string, numbers []float64) {
 	}
 }
 
+// weights writes the rows of the matrix of weights, each after the name of its class if there are several.
+func (s *source) weights(tab string, l *linear) {
+	for k, row := range l.weights {
+		class := ""
+		if len(l.weights) > 1 {
+			class = fmt.Sprintf(" // %q", s.m.Classes[k].Text)
+		}
+		s.line("%s{%s", tab, class)
+		s.numbers(tab+tab, row)
+		s.line("%s},", tab)
+	}
+}
+
 // list returns the numbers, separated by commas.
 func list(numbers []float64) string {
 	texts := make([]string, len(numbers))

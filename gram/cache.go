@@ -203,10 +203,7 @@ func (c *RowCache) compute(ctx context.Context, batch []uint32, slots []*slot) e
 			apply.y[k] = c.kernel.x[r]
 		}
 	}
-	put := func(dst, src []float32) { copy(dst, src) }
-	if int64(len(batch))*c.rowBytes() >= pastBytes {
-		put = microkernel.CopyNonTemporal
-	}
+	put := putFor(int64(len(batch)) * c.rowBytes())
 	p := newProduct(c.x, c.x.pick(batch), false)
 	p.finish = func(worker int, b *part) {
 		m := &c.mirrors[worker]

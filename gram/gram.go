@@ -121,7 +121,7 @@ func Gram(ctx context.Context, m *Symmetric, x *Rows, k Kernel, workers int) err
 		return err
 	}
 	p.place = m.place
-	put := putFor(m.Data)
+	put := putFor(4 * int64(len(m.Data)))
 	mirror := make([]mirror, workers)
 	p.finish = func(worker int, b *part) {
 		for r := range b.rows {
@@ -152,9 +152,9 @@ func (m *Symmetric) place(i, j int) (to []float32, ldc, grow int) {
 // caches.
 const pastBytes = 32 << 20
 
-// putFor returns the function that copies parts of a result to dst.
-func putFor(dst []float32) func(dst, src []float32) {
-	if len(dst) >= pastBytes/4 {
+// putFor returns the function that copies parts of a result of this many bytes.
+func putFor(bytes int64) func(dst, src []float32) {
+	if bytes >= pastBytes {
 		return microkernel.CopyNonTemporal
 	}
 	return func(dst, src []float32) { copy(dst, src) }

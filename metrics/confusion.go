@@ -1,3 +1,6 @@
+// Package metrics measures how good predictions are. Its accumulators take predictions in blocks of any size and in any
+// order, with the same result, because their sums are exact. Rows may have weights. A row of weight 2 counts as two
+// rows.
 package metrics
 
 import (
@@ -154,10 +157,13 @@ func (c *Confusion) F1(class int) float64 {
 }
 
 // MacroF1 returns the mean of F1 over the classes that have rows or were predicted.
-func (c *Confusion) MacroF1() float64 {
+func (c *Confusion) MacroF1() float64 { return c.mean(c.F1) }
+
+// mean returns the mean of a figure over the classes for which it isn't NaN.
+func (c *Confusion) mean(figure func(class int) float64) float64 {
 	sum, n := 0.0, 0.0
 	for k := range c.classes {
-		if f := c.F1(k); f == f {
+		if f := figure(k); f == f {
 			sum, n = sum+f, n+1
 		}
 	}
@@ -177,15 +183,7 @@ func (c *Confusion) WeightedF1() float64 {
 
 // BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced
 // accuracy and its posterior distribution"). It is NaN without rows.
-func (c *Confusion) BalancedAccuracy() float64 {
-	sum, n := 0.0, 0.0
-	for k := range c.classes {
-		if recall := c.Recall(k); recall == recall {
-			sum, n = sum+recall, n+1
-		}
-	}
-	return sum / n
-}
+func (c *Confusion) BalancedAccuracy() float64 { return c.mean(c.Recall) }
 
 // AccuracyInterval returns the Wilson interval of the accuracy.
 func (c *Confusion) AccuracyInterval() Interval { return interval(c.Accuracy(), c.all(), c.fractions) }

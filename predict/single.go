@@ -6,7 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -17,7 +17,7 @@ type single struct {
 	model     *Scorer       // only its weights, votes and coefficients are read
 	support   *gram.Support // support vectors of an expansion
 	spec      *schema.Spec
-	features  *preprocess.Maker
+	features  *stats.Maker
 	positive  int
 	threshold float64
 	odds      Odds
@@ -42,7 +42,7 @@ func newSingle(m *model.Model, spec *schema.Spec) (*single, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &single{model: scorer, spec: spec, features: preprocess.New(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
+	s := &single{model: scorer, spec: spec, features: stats.NewMaker(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
 	if e := scorer.expansion; e != nil {
 		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
 			return nil, err

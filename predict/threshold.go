@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -53,13 +52,13 @@ func ParseThreshold(text string) (Threshold, error) {
 		return t, nil
 	}
 	if p, ok := strings.CutPrefix(text, "p="); ok {
-		v, err := decimal.Parse(p)
+		v, err := humanize.ParseNumber(p)
 		if err != nil || !(v > 0 && v < 1) {
 			return Threshold{}, errors.New("write a probability above 0 and below 1, such as p=0.3")
 		}
 		return Threshold{By: ByProbability, Value: v}, nil
 	}
-	v, err := decimal.Parse(text)
+	v, err := humanize.ParseNumber(text)
 	if err != nil || v-v != 0 {
 		return Threshold{}, errors.New("use a score such as 0.5, a probability such as p=0.3, f1, or costs such as cost=1:5")
 	}
@@ -68,7 +67,7 @@ func ParseThreshold(text string) (Threshold, error) {
 
 // cost reads a cost, a number from 0 to mostCost.
 func cost(text string) (float64, bool) {
-	v, err := decimal.Parse(text)
+	v, err := humanize.ParseNumber(text)
 	return v, err == nil && v >= 0 && v <= mostCost
 }
 

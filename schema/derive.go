@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 )
 
 // A Derivation is the way in which a column's value becomes the number of a feature. Several features may derive from one column.
@@ -221,9 +221,9 @@ func writtenNumber(text string, group, point byte) (float64, bool) {
 	if len(text) > 0 && (text[0] < '0' || text[0] > '9') && text[0] != point && text[0] != '+' {
 		return 0, false // inf, nan, a second sign
 	}
-	v, err := decimal.Parse(whole + "." + fraction)
+	v, err := humanize.ParseNumber(whole + "." + fraction)
 	if len(fraction) == 0 {
-		v, err = decimal.Parse(whole)
+		v, err = humanize.ParseNumber(whole)
 	}
 	if negative {
 		v = -v

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 )
 
 // MaxFeatures is the largest number of features of a dense row. A run of wider dense rows would take gigabytes.
@@ -147,7 +147,7 @@ func ParseNumber(text string) (Class, error) {
 	if v, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return UintClass(v), nil
 	}
-	v, err := decimal.Parse(text)
+	v, err := humanize.ParseNumber(text)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return Class{}, fmt.Errorf("float64 can't hold the class %s", text)
 	}
@@ -180,8 +180,8 @@ func compareNumbers(a, b string) int {
 			return cmp.Compare(x, y)
 		}
 	}
-	x, _ := decimal.Parse(a)
-	y, _ := decimal.Parse(b)
+	x, _ := humanize.ParseNumber(a)
+	y, _ := humanize.ParseNumber(b)
 	return cmp.Compare(x, y)
 }
 

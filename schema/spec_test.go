@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"testing"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
+	"halfspace/internal/require"
 )
 
 func TestClasses(t *testing.T) {
@@ -43,9 +44,9 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%s is the class %v, error %v", text, c, err)
 		}
 	}
-	for text := range decimal.Texts(13, 100_000) {
-		v, wrong := decimal.Parse(text)
-		if c, err := ParseNumber(text); (err == nil) != (wrong == nil && v-v == 0) || err == nil && (c != FloatClass(v) || !decimal.IsNumber(text)) {
+	for text := range require.Texts(13, 100_000) {
+		v, wrong := humanize.ParseNumber(text)
+		if c, err := ParseNumber(text); (err == nil) != (wrong == nil && v-v == 0) || err == nil && (c != FloatClass(v) || !require.IsNumber(text)) {
 			t.Fatalf("%q is the class %v, error %v, and the number %v, error %v", text, c, err, v, wrong)
 		}
 	}

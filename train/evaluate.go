@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -274,7 +274,7 @@ func suits(rows, model *schema.Spec) error {
 		what = "another positive class than the model"
 	case rows.Preprocessing != nil && rows.Preprocessing.Check(rows.Features) != nil:
 		what = "preprocessing that doesn't suit their features"
-	case !preprocess.New(rows).SameScale(preprocess.New(model)):
+	case !stats.NewMaker(rows).SameScale(stats.NewMaker(model)):
 		what = "features that aren't standardized as the model's are"
 	default:
 		return nil

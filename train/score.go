@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -373,8 +372,8 @@ func samePenalized(a, b Learner) bool {
 // comparePenalties compares the penalties of two learners, in the order of penalties.
 func comparePenalties(a, b Learner) int {
 	for _, option := range penalties {
-		x, _ := decimal.Parse(a.Text(option)) // 0 if the learner lacks the option
-		y, _ := decimal.Parse(b.Text(option))
+		x, _ := humanize.ParseNumber(a.Text(option)) // 0 if the learner lacks the option
+		y, _ := humanize.ParseNumber(b.Text(option))
 		if way := cmp.Compare(x, y); way != 0 {
 			return way
 		}

@@ -6,7 +6,9 @@
 package limits
 
 import (
+	"cmp"
 	"math/bits"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
+	"halfspace/kernel"
 )
 
 // Limits are the highest rates of some cores together.
@@ -59,16 +62,24 @@ func Measure(cores int) Limits {
 // short runs on each core, which other programs hardly disturb.
 func Clock(cores int) float64 {
 	const rounds, runs = 4000, 500
+	return total(cores, func(int) (rate float64) {
+		x := uint64(1)
+		for range runs {
+			start := time.Now()
+			chain(&x, rounds)
+			rate = max(rate, 16*rounds/time.Since(start).Seconds())
+		}
+		return rate
+	})
+}
+
+// total runs rate on every core at the same time, and returns the sum of the results.
+func total(cores int, rate func(core int) float64) float64 {
 	rates := make([]float64, cores)
 	var g errgroup.Group
 	for core := range cores {
 		g.Go(func() error {
-			x := uint64(1)
-			for range runs {
-				start := time.Now()
-				chain(&x, rounds)
-				rates[core] = max(rates[core], 16*rounds/time.Since(start).Seconds())
-			}
+			rates[core] = rate(core)
 			return nil
 		})
 	}
@@ -134,29 +145,89 @@ func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 
 func best(cores int, work func(core int) float64) float64 {
 	highest := 0.0
 	for range tries {
-		rates := make([]float64, cores)
-		var g errgroup.Group
-		for core := range cores {
-			g.Go(func() error {
-				work(core) // warms up
-				done, start := 0.0, time.Now()
-				for time.Since(start) < runTime {
-					did := work(core)
-					if did == 0 {
-						return nil
-					}
-					done += did
+		highest = max(highest, total(cores, func(core int) float64 {
+			work(core) // warms up
+			done, start := 0.0, time.Now()
+			for time.Since(start) < runTime {
+				did := work(core)
+				if did == 0 {
+					return 0
 				}
-				rates[core] = done / time.Since(start).Seconds()
-				return nil
-			})
-		}
-		_ = g.Wait() // no worker fails
-		sum := 0.0
-		for _, r := range rates {
-			sum += r
-		}
-		highest = max(highest, sum)
+				done += did
+			}
+			return done / time.Since(start).Seconds()
+		}))
 	}
 	return highest
+}
+
+// Read measures the bytes per second that a number of cores together load from arrays. Small arrays lie in a cache,
+// large arrays in memory. Each core loads its part of the arrays again and again, for about 40 ms. Read uses at most
+// one core for each MiB. It returns 0 if the active level has no loop to measure with, or if the arrays are smaller
+// than 16 KiB together.
+func Read(arrays [][]float32, cores int) float64 {
+	const panel, least = 1 << 20, 2 << 20 // bytes of one call of the loop, and of one unit of work
+	var panels [][]float32
+	total := 0
+	for _, x := range arrays {
+		total += 4 * len(x)
+		panels = slices.AppendSeq(panels, slices.Chunk(x, panel/4))
+	}
+	if total < 16<<10 {
+		return 0
+	}
+	cores = max(1, min(cores, total/panel))
+	next := make([]int, cores)
+	return best(cores, func(core int) (bytes float64) {
+		part := panels[core*len(panels)/cores : (core+1)*len(panels)/cores]
+		for bytes < least {
+			x := part[next[core]%len(part)]
+			if next[core]++; !microkernel.Load(x) {
+				return 0
+			}
+			bytes += 4 * float64(len(x))
+		}
+		return bytes
+	})
+}
+
+// Caches are the sizes, in bytes, of the caches that one core reads through. Several cores share L3.
+type Caches struct{ L1, L2, L3 int }
+
+// Detected returns the caches of this computer. A size that the processor doesn't report counts as 32 KiB (L1), 512 KiB
+// (L2) or 8 MiB (L3).
+func Detected() Caches {
+	c := kernel.DetectedCPU()
+	return Caches{cmp.Or(c.L1D, 32<<10), cmp.Or(c.L2, 512<<10), cmp.Or(c.L3, 8<<20)}
+}
+
+// Level returns the name of the smallest level of memory that holds a number of bytes: L1, L2, L3 or DRAM. Only half of
+// the third-level cache counts, since other cores use it too.
+func (c Caches) Level(bytes int) string {
+	switch {
+	case bytes <= c.L1:
+		return "L1"
+	case bytes <= c.L2:
+		return "L2"
+	case bytes <= c.L3/2:
+		return "L3"
+	}
+	return "DRAM"
+}
+
+// Bandwidth returns the rate of the level of that name, in bytes per second.
+func (l Limits) Bandwidth(level string) float64 {
+	return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[level]
+}
+
+// arrays returns the sizes, in bytes, of the arrays that each core reads to measure L1, L2, L3 and DRAM. An array is
+// larger than the caches below its level, and fits well into the cache of its level. The DRAM arrays of all cores
+// together take at least twice the third-level cache, up to 1 GiB.
+func (c Caches) arrays(cores int) [4]int {
+	const kib, mib = 1 << 10, 1 << 20
+	page := func(bytes int) int { return bytes &^ (4*kib - 1) }
+	l2 := max(2*c.L1, c.L2/2)
+	l3 := max(2*c.L2, min(max(4*mib, 4*c.L2), c.L3/2/cores))
+	dram := max(l3, min(256*mib, 1<<30/cores), 2*min(c.L3, 1<<29)/cores)
+	return [4]int{16 * kib, page(l2), page(l3), (dram + partBytes - 1) / partBytes * partBytes}
 }

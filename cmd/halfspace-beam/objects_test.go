@@ -14,7 +14,7 @@ import (
 
 	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/cmd/halfspace-beam/internal/objects/servers"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // upload copies the files of a folder to a folder of a bucket.
@@ -113,7 +113,7 @@ func TestObjects(t *testing.T) {
 			if _, err := objects.Get(context.Background(), root+"/absent"); err == nil {
 				t.Error("an object that isn't there has bytes")
 			}
-			s, _ := blob.Of(root)
+			s, _ := files.StoreOf(root)
 			if left, err := s.List(root + "/staging/"); err != nil || len(left) > 0 {
 				t.Errorf("--staging holds %q, error %v", left, err)
 			}

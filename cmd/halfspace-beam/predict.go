@@ -16,13 +16,13 @@ import (
 
 	"halfspace/cmd/halfspace-beam/internal/cluster"
 	"halfspace/cmd/halfspace-beam/internal/objects"
-	"halfspace/cmd/internal"
+	cli "halfspace/cmd/internal"
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 
 	scoring "halfspace/cmd/internal/predict"
-	"halfspace/internal/blob"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
 
@@ -48,7 +48,7 @@ var predictTask = distributed.New("beam.predict", func(ctx context.Context, piec
 	defer os.RemoveAll(dir)
 	to := a.outs[piece.Number]
 	out := to
-	if blob.Scheme(to) != "" {
+	if files.Scheme(to) != "" {
 		out = filepath.Join(dir, "out", path.Base(to))
 		if err := os.Mkdir(filepath.Dir(out), 0o777); err != nil {
 			return "", err
@@ -163,11 +163,11 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	}
 	seen := map[string]bool{}
 	for i, file := range a.files {
-		if a.files[i], err = blob.Abs(file); err != nil {
+		if a.files[i], err = files.Abs(file); err != nil {
 			return nil, err
 		}
 		base := filepath.Base(file)
-		to, err := blob.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
+		to, err := files.Abs(strings.Replace(out, "*", strings.TrimSuffix(base, filepath.Ext(base)), 1))
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -34,7 +34,7 @@ func Classes(classes []schema.Class, numbers []int, valid []bool) arrow.Array {
 	if v, ok := parseAll(classes, func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }); ok {
 		return fill(array.NewUint64Builder(mem), v, numbers, valid)
 	}
-	v, _ := parseAll(classes, func(s string) (float64, error) { return decimal.Parse(s) })
+	v, _ := parseAll(classes, func(s string) (float64, error) { return humanize.ParseNumber(s) })
 	return fill(array.NewFloat64Builder(mem), v, numbers, valid)
 }
 

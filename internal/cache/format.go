@@ -49,7 +49,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"halfspace/block"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -86,7 +86,7 @@ type State struct {
 // SourceOf returns the Source of the file with an absolute path, or of the object with a URL.
 func SourceOf(path string, info os.FileInfo) Source {
 	state := stateOf(info)
-	if v := blob.VersionOf(info); v != "" {
+	if v := files.VersionOf(info); v != "" {
 		state.Inode = xxh3.HashString(string(v))
 	}
 	return Source{path, info.Size(), info.ModTime().UnixNano(), state}

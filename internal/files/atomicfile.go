@@ -1,4 +1,4 @@
-// Package files writes files that readers see whole or not at all.
+// Package files opens files or objects of a store, or replaces files so that readers see them whole or not at all.
 package files
 
 import (

@@ -1,4 +1,4 @@
-// Package humanize writes numbers, names of files or suggestions in words for people.
+// Package humanize converts numbers, names of files or suggestions to text for people, or their text to numbers.
 package humanize
 
 import (
@@ -138,4 +138,12 @@ func OneOf(words []string) string {
 		return words[0]
 	}
 	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// Files returns the name of a set of files in messages.
+func Files(paths []string) string {
+	if len(paths) == 1 {
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }

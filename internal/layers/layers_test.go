@@ -19,17 +19,17 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"internal/decimal", "internal/require"},
+	{"internal/humanize", "internal/require"},
 	{"asm", "asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/parallel",
-		"internal/humanize", "internal/stats", "internal/blob", "schema"},
+		"schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},
 	{"dataset/internal/parquet/page", "internal/checkpoint"},
-	{"internal/microkernel", "internal/preprocess"},
+	{"internal/microkernel", "internal/stats"},
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/csr", "internal/distributed"},
 	{"internal/cache", "bench/limits", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
-	{"model", "dataset/internal/source", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
+	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
@@ -53,8 +53,8 @@ var only = map[string][]string{
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/plot", "cmd/internal/tracefile", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
-	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/source", "dataset/internal/datatest"},
-	"github.com/ulikunitz/xz":       {"dataset/internal/source", "dataset/internal/datatest"},
+	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet/page", "dataset/internal/column", "dataset/internal/datatest"},
+	"github.com/ulikunitz/xz":       {"dataset/internal/column", "dataset/internal/datatest"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet/page"},
 	"github.com/pierrec/lz4":        {"dataset/internal/parquet/page"},
 	"gonum.org/v1/gonum":            {"gram/gonumblas"},

@@ -2,6 +2,7 @@
 package require
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -35,3 +36,7 @@ func Error(t testing.TB, err error, want string) {
 
 // ErrorOf returns the error of a call.
 func ErrorOf[T any](_ T, err error) error { return err }
+
+// Small tells whether tests try only a few small problems, as in make test. HALFSPACE_TEST=full asks for all problems,
+// as in make check.
+func Small() bool { return os.Getenv("HALFSPACE_TEST") != "full" }

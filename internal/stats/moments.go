@@ -1,4 +1,4 @@
-// Package stats computes the moments of features.
+// Package stats computes features from the numbers of a row by their moments.
 package stats
 
 import "math"

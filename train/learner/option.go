@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 )
 
@@ -185,7 +184,7 @@ func (o *Option) Set(s Settings, text string) error {
 		v.SetInt(n)
 		return o.check(float64(n))
 	}
-	number, err := decimal.Parse(text)
+	number, err := humanize.ParseNumber(text)
 	if err != nil {
 		return o.wrong(strconv.Quote(text), o.want())
 	}

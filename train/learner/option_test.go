@@ -3,16 +3,17 @@ package learner_test
 import (
 	"testing"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
+	"halfspace/internal/require"
 	"halfspace/train/learner"
 )
 
 // TestOptionGrammar sets an option to random texts: those that are no numbers are errors.
 func TestOptionGrammar(t *testing.T) {
 	var o learner.Options
-	for text := range decimal.Texts(17, 20_000) {
-		want, _ := decimal.Parse(text)
-		if err := learner.EtaOption.Set(&o, text); (err == nil) != (decimal.IsNumber(text) && want > 0 && want <= 1) || err == nil && o.Eta != want {
+	for text := range require.Texts(17, 20_000) {
+		want, _ := humanize.ParseNumber(text)
+		if err := learner.EtaOption.Set(&o, text); (err == nil) != (require.IsNumber(text) && want > 0 && want <= 1) || err == nil && o.Eta != want {
 			t.Fatalf("eta %q is %v, error %v", text, o.Eta, err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/internal/blob"
 	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 	"halfspace/model"
@@ -113,7 +112,7 @@ func WriteText(ctx context.Context, path, text string) error {
 // "streamed".
 func checkLocal(verb string, paths ...string) error {
 	for _, p := range paths {
-		scheme := blob.Scheme(p)
+		scheme := files.Scheme(p)
 		switch {
 		case scheme == "":
 		case strings.EqualFold(scheme, "file"):
@@ -174,11 +173,11 @@ func checkData(cmd *cobra.Command, args []string) error {
 	}
 	onBeam := cmd.Name() == "train" || cmd.Name() == "eval" || cmd.Name() == "predict"
 	for _, p := range args {
-		_, err := blob.Of(p)
+		_, err := files.StoreOf(p)
 		if onBeam && err == nil {
 			continue
 		}
-		if scheme := blob.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || blob.Any()) {
+		if scheme := files.Scheme(p); onBeam && (scheme == "gs" || scheme == "s3" || files.AnyStore()) {
 			return Usagef("%s: %w", p, err)
 		}
 		if err := checkLocal("streamed", p); err != nil {
@@ -196,10 +195,10 @@ const proof = "what check --json printed"
 // jsonKind returns which JSON of halfspace a file holds: "a model"; proof, whose first key is "separable"; or "" for any
 // other file.
 func jsonKind(path string) string {
-	if info, err := blob.Stat(path); err != nil || !info.Mode().IsRegular() {
+	if info, err := files.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "" // opening a pipe and closing it again would end its writer
 	}
-	f, err := blob.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return ""
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 )
 
 // otherVerbs maps other programs' names of verbs to the text to type.
@@ -75,7 +75,7 @@ func OtherOption(name string) string {
 // Share converts a percentage to a share, such as 20 or 20% to 0.2. It returns "" for any other text.
 func Share(text string) string {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := decimal.Parse(strings.TrimSpace(digits))
+	v, err := humanize.ParseNumber(strings.TrimSpace(digits))
 	if err != nil || !(v > 0 && v < 100) || !percent && v <= 1 {
 		return ""
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
 	"halfspace/predict"
@@ -118,7 +117,7 @@ func (s *Size) Type() string { return "size" }
 // Set reads a size. It returns an error if the size is below 1 byte or too large for an int64.
 func (s *Size) Set(text string) error {
 	number := strings.TrimRight(text, "bBkKmMgGtTiI")
-	v, err := decimal.Parse(strings.TrimSpace(number))
+	v, err := humanize.ParseNumber(strings.TrimSpace(number))
 	unit, ok := units[strings.ToLower(text[len(number):])]
 	if bytes := v * unit; err == nil && ok && bytes >= 1 && bytes < math.MaxInt64 {
 		s.text, s.Bytes = text, int64(bytes)
@@ -143,7 +142,7 @@ func (s *Size) Hold() (limit int64, undo func()) {
 // Limit returns the bytes of the flag. Without the flag, it returns four fifths of the available memory.
 func (s *Size) Limit() int64 { return memory.Limit(s.Bytes) }
 
-// PlainNumbers makes the number flags of a command read the grammar of package decimal. Without it, pflag would read
+// PlainNumbers makes the number flags of a command read the grammar of humanize.ParseNumber. Without it, pflag would read
 // numbers as Go source does: 1_000, 0x10, and 010 for 8.
 func PlainNumbers(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -160,7 +159,7 @@ type plainNumber struct{ pflag.Value }
 // Set reads a number.
 func (n plainNumber) Set(text string) error {
 	if n.Type() == "float64" {
-		if _, err := decimal.Parse(text); errors.Is(err, strconv.ErrSyntax) {
+		if _, err := humanize.ParseNumber(text); errors.Is(err, strconv.ErrSyntax) {
 			return err
 		}
 		return n.Value.Set(text)

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -37,17 +38,12 @@ func (p *picture) room(rows, bytes int64) error {
 func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	bar := p.NewProgress(p.Progress.Value)
 	defer bar.End()
-	label := p.label
-	if label == "" {
-		label = m.Label
-	}
 	memory, undo := p.memory.Hold()
 	defer undo()
 	rows := int64(0)
 	err := dataset.Scan(p.ctx, p.args, dataset.Options{
-		Spec: m.Spec(), Label: label, Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn:     func(s string) { p.Note("%s", s) },
-		Progress: bar.Reading("reading"),
+		Spec: m.Spec(), Label: cmp.Or(p.label, m.Label), Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
+		Warn: p.Warn, Progress: bar.Reading("reading"),
 	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)
@@ -113,27 +109,24 @@ func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
 }
 
 func (p *picture) roc() (*plot.Figure, error) {
-	all, err := p.judge(true, true)
-	if err != nil {
-		return nil, err
-	}
-	var curves []plot.Curve
-	for _, j := range all {
-		curves = append(curves, j.roc)
-	}
-	return plot.ROC(curves...), nil
+	return p.curves(true, func(j *judged) plot.Curve { return j.roc }, plot.ROC)
 }
 
 func (p *picture) precisionRecall() (*plot.Figure, error) {
-	all, err := p.judge(false, true)
+	return p.curves(false, func(j *judged) plot.Curve { return j.pr }, plot.PrecisionRecall)
+}
+
+// curves draws a curve of each model. negatives is as in judge.
+func (p *picture) curves(negatives bool, of func(j *judged) plot.Curve, draw func(...plot.Curve) *plot.Figure) (*plot.Figure, error) {
+	all, err := p.judge(negatives, true)
 	if err != nil {
 		return nil, err
 	}
 	var curves []plot.Curve
 	for _, j := range all {
-		curves = append(curves, j.pr)
+		curves = append(curves, of(j))
 	}
-	return plot.PrecisionRecall(curves...), nil
+	return draw(curves...), nil
 }
 
 func (p *picture) calibration() (*plot.Figure, error) {

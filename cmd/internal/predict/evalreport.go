@@ -10,7 +10,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
-	"halfspace/internal/preprocess"
+	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -444,7 +444,7 @@ func (r *evalReport) misses(m *model.Model) *plot.Section {
 	if len(shown) < m.Width() && shown != nil {
 		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
 	}
-	scale := preprocess.New(m.Spec())
+	scale := stats.NewMaker(m.Spec())
 	for _, miss := range r.worst {
 		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
 		if odds {

@@ -17,7 +17,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/parallel"
 
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -125,7 +125,7 @@ func Data(a *console.App, paths []string, facts [][2]string) plot.Section {
 // Bytes returns the total size of files, or 0 if one isn't a regular file.
 func Bytes(paths []string) (bytes int64) {
 	for _, path := range paths {
-		info, err := blob.Stat(path)
+		info, err := files.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {
 			return 0
 		}

@@ -15,7 +15,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/rows"
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/predict"
 	"halfspace/train"
@@ -38,7 +37,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 			return console.Usagef("--validation is %s: use a share above 0 and below 1, such as 0.2", o.validation)
 		}
 	}
-	if share, err := decimal.Parse(o.validation); err == nil {
+	if share, err := humanize.ParseNumber(o.validation); err == nil {
 		if !(share > 0 && share < 1) {
 			return console.Usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
 		}
@@ -141,7 +140,7 @@ func (o *judging) readWeights() error {
 		if i < 0 {
 			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
 		}
-		weight, err := decimal.Parse(item[i+1:])
+		weight, err := humanize.ParseNumber(item[i+1:])
 		if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
 			return console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/decimal"
 	"halfspace/internal/humanize"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -154,7 +153,7 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 		*o.learner.Option("l2").Field(o.learner.Settings).(*float64) = 0
 	}
 	zero := func(text string) bool {
-		v, err := decimal.Parse(text)
+		v, err := humanize.ParseNumber(text)
 		return err == nil && v == 0
 	}
 	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a train.Axis) bool {

@@ -22,7 +22,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/gram"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -126,7 +126,7 @@ func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum
 		paths = append(slices.Clone(paths), t.init)
 	}
 	for _, path := range paths {
-		info, err := blob.Stat(path)
+		info, err := files.Stat(path)
 		if path == "-" || err == nil && !info.Mode().IsRegular() {
 			continue
 		}
@@ -145,7 +145,7 @@ func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum
 }
 
 func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
-	f, err := blob.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return sum, err
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/internal/memory"
 )
 
@@ -90,7 +90,7 @@ func NoFile(format string, args ...any) error {
 
 // PathError returns an error in one line about a path that can't be opened.
 func PathError(p string, err error) error {
-	var of *blob.Error
+	var of *files.StoreError
 	switch {
 	case errors.As(err, &of):
 		return fmt.Errorf("%s: %w", p, of)
@@ -108,7 +108,7 @@ func PathError(p string, err error) error {
 
 // ReadError returns the error of reading an open file, without the file's name.
 func ReadError(err error) error {
-	var of *blob.Error
+	var of *files.StoreError
 	if errors.As(err, &of) {
 		return of
 	}
@@ -129,7 +129,7 @@ func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) 
 	switch {
 	case err != nil:
 		return PathError(path, err)
-	case !blob.Same(now, seen):
+	case !files.Same(now, seen):
 		return fmt.Errorf("%s: the file changed while it was read: try again", path)
 	}
 	return nil

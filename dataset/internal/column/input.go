@@ -8,7 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
 
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // An Input is a set of files of one format, whose selected columns are known.
@@ -89,15 +89,15 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 }
 
 // A File is an open data file.
-type File = blob.File
+type File = files.Readable
 
 // Open opens a data file. Tests replace it by a function that returns files whose reads fail.
-var Open = blob.Open
+var Open = files.Open
 
 // Reopen opens a file that was examined before. For an object of a store, it doesn't ask for the object's state
 // again, which would be a request.
 func Reopen(path string, seen fs.FileInfo) (File, error) {
-	if s, err := blob.Of(path); err == nil && s != nil {
+	if s, err := files.StoreOf(path); err == nil && s != nil {
 		return s.Open(path, seen)
 	}
 	return Open(path)

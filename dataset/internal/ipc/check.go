@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/google/flatbuffers/go"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // Numbers of Arrow's Message.fbs and Schema.fbs: kinds of messages and types, and the slots of tables' fields.

@@ -17,7 +17,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 )
 
 // Limit sets the maximum number of bytes of memory of a pass; 0 means the available memory.
@@ -32,14 +31,14 @@ const (
 
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
-	sources []*source.Source
+	sources []*column.Source
 	bound   []*column.Chosen // for each source, the columns with their places in this source
 	sel     *column.Chosen
 	memory  int64 // maximum bytes of memory of a pass; 0: the available memory
 }
 
 // Open reads the schema of each source and chooses the columns to read.
-func Open(sources []*source.Source, req column.Request) (*arrowInput, error) {
+func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
 	in := &arrowInput{sources: sources}
 	for i, s := range sources {
 		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
@@ -69,7 +68,7 @@ func Open(sources []*source.Source, req column.Request) (*arrowInput, error) {
 func (in *arrowInput) LabelOnly() column.Input { return in }
 
 // Name returns the name of all sources together, for messages.
-func (in *arrowInput) Name() string { return source.NameOf(in.sources) }
+func (in *arrowInput) Name() string { return column.NameOf(in.sources) }
 
 // Total returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Total() int64 { return -1 }
@@ -81,7 +80,7 @@ func (in *arrowInput) Most() int64 { return -1 }
 func (in *arrowInput) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *arrowInput) LastPass() { source.LastPass(in.sources) }
+func (in *arrowInput) LastPass() { column.LastPass(in.sources) }
 
 // Notes returns nil: passes over Arrow files have no notes.
 func (in *arrowInput) Notes() []string { return nil }
@@ -100,7 +99,7 @@ func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.All
 }
 
 // BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
-func BatchesOf(ctx context.Context, s *source.Source, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
+func BatchesOf(ctx context.Context, s *column.Source, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		r, err := openRecords(s, mem, most)
 		if err != nil {
@@ -134,7 +133,7 @@ type recordReader struct {
 	messages *Messages
 }
 
-func openRecords(s *source.Source, mem memory.Allocator, most int64) (*recordReader, error) {
+func openRecords(s *column.Source, mem memory.Allocator, most int64) (*recordReader, error) {
 	src, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -181,7 +180,7 @@ func (r *recordReader) close() {
 // Messages reads the messages of a stream. Arrow's own reader trusts the sizes that a message claims, and treats a
 // stream that was cut between two messages as complete.
 type Messages struct {
-	src     *source.SourceReader
+	src     *column.SourceReader
 	size    int64 // bytes of the source if known, otherwise math.MaxInt64
 	file    bool  // a footer ends the stream
 	current *ipc.Message
@@ -214,11 +213,11 @@ func (m *Messages) begin() error {
 		m.err = err
 	case n == 0:
 		m.err = fmt.Errorf("%s: the file is empty: write it again", m.src.Path)
-	case source.HasPrefix(head[:], ArrowMagic):
+	case column.HasPrefix(head[:], ArrowMagic):
 		m.file = true
-	case source.HasPrefix(head[:n], "FEA1"):
+	case column.HasPrefix(head[:n], "FEA1"):
 		m.err = fmt.Errorf("%s: Feather of version 1 can't be read: write it as version 2, or as Parquet", m.src.Path)
-	case !source.HasPrefix(head[:n], ArrowContinuation):
+	case !column.HasPrefix(head[:n], ArrowContinuation):
 		m.err = fmt.Errorf("%s: neither an Arrow IPC file nor a stream: check the file", m.src.Path)
 	default:
 		m.src.R = io.MultiReader(bytes.NewReader(head[:n]), m.src.R)

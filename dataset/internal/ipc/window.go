@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/google/flatbuffers/go"
+	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 
 	"halfspace/dataset/internal/column"

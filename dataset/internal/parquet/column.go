@@ -17,7 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
@@ -114,7 +114,7 @@ func advised(ctx context.Context, err error) error {
 		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
 		said := column.ReadError(file)
-		if errors.As(said, new(*blob.Error)) {
+		if errors.As(said, new(*files.StoreError)) {
 			return said
 		}
 		return fmt.Errorf("the file %w", said)

@@ -15,7 +15,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // Metadata is the metadata of a Parquet file while the file is open.
@@ -30,7 +30,7 @@ type Metadata struct {
 // WithMetadata returns an error in both cases.
 func WithMetadata(path string, f func(*Metadata) error) error {
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := blob.Stat(path)
+	info, err := files.Stat(path)
 	if err != nil {
 		return column.PathError(path, err)
 	}

@@ -16,7 +16,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -80,8 +80,8 @@ func Open(ctx context.Context, paths []string, req column.Request, p column.Pool
 	if err != nil {
 		return nil, err
 	}
-	if blob.Scheme(paths[0]) != "" {
-		p = column.NewPool(max(cap(p), blob.Requests))
+	if files.Scheme(paths[0]) != "" {
+		p = column.NewPool(max(cap(p), files.Requests))
 	}
 	err = p.Each(ctx, len(paths)-1, func(i int) error {
 		return WithMetadata(paths[i+1], func(m *Metadata) error {

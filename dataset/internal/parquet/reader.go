@@ -12,7 +12,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // decoded is a batch or an error.
@@ -69,7 +69,7 @@ func (o *openFile) get(f *File) (column.File, error) {
 		}
 		o.file, o.src = f, src
 	}
-	return o.src, column.Unchanged(f.path, blob.Current(f.path, o.src), f.Info)
+	return o.src, column.Unchanged(f.path, files.Current(f.path, o.src), f.Info)
 }
 
 func (o *openFile) close() {

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -28,7 +27,7 @@ var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // IsUTF16 returns true if text begins with a byte order mark of UTF-16.
 func IsUTF16(b []byte) bool {
-	return source.HasPrefix(b, "\xff\xfe") || source.HasPrefix(b, "\xfe\xff")
+	return column.HasPrefix(b, "\xff\xfe") || column.HasPrefix(b, "\xfe\xff")
 }
 
 // A Chunk is whole records of a text file.
@@ -66,7 +65,7 @@ type chunker struct {
 	end    bool
 }
 
-func newChunker(r *source.SourceReader, at Breaks, size int, spare *sync.Pool) *chunker {
+func newChunker(r *column.SourceReader, at Breaks, size int, spare *sync.Pool) *chunker {
 	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
@@ -89,7 +88,7 @@ func (c *chunker) next() (Chunk, error) {
 	for {
 		n, err := c.read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		short := errors.Is(err, source.ErrCutShort)
+		short := errors.Is(err, column.ErrCutShort)
 		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return Chunk{}, err
 		}
@@ -206,7 +205,7 @@ func cutCommented(text, quote []byte) (end int) {
 
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
 // pool spare unless it is nil. breaks and parse get the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*source.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+func Chunks(sources []*column.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
 			for c, err := range ChunksOf(s, breaks(i), size, spare) {
@@ -248,7 +247,7 @@ func recoveredJob(j column.Job, path string, line int64) column.Job {
 }
 
 // ChunksOf yields the chunks of a source, then the error if there is one.
-func ChunksOf(s *source.Source, at Breaks, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
+func ChunksOf(s *column.Source, at Breaks, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		r, err := s.Open()
 		if err != nil {

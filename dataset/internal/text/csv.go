@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 )
 
 // Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
@@ -29,7 +28,7 @@ const (
 
 // CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
-	sources  []*source.Source
+	sources  []*column.Source
 	Files    []CsvFile
 	sel      *column.Chosen
 	None     bool          // there are no rows, only a header
@@ -50,7 +49,7 @@ type CsvFile struct {
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
-func OpenCSV(ctx context.Context, sources []*source.Source, req column.Request, opt Options, p column.Pool) (*CSV, error) {
+func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*CSV, error) {
 	in := &CSV{sources: sources, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
 	files, first, err := Dialects(ctx, sources, opt)
@@ -90,7 +89,7 @@ func OpenCSV(ctx context.Context, sources []*source.Source, req column.Request, 
 }
 
 // Dialects detects the dialect of each file. It also returns the first rows of the first file.
-func Dialects(ctx context.Context, sources []*source.Source, text Options) (files []CsvFile, first firstRows, err error) {
+func Dialects(ctx context.Context, sources []*column.Source, text Options) (files []CsvFile, first firstRows, err error) {
 	for i, s := range sources {
 		if err := ctx.Err(); err != nil {
 			return nil, first, err
@@ -128,7 +127,7 @@ type firstRows struct {
 }
 
 // headOf returns the first chunk of a source, and true if that is the whole source.
-func headOf(s *source.Source, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
+func headOf(s *column.Source, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
 	r, err := s.Open()
 	if err != nil {
 		return c, false, err
@@ -218,7 +217,7 @@ func (in *CSV) Only(columns []int) *CSV {
 func (in *CSV) LabelOnly() column.Input { return in }
 
 // Name returns the name of all sources together, for messages.
-func (in *CSV) Name() string { return source.NameOf(in.sources) }
+func (in *CSV) Name() string { return column.NameOf(in.sources) }
 
 // Total returns -1: the number of rows is unknown until all are read.
 func (in *CSV) Total() int64 { return -1 }
@@ -227,7 +226,7 @@ func (in *CSV) Total() int64 { return -1 }
 func (in *CSV) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *CSV) LastPass() { source.LastPass(in.sources) }
+func (in *CSV) LastPass() { column.LastPass(in.sources) }
 
 // Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {

@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -32,7 +31,7 @@ type keys struct {
 const mostFurther = 1000
 
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
-func OpenJSON(ctx context.Context, sources []*source.Source, req column.Request, p column.Pool) (*CSV, error) {
+func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request, p column.Pool) (*CSV, error) {
 	first, all, err := headOf(sources[0], SampleBytes, Breaks{}, func([]byte) bool { return true })
 	if err != nil {
 		return nil, err

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unsafe"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 )
 
 // tens are the powers of ten that float64 holds exactly.
@@ -130,12 +130,12 @@ func isRounded(text []byte, v float64) bool {
 
 var errNoNumber = errors.New("is not a number")
 
-// parseNumber parses all of text as a number of package decimal.
+// parseNumber parses all of text as humanize.ParseNumber does.
 func parseNumber(text []byte) (float64, error) {
 	if v, n := parseDecimal(text); n > 0 && n == len(text) {
 		return v, nil
 	}
-	v, err := decimal.Parse(unsafe.String(unsafe.SliceData(text), len(text)))
+	v, err := humanize.ParseNumber(unsafe.String(unsafe.SliceData(text), len(text)))
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return 0, errors.New("is too large for float64")

@@ -20,8 +20,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
-	"halfspace/internal/decimal"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -88,7 +86,7 @@ func checkNumber(t *testing.T, text string) {
 	t.Helper()
 	got, err := parseNumber([]byte(text))
 	want, wantErr := strconv.ParseFloat(text, 64)
-	if !decimal.IsNumber(text) {
+	if !require.IsNumber(text) {
 		wantErr = strconv.ErrSyntax
 	}
 	if (err == nil) != (wantErr == nil) || err == nil && math.Float64bits(got) != math.Float64bits(want) {
@@ -109,7 +107,7 @@ func TestNumbers(t *testing.T) {
 	if require.Small() {
 		n = 20_000
 	}
-	for text := range decimal.Texts(2, n/2) {
+	for text := range require.Texts(2, n/2) {
 		checkNumber(t, text)
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -204,8 +202,8 @@ func TestEnds(t *testing.T) {
 func TestWideLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.svm")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
-	src := require.Value(source.NewSource(t.Context(), path, nil, 0))(t)
-	in := &Svmlight{sources: []*source.Source{src}}
+	src := require.Value(column.NewSource(t.Context(), path, nil, 0))(t)
+	in := &Svmlight{sources: []*column.Source{src}}
 	chosen := &column.Chosen{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
 	for i := range chosen.Columns {
 		chosen.Columns[i].Index = i

@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -31,7 +30,7 @@ const (
 
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
-	sources  []*source.Source
+	sources  []*column.Source
 	sel      *column.Chosen
 	rows     int64     // number of rows; -1: not counted
 	pairs    int64     // upper bound of the number of pairs; -1: not counted
@@ -53,7 +52,7 @@ type Svmlight struct {
 }
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
-func OpenSvmlight(ctx context.Context, sources []*source.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
+func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
 	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	var seen extent
 	if !in.fewer || req.Count {
@@ -151,7 +150,7 @@ func (in *Svmlight) at(index int) int32 {
 }
 
 // Name returns the name of all sources together, for messages.
-func (in *Svmlight) Name() string { return source.NameOf(in.sources) }
+func (in *Svmlight) Name() string { return column.NameOf(in.sources) }
 
 // Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
@@ -166,7 +165,7 @@ func (in *Svmlight) Most() int64 { return in.rows }
 func (in *Svmlight) Chosen() *column.Chosen { return in.sel }
 
 // LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *Svmlight) LastPass() { source.LastPass(in.sources) }
+func (in *Svmlight) LastPass() { column.LastPass(in.sources) }
 
 // Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {

@@ -17,7 +17,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -491,7 +491,7 @@ func (c *condition) numbers(a arrow.Array, holds func(int) bool) (func(i int) bo
 			return func(i int) bool { return holds(cmp.Compare(values(i), w)) }, nil
 		}
 	}
-	want, err := decimal.Parse(c.value.text)
+	want, err := humanize.ParseNumber(c.value.text)
 	if err != nil {
 		return nil, fmt.Errorf("%s is no number that float64 can hold", c.value)
 	}

@@ -15,17 +15,34 @@ import (
 
 // CSV writes a header, then a line for each row. A float has the shortest form that parses back to the same value. A
 // null is an empty field. Text is in quotes if necessary, and always if it would be read as a null.
-type CSV struct {
+type CSV struct{ lines }
+
+// lines writes lines of text, about flushBytes at a time.
+type lines struct {
 	out io.Writer
 	buf []byte
 }
 
-// csvFlush is the approximate number of bytes of lines that are written at a time.
-const csvFlush = 64 << 10
+const flushBytes = 64 << 10
+
+// end ends a line.
+func (l *lines) end() error {
+	if l.buf = append(l.buf, '\n'); len(l.buf) < flushBytes {
+		return nil
+	}
+	return l.Finish()
+}
+
+// Finish writes the lines that are still in memory. More lines may follow.
+func (l *lines) Finish() error {
+	_, err := l.out.Write(l.buf)
+	l.buf = l.buf[:0]
+	return err
+}
 
 // NewCSV begins a CSV file with the given schema.
 func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
-	e := &CSV{out: out}
+	e := &CSV{lines{out: out}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
 			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))
@@ -56,21 +73,11 @@ func (e *CSV) Write(rec arrow.Record) error {
 				e.buf = append(e.buf, `""`...) // readers skip an empty line
 			}
 		}
-		e.buf = append(e.buf, '\n')
-		if len(e.buf) >= csvFlush {
-			if err := e.Finish(); err != nil {
-				return err
-			}
+		if err := e.end(); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// Finish writes the lines that are still in memory. More lines may follow.
-func (e *CSV) Finish() error {
-	_, err := e.out.Write(e.buf)
-	e.buf = e.buf[:0]
-	return err
 }
 
 // A cell appends value i of a column to buf.

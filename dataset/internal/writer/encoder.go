@@ -2,7 +2,15 @@
 package writer
 
 import (
+	"errors"
+	"io"
+	"math"
+	"sort"
+
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+
+	"halfspace/dataset/internal/column"
 )
 
 // GroupBytes is the largest number of bytes of values in a row group or an Arrow record.
@@ -13,4 +21,88 @@ const GroupBytes = 64 << 20
 type Encoder interface {
 	Write(rec arrow.Record) error
 	Finish() error
+}
+
+// A grouping cuts rows into groups of at most maxRows rows and MaxBytes bytes, but of at least one row. The cuts
+// depend only on the rows, not on the records in which they come.
+type grouping struct {
+	maxRows, MaxBytes int64
+	rows, bytes       int64 // rows and bytes of the group that is being filled
+}
+
+// cut divides rec into parts that each belong to one group, and calls write with each part. first is true if the part
+// begins a group.
+func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first bool) error) error {
+	size := recordSizes(rec)
+	for lo, all := int64(0), rec.NumRows(); lo < all; {
+		most := min(all-lo, g.maxRows-g.rows)
+		n := int64(sort.Search(int(most), func(i int) bool { return g.bytes+size(int(lo), int(lo)+i+1) > g.MaxBytes }))
+		if n == 0 && g.rows > 0 { // the group is full
+			g.rows, g.bytes = 0, 0
+			continue
+		}
+		n = max(1, n)
+		part := rec.NewSlice(lo, lo+n)
+		err := write(part, g.rows == 0)
+		part.Release()
+		if err != nil {
+			return err
+		}
+		g.rows, g.bytes, lo = g.rows+n, g.bytes+size(int(lo), int(lo+n)), lo+n
+	}
+	return nil
+}
+
+// recordSizes returns the function that computes the sizes of a record's rows.
+func recordSizes(rec arrow.Record) column.SizeOfRows {
+	sizes := make([]column.SizeOfRows, rec.NumCols())
+	for i, col := range rec.Columns() {
+		sizes[i] = column.RowSizes(col)
+	}
+	return func(lo, hi int) (bytes int64) {
+		for _, of := range sizes {
+			bytes += of(lo, hi)
+		}
+		return bytes
+	}
+}
+
+// IPC writes an Arrow IPC file.
+type IPC struct {
+	file     *ipc.FileWriter
+	MaxBytes int64 // maximum bytes of a record
+}
+
+// NewIPC begins an Arrow IPC file with the given schema.
+func NewIPC(out io.Writer, schema *arrow.Schema) (Encoder, error) {
+	w, err := ipc.NewFileWriter(&Counted{Writer: out}, ipc.WithSchema(schema))
+	return IPC{w, GroupBytes}, err
+}
+
+func (e IPC) Write(rec arrow.Record) error {
+	records := grouping{maxRows: math.MaxInt32, MaxBytes: e.MaxBytes}
+	return records.cut(rec, func(part arrow.Record, _ bool) error { return e.file.Write(part) })
+}
+
+func (e IPC) Finish() error { return e.file.Close() }
+
+// Counted is a writer that counts its bytes. Arrow requests the count by a Seek of 0 bytes.
+type Counted struct {
+	io.Writer
+	n int64
+}
+
+// Write writes p and counts its bytes.
+func (c *Counted) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// Seek returns the number of bytes written. It returns an error for every other position.
+func (c *Counted) Seek(offset int64, whence int) (int64, error) {
+	if offset != 0 || whence != io.SeekCurrent {
+		return 0, errors.New("this file can't be written out of order")
+	}
+	return c.n, nil
 }

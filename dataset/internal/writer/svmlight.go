@@ -16,8 +16,7 @@ import (
 // If the names of all feature columns are f and a number, the number is the index. Otherwise the columns are numbered
 // from 1.
 type svmlightEncoder struct {
-	out     io.Writer
-	buf     []byte
+	lines
 	label   int
 	order   []int // the feature columns, by ascending index
 	indices []int // the index of each column in order
@@ -29,7 +28,7 @@ func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, er
 	if label == "" {
 		label = column.SvmlightLabel
 	}
-	e := &svmlightEncoder{out: out, label: -1}
+	e := &svmlightEncoder{lines: lines{out: out}, label: -1}
 	for i, f := range schema.Fields() {
 		switch {
 		case !Numeric(f.Type) && f.Name == label:
@@ -101,11 +100,8 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 				e.buf = cells[i](e.buf, r)
 			}
 		}
-		e.buf = append(e.buf, '\n')
-		if len(e.buf) >= csvFlush {
-			if err := e.Finish(); err != nil {
-				return err
-			}
+		if err := e.end(); err != nil {
+			return err
 		}
 	}
 	e.row += rec.NumRows()
@@ -120,13 +116,6 @@ func (e *svmlightEncoder) null(rec arrow.Record, col int) error {
 	}
 	return fmt.Errorf("column %q, row %d: null, which svmlight can't hold: fill the value in, or leave the column out",
 		rec.ColumnName(col), e.row+int64(r))
-}
-
-// Finish writes the lines that are still in memory.
-func (e *svmlightEncoder) Finish() error {
-	_, err := e.out.Write(e.buf)
-	e.buf = e.buf[:0]
-	return err
 }
 
 // numberCell is cellOf for numbers. It writes booleans as 0 and 1.

@@ -15,8 +15,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/blob"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 )
 
@@ -126,7 +126,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 // atOnce calls do for each number below n, for several at once. It returns the errors of the calls, and the error of ctx.
 func atOnce(ctx context.Context, n int, do func(i int) error) ([]error, error) {
 	errs := make([]error, n)
-	return errs, parallel.For(ctx, blob.Requests, n, func(_, i int) { errs[i] = do(i) })
+	return errs, parallel.For(ctx, files.Requests, n, func(_, i int) { errs[i] = do(i) })
 }
 
 // compute returns the results of all pieces of a pass.

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 
 	"halfspace/cmd/halfspace-beam/internal/objects"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // A folder is where the processes of a training leave files for each other. Each training has a folder of its own.
@@ -43,7 +43,7 @@ func newFolder(in string) (*folder, error) {
 }
 
 // remote tells whether a path is a URL.
-func remote(path string) bool { return blob.Scheme(path) != "" }
+func remote(path string) bool { return files.Scheme(path) != "" }
 
 // path returns the path of a file of the folder.
 func (f *folder) path(name string) string { return f.root + "/" + name }

@@ -13,9 +13,9 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/halfspace-beam/internal/objects"
 	"halfspace/dataset"
-	"halfspace/internal/blob"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"
+	"halfspace/internal/files"
 	"halfspace/internal/memory"
 	"halfspace/schema"
 )
@@ -165,7 +165,7 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 
 // localSources returns the local files among paths as they are now. The versions of objects are in the options of an order.
 func localSources(paths []string) ([]cache.Source, error) {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return blob.Scheme(p) != "" })
+	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return files.Scheme(p) != "" })
 	if len(paths) == 0 {
 		return nil, nil
 	}
@@ -179,7 +179,7 @@ func localSources(paths []string) ([]cache.Source, error) {
 func marksOf(paths []string) ([]string, error) {
 	marks := make([]string, len(paths))
 	for i, path := range paths {
-		if blob.Scheme(path) != "" {
+		if files.Scheme(path) != "" {
 			continue
 		}
 		var err error

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"halfspace/internal/blob"
 	"halfspace/internal/files"
 )
 
@@ -60,7 +59,7 @@ func (c *copies) open(url string, i info, fetch fetcher) *partial {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.objects[url]
-	if p == nil || !blob.Same(p.info, i) {
+	if p == nil || !files.Same(p.info, i) {
 		if p != nil {
 			p.dropped = true
 			p.release()
@@ -231,7 +230,7 @@ func (p *partial) fill(ctx context.Context, slot, number, first, beyond int64) e
 		if got > 0 {
 			try = 0
 		}
-		if !begun || try == tries || errors.As(err, new(*blob.Error)) { // the library has tried often enough to begin
+		if !begun || try == tries || errors.As(err, new(*files.StoreError)) { // the library has tried often enough to begin
 			return explain(ctx, p.info.url, err)
 		}
 		select {
@@ -292,5 +291,5 @@ func unkept(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &blob.Error{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to another folder", files.TempDir(), err), Err: err}
+	return &files.StoreError{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to another folder", files.TempDir(), err), Err: err}
 }

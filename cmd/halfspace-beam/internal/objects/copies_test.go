@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // A served is an object in memory, which counts how often each block is fetched.
@@ -58,7 +58,7 @@ func newServed(size int, seed uint64) *served {
 }
 
 func (s *served) info(version string) info {
-	return info{"s3://b/x", int64(len(s.text)), time.Unix(1, 0), blob.Version(version)}
+	return info{"s3://b/x", int64(len(s.text)), time.Unix(1, 0), files.Version(version)}
 }
 
 func newCopies() *copies { return &copies{objects: map[string]*partial{}} }

@@ -20,7 +20,7 @@ import (
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 
-	store "halfspace/internal/blob"
+	store "halfspace/internal/files"
 )
 
 // A provider is a service that has buckets.
@@ -76,7 +76,7 @@ func (i info) Sys() any           { return i.version }
 func (s *service) bucket(url string) (b *blob.Bucket, key string, err error) {
 	name, key, _ := strings.Cut(strings.TrimPrefix(url, s.scheme+"://"), "/")
 	if name == "" || strings.ContainsAny(name, "*?[") {
-		return nil, "", &store.Error{Text: fmt.Sprintf("name a bucket, as in %s://BUCKET/FOLDER", s.scheme)}
+		return nil, "", &store.StoreError{Text: fmt.Sprintf("name a bucket, as in %s://BUCKET/FOLDER", s.scheme)}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *service) stat(url string) (i info, err error) {
 }
 
 // Open opens the current version of an object, or the one that seen describes.
-func (s *service) Open(url string, seen fs.FileInfo) (_ store.File, err error) {
+func (s *service) Open(url string, seen fs.FileInfo) (_ store.Readable, err error) {
 	i, is := seen.(info)
 	if !is {
 		if i, err = s.stat(url); err != nil {
@@ -281,24 +281,24 @@ func failed(ctx context.Context, url string, err error) error {
 	return fmt.Errorf("%s: %w", url, explain(ctx, url, err))
 }
 
-var errChanged = &store.Error{Text: "the object changed while it was read: try again"}
+var errChanged = &store.StoreError{Text: "the object changed while it was read: try again"}
 
 func notExist(url string) error { return &fs.PathError{Op: "open", Path: url, Err: fs.ErrNotExist} }
 
 // explain returns an error of a service in words for the user.
 func explain(ctx context.Context, url string, err error) error {
-	var said *store.Error
+	var said *store.StoreError
 	switch code := gcerrors.Code(err); {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &said):
 		return said
 	case code == gcerrors.PermissionDenied || denied(err):
-		return &store.Error{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md", brief(err)), Err: err}
+		return &store.StoreError{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md", brief(err)), Err: err}
 	case code == gcerrors.NotFound:
 		return notExist(url)
 	}
-	return &store.Error{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the region and the credentials", brief(err)), Err: err}
+	return &store.StoreError{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the region and the credentials", brief(err)), Err: err}
 }
 
 // brief returns the text of an error in part of a line.

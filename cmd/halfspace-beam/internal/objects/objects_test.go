@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"halfspace/cmd/halfspace-beam/internal/objects/servers"
-	"halfspace/internal/blob"
+	"halfspace/internal/files"
 )
 
 // each runs a test with a server of each service.
@@ -45,11 +45,11 @@ func TestServices(t *testing.T) {
 			put(t, root+name, text)
 		}
 		delete(texts, "d/")
-		all, err := services[blob.Scheme(root)].List(root)
+		all, err := services[files.Scheme(root)].List(root)
 		if names := slices.Sorted(maps.Keys(texts)); err != nil || strings.Join(all, ",") != root+strings.Join(names, ","+root) {
 			t.Errorf("List: %q, error %v", all, err)
 		}
-		f, err := blob.Open(root + "d/a b+c%?.parquet")
+		f, err := files.Open(root + "d/a b+c%?.parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestServices(t *testing.T) {
 			t.Errorf("%d bytes, error %v", len(got), err)
 		}
 		sent := s.Sent.Load()
-		again, err := blob.Open(root + "d/a b+c%?.parquet")
+		again, err := files.Open(root + "d/a b+c%?.parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestServices(t *testing.T) {
 		}
 		again.Close()
 		for _, url := range []string{root + "absent", strings.Replace(root, servers.Bucket, "absent", 1) + "x", root, root + "d"} {
-			if _, err := blob.Open(url); !errors.Is(err, fs.ErrNotExist) {
+			if _, err := files.Open(url); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: error %v", url, err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestServices(t *testing.T) {
 		if err := RemoveAll(context.Background(), root+"d"); err != nil {
 			t.Error(err)
 		}
-		if all, err := services[blob.Scheme(root)].List(root); err != nil || !slices.Equal(all, []string{root + "d2"}) {
+		if all, err := services[files.Scheme(root)].List(root); err != nil || !slices.Equal(all, []string{root + "d2"}) {
 			t.Errorf("after RemoveAll: %q, error %v", all, err)
 		}
 	})
@@ -93,7 +93,7 @@ func TestServicesChanged(t *testing.T) {
 	each(t, func(t *testing.T, _ *servers.Server, root string) {
 		old, now := newServed(3*windowBytes, 1).text, newServed(3*windowBytes, 2).text
 		put(t, root+"x", old)
-		f, err := blob.Open(root + "x")
+		f, err := files.Open(root + "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,10 +110,10 @@ func TestServicesChanged(t *testing.T) {
 			t.Errorf("a block that wasn't there: error %v", err)
 		}
 		seen, _ := f.Stat()
-		if info, err := blob.Stat(root + "x"); err != nil || blob.Same(info, seen) || info.Size() != seen.Size() {
+		if info, err := files.Stat(root + "x"); err != nil || files.Same(info, seen) || info.Size() != seen.Size() {
 			t.Errorf("%+v is %+v, error %v", info, seen, err)
 		}
-		g, err := blob.Open(root + "x")
+		g, err := files.Open(root + "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestServicesFail(t *testing.T) {
 		want := newServed(2*windowBytes, 3).text
 		put(t, root+"x", want)
 		s.Fail.Store(4)
-		f, err := blob.Open(root + "x")
+		f, err := files.Open(root + "x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestPutFails(t *testing.T) {
 		if err := Put(context.Background(), root+"x", bad); err == nil {
 			t.Error("no error")
 		}
-		if _, err := blob.Stat(root + "x"); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := files.Stat(root + "x"); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("the object is there, error %v", err)
 		}
 	})
@@ -181,7 +181,7 @@ func TestNoServer(t *testing.T) {
 	for endpoint, want := range map[string]string{"http://localhost:1": "no server listens at AWS_ENDPOINT_URL=http://localhost:1 ", "http://:80": "set it to http://HOST:PORT"} {
 		t.Setenv("AWS_ENDPOINT_URL", endpoint)
 		Use(context.Background())
-		if _, err := blob.Stat("s3://" + servers.Bucket + "/x"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := files.Stat("s3://" + servers.Bucket + "/x"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}

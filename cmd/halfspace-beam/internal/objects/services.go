@@ -23,7 +23,7 @@ import (
 	"gocloud.dev/gcp"
 	"google.golang.org/api/googleapi"
 
-	store "halfspace/internal/blob"
+	store "halfspace/internal/files"
 )
 
 // google is Google Cloud Storage. Without default credentials it is asked as anybody, for public buckets.
@@ -81,7 +81,7 @@ var amazon = &provider{
 			o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired, aws.ResponseChecksumValidationWhenRequired
 		})
 		if client.Options().Region == "" {
-			return nil, &store.Error{Text: "the region of the bucket isn't known: set AWS_REGION, or AWS_ENDPOINT_URL for a server of your own"}
+			return nil, &store.StoreError{Text: "the region of the bucket isn't known: set AWS_REGION, or AWS_ENDPOINT_URL for a server of your own"}
 		}
 		if endpoint := client.Options().BaseEndpoint; endpoint != nil {
 			if err := listens(ctx, *endpoint); err != nil {
@@ -110,7 +110,7 @@ var amazon = &provider{
 func listens(ctx context.Context, endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
-		return &store.Error{Text: fmt.Sprintf("AWS_ENDPOINT_URL is %q: set it to http://HOST:PORT", endpoint)}
+		return &store.StoreError{Text: fmt.Sprintf("AWS_ENDPOINT_URL is %q: set it to http://HOST:PORT", endpoint)}
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err != nil || proxy != nil {
 		return nil
@@ -120,7 +120,7 @@ func listens(ctx context.Context, endpoint string) error {
 	if err == nil {
 		return c.Close()
 	}
-	return &store.Error{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or set the address of another", endpoint, brief(err)), Err: err}
+	return &store.StoreError{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or set the address of another", endpoint, brief(err)), Err: err}
 }
 
 // again makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them

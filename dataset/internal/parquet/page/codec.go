@@ -65,38 +65,35 @@ func (c Codec) decompress(pool *Pool, src []byte, size int) (*Buffer, error) {
 	case Zstd:
 		return unzstd(pool, src, size)
 	case Gzip:
-		r, _ := gzips.Get().(*gzip.Reader)
-		if r == nil {
-			r = new(gzip.Reader)
-		}
-		if err := r.Reset(bytes.NewReader(src)); err != nil {
-			return nil, err
-		}
-		out, err := readExactly(pool, r, len(src), size)
-		if err == nil {
-			gzips.Put(r)
-		}
-		return out, err
+		return decodeStream(pool, &gzips, src, size)
 	case Brotli:
-		r, _ := brotlis.Get().(*brotli.Reader)
-		if r == nil {
-			r = new(brotli.Reader)
-		}
-		if err := r.Reset(bytes.NewReader(src)); err != nil {
-			return nil, err
-		}
-		out, err := readExactly(pool, r, len(src), size)
-		if err == nil {
-			brotlis.Put(r)
-		}
-		return out, err
+		return decodeStream(pool, &brotlis, src, size)
 	}
 	return nil, Unsupported(fmt.Sprintf("compression %d can't be read: write the file with snappy, zstd or gzip", c))
 }
 
 // gzips and brotlis keep readers that reached the end of their stream. Other readers aren't reused: a Brotli reader
 // that stopped in the middle carries state into the next stream, even after Reset.
-var gzips, brotlis sync.Pool
+var (
+	gzips   = sync.Pool{New: func() any { return new(gzip.Reader) }}
+	brotlis = sync.Pool{New: func() any { return new(brotli.Reader) }}
+)
+
+// decodeStream decodes by a reader of the given pool.
+func decodeStream(pool *Pool, readers *sync.Pool, src []byte, size int) (*Buffer, error) {
+	r := readers.Get().(interface {
+		io.Reader
+		Reset(src io.Reader) error
+	})
+	if err := r.Reset(bytes.NewReader(src)); err != nil {
+		return nil, err
+	}
+	out, err := readExactly(pool, r, len(src), size)
+	if err == nil {
+		readers.Put(r)
+	}
+	return out, err
+}
 
 // decodeBlock decodes into a buffer of size bytes. ratio is the largest number of bytes that the format can make from
 // a byte; decodeBlock returns an error if size claims more.

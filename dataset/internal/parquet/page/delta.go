@@ -145,6 +145,16 @@ type lengths struct {
 	have    []uint64
 }
 
+// newLengths reads the header of at most n lengths. It returns the bytes after the lengths too.
+func newLengths(data []byte, n int) (lengths, []byte, error) {
+	d, err := newDeltas(data, n)
+	if err != nil {
+		return lengths{}, nil, err
+	}
+	rest, err := d.end()
+	return lengths{deltas: d}, rest, err
+}
+
 // next returns the next length. It returns an error if the length is greater than most.
 func (l *lengths) next(most int) (int, error) {
 	if len(l.have) == 0 {

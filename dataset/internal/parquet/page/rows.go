@@ -379,3 +379,127 @@ func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (mor
 	}
 	return true, nil
 }
+
+// A bitmap has a bit for each value: 1 if the value isn't null. It has memory only after the first null.
+type bitmap struct {
+	pool  *Pool
+	buf   *Buffer
+	nulls int
+}
+
+// add adds k values, nulls of which are null, after the first at values. If 0 < nulls < k, defs has their definition
+// levels, and a value isn't null if its level is most.
+func (b *bitmap) add(at, k, nulls int, defs []uint32, most uint32) {
+	if b.buf == nil && nulls == 0 || k == 0 {
+		return
+	}
+	if bytes := (at + k + 7) / 8; b.buf == nil || bytes > len(b.buf.Bytes) {
+		first := b.buf == nil
+		b.buf = b.pool.grow(b.buf, (at+7)/8, 2*bytes)
+		clear(b.buf.Bytes[(at+7)/8:])
+		if first {
+			clear(b.buf.Bytes)
+			b.set(0, at)
+		}
+	}
+	switch b.nulls += nulls; nulls {
+	case 0:
+		b.set(at, at+k)
+	case k:
+	default:
+		for i, d := range defs[:k] {
+			if d == most {
+				b.buf.Bytes[(at+i)/8] |= 1 << ((at + i) % 8)
+			}
+		}
+	}
+}
+
+// set sets the bits from lo up to, but not including, hi.
+func (b *bitmap) set(lo, hi int) {
+	for ; lo < hi && lo%8 != 0; lo++ {
+		b.buf.Bytes[lo/8] |= 1 << (lo % 8)
+	}
+	for ; lo+8 <= hi; lo += 8 {
+		b.buf.Bytes[lo/8] = 0xff
+	}
+	for ; lo < hi; lo++ {
+		b.buf.Bytes[lo/8] |= 1 << (lo % 8)
+	}
+}
+
+// skipRows is the number of values that are decoded at a time if values can't be skipped without decoding.
+const skipRows = 4096
+
+// Skip skips the next n rows; there must be more rows after them. For a page that has only skipped rows, it reads
+// only the header.
+func (r *Reader) Skip(ctx context.Context, n int64) error {
+	for n > 0 {
+		before := r.rows
+		if err := r.skip(ctx, n); err != nil {
+			return r.inPage(err)
+		}
+		n -= r.rows - before
+	}
+	return nil
+}
+
+// skip skips up to n rows, at least one.
+func (r *Reader) skip(ctx context.Context, n int64) error {
+	if r.c.ListDef > 0 || r.c.width() == 0 {
+		if r.c.ListDef == 0 && r.left == 0 {
+			return r.skipPages(ctx, n)
+		}
+		v, err := r.Read(ctx, int(min(n, skipRows)))
+		v.Release()
+		return err
+	}
+	if r.left == 0 {
+		return r.skipPages(ctx, n)
+	}
+	k, nulls, err := r.defined(int(min(n, int64(r.left))))
+	if err == nil && nulls < k {
+		err = r.open()
+	}
+	if err != nil {
+		return err
+	}
+	r.rows += int64(k)
+	size := (k - nulls) * r.c.width()
+	switch d := r.fixed.(type) {
+	case *plainFile:
+		if d.at += int64(size); d.at > d.end {
+			err = errShort
+		}
+	case *plainFixed:
+		if d.at += size; d.at > len(d.data.Bytes) {
+			err = errShort
+		}
+	default:
+		err = r.discard(k - nulls)
+	}
+	return err
+}
+
+// skipPages makes the first page with more than the next n rows the current page, and skips the pages before it.
+func (r *Reader) skipPages(ctx context.Context, n int64) error {
+	r.skipping = n
+	err := r.nextPage(ctx)
+	r.skipping = 0
+	return err
+}
+
+// discard decodes n values and drops them.
+func (r *Reader) discard(n int) error {
+	w := r.width()
+	buf := r.pool.Get(min(n, skipRows) * w)
+	defer buf.Release()
+	for n > 0 {
+		k := min(n, skipRows)
+		if err := r.fixed.fixed(buf.Bytes, k); err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}

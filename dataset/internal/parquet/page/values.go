@@ -163,12 +163,8 @@ type deltaLengths struct {
 }
 
 func newDeltaLengths(data []byte, n int) (*deltaLengths, error) {
-	d, err := newDeltas(data, n)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := d.end()
-	return &deltaLengths{lengths{deltas: d}, rest}, err
+	l, rest, err := newLengths(data, n)
+	return &deltaLengths{l, rest}, err
 }
 
 func (d *deltaLengths) bytes(t *text, ends []int32) error {
@@ -197,16 +193,12 @@ type deltaBytes struct {
 }
 
 func newDeltaBytes(data []byte, n int, last []byte) (*deltaBytes, error) {
-	d, err := newDeltas(data, n)
-	if err != nil {
-		return nil, err
-	}
-	rest, err := d.end()
+	prefixes, rest, err := newLengths(data, n)
 	if err != nil {
 		return nil, err
 	}
 	suffixes, err := newDeltaLengths(rest, n)
-	return &deltaBytes{lengths{deltas: d}, suffixes, last}, err
+	return &deltaBytes{prefixes, suffixes, last}, err
 }
 
 // next decodes the next value.

@@ -1,5 +1,4 @@
-// Package preprocess makes the features of a model from the numbers of a row.
-package preprocess
+package stats
 
 import (
 	"slices"
@@ -13,8 +12,8 @@ type Maker struct {
 	center, scale []float64 // nil: features aren't standardized
 }
 
-// New returns the Maker for the features of a spec.
-func New(spec *schema.Spec) *Maker {
+// NewMaker returns the Maker for the features of a spec.
+func NewMaker(spec *schema.Spec) *Maker {
 	m := new(Maker)
 	p, n := spec.Preprocessing, spec.Width()
 	if p == nil {

@@ -1,4 +1,4 @@
-package decimal
+package require
 
 import (
 	"iter"
@@ -13,7 +13,7 @@ var grammar = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity))|(?i:nan))$`)
 })
 
-// IsNumber tells whether text is a number by the grammar of Parse. It is the oracle of tests.
+// IsNumber tells whether text is a number by the grammar of humanize.ParseNumber. It is the oracle of tests.
 func IsNumber(text string) bool { return grammar().MatchString(text) }
 
 // parts are characters and words that occur in numbers of Go and of other languages.

@@ -1,7 +1,4 @@
-// Package blob opens data files, local or in a store whose URL scheme a program has registered.
-//
-// The program halfspace registers none, so it links no store. halfspace-beam registers gs and s3.
-package blob
+package files
 
 import (
 	"fmt"
@@ -16,7 +13,7 @@ import (
 )
 
 // A File is an open file or object.
-type File interface {
+type Readable interface {
 	io.ReadCloser
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
@@ -27,7 +24,7 @@ type File interface {
 type Store interface {
 	// Open opens the current version of an object, or the version that seen, a result of Stat, describes. The file that
 	// it returns reads only that version. If the version is gone, Open or reading the file returns an error.
-	Open(url string, seen fs.FileInfo) (File, error)
+	Open(url string, seen fs.FileInfo) (Readable, error)
 	// Stat returns the size and the time of an object. Sys of the result is a Version.
 	Stat(url string) (fs.FileInfo, error)
 	// List returns the URLs of the objects that begin with a prefix, sorted.
@@ -38,16 +35,16 @@ type Store interface {
 type Version string
 
 // An Error describes a problem with an object, and gives advice to the user. Its text doesn't name the object.
-type Error struct {
+type StoreError struct {
 	Text string
 	Err  error // the cause, or nil
 }
 
-// Error returns the text.
-func (e *Error) Error() string { return e.Text }
+// StoreError returns the text.
+func (e *StoreError) Error() string { return e.Text }
 
 // Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *StoreError) Unwrap() error { return e.Err }
 
 // Requests is the number of requests to a store that run at once. A store takes about 50 ms to answer a request, much
 // longer than a core takes to read the answer.
@@ -55,8 +52,8 @@ const Requests = 32
 
 var stores = map[string]Store{}
 
-// Any tells whether any store is registered.
-func Any() bool { return len(stores) > 0 }
+// AnyStore tells whether any store is registered.
+func AnyStore() bool { return len(stores) > 0 }
 
 // Register makes s the store for URLs of a scheme, such as "gs". Programs call Register at their start, before any
 // goroutine opens files: the stores have no lock.
@@ -72,26 +69,26 @@ func Scheme(path string) string {
 	return ""
 }
 
-// Of returns the store of a path, or nil for a local file. If no store has the scheme, it returns an error with advice.
-func Of(path string) (Store, error) {
+// StoreOf returns the store of a path, or nil for a local file. If no store has the scheme, it returns an error with advice.
+func StoreOf(path string) (Store, error) {
 	scheme := Scheme(path)
 	switch s := stores[scheme]; {
 	case scheme == "" || s != nil:
 		return s, nil
 	case scheme == "file":
-		return nil, &Error{Text: "this is an address, not a path: leave out file://"}
-	case Any():
+		return nil, &StoreError{Text: "this is an address, not a path: leave out file://"}
+	case AnyStore():
 		known := strings.Join(slices.Sorted(maps.Keys(stores)), ":// and ")
-		return nil, &Error{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to a local folder", scheme, known)}
+		return nil, &StoreError{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to a local folder", scheme, known)}
 	case scheme == "gs" || scheme == "s3":
-		return nil, &Error{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
+		return nil, &StoreError{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
 	}
-	return nil, &Error{Text: "only local files are read: copy it here first"}
+	return nil, &StoreError{Text: "only local files are read: copy it here first"}
 }
 
 // Open opens a file or an object.
-func Open(path string) (File, error) {
-	s, err := Of(path)
+func Open(path string) (Readable, error) {
+	s, err := StoreOf(path)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +100,7 @@ func Open(path string) (File, error) {
 
 // Stat returns the size and the time of a file or an object.
 func Stat(path string) (fs.FileInfo, error) {
-	s, err := Of(path)
+	s, err := StoreOf(path)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +112,7 @@ func Stat(path string) (fs.FileInfo, error) {
 
 // Current returns a function that describes the file which is now at the path of an open file: another file may have
 // replaced it. For an object it describes the open version, since an open object reads a single version.
-func Current(path string, f File) func() (fs.FileInfo, error) {
+func Current(path string, f Readable) func() (fs.FileInfo, error) {
 	if Scheme(path) != "" {
 		return f.Stat
 	}

@@ -1,14 +1,11 @@
-// Package decimal reads numbers from text.
-//
-// All readers of files and all flags use its grammar. Texts and IsNumber are for their tests.
-package decimal
+package humanize
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Parse returns the number in text, rounded to the nearest float64. The case of letters doesn't matter. The grammar is
+// ParseNumber returns the number in text, rounded to the nearest float64. The case of letters doesn't matter. The grammar is
 //
 //	number  = [sign] decimal | [sign] ("inf" | "infinity") | "nan"
 //	decimal = (digits ["." [digits]] | "." digits) ["e" [sign] digits]
@@ -17,7 +14,9 @@ import (
 // Any other text is an error, also 1_000 and 0x1p3, which strconv.ParseFloat accepts. Errors are as from
 // strconv.ParseFloat: a *strconv.NumError with strconv.ErrSyntax, or with strconv.ErrRange for a number that float64
 // can't hold.
-func Parse(text string) (float64, error) {
+//
+// All readers of files and all flags use this grammar.
+func ParseNumber(text string) (float64, error) {
 	if strings.ContainsAny(text, "_xX") { // underscores between digits, and hexadecimal digits
 		return 0, &strconv.NumError{Func: "ParseFloat", Num: strings.Clone(text), Err: strconv.ErrSyntax}
 	}

@@ -1,7 +1,4 @@
-// Package source reads a file from its beginning.
-//
-// The file may be standard input, and may be compressed.
-package source
+package column
 
 import (
 	"archive/zip"
@@ -20,8 +17,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"halfspace/dataset/internal/column"
-	"halfspace/internal/blob"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
@@ -66,9 +61,9 @@ func NewSource(ctx context.Context, path string, end <-chan struct{}, limit int6
 		return &Source{Path: path, window: window, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
 	}
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := blob.Stat(path)
+	info, err := files.Stat(path)
 	if err != nil {
-		return nil, column.PathError(path, err)
+		return nil, PathError(path, err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
@@ -218,9 +213,9 @@ func (s *Source) Open() (*SourceReader, error) {
 	r := &SourceReader{Path: s.Path}
 	var raw io.Reader = &standardReader{StandardInput: s.Stdin}
 	if s.Stdin == nil {
-		f, err := column.Reopen(s.Path, s.Info)
+		f, err := Reopen(s.Path, s.Info)
 		if err != nil {
-			return nil, column.PathError(s.Path, err)
+			return nil, PathError(s.Path, err)
 		}
 		raw, r.file, r.info = f, f, s.Info
 		if err := r.Unchanged(); err != nil {
@@ -284,7 +279,7 @@ func (s *Source) Compressed() (bool, error) {
 // A SourceReader reads a source. io.EOF is the only error without the file's name.
 type SourceReader struct {
 	R           io.Reader
-	file        column.File // nil for standard input
+	file        File // nil for standard input
 	info        os.FileInfo
 	Path        string
 	Compression string // its name, or ""
@@ -308,14 +303,14 @@ func (r *SourceReader) Unchanged() error {
 	if r.file == nil {
 		return nil
 	}
-	return column.Unchanged(r.Path, r.file.Stat, r.info)
+	return Unchanged(r.Path, r.file.Stat, r.info)
 }
 
 // explain returns an error of the file with its name, or nil for nil.
 func (r *SourceReader) explain(err error) error {
 	var pe *fs.PathError
 	var said inputError
-	var of *blob.Error
+	var of *files.StoreError
 	what := r.Compression + " data"
 	switch {
 	case err == nil:
@@ -325,16 +320,16 @@ func (r *SourceReader) explain(err error) error {
 	case errors.As(err, &said):
 		return said.error
 	case errors.As(err, &pe):
-		return fmt.Errorf("%s: %w", r.Path, column.ReadError(pe.Err))
+		return fmt.Errorf("%s: %w", r.Path, ReadError(pe.Err))
 	case err == errBehind, errors.Is(err, zstd.ErrMagicMismatch):
-		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), column.ErrDamaged)
+		return Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), ErrDamaged)
 	case err == errWindow, errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
+		return fmt.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, BytesText(maxWindow))
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, zip.ErrFormat):
-		return column.Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), column.ErrDamaged)
+		return Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), ErrDamaged)
 	}
-	return column.Mark(fmt.Errorf("%s: the %s is damaged (%s): copy or write it again", r.Path, what, column.OneLine(err.Error())),
-		column.ErrDamaged)
+	return Mark(fmt.Errorf("%s: the %s is damaged (%s): copy or write it again", r.Path, what, OneLine(err.Error())),
+		ErrDamaged)
 }
 
 // Close closes the file. Standard input stays open.

@@ -1,4 +1,4 @@
-package source
+package column
 
 import (
 	"archive/zip"
@@ -16,7 +16,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
-	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
 )
 
@@ -130,7 +129,7 @@ func (x *xzStreams) Read(p []byte) (int, error) {
 }
 
 // openZip returns the text of the only file of a zip archive.
-func openZip(name string, f column.File, size int64) (io.Reader, error) {
+func openZip(name string, f File, size int64) (io.Reader, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, err
@@ -150,22 +149,22 @@ func openZip(name string, f column.File, size int64) (io.Reader, error) {
 		if len(files) > 1 {
 			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(files), humanize.Short(strings.Join(names, ", "), 80))
 		}
-		return nil, inputError{column.Mark(column.ErrorIn(name, "%s", say), column.ErrFormat)}
+		return nil, inputError{Mark(ErrorIn(name, "%s", say), ErrFormat)}
 	}
 	if files[0].Flags&1 != 0 {
-		return nil, inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive is encrypted: unpack it and name the file"), column.ErrFormat)}
+		return nil, inputError{Mark(ErrorIn(name, "the file in the zip archive is encrypted: unpack it and name the file"), ErrFormat)}
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	r, err := files[0].Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		err = inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive isn't compressed by deflate: unpack it and name the file"), column.ErrFormat)}
+		err = inputError{Mark(ErrorIn(name, "the file in the zip archive isn't compressed by deflate: unpack it and name the file"), ErrFormat)}
 	}
 	return r, err
 }
 
 // Workbook returns the error that a file is a workbook of Excel.
 func Workbook(name string) error {
-	return column.Mark(fmt.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv %s", name, column.InShell([]string{name})), column.ErrFormat)
+	return Mark(fmt.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv %s", name, InShell([]string{name})), ErrFormat)
 }
 
 // A members reads the members of gzip data one after the other. Zeros after the last member are padding, as for the

@@ -1,4 +1,4 @@
-package decimal_test
+package humanize_test
 
 import (
 	"errors"
@@ -6,15 +6,16 @@ import (
 	"strconv"
 	"testing"
 
-	"halfspace/internal/decimal"
+	"halfspace/internal/humanize"
+	"halfspace/internal/require"
 )
 
-// TestGrammar compares Parse with the regular expression, and its values with those of strconv.ParseFloat.
+// TestGrammar compares ParseNumber with the regular expression, and its values with those of strconv.ParseFloat.
 func TestGrammar(t *testing.T) {
 	numbers, onlyGo := 0, 0
-	for text := range decimal.Texts(1, 100_000) {
-		v, err := decimal.Parse(text)
-		is, want := err == nil || errors.Is(err, strconv.ErrRange), decimal.IsNumber(text)
+	for text := range require.Texts(1, 100_000) {
+		v, err := humanize.ParseNumber(text)
+		is, want := err == nil || errors.Is(err, strconv.ErrRange), require.IsNumber(text)
 		if is != want {
 			t.Fatalf("%q is a number: %t, by the grammar %t", text, is, want)
 		}
@@ -35,7 +36,7 @@ func TestGrammar(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]error{"1_10": strconv.ErrSyntax, "0x1p3": strconv.ErrSyntax, "": strconv.ErrSyntax, "1e400": strconv.ErrRange} {
-		if _, err := decimal.Parse(text); !errors.Is(err, want) {
+		if _, err := humanize.ParseNumber(text); !errors.Is(err, want) {
 			t.Errorf("%q: %v, want %v", text, err, want)
 		}
 	}
