@@ -77,6 +77,10 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered()}
+	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
+	if parts.partitions != nil && f != formatSvmlight {
+		req.Choose = parts
+	}
 	var in column.Input
 	switch f {
 	case formatCSV:
@@ -96,16 +100,13 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err != nil {
 		return nil, err
 	}
-	if n := int64(len(pick.Sel.Columns)); opt.Memory > 0 {
-		bytes := n * columnBytes
-		if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
-			bytes = n*pairColumnBytes + int64(len(pick.Sel.Keep))*columnBytes
-		}
-		if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
-			return nil, column.ErrorIn(in.Name(), "%w", err)
-		}
+	if err := opt.admit(in, pick.Sel); err != nil {
+		return nil, err
 	}
 	versions := versionsOf(in, sources)
+	if req.Choose == parts {
+		in = parts.input(in)
+	}
 	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
 		return nil, err
 	}
@@ -113,6 +114,22 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		return nil, changed(in)
 	}
 	return &openedInput{in, pick.Sel, versions}, nil
+}
+
+// admit returns an error if reading the columns takes more memory than Memory.
+func (opt Options) admit(in column.Input, sel *transform.Selection) error {
+	if opt.Memory == 0 {
+		return nil
+	}
+	n := int64(len(sel.Columns))
+	bytes := n * columnBytes
+	if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
+		bytes = n*pairColumnBytes + int64(len(sel.Keep))*columnBytes
+	}
+	if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
+		return column.ErrorIn(in.Name(), "%w", err)
+	}
+	return nil
 }
 
 // choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.

@@ -7,6 +7,8 @@
 //     reads the files in each pass.
 //   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
 //   - [Convert] writes files in another format.
+//   - Folders such as country=de/day=2026-01-31 in the paths of files name columns, as Hive writes them. Their types follow from all
+//     paths: whole numbers, numbers, dates or text. They replace columns of the files that have the same name.
 //   - [Inspect] describes a file, and [Create] writes one.
 package dataset
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
+
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/blob"
@@ -19,7 +21,7 @@ import (
 // Expand returns the files that paths name, in the order of paths. A path may be
 //
 //   - a file; "-" is standard input;
-//   - a glob: the result is its matches, sorted;
+//   - a glob: the result is its matches, sorted; ** stands for folders at any depth;
 //   - a directory: the result is the *.parquet files in and below it, sorted by path; if there are none, its files with
 //     the extension of another format;
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
@@ -57,7 +59,15 @@ func expandOne(p string) ([]string, error) {
 	if _, err := os.Stat(p); err == nil || !strings.ContainsAny(p, "*?[") {
 		return named(p)
 	}
-	matches, err := filepath.Glob(p)
+	glob := filepath.Glob
+	if strings.Contains(p, "**") { // folders at any depth
+		glob = func(p string) ([]string, error) {
+			all, err := doublestar.FilepathGlob(p, doublestar.WithFilesOnly())
+			slices.Sort(all)
+			return all, err
+		}
+	}
+	matches, err := glob(p)
 	if err != nil {
 		return nil, badGlob(p)
 	}

@@ -26,8 +26,7 @@ const largestWeights = 20
 
 // Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
-	var asJSON bool
-	var top int
+	asJSON, top := false, largestWeights
 	var columns columnOptions
 	var text flags.Text
 	var memory flags.Size
@@ -38,10 +37,10 @@ func Inspect(a *console.App) *cobra.Command {
 
   - a model: how it was trained, from which data, and its largest weights
   - a proof that check --json printed: its verdict, and code that verifies it
+  - a folder: its data files
   - a Parquet file: its rows, columns and row groups
   - a CSV, JSON Lines, svmlight or Arrow IPC file: its rows and its columns`,
 		Example: `  halfspace inspect m.json
-  halfspace inspect m.json --top 5
   halfspace inspect train.parquet --json
   halfspace inspect train.csv --label y
   halfspace inspect train.csv.gz --header no`,
@@ -62,8 +61,11 @@ func Inspect(a *console.App) *cobra.Command {
 		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
 			return err
 		}
-		if columns.label != "" {
+		switch info, err := os.Stat(args[0]); {
+		case columns.label != "":
 			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
+		case err == nil && info.IsDir():
+			return inspectFolder(a, args[0], asJSON)
 		}
 		isModel, err := isObject(args[0])
 		if err != nil {
@@ -82,6 +84,39 @@ func Inspect(a *console.App) *cobra.Command {
 		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
 	}
 	return cmd
+}
+
+// A folderReport is the JSON object of inspect --json for a folder.
+type folderReport struct {
+	Kind       string   `json:"kind"` // "folder"
+	Path       string   `json:"path"`
+	Files      []string `json:"files"`
+	Bytes      int64    `json:"bytes"`
+	Partitions []string `json:"partitions"` // columns that the names of folders give
+}
+
+// inspectFolder shows the data files of a folder.
+func inspectFolder(a *console.App, path string, asJSON bool) error {
+	r := folderReport{Kind: "folder", Path: path}
+	var err error
+	if r.Files, err = dataset.Expand([]string{path}); err != nil {
+		return err
+	}
+	for _, file := range r.Files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return console.OpenError(file, err)
+		}
+		r.Bytes += info.Size()
+	}
+	r.Partitions = dataset.Partitions(r.Files)
+	return a.Report(asJSON, r, func() *console.Sheet {
+		s := new(console.Sheet)
+		s.Line("%s: a folder\n", path)
+		s.Pairs("files", humanize.Count(int64(len(r.Files))), "size", humanize.Size(r.Bytes), "first", r.Files[0], "partitions", cmp.Or(strings.Join(r.Partitions, ", "), "none"))
+		s.Line("\nhalfspace inspect %s --label COLUMN shows the columns and their values.", path)
+		return s
+	})
 }
 
 // columnOptions are the options on the columns that inspect shows in detail.
