@@ -22,6 +22,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/datatest"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
@@ -174,7 +175,8 @@ func (w *waiting) Read(p []byte) (int, error) {
 // FuzzFormats reads bytes in each format in every way: no panic, and errors of one line that name the file.
 func FuzzFormats(f *testing.F) {
 	dir := f.TempDir()
-	for _, text := range []string{"x,y,s\n1,2,a\n3,,\"b\"\"\nc\"\n", "1 2 a\n3 4 b\n", "1 1:2 3:4\n0 qid:1 2:5 # c\n", "a;b\n\"", "\xff\xfe"} {
+	for _, text := range []string{"x,y,s\n1,2,a\n3,,\"b\"\"\nc\"\n", "1 2 a\n3 4 b\n", "1 1:2 3:4\n0 qid:1 2:5 # c\n", "a;b\n\"", "\xff\xfe", "# c\n#x,y\n1,2\n#\n", "x,'y, z'\r1,'a'\r",
+		"{\"x\":1,\"s\":\"a\\n\"}\n\n{\"s\":null,\"z\":[1]}\n"} {
 		f.Add([]byte(text))
 	}
 	lists := record(f, field("p", pairType(arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Float32), `[[{"index": 2, "value": 1}], null]`),
@@ -192,9 +194,11 @@ func FuzzFormats(f *testing.F) {
 		f.Add(stream.Bytes())
 		f.Add(file.Bytes())
 	}
-	f.Add(compressed(f, "x,y\n1,2\n"))
+	for _, ext := range datatest.Compressions() {
+		f.Add(datatest.Compressed(f, "a.csv"+ext, "x,y\n1,2\n"))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, name := range []string{"a.csv", "a.svm", "a.arrow", "a.data"} {
+		for _, name := range []string{"a.csv", "a.svm", "a.arrow", "a.data", "a.jsonl"} {
 			path := filepath.Join(dir, name)
 			require.NoError(t, os.WriteFile(path, data, 0o600))
 			for _, err := range readInEveryWay(path) {
