@@ -104,7 +104,7 @@ func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, m
 		return nil, false, err
 	}
 	column.Within(in.Input, opt.Memory, 0)
-	f = transform.NewProfile(in.selection(), p, types, categorical)
+	f = transform.NewProfile(in.selection(), p, types, categorical, opt.Features)
 	if whole = whole || !f.Numeric(); every {
 		f.Whole()
 	}
@@ -130,7 +130,7 @@ func (opt *Options) findRare(ctx context.Context, paths []string, p column.Pool,
 		return err
 	}
 	column.Within(in.Input, opt.Memory, 0)
-	f := transform.NewProfile(in.sel, p, nil, "")
+	f := transform.NewProfile(in.sel, p, nil, "", nil)
 	f.Whole()
 	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passLabels), func(bt *column.Batch, _ int64) error { return f.Add(ctx, bt) })
 	if err != nil {

@@ -15,6 +15,9 @@ if set(proof["features"]) <= set(lines[0]):
     names = lines.pop(0)
 if label not in names:
     label = names[-1 if label == "last" else int(label) - 1]
+for name in proof["features"]:
+    if name not in names:
+        sys.exit("%s is no column of numbers, and these lines verify such features only: check with --prepare none" % name)
 rows = []  # of the file, each times its label
 for line in lines:
     line = dict(zip(names, line))

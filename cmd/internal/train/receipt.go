@@ -408,14 +408,25 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	p := m.Preprocessing
 	spec := m.Spec()
 	if p != nil {
-		l.add("nulls", string(p.Nulls))
+		if !marks(p) { // --nulls auto marks missing values
+			l.add("nulls", string(p.Nulls))
+		}
 		l.add("standardize", strconv.FormatBool(p.Standardized()))
 	}
 	if columns := spec.Columns(); !svmlight || !adjacent(columns) {
+		named, types := map[string]bool{}, []string(nil)
 		for _, c := range columns {
-			if c.Kind != schema.CrossColumn {
-				l.append("features", c.Name)
+			if c.Kind == schema.CrossColumn || named[c.Name] {
+				continue
 			}
+			named[c.Name] = true
+			l.append("features", c.Name)
+			if t := typeOf(c); t != "" {
+				types = append(types, c.Name+"="+t)
+			}
+		}
+		for _, t := range types {
+			l.append("type", t)
 		}
 	}
 	if p == nil {
@@ -449,6 +460,24 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 	text, err := fields(codings)
 	l.add("categorical", text)
 	return err
+}
+
+// marks tells whether features mark missing values.
+func marks(p *schema.Preprocessing) bool {
+	return slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Derive == schema.Missing })
+}
+
+// typeOf returns the value of --type for a column whose first feature is c, or "" if it needs none.
+func typeOf(c schema.Column) string {
+	switch {
+	case c.Derive.Dated():
+		return "date"
+	case c.Derive == schema.Boolean:
+		return "boolean"
+	case c.Derive.Written() || c.Unit != "":
+		return "number"
+	}
+	return ""
 }
 
 // adjacent tells whether columns have the indices of svmlight, from 0 or 1 on, without a gap.

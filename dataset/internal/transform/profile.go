@@ -51,21 +51,23 @@ func ParseTypes(items []string) (map[string]Type, error) {
 
 // A Profile counts the values of the columns of a selection, and decides how each column becomes features.
 type Profile struct {
-	sel     *Selection
-	pool    column.Pool
-	types   map[string]Type
-	chosen  func(column string) bool // an option says how the column becomes features
-	rows    int64
-	noLabel int64
-	columns []columnProfile
-	whole   bool    // the different numbers and the classes are counted too
-	labels  *Labels // classes in the order of appearance, and the number of rows of each
-	counts  []int64
+	sel      *Selection
+	pool     column.Pool
+	types    map[string]Type
+	chosen   func(column string) bool // an option says how the column becomes features
+	features []string                 // the option features
+	rows     int64
+	noLabel  int64
+	columns  []columnProfile
+	whole    bool    // the different numbers and the classes are counted too
+	labels   *Labels // classes in the order of appearance, and the number of rows of each
+	counts   []int64
 }
 
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
-// inputs in it, unless the option categorical says otherwise.
-func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorical string) *Profile {
+// inputs in it, unless the option categorical says otherwise. Columns
+// that the option features names, without a pattern, are not left out.
+func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorical string, features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
 	chosen := func(name string) bool {
 		return all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
@@ -73,7 +75,7 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorica
 			return n.pattern == name || ok && err == nil
 		})
 	}
-	f := &Profile{sel: sel, pool: p, types: types, chosen: chosen, columns: make([]columnProfile, len(sel.Inputs))}
+	f := &Profile{sel: sel, pool: p, types: types, chosen: chosen, features: features, columns: make([]columnProfile, len(sel.Inputs))}
 	for k := range f.columns {
 		f.columns[k].begin(sel, k)
 	}
@@ -477,17 +479,18 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 	in, c := f.sel.Inputs[k], &f.columns[k]
 	values, t := c.rows-c.missing, f.types[in.Name]
 	in.Means, in.Center, in.Scale = nil, nil, nil
-	whole := c.missing == 0 && values > 1 && t == ""
+	named := slices.Contains(f.features, in.Name)
+	whole := c.missing == 0 && values > 1 && t == "" && !named
 	_, dated := daysIn(f.sel.Columns[f.sel.Features[k]].Type)
 	switch {
 	case t == asIgnored:
 		return nil, "left out: --type says so", nil
 	case in.Kind == schema.ListColumn || in.Kind == schema.NumberedColumn:
 		return []schema.Column{in}, "numbers", nil
-	case values == 0:
+	case values == 0 && !named:
 		return nil, "left out: no value", nil
 	case c.text:
-		return f.decideText(in, c, t)
+		return f.decideText(in, c, t, named)
 	case dated && (t == "" || t == asDate):
 		if c.dates.first == c.dates.last && whole {
 			return nil, oneValue, nil
@@ -505,7 +508,7 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 }
 
 // decideText is decide for a column of text, or whose values are used as text.
-func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type) (inputs []schema.Column, becomes string, err error) {
+func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type, named bool) (inputs []schema.Column, becomes string, err error) {
 	values, texts := c.rows-c.missing, "has the texts "+strings.Join(quoteAll(c.examples), ", ")
 	derived := func(d schema.Derivation) []schema.Column {
 		return []schema.Column{{Name: in.Name, Kind: schema.NumberColumn, Derive: d}}
@@ -514,7 +517,7 @@ func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type) (inputs
 	switch {
 	case t == asCategory || strings.HasPrefix(string(t), string(asHash)) || f.chosen(in.Name) && t == "":
 		return []schema.Column{in}, nameCoding(in), nil
-	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1:
+	case t == "" && len(c.texts) == 1 && c.missing == 0 && values > 1 && !named:
 		return nil, oneValue, nil
 	case (t == "" || t == asBoolean) && c.written[schema.Boolean] && len(c.texts) > 1:
 		return derived(schema.Boolean), "yes or no: 1 or 0", nil
@@ -531,7 +534,7 @@ func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type) (inputs
 		return nil, "", f.unfit(in.Name, "numbers", texts)
 	case t == asDate:
 		return nil, "", f.unfit(in.Name, "dates of one form", texts)
-	case t == "" && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
+	case t == "" && !named && values >= leastSuspects && (c.full || 10*int64(len(c.texts)) >= 9*values):
 		return nil, "left out: nearly all texts differ", nil
 	case len(c.texts) > mostOneHot:
 		// With more than MaxAllBuckets bits, only buckets of the training rows are features. So wide hashes cost nothing, and few
