@@ -75,10 +75,11 @@ func TestXZBlocks(t *testing.T) {
 	if got, err := read(t, "a.xz", buf.Bytes(), 0); err != nil || got != text {
 		t.Fatalf("%d bytes, %v", len(got), err)
 	}
-	for cut := range buf.Len() {
-		if cut == 0 {
-			continue
-		}
+	step := 1
+	if require.Small() {
+		step = 7
+	}
+	for cut := 1; cut < buf.Len(); cut += step {
 		if _, err := read(t, "a.xz", buf.Bytes()[:cut], 0); err == nil {
 			t.Fatalf("the first %d of %d bytes are no error", cut, buf.Len())
 		}
