@@ -34,7 +34,8 @@ type Stream struct {
 // error that names the first row with a wrong label. If features are wrong, a pass returns an error that names the
 // first row with a wrong feature.
 func (in *Input) Stream(ctx context.Context) (*Stream, error) {
-	if in.hopeful && !in.Learned() { // otherwise a pass would find a missing value only
+	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
+	if in.hopeful && !in.Learned() && in.opt.Cluster == nil {
 		if _, err := in.again(ctx); err != nil {
 			return nil, err
 		}
