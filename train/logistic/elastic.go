@@ -15,11 +15,12 @@ import (
 	"halfspace/schema"
 
 	"halfspace/train/internal/optimize"
+	"halfspace/train/learner"
 )
 
 // checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
 // the number of classes don't allow it.
-func checkElastic(opt *Options, spec *schema.Spec) error {
+func checkElastic(opt *Settings, spec *schema.Spec) error {
 	_, why := opt.refuses()
 	switch {
 	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
@@ -36,7 +37,7 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 
 // refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
 // there is none.
-func (o *Options) refuses() (option, why string) {
+func (o *Settings) refuses() (option, why string) {
 	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
 		return "nonnegative", "nonnegative needs a penalty: set l2 or l1 above 0"
 	}
@@ -47,28 +48,28 @@ func (o *Options) refuses() (option, why string) {
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
+func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
 // asked returns the name of the option that needs Task.Elastic of package optimize.
-func (o *Options) asked() string {
+func (o *Settings) asked() string {
 	if o.L1 > 0 {
 		return "l1"
 	}
 	return "nonnegative"
 }
 
-func (o *Options) penalty() optimize.Penalty {
+func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
 // taskOf returns the task for rows of two classes.
-func taskOf(src block.Source, opt Options) *optimize.Task {
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
+func taskOf(src block.Source, opt Settings) *optimize.Task {
+	return &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 }
 
 // learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
-func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
+func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	task := taskOf(src, opt)
 	solve := task.Elastic
 	if opt.Solver == Truncated {
@@ -86,7 +87,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Op
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
@@ -96,7 +97,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 		err = checkElastic(&opt, src.Spec())
 	}
 	if err == nil {
-		opt.Options, err = opt.Options.WithDefaults()
+		err = learner.Default(&opt)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
+func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
 	return taskOf(src, opt).Losses(ctx, weights)
 }
 

@@ -18,14 +18,14 @@ import (
 const jointEpochs = 10_000
 
 // learnJoint is Train for more than two classes, which it trains together.
-func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, error) {
+func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
-	task := joint{Options: opt.Options, Rows: src, L2: opt.L2}
+	task := joint{Options: learner.Shared(&opt), Rows: src, L2: opt.L2}
 	s, err := task.Solve(ctx)
 	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
 		return nil, err
@@ -64,7 +64,7 @@ func learnJoint(ctx context.Context, src block.Source, opt Options) (*Result, er
 
 // apart returns the options with which each of more than two classes is trained versus the rest, or "" if there are
 // none.
-func (o *Options) apart() string {
+func (o *Settings) apart() string {
 	switch {
 	case o.elastic():
 		return "a penalty l1 or nonnegative weights"

@@ -37,11 +37,12 @@ func (l Loss) Epochs() int64 {
 	return 100
 }
 
-// Options are the options of Train. Of learner.Options it uses Epochs, Workers, Progress and Checkpoint. Epochs is the
-// limit of passes over the rows. Its default is Loss.Epochs, 1,000 with more than 256 columns, and 10,000 with more
-// than two classes, for which Seed orders the visits.
+// Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	learner.Options
+	// Epochs is the limit of passes over the rows; Loss.Epochs, 1,000 with more than 256 columns, and 10,000 with more than two
+	// classes, for which Run.Seed orders the visits.
+	Epochs int64
+
 	Loss Loss // SquaredHinge
 	// L2 is the penalty 1/2 L2 |w|^2, above 0; 1. LIBLINEAR's C is 1/L2. With L1 above 0, L2 may be 0, and 0 is its
 	// default.
@@ -49,6 +50,12 @@ type Options struct {
 	L1 float64 // penalty L1 |w|_1, 0 or more, for the squared hinge
 
 	NonNegative bool // weights other than the bias must be 0 or more; for the squared hinge
+}
+
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
 }
 
 // Result is the result of Train. Weights are Exact rounded to float32. Errors, Radius, Norm, Margin, Loss, Objective
@@ -113,7 +120,7 @@ const (
 //
 // With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
 // package optimize. More than two classes have the order of joint.Solve.
-func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
 	if err != nil {
@@ -166,7 +173,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 }
 
 // solve returns the exact weights for rows, with the solver for the loss and the size of the rows.
-func solve(ctx context.Context, src block.Source, opt Options) (*optimize.Solution, error) {
+func solve(ctx context.Context, src block.Source, opt Settings) (*optimize.Solution, error) {
 	cols, task := src.Spec().Cols(), taskOf(src, opt)
 	switch {
 	case opt.elastic() || opt.Loss == SquaredHinge && !many(cols):
@@ -185,7 +192,7 @@ func solve(ctx context.Context, src block.Source, opt Options) (*optimize.Soluti
 
 // interrupted completes the result if ctx ended the training after one step or more over all rows. Otherwise it returns
 // nil. Exact and pivots are as for round. The loss stays unknown if after ends before a pass over the rows does.
-func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivots []float64, opt Options) *Result {
+func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivots []float64, opt Settings) *Result {
 	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
 		return nil
 	}
@@ -210,7 +217,7 @@ func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivot
 	return r
 }
 
-func (o Options) withDefaults() (Options, error) {
+func (o Settings) withDefaults() (Settings, error) {
 	if o.Loss == "" {
 		o.Loss = SquaredHinge
 	}
@@ -221,7 +228,7 @@ func (o Options) withDefaults() (Options, error) {
 		o.Epochs = o.Loss.Epochs()
 	}
 	var err error
-	if o.Options, err = o.Options.WithDefaults(); err != nil {
+	if err = learner.Default(&o); err != nil {
 		return o, err
 	}
 	if err := checkElastic(&o); err != nil {
@@ -239,7 +246,7 @@ func (o Options) withDefaults() (Options, error) {
 // A solver is the state of a minimisation.
 type solver struct {
 	*problem
-	opt       Options
+	opt       Settings
 	goal      float64 // gap to reach, relative to the objective
 	w         []float64
 	at        sums             // sums at w
@@ -263,7 +270,7 @@ type solver struct {
 	trace
 }
 
-func newSolver(src block.Source, opt Options) *solver {
+func newSolver(src block.Source, opt Settings) *solver {
 	p := newProblem(src, opt)
 	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
 }
