@@ -8,12 +8,10 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-
 	"halfspace/train/internal/optimize"
 )
 
@@ -166,62 +164,19 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = newScatter("logistic.elastic", (*problem).elasticRun)
-
-// elasticArgs are the weights, and whether this is the first pass.
-type elasticArgs struct {
-	w     []float64
-	first bool
-}
-
-func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
-
-// elasticSums are the sums of a chunk. In the first pass they include the greatest absolute value of each column.
-type elasticSums struct {
-	sums   sums
-	widest []float64
-}
-
-func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
-
-// elasticRun returns the function that makes the pass of At on one chunk.
-func (l *problem) elasticRun(a elasticArgs) func(chunk block.Chunk, s, _ []float64) elasticSums {
-	return func(chunk block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.chunk(chunk, a.w, s, nil)}
-		if a.first {
-			p.widest = columnSizes(chunk, l.cols)
-		}
-		return p
-	}
-}
-
 // At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
-	m, err := gram.NewTriangle(l.cols)
-	if err != nil {
+	at := sums{}
+	if l.widest == nil {
+		at.widest = make([]float64, l.cols)
+	}
+	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
-	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
-	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = elasticPass.sum(ctx, l.problem, m, elasticArgs{padded, first}, func(p elasticSums) {
-		at.add(p.sums)
-		for i, v := range p.widest {
-			widest[i] = max(widest[i], v)
-		}
-	})
-	if err == nil && at.noLabels {
-		err = block.ErrNoLabels
+	if l.widest == nil {
+		l.widest = at.widest
 	}
-	if err == nil && math.IsInf(at.margin, 1) {
-		err = errWeightless
-	}
-	if err != nil {
-		return nil, err
-	}
-	if first {
-		l.widest = widest
-	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: at.hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }
