@@ -61,8 +61,12 @@ func (o *Options) penalty() optimize.Penalty {
 
 // taskOf returns the task for rows of two classes.
 func taskOf(src block.Source, opt Options) *optimize.Task {
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
+	t := &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+	if !optimize.Wide(src.Spec().Cols()) {
+		t.Sums = newProblem(src, 0, opt.Workers).sumLosses
+	}
+	return t
 }
 
 // learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
@@ -70,7 +74,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Op
 	task := taskOf(src, opt)
 	solve := task.Elastic
 	if opt.Solver == Truncated {
-		solve, task.Dense = task.Truncated, nil
+		solve, task.Sums = task.Truncated, nil
 	}
 	r, err := task.Learn(ctx, solve, pivots)
 	if r == nil {
@@ -113,13 +117,13 @@ type rowLoss struct {
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+// sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (l *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total, padded := make([]float64, len(all)), make([][]float64, len(all))
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := lossesPass.sum(ctx, l.problem, padded, func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.sum(ctx, l, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
