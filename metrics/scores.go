@@ -70,7 +70,7 @@ type side struct {
 
 func (s *side) sort() {
 	if s.weights == nil {
-		slices.Sort(s.scores)
+		s.scores = sorted(s.scores)
 	} else {
 		sort.Sort(s)
 	}
@@ -119,7 +119,7 @@ func (t *prefix) weight() float64 {
 	return t.sum.Value()
 }
 
-// less orders scores as slices.Sort does.
+// less orders scores as sorted does.
 func less(a, b float32) bool {
 	return a < b || a != a && b == b
 }
