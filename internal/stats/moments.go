@@ -26,6 +26,21 @@ func (m *Moments) Add(x float64) {
 	t.squares += float64(d * (x - t.mean))
 }
 
+// FourChunks returns the sums of one to four chunks of values, each as Add makes them of an empty chunk. A chunk has rows values. The
+// divisions of a chunk wait for each other; the divisions of four chunks don't.
+func FourChunks(values []float64, rows int) []Sums {
+	chunk := func(k int) []float64 { return values[min(k, len(values)/rows-1)*rows:][:rows] }
+	a, b, c, d := chunk(0), chunk(1), chunk(2), chunk(3)
+	var n, ma, mb, mc, md, sa, sb, sc, sd float64
+	for i := range a {
+		n++
+		da, db, dc, dd := a[i]-ma, b[i]-mb, c[i]-mc, d[i]-md
+		ma, mb, mc, md = ma+da/n, mb+db/n, mc+dc/n, md+dd/n
+		sa, sb, sc, sd = sa+float64(da*(a[i]-ma)), sb+float64(db*(b[i]-mb)), sc+float64(dc*(c[i]-mc)), sd+float64(dd*(d[i]-md))
+	}
+	return []Sums{{n, ma, sa}, {n, mb, sb}, {n, mc, sc}, {n, md, sd}}[:len(values)/rows]
+}
+
 // EndChunk ends the current chunk of every feature, and adds it to the feature's moments.
 func EndChunk(all []Moments) {
 	for i := range all {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/files"
@@ -93,6 +94,9 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 		}
 	}
 	r.step = int(min(max(column.BatchBytes/bytes, column.MinBatchRows), column.MaxBatchRows))
+	if r.step > block.ChunkRows { // whole chunks are faster
+		r.step -= r.step % block.ChunkRows
+	}
 	if mem.Room > 0 {
 		r.step = int(min(int64(r.step), int64(mem.Room*len(r.columns))/bytes))
 	}

@@ -178,9 +178,15 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	if r.wide, err = column.NewView64(a); err != nil {
 		return err
 	}
-	row, scratch := st.rows, make([]float64, max(block.ChunkRows, c.Width()))
+	const four = 4 * block.ChunkRows
+	row, scratch := st.rows, make([]float64, max(min(four, a.Len()), c.Width()))
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
+			if n := min(four, (span.Hi-lo)/block.ChunkRows*block.ChunkRows); !r.byRow() && row%block.ChunkRows == 0 && n > 0 &&
+				st.countChunks(k, r.wide, lo, lo+n, scratch) {
+				lo, row = lo+n, row+int64(n)
+				continue
+			}
 			n := min(span.Hi-lo, block.ChunkRows-int(row%block.ChunkRows))
 			if !r.byRow() {
 				st.countNumbers(&st.moments[k][0], r.wide, lo, lo+n, scratch)
@@ -193,6 +199,23 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		}
 	}
 	return nil
+}
+
+// countChunks adds one to four chunks of a column of numbers, the rows from lo up to, but not including, hi. It returns false, and adds
+// nothing, if a value is missing.
+func (st *Statistics) countChunks(k int, v column.View[float64], lo, hi int, scratch []float64) bool {
+	values, _ := v.Read(lo, hi, scratch)
+	if !v.Sound(lo, values) {
+		return false
+	}
+	for _, sums := range stats.FourChunks(values, block.ChunkRows) {
+		if st.part == nil {
+			st.moments[k][0].AddChunk(sums)
+		} else {
+			st.part.chunks[k] = append(st.part.chunks[k], sums)
+		}
+	}
+	return true
 }
 
 // countNumbers adds the rows from lo up to, but not including, hi of a column of numbers.
