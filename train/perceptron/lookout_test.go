@@ -126,9 +126,8 @@ func BenchmarkLookouts(b *testing.B) {
 				opt := defaults(b, Options{Options: learner.Options{Workers: workers, Epochs: 1 << 40}})
 				src := block.AssumeValid(block.Source(d))
 				l := require.Value(newTraining(context.Background(), &online.Training{Learner: Learner, Task: &learner.Task{Settings: &opt}, Opt: opt.Options, Src: src, Rows: d.Rows()}))(b)
-				defer l.Stop()
-				pass := require.Value(online.NewPass(src, opt.Options, 0, nil))(b)
-				pass.Enter, pass.Leave = l.Enter, l.Leave
+				defer l.look.stop()
+				pass := require.Value(online.NewPass(src, opt.Options, 0, l.prepare))(b)
 				l.w[0] = 1
 				log, made, visited := make([]uint32, online.MostRows(l.rule.stride)), 0, 0
 				b.SetBytes(int64(c.rows) * int64(l.rule.stride) * 4)
