@@ -82,7 +82,6 @@ const mostAhead = 256
 
 // A rule is the online.Rule of Winnow.
 type rule struct {
-	online.Plain
 	*online.Training
 	spec     *schema.Spec
 	w        []float32 // weights that score rows

@@ -19,7 +19,7 @@ import (
 // ErrStop ends the epochs: the training has finished.
 var ErrStop = errors.New("finished")
 
-// A Rule says which rows update the weights, and how. It keeps the weights. Plain has all methods that few rules need.
+// A Rule says which rows update the weights, and how. It keeps the weights.
 type Rule interface {
 	// Visit visits the rows of a panel in turn, and updates the weights. It writes the positions of the rows that
 	// updated the weights to log. It ends after the last row, or when log is full. The capacity of log is its length
@@ -28,6 +28,11 @@ type Rule interface {
 
 	Weights() []float32 // the vectors of weights, each of kernel.Stride elements
 	State(w *checkpoint.Walk)
+}
+
+// A Mixer is a Rule whose weights are mixed with the weights of other shards.
+type Mixer interface {
+	Rule
 
 	// Begin sets the weights of a shard when its epoch begins. vectors are the result of Vectors of the rule of all
 	// shards.
@@ -35,46 +40,31 @@ type Rule interface {
 	Vectors() [][]float64 // vectors beside the weights that the shards mix
 	Take(parts []Part)    // mixes the parts of the shards; parts may be empty
 	ShardBytes() int64    // memory of a shard
-
-	Filled(*block.Index) (kept any, again func())           // see Filled
-	Enter(length int, cut func(at, rows int) Panel)         // see Pass
-	Leave()                                                 // see Pass
-	Most() int64                                            // see Pass
-	Resume(ctx context.Context) error                       // makes up for work after an update that an interrupt left out
-	Updated(ctx context.Context) error                      // is called after a panel with updates
-	EpochEnded(ctx context.Context) error                   // is called after an epoch; an interrupt may repeat the call
-	Verify(ctx context.Context) (some bool, err error)      // tells whether any row would update the weights
-	Uncount(visits int64)                                   // takes the last visits back, which made no update
-	Stop()                                                  // is called after the last visit
-	Ended(ctx context.Context) error                        // is called after the last epoch
-	Complete(r *learner.Result)                             // sets the figures of the rule in a result
-	Evaluated(ctx context.Context, r *learner.Result) error // completes a result that is evaluated
-	Keep(m *model.Model)                                    // see learner.Learned
-	Best() int64                                            // see learner.Progress
 }
 
-// Plain has the methods of a Rule that doesn't need them.
-type Plain struct{}
+// Hooks are functions that few rules need. The Maker of a rule sets them; a nil function does nothing.
+type Hooks struct {
+	Prepare    func(*Pass)                                  // sets the functions of a Pass
+	Resume     func(context.Context) error                  // makes up for work after an update that an interrupt left out
+	Updated    func(context.Context) error                  // is called after a panel with updates
+	EpochEnded func(context.Context) error                  // is called after an epoch; an interrupt may repeat the call
+	Ended      func(context.Context) error                  // is called after the last epoch
+	Verify     func(context.Context) (some bool, err error) // tells whether any row would update the weights
+	Uncount    func(visits int64)                           // takes the last visits back, which made no update
+	Best       func() int64                                 // see learner.Progress
 
-func (Plain) Begin([]float32, [][]float64)                     {}
-func (Plain) Vectors() [][]float64                             { return nil }
-func (Plain) Take([]Part)                                      {}
-func (Plain) ShardBytes() int64                                { return 0 }
-func (Plain) Filled(*block.Index) (any, func())                { return nil, func() {} }
-func (Plain) Enter(int, func(at, rows int) Panel)              {}
-func (Plain) Leave()                                           {}
-func (Plain) Most() int64                                      { return block.ChunkRows }
-func (Plain) Resume(context.Context) error                     { return nil }
-func (Plain) Updated(context.Context) error                    { return nil }
-func (Plain) EpochEnded(context.Context) error                 { return nil }
-func (Plain) Verify(context.Context) (bool, error)             { return false, nil }
-func (Plain) Uncount(int64)                                    {}
-func (Plain) Stop()                                            {}
-func (Plain) Ended(context.Context) error                      { return nil }
-func (Plain) Complete(*learner.Result)                         {}
-func (Plain) Evaluated(context.Context, *learner.Result) error { return nil }
-func (Plain) Keep(*model.Model)                                {}
-func (Plain) Best() int64                                      { return -1 }
+	Complete  func(*learner.Result)                        // sets the figures of the rule in a result
+	Evaluated func(context.Context, *learner.Result) error // completes a result that is evaluated
+	Keep      func(*model.Model)                           // see learner.Learned
+}
+
+// call calls f unless it is nil.
+func call(ctx context.Context, f func(context.Context) error) error {
+	if f == nil {
+		return nil
+	}
+	return f(ctx)
+}
 
 // A Training is the state of a training between two panels, or the state of a shard in an epoch.
 type Training struct {
@@ -85,7 +75,8 @@ type Training struct {
 	Rows    int64
 	Rule    Rule
 
-	// The constructor of the rule may set these fields.
+	// The Maker may set these fields.
+	Hooks
 	Streaks bool // converges once consecutive visits without an update are as many as there are rows; see converge
 	Single  bool // a panel ends after an update
 	LastSum bool // reports the weights at the end of the last epoch too
@@ -124,7 +115,6 @@ func (t *Training) Left() int64 { return t.Rows - t.streak }
 
 // run makes the remaining epochs. It returns ErrStop if the training ends before the last epoch.
 func (t *Training) run(ctx context.Context) error {
-	defer t.Rule.Stop()
 	t.report(nil)
 	defer t.report(nil)
 	epoch := t.shardsEpoch
@@ -132,6 +122,9 @@ func (t *Training) run(ctx context.Context) error {
 		pass, err := t.newPass()
 		if err != nil {
 			return err
+		}
+		if pass.Stop != nil {
+			defer pass.Stop()
 		}
 		epoch = func(ctx context.Context) error { return t.epoch(ctx, pass, t.Epoch) }
 	}
@@ -141,7 +134,7 @@ func (t *Training) run(ctx context.Context) error {
 	for t.Epoch < t.Opt.Epochs {
 		err := epoch(ctx)
 		if err == nil {
-			err = t.Rule.EpochEnded(ctx)
+			err = call(ctx, t.EpochEnded)
 		}
 		if err == nil || err == ErrStop && t.LastSum {
 			t.report(learner.SumOf(t.Rule.Weights()))
@@ -158,13 +151,7 @@ func (t *Training) run(ctx context.Context) error {
 	return nil
 }
 
-func (t *Training) newPass() (*Pass, error) {
-	pass, err := NewPass(t.Src, t.Opt, t.number, t.Rule.Filled)
-	if err == nil {
-		pass.Enter, pass.Leave, pass.Most = t.Rule.Enter, t.Rule.Leave, t.Rule.Most
-	}
-	return pass, err
-}
+func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.number, t.Prepare) }
 
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
@@ -182,7 +169,7 @@ func (t *Training) goOn(ctx context.Context) error {
 		return ErrStop
 	}
 	if t.Updates > 0 {
-		if err := t.Rule.Resume(ctx); err != nil {
+		if err := call(ctx, t.Resume); err != nil {
 			return err
 		}
 	}
@@ -213,7 +200,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	t.mayReport()
 	if updates > 0 {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
-		if err := t.Rule.Updated(ctx); err != nil {
+		if err := call(ctx, t.Updated); err != nil {
 			return 0, err
 		}
 	}
@@ -230,7 +217,7 @@ func (t *Training) checkEnd(ctx context.Context) error {
 		return nil
 	}
 	if t.Opt.Order == learner.Random {
-		some, err := t.Rule.Verify(ctx)
+		some, err := t.Verify(ctx)
 		if err != nil {
 			return err
 		}
@@ -242,7 +229,9 @@ func (t *Training) checkEnd(ctx context.Context) error {
 	// Visits beyond the streak don't count, so that the figures don't depend on the number of rows of a panel.
 	beyond := t.streak - t.Rows
 	t.Visits -= beyond
-	t.Rule.Uncount(beyond)
+	if t.Uncount != nil {
+		t.Uncount(beyond)
+	}
 	t.streak = t.Rows
 	t.Converged = true
 	return ErrStop
@@ -313,9 +302,12 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 		return
 	}
 	t.reported = time.Now()
-	visits, updates := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load()
+	visits, updates, best := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load(), int64(-1)
+	if t.Best != nil {
+		best = t.Best()
+	}
 	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
-		Best: t.Rule.Best(), Elapsed: time.Since(t.start), Sum: sum})
+		Best: best, Elapsed: time.Since(t.start), Sum: sum})
 }
 
 // Unpad returns vectors of weights without the padding at their ends.
@@ -333,7 +325,9 @@ func Unpad(w []float32, cols int) (out []float32) {
 func (t *Training) learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
 		Mixed: t.Mixed, Converged: t.Converged, Seconds: time.Since(t.start).Seconds()}
-	t.Rule.Complete(r)
+	if t.Complete != nil {
+		t.Complete(r)
+	}
 	return r
 }
 
@@ -347,10 +341,10 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	if err == nil || err == ErrStop {
 		t.over, err = true, nil
 		t.mark() // the steps below change no weights
-		if err = t.Rule.Ended(ctx); err == nil {
+		if err = call(ctx, t.Ended); err == nil {
 			r := t.learned()
-			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil {
-				err = t.Rule.Evaluated(ctx, r)
+			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.Evaluated != nil {
+				err = t.Evaluated(ctx, r)
 			}
 			if err == nil {
 				return r, nil
