@@ -48,6 +48,7 @@ type openedInput struct {
 	column.Input
 	sel      *transform.Selection
 	versions []blob.Version // versions of the files in object stores; nil if all files are local
+	reader   column.Input   // reads the files
 }
 
 func (in *openedInput) selection() *transform.Selection { return in.sel }
@@ -77,13 +78,16 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		}
 	}
 	f, sources := files.format, files.sources
-	opt.tell(opt.Text.unused(f))
+	opt.tell(opt.unused(f))
 	pick := &transform.Picker{Choices: opt.choices()}
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
-		Count: opt.counts, Most: opt.Storage.Numbered()}
+		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.texts,
+		Typed: opt.typed(), Rejects: opt.Rejects}
+	text := opt.Text.reader()
+	text.Sound = opt.Rejects != nil
 	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
 	if parts.partitions != nil && f != formatSvmlight {
 		req.Choose = parts
@@ -91,14 +95,14 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	var in column.Input
 	switch f {
 	case formatCSV:
-		in, err = textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
+		in, err = textfile.OpenCSV(ctx, sources, req, text, p)
 	case formatJSON:
 		in, err = textfile.OpenJSON(ctx, sources, req, p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
 			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
 		}
-		in, err = textfile.OpenSvmlight(ctx, sources, req, opt.Text.reader(), p)
+		in, err = textfile.OpenSvmlight(ctx, sources, req, text, p)
 	case formatArrow:
 		in, err = ipcfile.Open(sources, req)
 	default:
@@ -110,7 +114,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err := opt.admit(in, pick.Sel); err != nil {
 		return nil, err
 	}
-	versions := versionsOf(in, sources)
+	versions, reader := versionsOf(in, sources), in
 	if req.Choose == parts {
 		in = parts.input(in)
 	}
@@ -120,7 +124,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
 		return nil, changed(in)
 	}
-	return &openedInput{in, pick.Sel, versions}, nil
+	return &openedInput{in, pick.Sel, versions, reader}, nil
 }
 
 // admit returns an error if reading the columns takes more memory than Memory.

@@ -137,6 +137,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if c.spec != nil && o.Storage.cache != "" {
 		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
 	}
+	if o.Rows.Rejects() && o.Storage.cache != "" {
+		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
+	}
 	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
