@@ -6,6 +6,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
 )
 
@@ -20,6 +21,13 @@ type TextOptions struct {
 	// preprocessing are used, or NA, N/A, NaN, null, None, \N and ? if it has none.
 	NullValues []string
 }
+
+// Rejects are the lines of text files that are left out because they can't be read.
+type Rejects = column.Rejects
+
+// NewRejects returns the rejects of no file. Reading a file with Options.Rejects writes its rejects to path, as CSV with the columns
+// file, line, reason and text, behind the rejects of the files that were read before.
+func NewRejects(path string) *Rejects { return column.NewRejects(path) }
 
 // Check returns an error if the options are invalid.
 func (o TextOptions) Check() error {
@@ -38,9 +46,12 @@ func (o TextOptions) Check() error {
 	return err
 }
 
-// unused returns notes about options that are set but don't apply to a format.
-func (o TextOptions) unused(f format) (notes []string) {
-	nulls := ""
+// unused returns notes about options for text that are set but don't apply to a format.
+func (opt Options) unused(f format) (notes []string) {
+	if opt.Rejects != nil && (f == formatParquet || f == formatArrow || f == formatNumPy) {
+		notes = append(notes, fmt.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
+	}
+	nulls, o := "", opt.Text
 	if o.NullValues != nil {
 		nulls = "given"
 	}

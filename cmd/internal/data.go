@@ -69,7 +69,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.Out, paths); err != nil {
+		if err := cmp.Or(console.Claim(a, o.Out, paths), o.rows.Claim(a, paths)); err != nil {
 			return err
 		}
 		return convert(cmd.Context(), a, &o, paths)

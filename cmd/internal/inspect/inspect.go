@@ -58,7 +58,7 @@ func Inspect(a *console.App) *cobra.Command {
 		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
+		if err := cmp.Or(columns.rows.Check(), text.Check(), columns.rows.Claim(a, args)); err != nil {
 			return err
 		}
 		switch info, err := os.Stat(args[0]); {

@@ -102,7 +102,8 @@ func Eval(a *console.App) *cobra.Command {
 		if err := o.Scan.Check(); err != nil {
 			return err
 		}
-		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
+		inputs := slices.Concat(args, o.models)
+		if err := cmp.Or(o.Rows.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
 			return err
 		}
 		return evalAll(cmd.Context(), a, &o, args)

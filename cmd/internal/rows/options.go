@@ -144,6 +144,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if ext := strings.ToLower(filepath.Ext(args[0])); c.label == "" && (ext == ".npy" || ext == ".npz") {
 		return console.Usagef("--labels is missing: name the .npy file that holds the classes, or their column in the array with --label")
 	}
+	if o.Rows.Rejects() && o.Storage.cache != "" {
+		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
+	}
 	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}

@@ -126,7 +126,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	data := o.Columns.Beside.With(slices.Concat(validation, paths))
 	inputs := append(slices.Clone(data), o.init)
 	if err := cmp.Or(console.Claim(a, o.out, data), // --out may replace the model of --init
-		o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
+		o.Rows.Claim(a, inputs), o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
 		o.checkFolds(cmd), o.Split.Check(),
 		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
 		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),

@@ -19,8 +19,10 @@ type Batch struct {
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
 	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
 
-	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
-	// nil.
+	Rejects []Reject // lines between the rows, in a pass that looks for them
+
+	// Line returns the line in which a row of the batch begins, for text that can't be read again or has lines that are no rows;
+	// otherwise Line is nil.
 	Line func(row int64) int64
 }
 

@@ -34,5 +34,8 @@ type Request struct {
 	Count    bool         // count the rows and their values when the files are opened
 	Most     int          // maximum number of features of numbered columns
 	Live     bool         // pass on rows as soon as they arrive
+	Texts    []string     // columns of text, whatever the first rows of a text file have
+	Typed    []string     // columns whose type an option names: numbers may stand beside other texts in them
+	Rejects  *Rejects     // gets the lines of text files that can't be read; nil: they are an error
 	Progress func(rows, total int64)
 }
