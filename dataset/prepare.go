@@ -19,7 +19,7 @@ import (
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
 func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
-	if opt.opened.format == formatSvmlight { // it has numbers only
+	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
 	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole, false)
@@ -64,8 +64,8 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 		return nil, err
 	}
-	if opt.opened.format == formatSvmlight {
-		return nil, fmt.Errorf("%s: the columns of svmlight are features as they are: leave out --label", paths[0])
+	if f := opt.opened.format; f.paired() {
+		return nil, fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f)
 	}
 	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {
