@@ -62,10 +62,8 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float, opt.counts = nil, arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
-	if opt.ranked != "" {
-		opt.Keep = []string{opt.ranked}
-	}
+	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
+	opt.Keep = opt.asked
 	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
 		if err := opt.findRare(ctx, paths, p, mem); err != nil {
 			return nil, err
@@ -77,7 +75,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
-		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != "" || opt.LearnedFrom != ""); err != nil {
+		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.asked != nil || opt.LearnedFrom != ""); err != nil {
 			return nil, err
 		}
 	}

@@ -120,6 +120,7 @@ var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 // temporary files.
 type Parts struct {
 	Kept, Held block.Source
+	held       Chooser // of the held-out rows
 	files      []*cache.File
 }
 
@@ -170,9 +171,9 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held))}, nil
+		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held)), held: hold}, nil
 	}
-	p := new(Parts)
+	p := &Parts{held: hold}
 	if p.Held, err = p.store(ctx, held, opt); err == nil {
 		p.Kept, err = p.store(ctx, kept, opt)
 	}
