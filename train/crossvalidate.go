@@ -227,7 +227,7 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 		return nil, err
 	}
 	if err == nil && c.pool.judged() {
-		s.HeldOut, err = c.pool.finish(ctx)
+		s.HeldOut = c.pool.HeldOut
 	}
 	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
 }
@@ -302,7 +302,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 				progress = nil
 			}
 			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
-			t, value, err := c.judge(ctx, p, j, parts.Held)
+			t, value, err := c.judge(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -364,7 +364,7 @@ func (c *crossing) sideBySide(rows, bytes int64) int {
 var errFolds = errors.New("too few rows for the folds")
 
 // judge trains, and computes the errors and the score on the held-out rows, with the weights of their classes.
-func (c *crossing) judge(ctx context.Context, p *Point, j *job, held block.Source) (t ErrorCount, value part, err error) {
+func (c *crossing) judge(ctx context.Context, p *Point, j *job, parts *Parts) (t ErrorCount, value part, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
 	if err == nil && c.cv.Bounded {
@@ -380,13 +380,13 @@ func (c *crossing) judge(ctx context.Context, p *Point, j *job, held block.Sourc
 	if p.Lacks != "" {
 		score = ""
 	}
-	t, value, err = scoreModel(ctx, score, f.Model, c.weighted(held), j.Workers(), merit)
+	t, value, err = scoreModel(ctx, score, f.Model, c.weighted(parts.Held), j.Workers(), merit)
 	if err == nil && merit != nil {
 		merit.addTo(p.Figures, f.Result.Seconds)
 		p.Figures.Total += time.Since(begin).Seconds()
 	}
-	if err == nil && c.pool != nil && len(c.pool.firsts) == len(p.FoldAccuracy) { // a resumed cross-validation skips folds
-		err = c.pool.add(ctx, j, f.Model, held)
+	if err == nil && c.pool != nil && c.pool.folds == len(p.FoldAccuracy) { // a resumed cross-validation skips folds
+		err = c.pool.add(ctx, j, f.Model, parts)
 	}
 	return t, value, err
 }

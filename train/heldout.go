@@ -3,10 +3,8 @@ package train
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/train/learner"
 )
@@ -57,7 +55,7 @@ func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOut, error) {
 }
 
 // judgeHeldOut evaluates a model on the rows of a hold-out. parts is nil, or the hold-out of a share of all.
-func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, all block.Source, parts *Parts) (*HeldOut, error) {
+func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOut, error) {
 	h, err := newHeldOut(m, j.validation.Rows(), j.Workers())
 	if err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, all block.Source
 		err = h.addAll(ctx, m, j.validation, 0, j.Workers())
 	}
 	if err == nil && parts != nil {
-		err = h.number(ctx, all, cluster != nil, []Chooser{parts.held}, []int64{0})
+		h.renumber(0, parts)
 	}
 	if err == nil && cluster == nil {
 		h.Learning, err = j.learning(ctx, m, j.validation)
@@ -90,36 +88,13 @@ func (h *HeldOut) addAll(ctx context.Context, m *model.Model, rows block.Source,
 	return cmp.Or(err, ctx.Err())
 }
 
-// number replaces the numbers of the worst rows by their numbers among all rows. held has the chooser of the rows of each
-// fold, and firsts the number that its first row has so far. spread is as in eachClass.
-func (h *HeldOut) number(ctx context.Context, all block.Source, spread bool, held []Chooser, firsts []int64) error {
-	if len(h.Worst) == 0 {
-		return nil
-	}
-	row, next, is := int64(0), slices.Clone(firsts), make([]func(class int) bool, len(held))
-	for f := range held {
-		is[f] = held[f]()
-	}
-	of := map[int64]int64{}
-	for _, w := range h.Worst {
-		of[w.Row] = -1
-	}
-	err := eachClass(ctx, all, spread, func(class int) {
-		for f := range is {
-			if !is[f](class) {
-				continue
-			}
-			if _, wanted := of[next[f]]; wanted {
-				of[next[f]] = row
-			}
-			next[f]++
-		}
-		row++
-	})
+// renumber replaces the numbers of the worst rows from first on: row first+i is held-out row i of parts.
+func (h *HeldOut) renumber(first int64, parts *Parts) {
 	for i := range h.Worst {
-		h.Worst[i].Row = of[h.Worst[i].Row]
+		if w := &h.Worst[i]; w.Row >= first {
+			w.Row = parts.Row(w.Row - first)
+		}
 	}
-	return err
 }
 
 // learningShares are the shares of the rows of a learning curve, beside all rows.
@@ -141,7 +116,7 @@ func (j *job) learning(ctx context.Context, m *model.Model, held block.Source) (
 	for i, share := range learningShares {
 		j.opt.stage(Stage{Name: "following the learning curve", Done: int64(i), Total: int64(len(learningShares))})
 		has := Stratified(j.Settings.Shared().Seed, share, counts)
-		kept, _, err := newShares(ctx, j.src, has, has.Others, false)
+		kept, _, _, err := newShares(ctx, j.src, has, has.Others, false)
 		if err == nil && kept.Rows() > 0 {
 			err = j.learnShare(ctx, &own, kept, judge)
 		}
@@ -172,35 +147,38 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 // A pool adds up the held-out rows of the folds.
 type pool struct {
 	*HeldOut
-	c      *crossing
-	at     float64 // threshold of the score
-	firsts []int64 // for each fold so far, the number of its first row among the held-out rows
-	rows   int64
+	c     *crossing
+	at    float64 // threshold of the score
+	folds int     // number of folds so far
 }
 
+// fresh is above the number of each row. The rows of a fold have numbers from fresh on until they are renumbered.
+const fresh = 1 << 62
+
 // judged tells whether all folds are in the pool.
-func (p *pool) judged() bool { return p != nil && len(p.firsts) == p.c.Folds }
+func (p *pool) judged() bool { return p != nil && p.folds == p.c.Folds }
 
 // add adds the rows of the next fold, which m didn't learn from. j is the training of m.
-func (p *pool) add(ctx context.Context, j *job, m *model.Model, held block.Source) (err error) {
+func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (err error) {
 	if p.HeldOut == nil {
 		if p.HeldOut, err = newHeldOut(m, p.c.src.Rows(), p.c.workers); err != nil {
 			return err
 		}
 		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.at
 		if cluster, _ := block.RemoteOf(p.c.src); cluster == nil {
-			if p.Learning, err = j.learning(ctx, m, held); err != nil {
+			if p.Learning, err = j.learning(ctx, m, parts.Held); err != nil {
 				return err
 			}
 		}
 	}
-	if err = p.addAll(ctx, m, held, p.rows, p.c.workers); err != nil {
+	if err = p.addAll(ctx, m, parts.Held, fresh, p.c.workers); err != nil {
 		return err
 	}
+	p.renumber(fresh, parts)
 	for i := range p.Worst {
 		p.Worst[i].Features = nil // each fold has features of its own
 	}
-	p.firsts, p.rows = append(p.firsts, p.rows), p.rows+held.Rows()
+	p.folds++
 	return nil
 }
 
@@ -224,17 +202,10 @@ func (s *Session) PoolFolds(ctx context.Context) error {
 		p.at = t.Value
 	}
 	err = c.folds(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
-		return c.trainFold(ctx, from, number, l, "judging the held-out rows", func(j *job, m *model.Model, held block.Source) error { return p.add(ctx, j, m, held) })
+		return c.trainFold(ctx, from, number, l, "judging the held-out rows", func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
 	})
 	if err == nil {
-		s.HeldOut, err = p.finish(ctx)
+		s.HeldOut = p.HeldOut
 	}
 	return err
-}
-
-// finish numbers the worst rows among all rows.
-func (p *pool) finish(ctx context.Context) (*HeldOut, error) {
-	grace, end := parallel.Grace(ctx)
-	defer end()
-	return p.HeldOut, p.number(grace, p.c.src, false, p.c.deal.judge, p.firsts)
 }

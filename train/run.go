@@ -126,7 +126,7 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one.learn(ctx, plain(src), parts, validation, one.configured(one.Learner))
+	return one.learn(ctx, plain(one.Rows), parts, validation, one.configured(one.Learner))
 }
 
 // checked returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
@@ -144,11 +144,7 @@ func checked(ctx context.Context, src block.Source, l Learner) (block.Source, er
 
 // learn learns, and writes to the model which rows it learned from and was judged on. parts is nil, or the hold-out of a
 // share of all rows.
-func (s *Session) learn(ctx context.Context, all block.Source, parts *Parts, validation block.Source, l Learner) (*Trained, error) {
-	src := all
-	if parts != nil {
-		src = plain(parts.Kept)
-	}
+func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Trained, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.given())
 	j := &job{Learner: l, opt: s, src: src, validation: validation, held: held}
 	if s.Output.Receipt != nil || s.State != nil {
@@ -192,7 +188,7 @@ func (s *Session) learn(ctx context.Context, all block.Source, parts *Parts, val
 		f.Validation, err = validate(after, m, validation, l.Workers())
 	}
 	if f.HeldOut = s.HeldOut; err == nil && interrupted == nil && validation != nil && s.Output.HeldOut {
-		if f.HeldOut, err = j.judgeHeldOut(ctx, m, all, parts); err != nil && ctx.Err() != nil {
+		if f.HeldOut, err = j.judgeHeldOut(ctx, m, parts); err != nil && ctx.Err() != nil {
 			f.HeldOut, err, interrupted = nil, nil, ctx.Err()
 		}
 	}
