@@ -97,6 +97,10 @@ func (h *HeldOut) renumber(first int64, parts *Parts) {
 	}
 }
 
+// Number replaces the numbers of the worst rows among the held-out rows of parts by their numbers among all rows. Run
+// does so unless Options.Validation has the rows.
+func (h *HeldOut) Number(parts *Parts) { h.renumber(0, parts) }
+
 // learningShares are the shares of the rows of a learning curve, beside all rows.
 var learningShares = []float64{1. / 16, 1. / 8, 1. / 4, 1. / 2}
 
