@@ -198,17 +198,8 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 	if c.Score == "" && weighted {
 		c.Score = ByWeight
 	}
-	c.Score, c.alone, c.Points = cmp.Or(c.Score, ByErrors), figures, make([]Point, len(learners))
-	for i, l := range learners {
-		p := &c.Points[i]
-		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
-			p.Options = map[string]string{}
-		}
-		if figures {
-			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(spec.Classes))
-		}
-		c.alone = c.alone || l.InMemory
-	}
+	c.Score, c.alone = cmp.Or(c.Score, ByErrors), figures
+	c.begins(learners, figures)
 	if !figures && s.Output.HeldOut && len(learners) == 1 && s.Output.Threshold.By == "" {
 		c.pool = &pool{c: c}
 	}
@@ -230,6 +221,21 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 		s.HeldOut = c.pool.HeldOut
 	}
 	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
+}
+
+// begins makes the points of the learners.
+func (c *crossing) begins(learners []Learner, figures bool) {
+	c.Points = make([]Point, len(learners))
+	for i, l := range learners {
+		p := &c.Points[i]
+		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
+			p.Options = map[string]string{}
+		}
+		if figures {
+			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(c.src.Spec().Classes))
+		}
+		c.alone = c.alone || l.InMemory
+	}
 }
 
 // unjudged tells whether any point that hasn't failed lacks a result of the fold.

@@ -68,7 +68,7 @@ func (t *weightTable) head() []string {
 	return head
 }
 
-// explained says what a weight is.
+// explained defines a weight.
 func (t *weightTable) explained() string {
 	score := "the score"
 	if t.LogOdds() {

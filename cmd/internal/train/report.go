@@ -279,8 +279,17 @@ func (o *trainOptions) defaultsText() string {
 	return text + ", chosen because no --algo was given"
 }
 
+// writePage writes the file of --report.
+func (t *trainer) writePage(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) error {
+	page, err := t.page(ctx, r, f, paths, validation)
+	if err == nil {
+		err = t.reporting.Write(ctx, page)
+	}
+	return err
+}
+
 // page returns the report as a page.
-func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, sheet *console.Sheet, paths, validation []string) (*plot.Page, error) {
+func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
 	m, inputs := f.Model, slices.Concat(paths, validation)
 	judged, err := t.heldOut(ctx, f, paths, validation)
 	if err != nil {
@@ -290,7 +299,7 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, sheet *
 	if err != nil {
 		return nil, err
 	}
-	result := report.Result(sheet)
+	result := report.Result(r.sheet(t.trainOptions, m))
 	for i := range result.Facts {
 		switch f, v := &result.Facts[i], r.Validation; {
 		case f[0] == "errors" && r.TrainErrors != nil:
@@ -359,7 +368,7 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Trained, paths, validati
 	return all, nil
 }
 
-// heldOutText says which rows were held out, and what limits their figures.
+// heldOutText says which rows were held out, and why their figures may look too good.
 func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) {
 	n := humanize.Plural(h.Confusion.Rows(), "row")
 	switch {

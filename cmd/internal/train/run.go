@@ -70,12 +70,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
 	}
 	if o.reporting.File != "" {
-		page, bad := t.page(ctx, r, fitted, r.sheet(o, m), paths, validationPaths)
-		if bad == nil {
-			bad = o.reporting.Write(ctx, page)
-		}
-		if bad != nil {
-			return bad
+		if err := t.writePage(ctx, r, fitted, paths, validationPaths); err != nil {
+			return err
 		}
 	}
 	bad := a.Report(o.json, r, func() *console.Sheet {
