@@ -64,6 +64,14 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	opt.Keep = opt.asked
+	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
+		if paths, err = Expand(paths); err != nil {
+			return nil, err
+		}
+		if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+			return nil, err
+		}
+	}
 	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
 		if err := opt.findRare(ctx, paths, p, mem); err != nil {
 			return nil, err
@@ -71,7 +79,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	hopeful := false
 	switch {
-	case !opt.Prepare || opt.plan != nil:
+	case !opt.Prepare || opt.prepared:
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
@@ -90,9 +98,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
-	if rows, is := in.Input.(*firstRows); is {
-		opt.end = rows.end
-	}
+	opt.end = in.end()
 	far := othersOf(in, paths, opt)
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
@@ -176,9 +182,12 @@ func (in *Input) toLoad(ctx context.Context) (int64, error) {
 // their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
 func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []transform.Part, stored int64) {
 	const perWorker = 4
+	if arrays, is := in.in.(interface{ Stored() int64 }); is {
+		stored = arrays.Stored()
+	}
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []transform.Part{{First: 0, Last: rows, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
+		return []transform.Part{{First: 0, Last: rows, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, stored
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
@@ -191,7 +200,18 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 		only := files.Only(r, buffers)
 		parts = append(parts, transform.Part{First: r.First, Last: r.Last, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return only.Batches(ctx, p, in.mem) }})
 	}
-	return parts, files.Stored()
+	return parts, stored
+}
+
+// With returns paths and the files of Labels and Weights.
+func (opt Options) With(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, p := range []string{opt.Labels, opt.Weights} {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
@@ -211,7 +231,7 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 		return cache.Key{}, err
 	}
 	key := cache.Key{Options: options}
-	for _, p := range paths {
+	for _, p := range opt.With(paths) {
 		if p == "-" {
 			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}

@@ -45,6 +45,8 @@ import (
 // with NaN for missing numbers, because each row gets a prediction.
 type Options struct {
 	Label        string       // label column; for a text file also its number from 1, or "last"; "": no labels
+	Labels       string       `json:",omitempty"` // .npy file with the labels of the rows of arrays, whose column Label names; "": none
+	Weights      string       `json:",omitempty"` // .npy file with the sample weights of the rows of arrays, whose column SampleWeight names; "": none
 	Features     []string     // feature columns in this order, matches of a pattern in the file's order; empty: all usable columns
 	Exclude      []string     // columns that aren't features; each must match a column of the file
 	Positive     string       // text of the class +1; "": the greater class
@@ -119,7 +121,8 @@ type Options struct {
 	rare []schema.Class // MinClass: the classes that are left out
 	end  int64          // number of input rows after which Limit keeps none; 0: unknown
 
-	opened     *openedFiles    // Prepare: the files; nil: they are not open
+	opened     *openedFiles    // Prepare, MinClass: the files; nil: they are not open
+	prepared   bool            // Prepare: the profile of the columns determined the next three fields
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
 	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label

@@ -119,7 +119,7 @@ func (j *job) learning(ctx context.Context, m *model.Model, held block.Source) (
 	}
 	for i, share := range learningShares {
 		j.opt.stage(Stage{Name: "following the learning curve", Done: int64(i), Total: int64(len(learningShares))})
-		has := Stratified(j.Settings.Shared().Seed, share, counts)
+		has := Stratified(j.Settings.Running().Seed, share, counts)
 		kept, _, _, err := newShares(ctx, j.src, has, has.Others, false)
 		if err == nil && kept.Rows() > 0 {
 			err = j.learnShare(ctx, &own, kept, judge)
