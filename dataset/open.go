@@ -64,10 +64,8 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float, opt.counts = nil, arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
-	if opt.ranked != "" {
-		opt.Keep = []string{opt.ranked}
-	}
+	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
+	opt.Keep = opt.asked
 	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
 		if paths, err = Expand(paths); err != nil {
 			return nil, err
@@ -104,7 +102,7 @@ func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
-		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != "" || opt.LearnedFrom != ""); err != nil {
+		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.asked != nil || opt.LearnedFrom != ""); err != nil {
 			return nil, err
 		}
 	}

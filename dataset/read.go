@@ -132,7 +132,7 @@ type Options struct {
 	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label
 
-	ranked   string          // Open: the column that Ranks reads
+	asked    []string        // Open: the columns that Ranks or Values reads; nil: none
 	shows    bool            // InspectTable: Keep accepts sparse lists too
 	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
 	counts   bool            // Open: count the rows of svmlight files, also for a model

@@ -16,6 +16,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
@@ -170,15 +171,7 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	return a.Report(asJSON, p, func() *console.Sheet {
 		s := new(console.Sheet)
 		s.Line("%s: %s\n", humanize.Files(paths), humanize.Plural(p.Rows, "row"))
-		rows := [][]string{{"column", "type", "missing", "distinct", "range", "examples", "becomes"}}
-		for _, c := range p.Columns {
-			distinct := humanize.Count(int64(c.Distinct))
-			if c.More {
-				distinct = "over " + distinct
-			}
-			rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Missing), distinct, cmp.Or(c.Range, "-"), shorten(strings.Join(c.Examples, ", "), 40), c.Becomes})
-		}
-		s.Table(rows)
+		s.Table(report.ColumnTable(p))
 		classes := [][]string{{"class", "rows", "share"}}
 		for _, c := range p.Classes {
 			classes = append(classes, []string{schema.NameClass(c.Class), humanize.Count(c.Rows), fmt.Sprintf("%.2f %%", 100*float64(c.Rows)/float64(max(1, p.Rows-p.Unlabelled)))})
@@ -292,7 +285,7 @@ func (r parquetReport) sheet() *console.Sheet {
 		if i == 0 {
 			s.Line("\nKey-value metadata:\n")
 		}
-		s.Line("  %s: %s", kv.Key, shorten(humanize.Line(kv.Value), 100))
+		s.Line("  %s: %s", kv.Key, humanize.Begin(humanize.Line(kv.Value), 100))
 	}
 	return s
 }
@@ -326,12 +319,4 @@ func yesNo(yes bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// shorten cuts text to n letters, and then adds "...".
-func shorten(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n]) + "..."
-	}
-	return text
 }

@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,6 +117,28 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
 	f.StringVar(&o.Storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
 	o.Machine.AddTo(cmd)
+}
+
+// Examine describes the columns of files, and the features that they become. spec is the result. Examine returns nil if
+// the columns aren't prepared, or can't be read again.
+func (o *Options) Examine(ctx context.Context, paths []string, spec *schema.Spec, bar *console.Progress) (*dataset.Profile, error) {
+	numbered := func(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
+	if c := &o.Columns; !c.Prepare() || c.spec != nil || slices.Contains(paths, "-") || slices.ContainsFunc(spec.Columns(), numbered) {
+		return nil, nil
+	}
+	return dataset.Examine(ctx, paths, o.options(bar))
+}
+
+// Again returns the options to read rows of the training, or of the validation, again for a model.
+func (o *Options) Again(bar *console.Progress, spec *schema.Spec, validation bool) dataset.Options {
+	if validation {
+		return o.validated(spec, bar)
+	}
+	opt := o.options(bar)
+	if opt.MinClass == 0 { // otherwise rows of rare classes would be an error
+		opt.Spec, opt.Label = spec, spec.Label
+	}
+	return opt
 }
 
 // words returns the values of an option as texts.

@@ -141,6 +141,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	o.noteSplit(a)
 	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
 	o.Storage.Folds = o.holdsFolds() && o.Columns.Learned()
+	o.Storage.Halved = o.reporting.File != "" && (o.validation != "" || o.folds > 0)
 	if o.share > 0 {
 		o.LearnFrom = o.kept
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d%s", o.share, o.seed, o.Split.Name())
