@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build wheel lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
@@ -127,6 +127,18 @@ cross:
 cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/halfspace; done
+
+# Systems that have a wheel.
+WHEELS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+wheel: ## dist/halfspace-*.whl for every system of WHEELS, which takes minutes for each; WHEELS=linux/amd64 makes one
+	./scripts/need.sh "/usr/bin/python3 -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
+	for system in $(WHEELS); do \
+		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
+		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
+		(cd python && HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/wheel/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
+			/usr/bin/python3 -m hatchling build -t wheel -d $(CURDIR)/dist) || exit; \
+	done
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
