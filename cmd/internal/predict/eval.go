@@ -30,6 +30,7 @@ import (
 type evalOptions struct {
 	flags.Scan
 	models []string
+	beside flags.Beside
 	label  string
 	weight string // column of the sample weights, or ""
 
@@ -114,6 +115,8 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	o.beside.AddLabels(cmd)
+	o.beside.AddWeights(cmd)
 	f.StringVar(&o.weight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
 	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
 	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
@@ -249,6 +252,8 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	opt, undo := o.Options(a)
 	defer undo()
 	opt.Spec, opt.Label, opt.SampleWeight, opt.Progress = m.Spec(), cmp.Or(o.label, m.Label), o.weight, bar.Reading("evaluating")
+	o.beside.Name(&opt.Label, &opt.SampleWeight)
+	o.beside.Set(&opt)
 	added := func() error {
 		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
 			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
