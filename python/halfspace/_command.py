@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -13,6 +14,9 @@ import threading
 import warnings
 from pathlib import Path
 from typing import BinaryIO, Callable
+
+if sys.platform != "win32":
+    import fcntl
 
 BINARY = "halfspace.exe" if os.name == "nt" else "halfspace"
 INTERRUPTED = 130  # exit status of an interrupted command
@@ -49,66 +53,49 @@ def binary() -> str:
 
 
 class Memory:
-    """Files without a name, for Linux: inputs lie in memory, outputs are pipes. No end of a process leaves a file."""
+    """Files without a name, for Linux: they lie in memory, and vanish with the last process that has them open."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}  # name of a file in sentences, by its path
         self.inherited: list[int] = []  # descriptors that the command inherits
-        self._pipes: dict[str, BinaryIO] = {}
-        self._ends: list[int] = []  # the command's ends of the pipes
-        self._read: dict[str, bytes] = {}
-        self._readers: list[threading.Thread] = []
+        self._outputs: dict[str, int] = {}
 
     def __enter__(self) -> Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.started()
-        for pipe in self._pipes.values():
-            pipe.close()
         for descriptor in self.inherited:
             os.close(descriptor)
         self.inherited = []
 
     def input(self, name: str, write: Callable[[BinaryIO], object]) -> str:
         """Return the path of a new file with the bytes that `write` writes."""
-        if hasattr(os, "memfd_create"):
-            descriptor = os.memfd_create(name)
-        else:  # a Python that was built for an old C library
-            descriptor = os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_RDWR, 0o600)
-        self.inherited.append(descriptor)
+        descriptor = self._create(name)
         with os.fdopen(os.dup(descriptor), "wb") as file:
             write(file)
         return self._named(f"/dev/fd/{descriptor}", name)
 
     def output(self, name: str) -> str:
-        """Return the path of a pipe to which the command writes."""
-        ours, theirs = os.pipe()
-        self._pipes[name] = os.fdopen(ours, "rb")
-        self._ends.append(theirs)
-        self.inherited.append(theirs)
-        return self._named(f"/dev/fd/{theirs}", name)
+        """Return the path of a new file that the command writes. The extension of `name` is its format."""
+        self._outputs[name] = self._create(name)
+        return self._named(f"/dev/fd/{self._outputs[name]}{os.path.splitext(name)[1]}", name)
 
-    def started(self) -> None:
-        """Close the command's ends of the pipes, and read the pipes on threads."""
-        for end in self._ends:
-            self.inherited.remove(end)
-            os.close(end)
-        self._ends = []
-        for name, pipe in self._pipes.items():
-            if name not in self._read:
-                self._read[name] = b""
-                self._readers.append(threading.Thread(target=self._drain, args=(name, pipe), daemon=True))
-                self._readers[-1].start()
+    def open(self, name: str) -> BinaryIO:
+        """Return the file that the command wrote."""
+        file = os.fdopen(os.dup(self._outputs[name]), "rb")
+        file.seek(0)
+        return file
 
-    def _drain(self, name: str, pipe: BinaryIO) -> None:
-        self._read[name] = pipe.read()
-
-    def read(self, name: str) -> bytes:
-        """Return the bytes that the command wrote to the output `name`, after its end."""
-        for reader in self._readers:
-            reader.join()
-        return self._read.get(name, b"")
+    def _create(self, name: str) -> int:
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create(name)
+        else:  # a Python that was built for an old C library
+            descriptor = os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_RDWR, 0o600)
+        if descriptor <= 2:  # the command's standard streams get these numbers; joblib's workers have no standard input
+            low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(low)
+        self.inherited.append(descriptor)
+        return descriptor
 
     def _named(self, path: str, name: str) -> str:
         self.names[path] = name
@@ -149,12 +136,9 @@ class Folder:
     def output(self, name: str) -> str:
         return self._named(name)
 
-    def started(self) -> None:
-        pass
-
-    def read(self, name: str) -> bytes:
+    def open(self, name: str) -> BinaryIO:
         path = self._folder / name
-        return path.read_bytes() if path.exists() else b""
+        return open(path, "rb") if path.exists() else io.BytesIO()
 
     def _named(self, name: str) -> str:
         path = str(self._folder / name)
@@ -175,6 +159,12 @@ def _alive(pid: int) -> bool:
 
 
 Files = Memory if sys.platform == "linux" else Folder
+
+
+def read(files: Memory | Folder, name: str) -> str:
+    """Return the text that the command wrote to an output."""
+    with files.open(name) as file:
+        return file.read().decode("utf-8")
 
 
 def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: bool = False,
@@ -198,7 +188,6 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: b
                                env=environment, close_fds=True, pass_fds=files.inherited if os.name != "nt" else ())
     said: list[str] = []
     try:
-        files.started()
         listener = threading.Thread(target=_listen, args=(process.stderr, said, verbose), daemon=True)
         listener.start()
         interrupted = False

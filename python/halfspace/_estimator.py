@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 
 from . import _rows
-from ._command import Files, HalfspaceError, Interrupted, run
+from ._command import Files, HalfspaceError, Interrupted, read, run
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
 
@@ -63,26 +63,25 @@ class Linear(ClassifierMixin, BaseEstimator):
         """
         check_fitted(self)
         X = self._features(check_rows(self, X))
-        columns = 1 if len(self.classes_) == 2 else len(self.classes_)
         with Files() as files:
-            args = ["predict", *_rows.send(files, X), "--model", files.input("model", lambda f: f.write(self.model_.encode())),
-                    "--score", "--out", "-", *self._machine()]
-            scores = _rows.scores(run(args, files, quiet=True, words=self._words()), columns)
-        return scores[:, 0] if columns == 1 else scores
+            run(["predict", *_rows.send(files, X), "--model", files.input("model.json", lambda file: file.write(self.model_.encode())),
+                 "--score", "--out", files.output("scores.npy"), *self._machine()], files, quiet=True, words=self._words())
+            with files.open("scores.npy") as file:
+                return np.load(file, allow_pickle=False).astype(np.float64)
 
     def _train(self, files, X, y, weights, more=(), quiet=False):
         """Train on rows that were checked, and keep the model. `more` are further arguments of the command."""
         args = ["train", *_rows.send(files, self._features(X), y, weights), "--algo", self._algorithm, "--prepare", "none",
-                "--out", files.output("model"), "--json", *self._options(), *self._machine(), *more]
+                "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
         try:
             run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words())
         except Interrupted as interrupt:
-            text = files.read("model").decode()
-            if text:
-                self._keep(text)
+            kept = read(files, "model.json")
+            if kept:
+                self._keep(kept)
                 interrupt.model = self
             raise
-        self._keep(files.read("model").decode())
+        self._keep(read(files, "model.json"))
 
     def _warn(self):
         if self._solver and not self._converged:
@@ -246,7 +245,7 @@ class Incremental(Online):
             X, y, weights = with_classes(X, y, weights, self.classes_)
         with Files() as files:
             more = [] if first else ["--init", files.input("init", lambda f: f.write(self.model_.encode()))]
-            self._train(files, X, self._labels(y), weights, ["--epochs", "1", *more], quiet=True)
+            self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more], quiet=True)
         return self
 
 

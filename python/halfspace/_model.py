@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence, Union
 import numpy as np
 
 from . import _rows
-from ._command import Files, HalfspaceError, Interrupted, run
+from ._command import Files, HalfspaceError, Interrupted, read, run
 from ._rows import text
 
 Data = Any  # paths, a table or a matrix: see train
@@ -48,14 +48,14 @@ def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bo
     """
     with Files() as files:
         args = ["train", *_rows.source(files, data, label, "sample_weight", options), *_flags(dict(algo=algo, **options)),
-                "--out", files.output("model")]
+                "--out", files.output("model.json")]
         try:
             run(args, files, verbose=verbose)
         except Interrupted as interrupt:
-            if files.read("model"):
-                interrupt.model = Model(files.read("model").decode())
+            kept = read(files, "model.json")
+            interrupt.model = Model(kept) if kept else None
             raise
-        return Model(files.read("model").decode())
+        return Model(read(files, "model.json"))
 
 
 def compare(data: Data, label: Any = None, *, verbose: bool = False, **options: Any) -> Comparison:
@@ -139,7 +139,8 @@ class Model:
         with Files() as files:
             out = files.output("predictions.npy")
             run(["predict", *_rows.source(files, data), "--model", self._file(files), "--out", out, *what, *_flags(options)], files)
-            return _rows.array(files.read("predictions.npy"))
+            with files.open("predictions.npy") as file:
+                return np.load(file, allow_pickle=False)
 
     def evaluate(self, data: Data, label: Any = None, **options: Any) -> dict[str, Any]:
         """Return how good the model is on rows with labels: errors, accuracy, AUC and more, as `halfspace eval --json`."""
@@ -150,7 +151,7 @@ class Model:
         """Return a report on rows with labels: figures, curves, the most wrong rows. A notebook shows it."""
         with Files() as files:
             run([*self._eval(files, data, label, options), "--report", files.output("report.html")], files)
-            return Report(files.read("report.html").decode())
+            return Report(read(files, "report.html"))
 
     def _eval(self, files, data, label, options):
         return ["eval", *_rows.source(files, data, label, "sample_weight", options), "--model", self._file(files), *_flags(options)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 
 import numpy as np
@@ -44,11 +43,6 @@ def _write(file, X) -> None:
 def _write_csr(file, X) -> None:
     from scipy import sparse
     sparse.save_npz(file, X, compressed=False)
-
-
-def array(content: bytes) -> np.ndarray:
-    """Return the array of a file in NumPy's format."""
-    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 def source(files: Memory | Folder, data, label=None, weight_option: str | None = None, options: dict | None = None) -> list[str]:
@@ -100,9 +94,3 @@ def text(value) -> str:
 def quoted(item: str) -> str:
     """Return an item of a list as the command reads it."""
     return '"' + item.replace('"', '""') + '"' if any(c in item for c in '",\n') else item
-
-
-def scores(content: bytes, columns: int) -> np.ndarray:
-    """Return the scores of predict's CSV output, an array of float64 with the shape (rows, columns)."""
-    lines = content.decode().splitlines()[1:]
-    return np.array([[float(v) for v in line.split(",")[-columns:]] for line in lines]).reshape(-1, columns)
