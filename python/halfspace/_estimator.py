@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from . import _rows
+from . import _rows, _score
 from ._command import Files, HalfspaceError, Interrupted, read, run
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
@@ -63,11 +63,28 @@ class Linear(ClassifierMixin, BaseEstimator):
         """
         check_fitted(self)
         X = self._features(check_rows(self, X))
+        scores = self._few(X)
+        return (self._scores(X) if scores is None else scores).astype(np.float64)
+
+    def _few(self, X):
+        """Return the scores of a few dense rows without the command, or None."""
+        if self._weights is None or hasattr(X, "tocsr") or self._weights.size * len(X) > _score.MOST:
+            return None
+        rows = np.ones((len(X), self._weights.shape[1]), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            rows[:, :self.n_features_in_] = X
+        if not np.isfinite(rows).all():
+            return None  # the command says which number is too large
+        scores = _score.scores(rows, self._weights)
+        return scores[:, 0] if len(self._weights) == 1 else scores
+
+    def _scores(self, X):
+        """Return the scores of rows by the command."""
         with Files() as files:
             run(["predict", *_rows.send(files, X), "--model", files.input("model.json", lambda file: file.write(self.model_.encode())),
                  "--score", "--out", files.output("scores.npy"), *self._machine()], files, quiet=True, words=self._words())
             with files.open("scores.npy") as file:
-                return np.load(file, allow_pickle=False).astype(np.float64)
+                return np.load(file, allow_pickle=False)
 
     def _train(self, files, X, y, weights, more=(), quiet=False):
         """Train on rows that were checked, and keep the model. `more` are further arguments of the command."""
@@ -100,6 +117,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         self._keep_weights(model)
 
     def _keep_weights(self, model):
+        """Keep the weights of a linear model: `_weights` has a bias as the last one, if there are biases."""
         rows = model["weights"]
         if "sparse_weights" in model:
             rows = np.zeros((len(model["sparse_weights"]), self.n_features_in_))
@@ -107,6 +125,7 @@ class Linear(ClassifierMixin, BaseEstimator):
                 row[sparse["features"]] = sparse["weights"]
         self.coef_ = np.array(rows, dtype=np.float64)
         self.intercept_ = np.array(model["bias"] or [0.0] * len(rows), dtype=np.float64)
+        self._weights = np.column_stack([self.coef_, self.intercept_][:2 if model["bias"] else 1]).astype(np.float32)
 
     def _features(self, X):
         """Return the rows as the learner takes them."""

@@ -581,5 +581,6 @@ class KernelPerceptron(Online, Linear):
     _algorithm = "kernel-perceptron"
 
     def _keep_weights(self, model):
-        if model["weights"] or "sparse_weights" in model:
+        self._weights = None
+        if "voters" not in model and (model["weights"] or "sparse_weights" in model):
             super()._keep_weights(model)

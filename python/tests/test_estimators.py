@@ -95,8 +95,21 @@ def test_same_scores_as_the_command(command, tmp_path, request, name, data):
     scores = np.array([line.split(",")[1:] for line in lines], dtype=np.float32)
     assert (estimator.decision_function(X).reshape(scores.shape) == scores).all()
     assert (estimator.predict(X) == np.array([line.split(",")[0] for line in lines]).astype(int)).all()
-    few = estimator.decision_function(X[:3])
-    assert (few == estimator.decision_function(X)[:3]).all()
+    for rows in 1, 3, 50:
+        assert (estimator.decision_function(X[:rows]) == scores[:rows].reshape(estimator.decision_function(X[:rows]).shape)).all()
+
+
+@pytest.mark.parametrize("features", [1, 31, 32, 33, 100, 257])
+def test_scores_of_a_few_rows(features):
+    """Sums whose terms cancel, and numbers of all sizes, have the same bits with and without the command."""
+    random = np.random.RandomState(features)
+    X = (random.normal(size=(400, features)) * 10.0 ** random.randint(-18, 18, (400, features))).astype(np.float32)
+    y = random.randint(0, 3, 400)
+    for bias in True, False:
+        estimator = halfspace.Perceptron(max_iter=2, fit_intercept=bias).fit(X, y)
+        by_command = estimator._scores(X)
+        for first in range(0, 400, 50):
+            assert (estimator._few(X[first:first + 50]) == by_command[first:first + 50]).all()
 
 
 @pytest.mark.parametrize("name", [name for name in halfspace.ESTIMATORS if hasattr(make(name), "predict_proba")])
