@@ -35,6 +35,7 @@ const (
 	formatArrow    format = "Arrow IPC"
 	formatJSON     format = "JSON Lines"
 	formatNumPy    format = "NumPy"
+	formatCSR      format = "a sparse matrix of SciPy"
 )
 
 // extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
@@ -43,7 +44,7 @@ var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
 	".jsonl": formatJSON, ".ndjson": formatJSON,
-	".npy":   formatNumPy,
+	".npy": formatNumPy, ".npz": formatCSR,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
@@ -78,7 +79,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	}
 	opt.tell(opt.Text.unused(f))
 	pick := &transform.Picker{Choices: opt.choices()}
-	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
+	if f.paired() && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
@@ -122,8 +123,9 @@ func (opt Options) read(ctx context.Context, f format, sources []*column.Source,
 	case formatArrow:
 		return ipcfile.Open(sources, req)
 	case formatNumPy:
-		return npy.Open(sources, req, npy.Beside{Labels: opt.Labels, Weights: opt.Weights,
-			LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)})
+		return npy.Open(sources, req, opt.beside())
+	case formatCSR:
+		return npy.OpenCSR(sources, req, opt.beside())
 	}
 	return parquetfile.Open(ctx, paths, req, p)
 }
@@ -135,10 +137,18 @@ const (
 	DefaultWeightName = "weight"
 )
 
+// beside returns the files beside arrays.
+func (opt Options) beside() npy.Beside {
+	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
+}
+
+// paired returns true if the rows of a format name the features that aren't 0.
+func (f format) paired() bool { return f == formatSvmlight || f == formatCSR }
+
 // checkBeside returns an error if Labels or Weights is set for files that aren't arrays.
 func (opt Options) checkBeside(path string, f format) error {
 	switch {
-	case f == formatNumPy:
+	case f == formatNumPy || f == formatCSR:
 		return nil
 	case opt.Labels != "":
 		return fmt.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)
@@ -155,7 +165,7 @@ func (opt Options) admit(in column.Input, sel *transform.Selection) error {
 	}
 	n := int64(len(sel.Columns))
 	bytes := n * columnBytes
-	if svm, ok := in.(*textfile.Svmlight); ok && svm.Plain {
+	if rows, is := in.(column.PairInput); is && rows.Paired() {
 		bytes = n*pairColumnBytes + int64(len(sel.Keep))*columnBytes
 	}
 	if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
@@ -169,8 +179,8 @@ func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.S
 	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && len(opt.rare) == 0 {
 		return in, nil
 	}
-	if f == formatSvmlight {
-		return nil, fmt.Errorf("%s: rows of svmlight can't be chosen by --where, --sample, --limit or --min-class: convert the file to another format", in.Name())
+	if f.paired() {
+		return nil, fmt.Errorf("%s: rows of %s can't be chosen by --where, --sample, --limit or --min-class: convert the file to another format", in.Name(), f)
 	}
 	end := opt.end
 	if end == 0 && opt.Limit > 0 {
@@ -283,7 +293,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 				return "", nil, err
 			}
 		}
-		if path == "-" && (f == formatParquet || f == formatNumPy || i > 0 || len(paths) > 1) {
+		if path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || i > 0 || len(paths) > 1) {
 			return "", nil, errStandardInput(f)
 		}
 		if i == 0 {
@@ -302,7 +312,7 @@ func errStandardInput(f format) error {
 	case formatParquet:
 		return errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
 			"save it and name the file")
-	case formatNumPy:
+	case formatNumPy, formatCSR:
 		return errors.New("-: an array of NumPy can't come from standard input, since workers read different rows of it: save it and name the file")
 	}
 	return errors.New("-: standard input can't be read beside other files: save it and name the file")

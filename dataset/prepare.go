@@ -24,7 +24,7 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 			return false, err
 		}
 	}
-	if opt.opened.format == formatSvmlight { // it has numbers only
+	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
 	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole, false)
@@ -69,8 +69,8 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 		return nil, err
 	}
-	if opt.opened.format == formatSvmlight {
-		return nil, fmt.Errorf("%s: the columns of svmlight are features as they are: leave out --label", paths[0])
+	if f := opt.opened.format; f.paired() {
+		return nil, fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f)
 	}
 	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
-	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 )
 
@@ -28,8 +27,7 @@ const mostStandardized = transform.MostStandardized
 // The number of features in svmlight files is known before, so learn checks first whether they can be standardized.
 func learn(ctx context.Context, in *openedInput, opt *Options, p column.Pool, mem memory.Allocator, far *others) error {
 	sel := in.selection()
-	_, svmlight := in.Input.(*textfile.Svmlight)
-	if svmlight {
+	if _, is := in.Input.(column.PairInput); is {
 		if width := sel.Width(); opt.Standardize && !opt.KeepWide && width > mostStandardized {
 			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", in.Name(), width, mostStandardized)
 		}
@@ -57,16 +55,16 @@ func learn(ctx context.Context, in *openedInput, opt *Options, p column.Pool, me
 // chooseStorage sets the form in which the blocks of an input store rows. It uses the number of values in the rows if
 // they were counted, otherwise the maximum that the columns can make.
 func chooseStorage(in column.Input, sel *transform.Selection, opt *Options) error {
-	svm, is := in.(*textfile.Svmlight)
-	plain, rows, width := is && svm.Plain, in.Total(), int64(sel.Width())
+	paired, is := in.(column.PairInput)
+	plain, rows, width := is && paired.Paired(), in.Total(), int64(sel.Width())
 	bias := int64(0)
 	if sel.Bias {
 		bias = 1
 	}
 	elements, of := sel.MostElements(), int64(1) // number of elements in of rows
 	switch {
-	case plain && svm.Pairs() >= 0:
-		elements, of = min(svm.Pairs(), rows*width)+rows*bias, rows
+	case plain && paired.Pairs() >= 0:
+		elements, of = min(paired.Pairs(), rows*width)+rows*bias, rows
 		sel.Elements, sel.Counted = elements, true
 	case plain:
 		elements = 0
@@ -110,8 +108,8 @@ func (in *Input) Bytes(rows int64, weighted bool) int64 {
 
 // paired returns true if the rows are read as pairs of an index and a value.
 func (in *Input) paired() bool {
-	svm, ok := in.in.(*textfile.Svmlight)
-	return ok && svm.Plain
+	rows, is := in.in.(column.PairInput)
+	return is && rows.Paired()
 }
 
 // elements returns the mean number of elements of the given number of rows. If it is unknown, elements assumes 100

@@ -24,6 +24,7 @@ type convertOptions struct {
 	keep     []string
 	exclude  []string
 	label    string
+	beside   flags.Beside
 }
 
 // Convert returns the command that writes data in another format.
@@ -51,6 +52,8 @@ numbers; otherwise features are numbered from 1.`,
 	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
+	o.beside.AddLabels(cmd)
+	o.beside.AddWeights(cmd)
 	o.AddGroups(cmd, "columns")
 	o.AddJSON(cmd)
 	o.rows.AddTo(cmd)
@@ -69,7 +72,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.Out, paths); err != nil {
+		if err := console.Claim(a, o.Out, o.beside.With(paths)); err != nil {
 			return err
 		}
 		return convert(cmd.Context(), a, &o, paths)
@@ -92,6 +95,7 @@ func convert(ctx context.Context, a *console.App, o *convertOptions, paths []str
 	defer undo()
 	opt := dataset.Options{Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory, Progress: bar.Reading("converting"), Warn: a.Warn}
 	o.rows.Choose(&opt)
+	o.beside.Set(&opt)
 	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression.Value, RowGroupRows: o.GroupRows, Label: o.label})
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func Inspect(a *console.App) *cobra.Command {
   - a proof that check --json printed: its verdict, and code that verifies it
   - a folder: its data files
   - a Parquet file: its rows, columns and row groups
-  - a CSV, JSON Lines, svmlight or Arrow IPC file: its rows and its columns`,
+  - a CSV, JSON Lines, svmlight, Arrow IPC or NumPy file: its rows and columns`,
 		Example: `  halfspace inspect m.json
   halfspace inspect train.parquet --json
   halfspace inspect train.csv --label y
@@ -62,7 +62,7 @@ func Inspect(a *console.App) *cobra.Command {
 			return err
 		}
 		switch info, err := os.Stat(args[0]); {
-		case columns.label != "":
+		case columns.label != "" || columns.beside.Labels != "":
 			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
 		case err == nil && info.IsDir():
 			return inspectFolder(a, args[0], asJSON)
@@ -121,13 +121,15 @@ func inspectFolder(a *console.App, path string, asJSON bool) error {
 
 // columnOptions are the options on the columns that inspect shows in detail.
 type columnOptions struct {
-	label string
-	types []string
-	rows  flags.Rows
+	beside flags.Beside
+	label  string
+	types  []string
+	rows   flags.Rows
 }
 
 func (o *columnOptions) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	o.beside.AddLabels(cmd)
 	cmd.Flags().StringSliceVar(&o.types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
 	o.rows.AddTo(cmd)
 }
@@ -135,6 +137,8 @@ func (o *columnOptions) addTo(cmd *cobra.Command) {
 func (o *columnOptions) options(text *flags.Text) dataset.Options {
 	opt := dataset.Options{Label: o.label, Types: o.types, Text: text.Options()}
 	o.rows.Choose(&opt)
+	o.beside.Set(&opt)
+	o.beside.Name(&opt.Label, nil)
 	return opt
 }
 

@@ -27,6 +27,7 @@ type plotOptions struct {
 	text   flags.Text
 	memory flags.Size
 	models []string
+	beside flags.Beside
 	label  string
 	class  string
 	trace  string
@@ -91,6 +92,7 @@ light or dark mode. The colours suit colour-blind eyes.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
+	o.beside.AddLabels(cmd)
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
 	f.StringVar(&o.trace, "trace", "", "`FILE` With line: draw every line on the way, as train --trace wrote them, one after another.")
@@ -150,6 +152,8 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("--trace is for plot line: leave it out")
 	case p.class != "" && !k.classes:
 		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
+	case p.beside.Labels != "" && !k.data:
+		return console.Usagef("--labels is for pictures of data, and plot %s takes none: leave it out", k.name)
 	case p.label != "" && !k.data:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}

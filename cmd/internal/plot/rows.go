@@ -41,7 +41,7 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	memory, undo := p.memory.Hold()
 	defer undo()
 	rows := int64(0)
-	err := dataset.Scan(p.ctx, p.args, dataset.Options{
+	err := dataset.Scan(p.ctx, p.args, dataset.Options{Labels: p.beside.Labels,
 		Spec: m.Spec(), Label: cmp.Or(p.label, m.Label), Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
 		Warn: p.Warn, Progress: bar.Reading("reading"),
 	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {

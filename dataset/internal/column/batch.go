@@ -17,7 +17,7 @@ type Batch struct {
 	First    int64         // number of the batch's first row in the input; set by the pass
 	Unchosen int64         // number of rows that the options where, sample and limit leave out
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
-	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label, if there is one, then the kept columns
+	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the kept columns
 
 	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
 	// nil.
@@ -30,6 +30,17 @@ func (b *Batch) Label(i int) arrow.Array {
 		return b.Columns[0]
 	}
 	return b.Columns[i]
+}
+
+// SampleWeights returns the column of the sample weights.
+func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
+	switch {
+	case b.Pairs == nil:
+		return b.Columns[sel.Weight]
+	case sel.Label >= 0:
+		return b.Columns[1]
+	}
+	return b.Columns[0]
 }
 
 // Kept returns the kept column k.

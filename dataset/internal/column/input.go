@@ -26,6 +26,13 @@ type Input interface {
 	LabelOnly() Input   // returns an input with only the label column if that is less work, otherwise the same input
 }
 
+// A PairInput is an input whose rows name in the file the features that aren't 0.
+type PairInput interface {
+	Input
+	Pairs() int64 // upper bound of the number of pairs in all rows; -1: unknown
+	Paired() bool // batches have pairs
+}
+
 // A future is a batch that a goroutine is making.
 type future struct {
 	done  chan struct{}

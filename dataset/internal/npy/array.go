@@ -93,17 +93,18 @@ func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error)
 		return nil, column.PathError(a.path, err)
 	}
 	defer f.Close()
-	rows := hi - lo
-	each := rows * a.size
-	values := make([]byte, each*int64(len(columns)))
+	each := (hi - lo) * a.size
+	s := newSlab(each * int64(len(columns)))
+	defer s.done()
+	values := s.bytes(each * int64(len(columns)))
 	if a.fortran || a.cols == 1 {
-		for k, c := range columns {
-			if err = a.readAt(f, values[int64(k)*each:][:each], (int64(c)*a.rows+lo)*a.size); err != nil {
-				break
-			}
+		for k := 0; err == nil && k < len(columns); k++ {
+			err = a.readAt(f, values[int64(k)*each:][:each], (int64(columns[k])*a.rows+lo)*a.size)
 		}
 	} else {
-		lines := make([]byte, each*a.cols)
+		rows := newSlab(each * a.cols)
+		defer rows.done()
+		lines := rows.bytes(each * a.cols)
 		if err = a.readAt(f, lines, lo*a.cols*a.size); err == nil {
 			a.transpose(values, lines, columns)
 		}
@@ -111,13 +112,26 @@ func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error)
 	if err == nil {
 		err = column.Unchanged(a.path, files.Current(a.path, f), a.info)
 	}
-	for k := 0; err == nil && k < len(columns); k++ {
-		var one arrow.Array
-		if one, err = a.toArrow(values[int64(k)*each:][:each], lo); err == nil {
-			all = append(all, one)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	return a.toArrows(s, values, len(columns), lo)
+}
+
+// toArrows returns the columns in values, which is memory of s, as Arrow arrays. first is the number of their first row.
+func (a *Array) toArrows(s *slab, values []byte, columns int, first int64) (all []arrow.Array, err error) {
+	each := len(values) / max(1, columns)
+	for k := range columns {
+		one, err := a.toArrow(s, values[k*each:][:each], first)
+		if err != nil {
+			for _, a := range all {
+				a.Release()
+			}
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
 
 // readAt reads elements from byte at of the array on.
@@ -172,9 +186,11 @@ func transpose[T any](values, lines []T, cols int, columns []int) {
 	}
 }
 
-// toArrow returns elements as an Arrow array, which may keep them. first is the number of their first row, for errors.
-func (a *Array) toArrow(values []byte, first int64) (arrow.Array, error) {
+// toArrow returns elements as an Arrow array. The elements are memory of s, which the array may keep in use. first is the number of
+// their first row, for errors.
+func (a *Array) toArrow(s *slab, values []byte, first int64) (arrow.Array, error) {
 	n := len(values) / int(a.size)
+	var buffer *memory.Buffer
 	switch {
 	case a.kind == 'U' || a.kind == 'S':
 		return a.texts(values, first)
@@ -185,11 +201,15 @@ func (a *Array) toArrow(values []byte, first int64) (arrow.Array, error) {
 				bitmap[i/8] |= 1 << (i % 8)
 			}
 		}
-		values = bitmap
-	case a.swapped:
-		a.swap(values)
+		buffer = memory.NewBufferBytes(bitmap)
+	default:
+		if a.swapped {
+			a.swap(values)
+		}
+		buffer = s.buffer(values)
+		defer buffer.Release() // data retains it
 	}
-	data := array.NewData(a.typ, n, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
+	data := array.NewData(a.typ, n, []*memory.Buffer{nil, buffer}, nil, 0, 0)
 	defer data.Release()
 	return array.MakeFromData(data), nil
 }

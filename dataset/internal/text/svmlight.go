@@ -158,6 +158,9 @@ func (in *Svmlight) Total() int64 { return in.rows }
 // Pairs returns an upper bound of the number of pairs in all rows, or -1 if they weren't counted.
 func (in *Svmlight) Pairs() int64 { return in.pairs }
 
+// Paired returns true if batches have pairs.
+func (in *Svmlight) Paired() bool { return in.Plain }
+
 // Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 

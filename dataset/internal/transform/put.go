@@ -19,6 +19,9 @@ type rowError struct {
 
 func (e *rowError) Error() string { return e.err.Error() }
 
+// pairWeight is the number of the weight in a batch with pairs, as in rowError.
+const pairWeight = -2
+
 // Unwrap returns the wrapped error.
 func (e *rowError) Unwrap() error { return e.err }
 
@@ -47,6 +50,11 @@ func (b *Builder) put(ctx context.Context, bt *column.Batch, readers []reader, r
 		return column.Recovered(func() error {
 			if i == 0 { // in row order, while other goroutines read panels; a wrong label must not stop them
 				badLabel = b.putLabels(bt, rows)
+				if badLabel == nil && bt.Pairs != nil && b.sel.Weight >= 0 {
+					if row, what := b.putWeights(bt, rows, b.block.W[b.fill:b.fill+rows.Len()]); what != "" {
+						badLabel = b.rowError(bt, pairWeight, row, what)
+					}
+				}
 				return nil
 			}
 			at := (i - 1) * step
@@ -247,7 +255,7 @@ func (b *Builder) unusable(v float64) string {
 // putWeights writes the sample weights of rows of a batch to dst. It returns the first row without a usable weight
 // and the error text, or "".
 func (b *Builder) putWeights(bt *column.Batch, rows Cut, dst []float64) (row int, what string) {
-	v, err := column.NewView64(bt.Columns[b.sel.Weight])
+	v, err := column.NewView64(bt.SampleWeights(b.sel.Chosen))
 	if err != nil {
 		return rows.First(), err.Error()
 	}
@@ -290,6 +298,8 @@ func (b *Builder) CheckWeights(name string) error {
 func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError {
 	n, col := b.Input+int64(row), b.sel.Label
 	switch {
+	case k == pairWeight:
+		col = b.sel.Weight
 	case k >= 0 && bt.Pairs != nil:
 		col = b.sel.Features[b.sel.inputOf(k)]
 	case k == len(b.sel.Features):
@@ -299,6 +309,8 @@ func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError 
 	}
 	name, missing := b.sel.Columns[col].Name, false
 	switch {
+	case k == pairWeight:
+		missing = column.IsMissing(bt.SampleWeights(b.sel.Chosen), row)
 	case k < 0:
 		missing = column.IsMissing(bt.Label(col), row)
 	case bt.Pairs != nil:
