@@ -211,11 +211,17 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: b
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
-        raise HalfspaceError(sentences[-1] if sentences else f"halfspace ended with status {process.returncode}")
+        raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
     if not quiet:
         for sentence in sentences:
             warnings.warn(sentence, HalfspaceWarning, stacklevel=4)
     return result
+
+
+def _ended(status: int) -> str:
+    if status != -9:
+        return f"the command ended with the status {status}, and says nothing"
+    return "the signal SIGKILL ended the command: often the memory is used up, look at the system's log"
 
 
 def _interrupt(process: subprocess.Popen) -> None:

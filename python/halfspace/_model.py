@@ -6,7 +6,7 @@ import html
 import json
 import os
 from pathlib import Path
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ._command import Files, HalfspaceError, Interrupted, read, run
 from ._rows import text
 
 Data = Any  # paths, a table or a matrix: see train
-Paths = Union[str, os.PathLike, Sequence[Union[str, os.PathLike]]]
+OWN = {"out", "json", "model", "quiet", "progress"}  # options that the package sets
 
 
 def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bool = False, **options: Any) -> Model:
@@ -103,7 +103,7 @@ class Model:
         path = Path(path)
         new = path.with_name(f".{path.name}.{os.getpid()}")
         try:
-            new.write_text(self.text, encoding="utf-8", newline="\n")
+            new.write_bytes(self.text.encode("utf-8"))
             os.replace(new, path)
         finally:
             new.unlink(missing_ok=True)
@@ -263,6 +263,8 @@ class Separability:
 def _flags(options: Mapping[str, Any]) -> list[str]:
     """Return options as arguments of the command."""
     args: list[str] = []
+    for name in OWN & set(options):
+        raise HalfspaceError(f"{name} is no option in Python: a model has save, and figures are returned")
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is None or value is False:

@@ -105,6 +105,7 @@ def test_table():
     (lambda path: halfspace.train(path, "diagnosis", algo="tree"), "tree"),
     (lambda path: halfspace.train(path, "diagnosis", epoch=3), "--epoch"),
     (lambda path: halfspace.train(path, "diagnosis", l2=object()), "l2 is of type object"),
+    (lambda path: halfspace.train(path, "diagnosis", out="m.json"), "out is no option in Python"),
     (lambda path: halfspace.train(3, "diagnosis"), "data is of type int"),
     (lambda path: halfspace.train(path, "diagnosis").predict(np.zeros((2, 3))), "X.npy"),
 ])

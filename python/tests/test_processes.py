@@ -15,7 +15,7 @@ import halfspace
 from halfspace import _command
 from conftest import FULL
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"), pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")]
 
 PROGRAM = """
 import sys, numpy as np, halfspace
@@ -118,7 +118,7 @@ def test_kills_leave_nothing(folders, victim):
         os.kill(process.pid if victim == "parent" else child, signal.SIGKILL)
         out, err = process.communicate(timeout=60)
         if victim == "child":
-            assert out.startswith("error "), (out, err)
+            assert out.startswith("error the signal SIGKILL ended"), (out, err)
         assert gone(child)
         assert folders() == []
 
@@ -135,6 +135,24 @@ def test_folder_is_swept(tmp_path, monkeypatch):
     assert halfspace.LogisticRegression().fit(X, y).score(X, y) > 0.9
     assert halfspace.train(X, y, algo="logistic").predict(X).shape == (200,)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype, order", [("float64", "C"), ("float32", "C"), ("float32", "F")])
+def test_memory(dtype, order):
+    """fit makes no copy of X in the process of Python."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", f"""
+import numpy as np, halfspace, re
+def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+X = np.ones((400000, 40), dtype="{dtype}", order="{order}")
+X[:200000, 0] = 0
+y = X[:, 0].astype(np.int8)
+e = halfspace.Perceptron(max_iter=1)
+e.fit(X[:100], np.arange(100) % 2)
+before = peak()
+e.fit(X, y)
+print((peak() - before) / X.nbytes)
+"""], capture_output=True, text=True)
+    assert done.returncode == 0 and float(done.stdout) < 0.3, (done.stdout, done.stderr)
 
 
 def test_no_command(monkeypatch):
