@@ -32,19 +32,19 @@ func BenchmarkCliffs(b *testing.B) {
 	ints := integers(rows, features)
 	classes := testproblems.RandomClasses(rows, features, 10, 0.03)
 
-	epochs := func(order learner.Order) perceptron.Options {
-		return perceptron.Options{Options: learner.Options{Order: order, Epochs: 5}}
+	epochs := func(order learner.Order) perceptron.Settings {
+		return perceptron.Settings{Options: perceptron.Options{Order: order, Epochs: 5}}
 	}
 	margin := epochs(learner.Cyclic)
 	margin.Margin = 1
 	averaged := epochs(learner.Cyclic)
 	averaged.Form = learner.Averaged
-	judged := perceptron.Options{Options: learner.Options{Order: learner.Shuffle, MaxUpdates: 8000, Workers: 1}, Pocket: pocket.Exact}
-	ratchet := perceptron.Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 1, Workers: 1}, Pocket: pocket.Ratchet}
+	judged := perceptron.Settings{Options: perceptron.Options{Order: learner.Shuffle, MaxUpdates: 8000, Pocket: pocket.Exact}, Run: learner.Run{Workers: 1}}
+	ratchet := perceptron.Settings{Options: perceptron.Options{Order: learner.Cyclic, Epochs: 1, Pocket: pocket.Ratchet}, Run: learner.Run{Workers: 1}}
 	for _, c := range []struct {
 		name             string
 		data, sibling    *block.Data
-		opt, siblingOpt  perceptron.Options
+		opt, siblingOpt  perceptron.Settings
 		times            float64 // of the sibling, that it is compared with
 		updates, scoring bool
 	}{
@@ -88,7 +88,7 @@ func BenchmarkCliffs(b *testing.B) {
 }
 
 // timed trains, and returns the seconds that it took.
-func timed(b *testing.B, d *block.Data, opt perceptron.Options) (*learner.Result, float64) {
+func timed(b *testing.B, d *block.Data, opt perceptron.Settings) (*learner.Result, float64) {
 	start := time.Now()
 	r, err := perceptron.Train(context.Background(), d, opt)
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"halfspace/train/kernelperceptron"
-	"halfspace/train/learner"
 )
 
 // dualRows returns the number of rows. Their Gram matrix has as many rows and columns.
@@ -25,7 +24,7 @@ func BenchmarkPeerSklearnDual(b *testing.B) {
 	for _, epochs := range []int64{1, 10, 100} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/epochs=%d", dualRows(), peerFeatures, epochs), func(b *testing.B) {
 			learn := func() *kernelperceptron.Result {
-				r, err := kernelperceptron.Train(context.Background(), data, kernelperceptron.Options{Options: learner.Options{Epochs: epochs}})
+				r, err := kernelperceptron.Train(context.Background(), data, kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: epochs}})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -35,7 +35,7 @@ func BenchmarkMNIST(b *testing.B) {
 		b.Run(fmt.Sprintf("kernel=linear/epochs=%d", epochs), func(b *testing.B) {
 			for b.Loop() {
 				for _, form := range []learner.Form{learner.Averaged, learner.Last} {
-					opt := perceptron.Options{Options: learner.Options{Epochs: epochs}, Form: form}
+					opt := perceptron.Settings{Options: perceptron.Options{Epochs: epochs, Form: form}}
 					classifiers, err := learner.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 						opt := opt
 						opt.Workers = workers
@@ -61,7 +61,7 @@ func BenchmarkMNIST(b *testing.B) {
 			var r *kernelperceptron.Result
 			b.Run(fmt.Sprintf("kernel=%s/epochs=%d", k.Kind, epochs), func(b *testing.B) {
 				for b.Loop() {
-					opt := kernelperceptron.Options{Options: learner.Options{Epochs: epochs}, Form: learner.Voted, Kernel: k, Memory: 5 << 30}
+					opt := kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: epochs, Form: learner.Voted, Kernel: k, Memory: 5 << 30}}
 					if r, err = kernelperceptron.Train(context.Background(), rows, opt); err != nil {
 						b.Fatal(err)
 					}

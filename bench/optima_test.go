@@ -157,7 +157,7 @@ func newFitted(r *learner.Result, exact []float64) fitted {
 func methods() (all []method) {
 	for _, solver := range []logistic.Solver{logistic.Newton, logistic.LBFGS} {
 		all = append(all, method{string(solver), "logistic", func(data *block.Data, l2 float64) (fitted, error) {
-			r, err := logistic.Train(context.Background(), data, logistic.Options{Solver: solver, L2: l2, NoPenalty: true})
+			r, err := logistic.Train(context.Background(), data, logistic.Settings{Options: logistic.Options{Solver: solver, L2: l2, NoPenalty: true}})
 			if err != nil {
 				return fitted{}, err
 			}
@@ -166,7 +166,7 @@ func methods() (all []method) {
 	}
 	for _, loss := range svm.Losses {
 		all = append(all, method{string(loss), string(loss), func(data *block.Data, l2 float64) (fitted, error) {
-			r, err := svm.Train(context.Background(), data, svm.Options{Loss: loss, L2: l2})
+			r, err := svm.Train(context.Background(), data, svm.Settings{Options: svm.Options{Loss: loss, L2: l2}})
 			if err != nil {
 				return fitted{}, err
 			}

@@ -56,10 +56,10 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	data := peerData(b, dir, peerRows())
 	peer, hello := startSklearn(b, python, peerScript, dir, peerRows())
 	b.Logf("%s; halfspace: %s, float32", hello, kernel.Active())
-	for _, opt := range []perceptron.Options{
-		{Options: learner.Options{Order: learner.Cyclic}},
-		{Options: learner.Options{Order: learner.Shuffle}},
-		{Options: learner.Options{Order: learner.Shuffle}, Form: learner.Averaged},
+	for _, opt := range []perceptron.Settings{
+		{Options: perceptron.Options{Order: learner.Cyclic}},
+		{Options: perceptron.Options{Order: learner.Shuffle}},
+		{Options: perceptron.Options{Order: learner.Shuffle, Form: learner.Averaged}},
 	} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/order=%s/average=%t", peerRows(), peerFeatures, opt.Order, opt.Form == learner.Averaged), func(b *testing.B) {
 			for b.Loop() {
@@ -70,7 +70,7 @@ func BenchmarkPeerSklearnPerceptron(b *testing.B) {
 	}
 }
 
-func comparePerceptrons(b *testing.B, data *block.Data, peer *peer, opt perceptron.Options) {
+func comparePerceptrons(b *testing.B, data *block.Data, peer *peer, opt perceptron.Settings) {
 	opt.Epochs, opt.Seed = peerEpochs, 1
 	learn := func() *learner.Result {
 		result, err := perceptron.Train(context.Background(), data, opt)

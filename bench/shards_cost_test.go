@@ -28,7 +28,7 @@ const costRounds = 41
 func (s split) costs(t *testing.T) (one, two []point) {
 	for shards := int64(1); shards <= int64(s.shards); shards *= 2 {
 		for _, passes := range passesShown {
-			opt := perceptron.Options{Options: learner.Options{Epochs: passes, Shards: shards}, Form: learner.Averaged}
+			opt := perceptron.Settings{Options: perceptron.Options{Epochs: passes, Shards: shards, Form: learner.Averaged}}
 			one = append(one, point{shards, passes, wrongShare(t, s.held, trained(t, s.learn, opt).Weights), math.Inf(1)})
 		}
 	}
@@ -36,8 +36,8 @@ func (s split) costs(t *testing.T) (one, two []point) {
 	for range costRounds {
 		for i := 0; i < len(one); i += len(passesShown) {
 			for workers, points := range [][]point{one, two} {
-				opt := learner.Options{Epochs: 2, Shards: one[i].shards, Workers: workers + 1}
-				r := trained(t, s.learn, perceptron.Options{Options: opt, Form: learner.Averaged})
+				opt := learner.Options{Epochs: 2, Shards: one[i].shards, Run: learner.Run{Workers: workers + 1}}
+				r := trained(t, s.learn, *learner.SetShared(&perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, opt).(*perceptron.Settings))
 				points[i].ms = min(points[i].ms, 1000*r.Seconds/float64(r.Epochs))
 			}
 		}
@@ -135,9 +135,9 @@ func speeds(t *testing.T, rows *block.Data, form learner.Form, epochs int64) str
 	var ms [3][]float64 // without shards, with them on one core, on two
 	var rates [2][]float64
 	for round := range speedRounds {
-		for i, opt := range []learner.Options{{Workers: 1}, {Workers: 1, Shards: 16}, {Workers: 2, Shards: 16}} {
+		for i, opt := range []learner.Options{{Run: learner.Run{Workers: 1}}, {Shards: 16, Run: learner.Run{Workers: 1}}, {Shards: 16, Run: learner.Run{Workers: 2}}} {
 			opt.Epochs = epochs
-			r := trained(t, rows, perceptron.Options{Options: opt, Form: form})
+			r := trained(t, rows, *learner.SetShared(&perceptron.Settings{Options: perceptron.Options{Form: form}}, opt).(*perceptron.Settings))
 			ms[i] = append(ms[i], 1000*r.Seconds/float64(r.Epochs))
 		}
 		for cores := 1; cores <= 2 && round%bandwidthEvery == 0; cores++ {

@@ -21,13 +21,13 @@ var otherLearners = []struct {
 	learn func(rows *block.Data, o learner.Options) (*learner.Result, error)
 }{
 	{"`passive-aggressive --C 0.01`", 0, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
-		return passiveaggressive.Train(context.Background(), rows, passiveaggressive.Options{Options: o, C: 0.01})
+		return passiveaggressive.Train(context.Background(), rows, *learner.SetShared(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.01}}, o).(*passiveaggressive.Settings))
 	}},
 	{"`adagrad`", 0, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
-		return ftrl.TrainAdaGrad(context.Background(), rows, ftrl.AdaGradOptions{Options: o})
+		return ftrl.TrainAdaGrad(context.Background(), rows, *learner.SetShared(&ftrl.AdaGradSettings{}, o).(*ftrl.AdaGradSettings))
 	}},
 	{"`logistic --solver sgd`", 10_000_000, func(rows *block.Data, o learner.Options) (*learner.Result, error) {
-		r, err := logistic.Train(context.Background(), rows, logistic.Options{Options: o, L2: 1, Solver: logistic.SGD})
+		r, err := logistic.Train(context.Background(), rows, *learner.SetShared(&logistic.Settings{Options: logistic.Options{L2: 1, Solver: logistic.SGD}}, o).(*logistic.Settings))
 		if err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func rareTable(t *testing.T) string {
 		var r *learner.Result
 		for range rounds {
 			for workers := range ms {
-				r = trained(t, rows, perceptron.Options{Options: learner.Options{Epochs: 100, Workers: workers + 1}})
+				r = trained(t, rows, perceptron.Settings{Options: perceptron.Options{Epochs: 100}, Run: learner.Run{Workers: workers + 1}})
 				ms[workers] = append(ms[workers], 1000*r.Seconds)
 			}
 		}

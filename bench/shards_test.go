@@ -64,7 +64,7 @@ var ways = []way{serial, iterative, oneShot, single}
 
 // learn returns the weights that a way learns in some passes over the rows, in file order.
 func (w way) learn(t *testing.T, rows *block.Data, shards int, form learner.Form, passes int64) []float32 {
-	opt := perceptron.Options{Options: learner.Options{Epochs: passes}, Form: form}
+	opt := perceptron.Settings{Options: perceptron.Options{Epochs: passes, Form: form}}
 	if w == serial || w == iterative {
 		if w == iterative {
 			opt.Shards = int64(shards)
@@ -109,7 +109,7 @@ func dealInOrder(t *testing.T, rows *block.Data, shards int) (dealt []block.Sour
 	return dealt
 }
 
-func trained(t *testing.T, rows block.Source, opt perceptron.Options) *learner.Result {
+func trained(t *testing.T, rows block.Source, opt perceptron.Settings) *learner.Result {
 	r, err := perceptron.Train(context.Background(), rows, opt)
 	require.NoError(t, err)
 	return r

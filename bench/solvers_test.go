@@ -40,7 +40,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 		for b.Loop() {
 			quality := func(w []float64) float64 { return objective(data, "logistic", 0, 0, w) }
 			compareSolvers(b, peer, peerRounds(), []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
-				r, err := logistic.Train(context.Background(), data, logistic.Options{NoPenalty: true})
+				r, err := logistic.Train(context.Background(), data, logistic.Settings{Options: logistic.Options{NoPenalty: true}})
 				require.NoError(b, err)
 				return r.Exact, r.Seconds
 			})
@@ -56,7 +56,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 			for b.Loop() {
 				quality := func(w []float64) float64 { return objective(data, string(loss), 0, 1, w) }
 				compareSolvers(b, peer, rounds, []string{string(loss)}, "objective", quality, func() ([]float64, float64) {
-					r, err := svm.Train(context.Background(), data, svm.Options{Loss: loss})
+					r, err := svm.Train(context.Background(), data, svm.Settings{Options: svm.Options{Loss: loss}})
 					require.NoError(b, err)
 					b.ReportMetric(r.Gap/r.Objective, "relative-gap")
 					return r.Exact, r.Seconds
@@ -69,7 +69,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 		for b.Loop() {
 			quality := func(w []float64) float64 { return wrong(data, w) }
 			compareSolvers(b, peer, peerRounds(), []string{"lsqr"}, "errors", quality, func() ([]float64, float64) {
-				r, err := lda.Train(context.Background(), data, lda.Options{})
+				r, err := lda.Train(context.Background(), data, lda.Settings{})
 				require.NoError(b, err)
 				return r.Exact, r.Seconds
 			})

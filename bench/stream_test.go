@@ -13,7 +13,6 @@ import (
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/synth"
-	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -55,7 +54,7 @@ func compareStreams(b *testing.B, src block.Source, limit func() error) {
 			start := time.Now()
 			require.NoError(b, limit())
 			limits = append(limits, 1000*time.Since(start).Seconds())
-			r, err := perceptron.Train(context.Background(), src, perceptron.Options{Options: learner.Options{Epochs: streamEpochs}})
+			r, err := perceptron.Train(context.Background(), src, perceptron.Settings{Options: perceptron.Options{Epochs: streamEpochs}})
 			require.NoError(b, err)
 			epochs = append(epochs, 1000*r.Seconds/streamEpochs)
 		}

@@ -107,7 +107,7 @@ func (d *data) trainings() []*Item {
 // train trains once. It records the time and the hash of the model's file, which must be the same in every run.
 func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 	l := train.Learner{Learner: of, Settings: of.New()}
-	l.Settings.Shared().Workers = d.workers
+	l.Settings.Running().Workers = d.workers
 	var err error
 	for option, value := range shape.options {
 		if l, err = l.With(option, value); err != nil {

@@ -57,6 +57,14 @@ type openedInput struct {
 
 func (in *openedInput) selection() *transform.Selection { return in.sel }
 
+// end returns the number of input rows after which Options.Limit keeps none; 0: all rows may be kept.
+func (in *openedInput) end() int64 {
+	if rows, is := in.Input.(*firstRows); is {
+		return rows.end
+	}
+	return 0
+}
+
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
@@ -176,7 +184,8 @@ func (opt Options) admit(in column.Input, sel *transform.Selection) error {
 
 // choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
 func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
-	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && len(opt.rare) == 0 {
+	classes := opt.MinClass > 0 && opt.Spec == nil
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && !classes {
 		return in, nil
 	}
 	if f.paired() {

@@ -66,6 +66,14 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.ranked != "" {
 		opt.Keep = []string{opt.ranked}
 	}
+	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
+		if paths, err = Expand(paths); err != nil {
+			return nil, err
+		}
+		if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+			return nil, err
+		}
+	}
 	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
 		if err := opt.findRare(ctx, paths, p, mem); err != nil {
 			return nil, err
@@ -73,7 +81,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	hopeful := false
 	switch {
-	case !opt.Prepare || opt.plan != nil:
+	case !opt.Prepare || opt.prepared:
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
@@ -92,9 +100,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
-	if rows, is := in.Input.(*firstRows); is {
-		opt.end = rows.end
-	}
+	opt.end = in.end()
 	far := othersOf(in, paths, opt)
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err

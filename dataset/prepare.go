@@ -16,14 +16,6 @@ import (
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
 func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
-	if opt.opened == nil { // standard input can be opened once
-		if paths, err = Expand(paths); err == nil {
-			opt.opened, err = openFiles(ctx, paths, *opt)
-		}
-		if err != nil {
-			return false, err
-		}
-	}
 	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
@@ -35,7 +27,7 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil {
 		return false, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
-	opt.plan, opt.Nulls, opt.unlabelled, opt.notes = plan.Inputs, plan.Nulls, plan.Unlabelled, append(opt.notes, plan.Notes...)
+	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, plan.Inputs, plan.Nulls, plan.Unlabelled, append(opt.notes, plan.Notes...)
 	return false, nil
 }
 
@@ -91,20 +83,21 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 }
 
 // profile counts the values of the columns that may become features.
-func (opt Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, hopeful bool, err error) {
+func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, hopeful bool, err error) {
 	types, err := transform.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, false, err
 	}
-	categorical := opt.Categorical
-	opt.Categorical = transform.TypedCodings(categorical, types)
-	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
-	in, err := openInput(ctx, paths, opt, p)
+	all := *opt
+	all.Categorical = transform.TypedCodings(opt.Categorical, types)
+	all.Standardize, all.Nulls, all.HashTexts, all.float, all.plan, all.Cross, all.Warn = false, "", false, nil, nil, nil, nil
+	in, err := openInput(ctx, paths, all, p)
 	if err != nil {
 		return nil, false, err
 	}
+	opt.end = in.end()
 	column.Within(in.Input, opt.Memory, 0)
-	f = transform.NewProfile(in.selection(), p, types, categorical, opt.Features)
+	f = transform.NewProfile(in.selection(), p, types, opt.Categorical, opt.Features)
 	if whole = whole || !f.Numeric(); every {
 		f.Whole()
 	}

@@ -121,7 +121,8 @@ type Options struct {
 	rare []schema.Class // MinClass: the classes that are left out
 	end  int64          // number of input rows after which Limit keeps none; 0: unknown
 
-	opened     *openedFiles    // Prepare: the files; nil: they are not open
+	opened     *openedFiles    // Prepare, MinClass: the files; nil: they are not open
+	prepared   bool            // Prepare: the profile of the columns determined the next three fields
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
 	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label

@@ -35,10 +35,8 @@ const (
 var Derivations = []Derivation{Missing, Plain, Comma, Boolean, Days, MonthSin, MonthCos, WeekdaySin, WeekdayCos, HourSin, HourCos}
 
 // Dated returns true if the number derives from a date or time.
-func (d Derivation) Dated() bool { return d == Days || d.cyclic() }
-
-func (d Derivation) cyclic() bool {
-	return strings.HasSuffix(string(d), "sin") || strings.HasSuffix(string(d), "cos")
+func (d Derivation) Dated() bool {
+	return d == Days || strings.HasSuffix(string(d), "sin") || strings.HasSuffix(string(d), "cos")
 }
 
 // Written returns true if the number derives from text that isn't a date.

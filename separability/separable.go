@@ -150,7 +150,7 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 		visits = 1 << 24 // the search after it is slow
 	}
 	epochs := max(5, min(1000, visits/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src), perceptron.Options{Options: learner.Options{Epochs: epochs, Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src), perceptron.Settings{Options: perceptron.Options{Epochs: epochs}, Run: learner.Run{Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func TestUpdateBound(t *testing.T) {
 		}
 		from := model.New(data.Spec(), narrow)
 		from.Algorithm = "perceptron"
-		o := perceptron.Options{Margin: float64(k % 5), Options: learner.Options{Eta: []float64{1, 0.25}[k/2%2], Order: learner.Orders[k%len(learner.Orders)], Epochs: 100_000}}
+		o := perceptron.Options{Eta: []float64{1, 0.25}[k/2%2], Order: learner.Orders[k%len(learner.Orders)], Epochs: 100_000, Margin: float64(k % 5)}
 		if k%7 == 0 {
 			o.Form = learner.Averaged
 		}
@@ -74,7 +74,7 @@ func TestUpdateBound(t *testing.T) {
 		if classes > 2 {
 			continue
 		}
-		online := require.Value(train.Run(t.Context(), data, perceptron.New(perceptron.Options{Options: learner.Options{Eta: o.Eta}}), train.Options{Init: from, Online: &train.Online{}}))(t)
+		online := require.Value(train.Run(t.Context(), data, perceptron.New(perceptron.Options{Eta: o.Eta}), train.Options{Init: from, Online: &train.Online{}}))(t)
 		if separates := online.Model.Training.Margin != nil; separates != (online.UpdateBound != nil) || separates && float64(online.Online.Updates) > *online.UpdateBound {
 			t.Errorf("case %d: separates %v, %d updates, bound %v", k, separates, online.Online.Updates, online.UpdateBound)
 		}

@@ -42,7 +42,7 @@ func uncertain(t *testing.T, rows, classes int) *block.Data {
 func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 400, classes)
-		trainer := svm.New(svm.Options{L2: 1, Options: learner.Options{Workers: 1, Seed: 5}})
+		trainer := svm.New(svm.Options{L2: 1}).WithRun(learner.Run{Workers: 1, Seed: 5})
 		rows := make([]metrics.Rows, data.Spec().Vectors())
 		eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
 			scorer := require.Value(predict.NewScorer(m, 1))(t)
@@ -82,7 +82,7 @@ func TestCalibrate(t *testing.T) {
 func eachFold(t *testing.T, data *block.Data, l train.Learner, folds int, held func(m *model.Model, rows *block.Data)) {
 	t.Helper()
 	for fold := range folds {
-		has := train.Fold(l.Settings.Shared().Seed, folds, countsOf(t, data), fold)
+		has := train.Fold(l.Settings.Running().Seed, folds, countsOf(t, data), fold)
 		f := require.Value(train.Run(t.Context(), part(t, data, has.Others()), l, train.Options{}))(t)
 		held(f.Model, part(t, data, has()))
 	}

@@ -156,7 +156,7 @@ func (s *Session) crossing(ctx context.Context, learners []Learner, folds int, p
 		return nil, err
 	}
 	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: plain(src), again: refiter(src),
-		learners: learners, opt: s.ofFold(), seed: l.Settings.Shared().Seed, workers: l.Workers()}
+		learners: learners, opt: s.ofFold(), seed: l.Settings.Running().Seed, workers: l.Workers()}
 	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
 		err = fmt.Errorf("%s: %w", purpose, err)
 	}

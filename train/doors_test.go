@@ -62,8 +62,8 @@ func TestZeroValues(t *testing.T) {
 		})
 	}
 	for name, l := range map[string]train.Learner{"empty": {}, "of nil": learner.Configure(nil, nil), "without options": {Learner: logistic.Learner},
-		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Options)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Options{}},
-		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Options{}}} {
+		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Settings)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Settings{}},
+		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Settings{}}} {
 		maps.Copy(doors, map[string]door{
 			name + " Learn":         func() error { return second(train.Run(ctx, data, l, opt)) },
 			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, train.Options{CV: cv})) },
@@ -147,12 +147,10 @@ func TestWorkers(t *testing.T) {
 	x, y := circle(60)
 	judged := rowsOf(t, x, y)
 	judge := fitted(t, judged)
-	l2 := logistic.Options{L2: 1}
+	l2 := logistic.Settings{Options: logistic.Options{L2: 1}}
 	doors := map[string]func(workers int) error{
 		"Learn": func(n int) error {
-			o := l2
-			o.Workers = n
-			return second(train.Run(ctx, data, logistic.New(o), train.Options{}))
+			return second(train.Run(ctx, data, logistic.New(l2.Options), train.Options{Workers: n}))
 		},
 		"logistic.Train": func(n int) error {
 			o := l2

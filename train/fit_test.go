@@ -39,9 +39,8 @@ func TestErrors(t *testing.T) {
 		l   train.Learner
 		opt train.Options
 	}{
-		"order has no effect with solver auto: leave it out":               {l: logistic.New(logistic.Options{Options: learner.Options{Order: learner.Shuffle}})},
-		"max-updates has no effect with svm: leave it out":                 {l: svm.New(svm.Options{Options: learner.Options{MaxUpdates: 3}})},
-		"eta has no effect with solver newton: leave it out":               {l: logistic.New(logistic.Options{Options: learner.Options{Eta: 0.5}, Solver: logistic.Newton})},
+		"order has no effect with solver auto: leave it out":               {l: logistic.New(logistic.Options{Order: learner.Shuffle})},
+		"eta has no effect with solver newton: leave it out":               {l: logistic.New(logistic.Options{Eta: 0.5, Solver: logistic.Newton})},
 		"gamma has no effect with kernel linear: leave it out":             {l: kernelperceptron.Dual(kernelperceptron.Options{Kernel: gram.Kernel{Gamma: 2}})},
 		"l2 is -1: use a penalty above 0":                                  {l: svm.New(svm.Options{L2: -1})},
 		"l1 is -1: use a penalty of 0 or more":                             {l: logistic.New(logistic.Options{L1: -1})},
@@ -50,7 +49,7 @@ func TestErrors(t *testing.T) {
 		"nonnegative needs a penalty":                                      {l: logistic.New(logistic.Options{NonNegative: true, NoPenalty: true})},
 		"voter-bytes is 5: use 1 or more with the form voted":              {l: perceptron.New(perceptron.Options{VoterBytes: 5})},
 		"voter-bytes is -5: use 1 or more with the form voted":             {l: perceptron.New(perceptron.Options{VoterBytes: -5, Form: learner.Voted})},
-		"eta is 2: use a learning rate above 0 and up to 1":                {l: perceptron.New(perceptron.Options{Options: learner.Options{Eta: 2}})},
+		"eta is 2: use a learning rate above 0 and up to 1":                {l: perceptron.New(perceptron.Options{Eta: 2})},
 		`loss is "cubic": use squared_hinge or hinge`:                      {l: svm.New(svm.Options{Loss: "cubic"})},
 		"the share to hold out is 1.5":                                     {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 1.5}},
 		"weights with winnow, which multiplies weights":                    {l: winnow.New(winnow.Options{}), opt: train.Options{Weights: train.Weights{Balanced: true}}},
@@ -105,7 +104,7 @@ func TestZeroOptions(t *testing.T) {
 			t.Errorf("%s: zero values give the model\n%s\nand not that of the command\n%s", l.Name, zero, want)
 		}
 	}
-	none, err := train.Run(t.Context(), data, logistic.New(logistic.Options{Options: learner.Options{ZeroSeed: true}, NoPenalty: true, Solver: logistic.SGD}), train.Options{HoldOut: 0.5})
+	none, err := train.Run(t.Context(), data, logistic.New(logistic.Options{NoPenalty: true, Solver: logistic.SGD}).WithRun(learner.Run{ZeroSeed: true}), train.Options{HoldOut: 0.5})
 	if !errors.Is(err, logistic.ErrSeparable) && (err != nil || *none.Model.Options.L2 != 0 || *none.Model.Options.Seed != 0) {
 		t.Errorf("no penalty and seed 0: %+v, error %v", none, err)
 	}

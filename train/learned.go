@@ -40,7 +40,7 @@ func (j *job) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := j.Settings.Shared(); j.Has("order") && shared.Order != learner.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ThresholdAt != nil {
+	if shared := learner.Shared(j.Settings); j.Has("order") && shared.Order != learner.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ThresholdAt != nil {
 		m.Seed = &shared.Seed
 	}
 	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {

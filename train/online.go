@@ -226,7 +226,7 @@ func (v *visitor) note() {
 // finish makes the model. With again, it also evaluates the last weights on the visited rows.
 func (v *visitor) finish(ctx context.Context, t *Trained, again bool) error {
 	r, spec, perceptron := &v.r, v.Spec(), rosenblatts(v.learner)
-	eta := v.learner.Settings.Shared().Eta
+	eta := learner.Shared(v.learner.Settings).Eta
 	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
 		v.note()
 	}

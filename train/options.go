@@ -85,16 +85,15 @@ func (o *Options) configured(l Learner) Learner {
 	if l.Check() != nil {
 		return l
 	}
-	l.Settings = learner.CopySettings(l.Settings)
-	shared := l.Settings.Shared()
-	shared.Workers = cmp.Or(o.Workers, shared.Workers)
+	r := *l.Settings.Running()
+	r.Workers = cmp.Or(o.Workers, r.Workers)
 	if o.Seed != 0 || o.ZeroSeed {
-		shared.SetSeed(o.Seed)
+		r.SetSeed(o.Seed)
 	}
 	if o.Progress != nil {
-		shared.Progress = o.Progress
+		r.Progress = o.Progress
 	}
-	return l
+	return l.WithRun(r)
 }
 
 // check returns an error if the source, the learner or the options can't be used. It reads no rows.

@@ -87,7 +87,7 @@ func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n in
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
-		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
+		walker.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
 		s.stages, err = walker.path(ctx, c.weighted(c.src), 1, n, nil)
 		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
@@ -97,7 +97,7 @@ func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n in
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
 	return s, c.folds(ctx, left, func(ctx context.Context, from block.Source, number int) error {
-		walker.options.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+		walker.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, number, walker, l, s)
 		if err == nil {
 			s.folds++
@@ -161,16 +161,16 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 
 // A walker is a learner that can follow a path: logistic or svm.
 type walker struct {
-	options *learner.Options
-	path    func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) // with l2 times share
-	losses  func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
+	run    *learner.Run
+	path   func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) // with l2 times share
+	losses func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
 }
 
 func newWalker(l Learner) (*walker, error) {
 	w := new(walker)
 	switch o := learner.CopySettings(l.Settings).(type) {
-	case *logistic.Options:
-		w.options = &o.Options
+	case *logistic.Settings:
+		w.run = o.Running()
 		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
 			scaled := *o
 			scaled.L2 *= share
@@ -179,8 +179,8 @@ func newWalker(l Learner) (*walker, error) {
 		w.losses = func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error) {
 			return logistic.SumLosses(ctx, rows, *o, weights)
 		}
-	case *svm.Options:
-		w.options = &o.Options
+	case *svm.Settings:
+		w.run = o.Running()
 		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
 			scaled := *o
 			scaled.L2 *= share
@@ -192,7 +192,7 @@ func newWalker(l Learner) (*walker, error) {
 	default:
 		return nil, ErrNoPath
 	}
-	w.options.Workers, w.options.Progress = l.Workers(), nil
+	w.run.Workers, w.run.Progress = l.Workers(), nil
 	return w, nil
 }
 

@@ -45,10 +45,10 @@ func TestPath(t *testing.T) {
 		loss func(margin float64) float64
 	}{
 		{func(l1, l2 float64, workers int) train.Learner {
-			return logistic.New(logistic.Options{L1: l1, L2: l2, NoPenalty: true, Options: learner.Options{Seed: 1, Workers: workers}})
+			return logistic.New(logistic.Options{L1: l1, L2: l2, NoPenalty: true}).WithRun(learner.Run{Seed: 1, Workers: workers})
 		}, func(m float64) float64 { return math.Log1p(math.Exp(-m)) }},
 		{func(l1, l2 float64, workers int) train.Learner {
-			return svm.New(svm.Options{L1: l1, L2: l2, Options: learner.Options{Seed: 1, Workers: workers}})
+			return svm.New(svm.Options{L1: l1, L2: l2}).WithRun(learner.Run{Seed: 1, Workers: workers})
 		}, func(m float64) float64 { return math.Pow(max(0, 1-m), 2) }},
 	} {
 		path := require.Value(followPath(t.Context(), d, l.of(1, 0.5, 2), 12, train.CV{Folds: 3}, train.Options{}))(t)
@@ -163,10 +163,10 @@ func TestWidePath(t *testing.T) {
 	d := widePathRows(250)
 	for _, of := range []func(l1 float64) train.Learner{
 		func(l1 float64) train.Learner {
-			return logistic.New(logistic.Options{L1: l1, Options: learner.Options{Workers: 2}})
+			return logistic.New(logistic.Options{L1: l1}).WithRun(learner.Run{Workers: 2})
 		},
 		func(l1 float64) train.Learner {
-			return svm.New(svm.Options{L1: l1, Options: learner.Options{Workers: 2}})
+			return svm.New(svm.Options{L1: l1}).WithRun(learner.Run{Workers: 2})
 		},
 	} {
 		path := require.Value(followPath(t.Context(), d, of(1), 6, train.CV{Folds: 3}, train.Options{}))(t)

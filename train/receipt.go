@@ -69,10 +69,10 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 		class = j.class
 	}
 	s = learner.CopySettings(s)
-	own, is := s.(*perceptron.Options)
+	own, is := s.(*perceptron.Settings)
 	if !is || own.Shards > 1 { // each shard has its own updates
-		show := s.Shared().Progress
-		s.Shared().Progress = func(p learner.Progress) {
+		show := s.Running().Progress
+		s.Running().Progress = func(p learner.Progress) {
 			if p.Sum != nil {
 				o.To(trace.Passed(p, class))
 			}
@@ -92,7 +92,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Shared().Trace, s.Shared().TraceEvery = r.Update, o.Every
+	s.Running().Trace, s.Running().TraceEvery = r.Update, o.Every
 	return s, r, nil
 }
 
@@ -117,10 +117,10 @@ func (j *job) watched() learner.Settings {
 		return j.Settings
 	}
 	s := learner.CopySettings(j.Settings)
-	s.Shared().Checkpoint = j.opt.State.Part(int64(j.class))
-	s.Shared().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
-	show := s.Shared().Progress
-	s.Shared().Progress = func(p learner.Progress) {
+	s.Running().Checkpoint = j.opt.State.Part(int64(j.class))
+	s.Running().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
+	show := s.Running().Progress
+	s.Running().Progress = func(p learner.Progress) {
 		if p.Sum != nil {
 			j.trail.add(j.class, p.Sum())
 		}

@@ -22,7 +22,7 @@ func TestScores(t *testing.T) {
 	const folds = 4
 	for _, classes := range []int{2, 3} {
 		data := uncertain(t, 300, classes)
-		trainer := logistic.New(logistic.Options{Options: learner.Options{Seed: 3, Workers: 1}})
+		trainer := logistic.New(logistic.Options{}).WithRun(learner.Run{Seed: 3, Workers: 1})
 		grid := []train.Axis{{Option: "l2", Values: []any{"0.01", "30", "3000"}}}
 		points := require.Value(trainer.Grid(grid))(t)
 		evaluations := make([][]*train.Evaluation, len(points))
@@ -98,7 +98,7 @@ func scoreOf(e *train.Evaluation, score string, classes int) (value, weight floa
 func TestOneStandardError(t *testing.T) {
 	data := uncertain(t, 300, 2)
 	grid := []train.Axis{{Option: "l2", Values: []any{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []any{"squared_hinge", "hinge"}}}
-	trainer := svm.New(svm.Options{Options: learner.Options{Seed: 3}})
+	trainer := svm.New(svm.Options{}).WithRun(learner.Run{Seed: 3})
 	plain := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC}}))(t)
 	ruled := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC, OneStandardError: true}}))(t)
 	best := plain.Points[plain.Chosen]
@@ -119,7 +119,7 @@ func TestOneStandardError(t *testing.T) {
 // TestPathScore: a path is chosen by the score where one is given, and by the loss else. Its losses stay the same.
 func TestPathScore(t *testing.T) {
 	data := uncertain(t, 200, 2)
-	trainer := logistic.New(logistic.Options{L1: 1, Options: learner.Options{Seed: 3}})
+	trainer := logistic.New(logistic.Options{L1: 1}).WithRun(learner.Run{Seed: 3})
 	loss := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
 	for _, score := range train.Scores {
 		path := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3, Score: score, OneStandardError: true}, train.Options{}))(t)
@@ -135,7 +135,7 @@ func TestPathScore(t *testing.T) {
 				t.Errorf("%s: point %d is within a standard error: %t; the path says %d", score, i, within, path.Within)
 			}
 		}
-		if got := path.Best(trainer).Settings.(*logistic.Options).L1; got != path.Points[path.Within].L1 {
+		if got := path.Best(trainer).Settings.(*logistic.Settings).L1; got != path.Points[path.Within].L1 {
 			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.Within)
 		}
 	}
@@ -144,7 +144,7 @@ func TestPathScore(t *testing.T) {
 // TestScoreOfFewFolds: two rows of a class are in two folds at most, so that the other folds have no area under the curve. One fold
 // has no standard error, and its score counts.
 func TestScoreOfFewFolds(t *testing.T) {
-	trainer := logistic.New(logistic.Options{L1: 0.1, Options: learner.Options{Seed: 3, Workers: 1}})
+	trainer := logistic.New(logistic.Options{L1: 0.1}).WithRun(learner.Run{Seed: 3, Workers: 1})
 	for _, alone := range []bool{false, true} {
 		var x [][]float64
 		var y []int

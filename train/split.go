@@ -140,7 +140,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	has, err := opt.Split.HoldOut(l.Settings.Shared().Seed, opt.HoldOut, counts)
+	has, err := opt.Split.HoldOut(l.Settings.Running().Seed, opt.HoldOut, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 
 // spreads tells whether a cluster can make the passes of a training on its rows.
 func spreads(l Learner) bool {
-	return l.Settings.Shared().Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < learner.AnyOrder
+	return learner.Shared(l.Settings).Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < learner.AnyOrder
 }
 
 // Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation

@@ -19,7 +19,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/train"
-	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 )
@@ -102,7 +101,7 @@ func TestStandardizedRows(t *testing.T) {
 		"all":        {l, train.Options{}},
 		"hold-out":   {l, train.Options{HoldOut: 0.3}},
 		"folds":      {l, train.Options{CV: train.CV{Folds: 3}}},
-		"perceptron": {perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 3}}), train.Options{HoldOut: 0.1}},
+		"perceptron": {perceptron.New(perceptron.Options{Epochs: 3}), train.Options{HoldOut: 0.1}},
 	} {
 		want := fileOf(t, require.Value(train.Run(t.Context(), fromFile{loaded, in}, c.l, c.opt))(t).Model)
 		for from, src := range map[string]block.Source{"rows": data, "flat": one, "generator": generated, "a spec": again} {

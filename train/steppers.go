@@ -21,7 +21,7 @@ func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
 		if err := learner.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &rosenblatt{eta: float32(l.Settings.Shared().Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
+		return &rosenblatt{eta: float32(learner.Shared(l.Settings).Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
 	if l.Stepper == nil {
 		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(Steps), ", "))

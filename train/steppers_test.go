@@ -37,9 +37,12 @@ func named(t *testing.T, text string) train.Learner {
 	return l
 }
 
+// epochs returns the learner with a number of epochs.
 func epochs(l train.Learner, n int64) train.Learner {
 	l.Settings = learner.CopySettings(l.Settings)
-	l.Settings.Shared().Epochs = n
+	o := learner.Shared(l.Settings)
+	o.Epochs = n
+	learner.SetShared(l.Settings, o)
 	return l
 }
 

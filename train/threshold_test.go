@@ -19,7 +19,7 @@ import (
 // The model has the threshold, and its errors are those of its predictions.
 func TestChooseThreshold(t *testing.T) {
 	data := uncertain(t, 400, 2)
-	trainer := svm.New(svm.Options{Options: learner.Options{Workers: 1, Seed: 5}})
+	trainer := svm.New(svm.Options{}).WithRun(learner.Run{Workers: 1, Seed: 5})
 	var scores metrics.Scores
 	eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
 		scorer := require.Value(predict.NewScorer(m, 1))(t)

@@ -31,10 +31,6 @@ import (
 // Learner is a learning algorithm with its options. The package of the algorithm makes it.
 type Learner = learner.Configured
 
-// Passes are the options that learners share which visit rows one by one: the field Options of their options. The zero
-// value stands for defaults.
-type Passes = learner.Options
-
 // Progress tells how far a training has come; see Watch.
 type Progress = learner.Progress
 
@@ -113,7 +109,7 @@ func (j *job) updateBound(learned *learner.Result) *float64 {
 	if l2 > 0 {
 		return nil
 	}
-	eta, spec := j.Settings.Shared().Eta, j.src.Spec()
+	eta, spec := learner.Shared(j.Settings).Eta, j.src.Spec()
 	if j.opt.Init == nil {
 		return finite(learned.UpdateBound(margin, eta))
 	}

@@ -148,7 +148,7 @@ func (c training) settings(t *testing.T, workers int) (train.Learner, train.Opti
 	t.Helper()
 	trainer, opt := train.Describe(c.learner), train.Options{}
 	settings := trainer.New()
-	settings.Shared().Workers = workers
+	settings.Running().Workers = workers
 	path := set(t, trainer, settings, &opt, strings.Fields(c.options))
 	return learner.Configure(trainer, settings), opt, path
 }

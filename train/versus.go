@@ -19,7 +19,7 @@ import (
 // eachVersusRest trains each class versus the rest, and joins the models.
 func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
 	start := time.Now()
-	shared := &sharedProgress{show: j.Settings.Shared().Progress, of: make([]learner.Progress, j.classes())}
+	shared := &sharedProgress{show: j.Settings.Running().Progress, of: make([]learner.Progress, j.classes())}
 	var trained atomic.Int64 // number of trained classes
 	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Trained, error) {
 		one := j.ofClass(class)

@@ -37,20 +37,19 @@ import (
 func TestFitAsCommand(t *testing.T) {
 	inParallel(t)
 	dir := t.TempDir()
-	seeded := learner.Options{Seed: 1}
 	for _, c := range []struct {
 		data, label, options string
 		learner              train.Learner
 		fit                  train.Options
 	}{
-		{cancer, "diagnosis", "--algo perceptron --epochs 5", perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 5, Seed: 1}}), train.Options{}},
-		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", perceptron.New(perceptron.Options{Form: learner.Averaged, Options: learner.Options{Order: learner.Shuffle, Seed: 1}}), train.Options{HoldOut: 0.25}},
-		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", logistic.New(logistic.Options{Options: seeded, L2: 1}), train.Options{CV: train.CV{Folds: 3, Grid: []train.Axis{{Option: "l2", Values: []any{"0.5", "5"}}}}}},
-		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", svm.New(svm.Options{Options: seeded}), train.Options{Weights: train.Weights{Classes: map[string]float64{"malignant": 3}}}},
-		{iris, "species", "--algo lda --shrinkage auto", lda.New(lda.Options{Options: seeded, Shrinkage: lda.LedoitWolf}), train.Options{}},
-		{iris, "species", "--algo svm --class-weight balanced", svm.New(svm.Options{Options: seeded}), train.Options{Weights: train.Weights{Balanced: true}}},
-		{iris, "species", "--algo dual --kernel rbf --epochs 9", kernelperceptron.Dual(kernelperceptron.Options{Options: learner.Options{Epochs: 9, Seed: 1}, Kernel: gram.Kernel{Kind: "rbf"}}), train.Options{}},
-		{iris, "species", "--algo voted --epochs 3", perceptron.New(perceptron.Options{Form: learner.Voted, Options: learner.Options{Epochs: 3, Seed: 1}}), train.Options{}},
+		{cancer, "diagnosis", "--algo perceptron --epochs 5", perceptron.New(perceptron.Options{Epochs: 5}).WithRun(learner.Run{Seed: 1}), train.Options{}},
+		{cancer, "diagnosis", "--algo averaged --validation 0.25 --order shuffle", perceptron.New(perceptron.Options{Order: learner.Shuffle, Form: learner.Averaged}).WithRun(learner.Run{Seed: 1}), train.Options{HoldOut: 0.25}},
+		{cancer, "diagnosis", "--algo logistic --grid l2=0.5,5 --cv 3", logistic.New(logistic.Options{L2: 1}), train.Options{CV: train.CV{Folds: 3, Grid: []train.Axis{{Option: "l2", Values: []any{"0.5", "5"}}}}}},
+		{cancer, "diagnosis", "--algo svm --class-weight malignant=3", svm.New(svm.Options{}), train.Options{Weights: train.Weights{Classes: map[string]float64{"malignant": 3}}}},
+		{iris, "species", "--algo lda --shrinkage auto", lda.New(lda.Options{Shrinkage: lda.LedoitWolf}), train.Options{}},
+		{iris, "species", "--algo svm --class-weight balanced", svm.New(svm.Options{}), train.Options{Weights: train.Weights{Balanced: true}}},
+		{iris, "species", "--algo dual --kernel rbf --epochs 9", kernelperceptron.Dual(kernelperceptron.Options{Epochs: 9, Kernel: gram.Kernel{Kind: "rbf"}}).WithRun(learner.Run{Seed: 1}), train.Options{}},
+		{iris, "species", "--algo voted --epochs 3", perceptron.New(perceptron.Options{Epochs: 3, Form: learner.Voted}).WithRun(learner.Run{Seed: 1}), train.Options{}},
 	} {
 		command, program := filepath.Join(dir, "command.json"), filepath.Join(dir, "program.json")
 		succeed(t, append([]string{"train", c.data, "--label", c.label, "--standardize=false", "--out", command}, strings.Fields(c.options)...)...)
@@ -98,7 +97,7 @@ func TestRemoteShares(t *testing.T) {
 
 // toyOptions are those of a learner that exists in this test alone.
 type toyOptions struct {
-	learner.Options
+	learner.Run
 	Tilt float64
 	Way  string
 }

@@ -20,7 +20,6 @@ import (
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
-	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/perceptron"
 )
@@ -86,7 +85,7 @@ func TestSameModel(t *testing.T) {
 		l      train.Learner
 	}{
 		{dataset.Options{Label: "label", Exclude: []string{"age"}}, records.Options{Label: "label", Exclude: []string{"age"}, Workers: 3},
-			perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 3}})},
+			perceptron.New(perceptron.Options{Epochs: 3})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			records.Options{Label: "label", Nulls: schema.NullsMean, Categorical: "onehot", Standardize: true, SampleWeight: "weight"},
 			logistic.New(logistic.Options{L2: 1})},
@@ -95,7 +94,7 @@ func TestSameModel(t *testing.T) {
 			logistic.New(logistic.Options{L2: 1})},
 		{dataset.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: dataset.Sparse},
 			records.Options{Label: "label", Nulls: schema.NullsZero, Categorical: "onehot", Cross: []string{"town,age"}, Storage: records.Sparse},
-			perceptron.New(perceptron.Options{Options: learner.Options{Epochs: 2}})},
+			perceptron.New(perceptron.Options{Epochs: 2})},
 	} {
 		fromFile, err := dataset.Load(t.Context(), path, c.file)
 		want := modelBytes(t, c.l, fromFile, err)

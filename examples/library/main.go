@@ -36,7 +36,7 @@ func run(ctx context.Context, path, label, out string) error {
 	}
 	best, err := train.Compare(ctx, rows, train.Options{CV: train.CV{Folds: 5}},
 		logistic.New(logistic.Options{L2: 1}),
-		perceptron.Averaged(perceptron.Options{Options: train.Passes{Epochs: 20}}))
+		perceptron.Averaged(perceptron.Options{Epochs: 20}))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
-	"halfspace/internal/testproblems"
 )
 
 // Cached returns the rows in a temporary cache file, which is closed when the test ends.
@@ -48,9 +47,4 @@ func Near(t testing.TB, name string, got, want []float64, tol float64) {
 			t.Errorf("%s: element %d is %v, want %v", name, i, got[i], v)
 		}
 	}
-}
-
-// Halves returns the rows with the sample weights 0, 1/2, 1, 3/2, 0, and so on.
-func Halves(d *block.Data) *block.Data {
-	return testproblems.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
 }

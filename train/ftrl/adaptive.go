@@ -21,21 +21,37 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{Logistic, Hinge}
 
-// Options are the options of FTRL-Proximal. The zero value of a field stands for its default. FTRL-Proximal ignores
-// MaxUpdates and Eta.
+// Options are the options of FTRL-Proximal. The zero value of a field stands for its default.
 type Options struct {
-	learner.Options
+	Order  learner.Order // Cyclic
+	Epochs int64         // most passes over the rows; 100
+
 	Alpha float64 // factor of the learning rates, above 0; 0.1
 	Beta  float64 // summand of the square root of the sum of squared gradients, above 0; 1
 	L1    float64 // penalty on the absolute values of the weights without the bias, 0 or more; 0
 	L2    float64 // penalty on the squares of the weights without the bias, 0 or more; 0
 }
 
-// AdaGradOptions are the options of AdaGrad. The zero value of a field stands for its default. AdaGrad ignores
-// MaxUpdates. The default of Eta is 0.1.
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
+}
+
+// AdaGradOptions are the options of AdaGrad. The zero value of a field stands for its default.
 type AdaGradOptions struct {
-	learner.Options
+	Order  learner.Order // Cyclic
+	Epochs int64         // most passes over the rows; 100
+	Eta    float64       // learning rate, in (0, 1]; 0.1
+	Shards int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+
 	Loss Loss // Logistic
+}
+
+// AdaGradSettings are AdaGradOptions, and how the training runs.
+type AdaGradSettings struct {
+	AdaGradOptions
+	learner.Run
 }
 
 // delta is the summand of AdaGrad beside the square root of the sum of squared gradients.
@@ -67,7 +83,7 @@ type rates struct {
 // TrainFTRL stops after opt.Epochs epochs, or after an epoch that changes nothing. Labels are -1 and +1. Every order
 // but Cyclic needs src to be a *block.Data or a block.Seekable. The result doesn't depend on opt.Workers. Errors:
 // options out of range, no rows, classes other than two, weights that overflow, errors of src, and ctx's error.
-func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
+func TrainFTRL(ctx context.Context, src block.Source, opt Settings) (*learner.Result, error) {
 	return online.Train(ctx, FTRL, src, &opt)
 }
 
@@ -89,6 +105,6 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Options) (*learner.Res
 // shard kept its own n, the steps of the shards would differ in size. Within an epoch the n of the shards do differ;
 // but n grows, so the growth in one epoch becomes small against n. More than one shard needs src to be a *block.Data or
 // a block.Seekable.
-func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradOptions) (*learner.Result, error) {
+func TrainAdaGrad(ctx context.Context, src block.Source, opt AdaGradSettings) (*learner.Result, error) {
 	return online.Train(ctx, adaGrad, src, &opt)
 }

@@ -66,7 +66,7 @@ func near(t *testing.T, name string, got, want []float64) {
 func TestFTRLLiteral(t *testing.T) {
 	data := clicks(400, 8)
 	for _, src := range []*block.Data{data, testproblems.Weighted(data, weightOf)} {
-		for _, o := range []Options{{}, {Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}, {Alpha: 2, L1: 10}} {
+		for _, o := range []Settings{{}, {Options: Options{Alpha: 0.5, Beta: 0.3, L1: 2, L2: 3}}, {Options: Options{Alpha: 2, L1: 10}}} {
 			o.Epochs = 3
 			r := require.Value(TrainFTRL(context.Background(), src, o))(t)
 			alpha, beta := 0.1, 1.0
@@ -123,7 +123,7 @@ func TestAdaGradLiteral(t *testing.T) {
 	data := clicks(400, 8)
 	for _, src := range []*block.Data{data, testproblems.Weighted(data, weightOf)} {
 		for _, loss := range Losses {
-			o := AdaGradOptions{Options: learner.Options{Epochs: 3, Eta: 0.4}, Loss: loss}
+			o := AdaGradSettings{AdaGradOptions: AdaGradOptions{Epochs: 3, Eta: 0.4, Loss: loss}}
 			r := require.Value(TrainAdaGrad(context.Background(), src, o))(t)
 			w, n, updates := make([]float64, 9), make([]float64, 9), int64(0)
 			for range o.Epochs {
@@ -156,11 +156,11 @@ func TestAdaGradLiteral(t *testing.T) {
 // TestOptimum: after many epochs, the loss is near the optimum of logistic regression, and above it.
 func TestOptimum(t *testing.T) {
 	src := clicks(2000, 8)
-	best := require.Value(logistic.Train(context.Background(), src, logistic.Options{NoPenalty: true}))(t)
+	best := require.Value(logistic.Train(context.Background(), src, logistic.Settings{Options: logistic.Options{NoPenalty: true}}))(t)
 	shared := learner.Options{Epochs: 60, Order: learner.Shuffle}
-	ftrl := require.Value(TrainFTRL(context.Background(), src, Options{Options: shared, Alpha: 0.3}))(t)
+	ftrl := require.Value(TrainFTRL(context.Background(), src, *learner.SetShared(&Settings{Options: Options{Alpha: 0.3}}, shared).(*Settings)))(t)
 	shared.Eta = 0.3
-	ada := require.Value(TrainAdaGrad(context.Background(), src, AdaGradOptions{Options: shared}))(t)
+	ada := require.Value(TrainAdaGrad(context.Background(), src, *learner.SetShared(&AdaGradSettings{}, shared).(*AdaGradSettings)))(t)
 	for name, r := range map[string]*learner.Result{"ftrl": ftrl, "adagrad": ada} {
 		if r.Loss < best.Loss*(1-1e-9) || r.Loss > best.Loss*1.01 {
 			t.Errorf("%s: loss %v, and the optimum is %v", name, r.Loss, best.Loss)

@@ -11,11 +11,13 @@ var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 	Minimises: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:       "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
 	Options: []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
-	New:     func() learner.Settings { return &Options{Options: start(), Alpha: 0.1, Beta: 1} },
+	New: func() learner.Settings {
+		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Alpha: 0.1, Beta: 1}, Run: learner.Run{Seed: 1}}
+	},
 	LogOdds: true, NotFound: notFound,
 	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-		o := s.(*Options)
+		o := s.(*Settings)
 		return newStepper(spec, rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2})
 	}})
 
@@ -25,40 +27,38 @@ var adaGrad = online.Steps(&learner.Learner{Name: "adagrad",
 	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
 	New: func() learner.Settings {
-		o := &AdaGradOptions{Options: start(), Loss: Logistic}
-		o.Eta, o.Shards = 0.1, 1
-		return o
+		return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1, Loss: Logistic}, Run: learner.Run{Seed: 1}}
 	},
 	LogOdds: true, NotFound: notFound,
-	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradOptions).Loss) },
+	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradSettings).Loss) },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-		o := s.(*AdaGradOptions)
+		o := s.(*AdaGradSettings)
 		return newStepper(spec, rates{loss: o.Loss, alpha: o.Eta, beta: delta})
 	}})
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
 
-func start() learner.Options { return learner.Options{Order: learner.Cyclic, Epochs: 100, Seed: 1} }
-
 func above(v float64) bool   { return v > 0 }
 func penalty(v float64) bool { return v >= 0 }
 
 // New returns FTRL-Proximal with options.
-func New(o Options) learner.Configured { return learner.Configure(FTRL, &o) }
+func New(o Options) learner.Configured { return learner.Configure(FTRL, &Settings{Options: o}) }
 
 // AdaGrad returns AdaGrad with options.
-func AdaGrad(o AdaGradOptions) learner.Configured { return learner.Configure(adaGrad, &o) }
+func AdaGrad(o AdaGradOptions) learner.Configured {
+	return learner.Configure(adaGrad, &AdaGradSettings{AdaGradOptions: o})
+}
 
 var (
 	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		Want: "a number above 0", Strict: true, Valid: above, Field: learner.FieldOf(func(o *Options) any { return &o.Alpha })}
+		Want: "a number above 0", Strict: true, Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
 	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
-		Want: "a number above 0", Valid: above, Field: learner.FieldOf(func(o *Options) any { return &o.Beta })}
+		Want: "a number above 0", Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
 	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Options) any { return &o.L1 })}
+		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}
+		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
-		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradOptions) any { return &o.Loss })}
+		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradSettings) any { return &o.Loss })}
 )

@@ -21,16 +21,16 @@ var (
 )
 
 // New returns the kernel perceptron with options.
-func New(o Options) learner.Configured { return learner.Configure(mercer, &o) }
+func New(o Options) learner.Configured { return learner.Configure(mercer, &Settings{Options: o}) }
 
 // Dual returns the learner of New under the name dual, which suits the linear kernel.
-func Dual(o Options) learner.Configured { return learner.Configure(dual, &o) }
+func Dual(o Options) learner.Configured { return learner.Configure(dual, &Settings{Options: o}) }
 
 func describe(name, minimises, example string) *learner.Learner {
 	l := &learner.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
 		New: func() learner.Settings {
-			return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1}, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}
+			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
 		},
 		Perceptron: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
 	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
@@ -41,16 +41,16 @@ func describe(name, minimises, example string) *learner.Learner {
 
 var options = []learner.Option{
 	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
-		Words: []string{"linear", "poly", "rbf"}, Keep: learner.Never, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Kind })},
+		Words: []string{"linear", "poly", "rbf"}, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
 	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Never,
-		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Degree })},
+		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
 	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
 		Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Never, When: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
-		Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Gamma })},
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Gamma })},
 	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: learner.Never,
-		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Options) any { return &o.Kernel.Coef0 })},
+		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
 	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
-		Words: learner.WordsOf(learner.Forms), Keep: learner.Changed, Field: learner.FieldOf(func(o *Options) any { return &o.Form })},
+		Words: learner.WordsOf(learner.Forms), Keep: learner.Changed, Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
 }
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
@@ -66,7 +66,7 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.L
 	if task.Memory == 0 {
 		used = 0 // the limit is the memory available now
 	}
-	opt := *task.Settings.(*Options)
+	opt := *task.Settings.(*Settings)
 	opt.Memory = max(1, (limit-used)/10*9)
 	if whole := Bytes(int(data.Rows())); whole > opt.Memory {
 		task.Note(fmt.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", humanize.Size(whole), source, humanize.Size(limit)))

@@ -20,10 +20,20 @@ import (
 
 // Options are the options of Train.
 type Options struct {
-	learner.Options
+	Order      learner.Order // Cyclic
+	Epochs     int64         // most passes over the rows; 100
+	MaxUpdates int64         // most updates; no limit
+	Eta        float64       // learning rate, in (0, 1]; 1
+
 	Form   learner.Form // Last
 	Kernel gram.Kernel  // linear; a Degree of 0 is 3, and a Gamma of 0 is 1/features; Bias is ignored
 	Memory int64        // most bytes for inner products; 0: enough for the inner products of all pairs of rows
+}
+
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
 }
 
 // Result is the result of a training, and its figures.
@@ -70,9 +80,9 @@ func Bytes(rows int) int64 {
 //
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
-func Train(ctx context.Context, data *block.Data, opt Options) (*Result, error) {
+func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error) {
 	var err error
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	if err = learner.Default(&opt); err != nil {
 		return nil, err
 	}
 	checked, err := block.Validate(ctx, data, opt.Workers)
@@ -123,7 +133,7 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 	return r, err
 }
 
-func (o Options) withDefaults(features int) (Options, error) {
+func (o Settings) withDefaults(features int) (Settings, error) {
 	var err error
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
@@ -159,7 +169,7 @@ func (l *training) updates() (n int) {
 }
 
 // linear tells whether the result is weights and not an expansion.
-func (o *Options) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted }
+func (o *Settings) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted }
 
 // result returns the result without the figures of evaluate.
 func (l *training) result() *Result {

@@ -19,7 +19,7 @@ import (
 	"halfspace/train/perceptron"
 )
 
-func mustTrain(t *testing.T, d *block.Data, opt Options) *Result {
+func mustTrain(t *testing.T, d *block.Data, opt Settings) *Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), d, opt))(t)
 	return r
@@ -51,7 +51,7 @@ func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
 // 2012, example 2.2).
 func TestTextbook(t *testing.T) {
 	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
-	r := mustTrain(t, d, Options{})
+	r := mustTrain(t, d, Settings{})
 	if !slices.Equal(r.Mistakes, []int64{2, 0, 5}) || !slices.Equal(r.Bias, []float64{-3}) {
 		t.Errorf("n is %v and b is %v, want 2, 0, 5 and -3", r.Mistakes, r.Bias)
 	}
@@ -61,7 +61,7 @@ func TestTextbook(t *testing.T) {
 	if r.Radius != math.Sqrt(26) || r.Norm != math.Sqrt(11) || math.Abs(r.MistakeBound()-286) > 1e-9 {
 		t.Errorf("radius %v, norm %v and bound %v, want the roots of 26 and 11, and 286", r.Radius, r.Norm, r.MistakeBound())
 	}
-	half := mustTrain(t, d, Options{Options: learner.Options{Eta: 0.5}})
+	half := mustTrain(t, d, Settings{Options: Options{Eta: 0.5}})
 	if !slices.Equal(half.Mistakes, r.Mistakes) || half.Bias[0] != -1.5 || half.Weights[0] != 0.5 {
 		t.Errorf("with eta 0.5 n is %v, b %v, w %v", half.Mistakes, half.Bias, half.Weights)
 	}
@@ -90,12 +90,12 @@ func testPrimal(t *testing.T) {
 				d = testproblems.Weighted(d, wholes)
 			}
 			for _, limit := range []int64{0, 1, 17} {
-				opt := learner.Options{Order: order, Epochs: 6, MaxUpdates: limit, Seed: 5}
+				opt := learner.Options{Order: order, Epochs: 6, MaxUpdates: limit, Run: learner.Run{Seed: 5}}
 				if c.flips == 0 {
 					opt.Epochs = 100
 				}
-				want := require.Value(perceptron.Train(ctx, d, perceptron.Options{Options: opt}))(t)
-				got := mustTrain(t, d, Options{Options: opt})
+				want := require.Value(perceptron.Train(ctx, d, *learner.SetShared(&perceptron.Settings{}, opt).(*perceptron.Settings)))(t)
+				got := mustTrain(t, d, *learner.SetShared(&Settings{}, opt).(*Settings))
 				what := fmt.Sprintf("%v %s limit %d", c, order, limit)
 				if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Converged != want.Converged ||
 					got.Visits != want.Visits || got.Epochs != want.Epochs {
@@ -145,10 +145,10 @@ func classes(n int) (d *block.Data, x [][]float64, y []float64) {
 // TestClasses: the binary classifiers of several classes, learned together, are those that are learned alone.
 func TestClasses(t *testing.T) {
 	d, x, y := classes(300)
-	for _, opt := range []Options{
-		{Options: learner.Options{Epochs: 4}}, {Options: learner.Options{Epochs: 4, Order: learner.Shuffle}, Form: learner.Averaged, Kernel: gram.Kernel{Kind: "rbf"}},
-		{Options: learner.Options{Epochs: 50, Order: learner.Random}, Form: learner.Voted, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
-		{Options: learner.Options{Epochs: 3, MaxUpdates: 9}, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}},
+	for _, opt := range []Settings{
+		{Options: Options{Epochs: 4}}, {Options: Options{Epochs: 4, Order: learner.Shuffle, Form: learner.Averaged, Kernel: gram.Kernel{Kind: "rbf"}}},
+		{Options: Options{Epochs: 50, Order: learner.Random, Form: learner.Voted, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}}},
+		{Options: Options{Epochs: 3, MaxUpdates: 9, Kernel: gram.Kernel{Kind: "poly", Gamma: 1, Degree: 2, Coef0: 1}}},
 	} {
 		all := mustTrain(t, d, opt)
 		got := scores(t, all, d.Spec(), x)
@@ -194,7 +194,7 @@ func TestClasses(t *testing.T) {
 // TestUnfinished: a training that ends while the Gram matrix is computed says so.
 func TestUnfinished(t *testing.T) {
 	x, y := noisy(20, 2, 0, 1)
-	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Options{Options: learner.Options{Eta: 1, Workers: 1}}))(t)
+	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Settings{Options: Options{Eta: 1}, Run: learner.Run{Workers: 1}}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var u *learner.Unfinished
@@ -208,11 +208,11 @@ func TestUncounted(t *testing.T) {
 	x, y := noisy(60, 3, 0.2, 4)
 	d := testproblems.Dense(x, y, true)
 	for _, form := range learner.Forms {
-		opt, err := Options{Form: form}.withDefaults(3)
+		opt, err := Settings{Options: Options{Form: form}}.withDefaults(3)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+		if err = learner.Default(&opt); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -7,7 +7,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/train/kernelperceptron"
-	"halfspace/train/learner"
 )
 
 func ExampleTrain() {
@@ -16,8 +15,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Options{Options: learner.Options{Epochs: 100},
-		Kernel: gram.Kernel{Kind: "rbf", Gamma: 1}})
+	found, err := kernelperceptron.Train(context.Background(), rows, kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: 100, Kernel: gram.Kernel{Kind: "rbf", Gamma: 1}}})
 	if err != nil {
 		panic(err)
 	}

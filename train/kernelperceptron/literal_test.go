@@ -106,7 +106,7 @@ func TestForms(t *testing.T) {
 				n[j]++
 			}
 			for _, form := range learner.Forms {
-				r := mustTrain(t, d, Options{Options: learner.Options{Epochs: 3}, Form: form, Kernel: c.kernel})
+				r := mustTrain(t, d, Settings{Options: Options{Epochs: 3, Form: form, Kernel: c.kernel}})
 				what := fmt.Sprintf("%+v, bias %v, %s", c.kernel, bias, form)
 				if !slices.Equal(r.Mistakes, n) || r.Visits != int64(3*len(x)) {
 					t.Fatalf("%s: n is %v, want %v", what, r.Mistakes, n)

@@ -19,8 +19,7 @@ func TestResumeMemory(t *testing.T) {
 	d, _, _ := classes(n)
 	var state []byte
 	begin := func(memory int64, workers int) *training {
-		opt := Options{Options: learner.Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Workers: workers}, Memory: memory,
-			Kernel: gram.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}
+		opt := Settings{Options: Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Memory: memory, Kernel: gram.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}, Run: learner.Run{Workers: workers}}
 		l, err := newLearner(t.Context(), d, opt)
 		if err == nil && state != nil {
 			err = checkpoint.Read(state, l.state)

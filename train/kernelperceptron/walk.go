@@ -24,7 +24,7 @@ var errStop = errors.New("finished")
 type training struct {
 	data     *block.Data
 	x        *gram.Rows
-	opt      Options
+	opt      Settings
 	mercer   gram.Kernel
 	eta      float32
 	weights  []float64 // sample weights; nil if all are 1
@@ -63,7 +63,7 @@ type mistake struct {
 	visit int64
 }
 
-func newLearner(ctx context.Context, data *block.Data, opt Options) (*training, error) {
+func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows()), start: time.Now()}
 	if l.eta == 0 {
 		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)

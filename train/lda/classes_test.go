@@ -15,7 +15,7 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-func mustTrainWith(t *testing.T, src block.Source, opt Options) *Result {
+func mustTrainWith(t *testing.T, src block.Source, opt Settings) *Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r
@@ -55,7 +55,7 @@ func TestScikitLearnClasses(t *testing.T) {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
-		opt := Options{Solver: Eigen, Shrinkage: LedoitWolf}
+		opt := Settings{Options: Options{Solver: Eigen, Shrinkage: LedoitWolf}}
 		if v, ok := c.Shrinkage.(float64); ok {
 			opt.Shrinkage = v
 		}
@@ -127,8 +127,8 @@ func probabilities(w, row []float64, classes int) []float64 {
 // there is none.
 func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
-	r := mustTrainWith(t, testproblems.Dense(x, y, true), Options{Solver: Eigen})
-	plain := mustTrainWith(t, testproblems.Dense(x, y, true), Options{})
+	r := mustTrainWith(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: Eigen}})
+	plain := mustTrainWith(t, testproblems.Dense(x, y, true), Settings{})
 	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
 		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
 	}
@@ -152,11 +152,11 @@ func TestProjection(t *testing.T) {
 		a, b = math.Round(a*1024)/1024, math.Round(b*1024)/1024
 		line, classes = append(line, []float64{c + a, 2*c + b}, []float64{c - a, 2*c - b}), append(classes, c, c)
 	}
-	r = mustTrainWith(t, testproblems.Classes(line, classes, 3, true), Options{Solver: Eigen})
+	r = mustTrainWith(t, testproblems.Classes(line, classes, 3, true), Settings{Options: Options{Solver: Eigen}})
 	if len(r.Projection) != 1 {
 		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
 	}
-	same := mustTrainWith(t, testproblems.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Options{Solver: Eigen})
+	same := mustTrainWith(t, testproblems.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Settings{Options: Options{Solver: Eigen}})
 	if len(same.Projection) != 0 {
 		t.Errorf("equal means have directions %v", same.Projection)
 	}
@@ -168,7 +168,7 @@ func TestLedoitWolf(t *testing.T) {
 	x, y := draw(60, 10, 2, 3)
 	testproblems.Round(x)
 	d := testproblems.Dense(x, y, true)
-	r := mustTrainWith(t, d, Options{Shrinkage: LedoitWolf})
+	r := mustTrainWith(t, d, Settings{Options: Options{Shrinkage: LedoitWolf}})
 	for class, label := range []float64{-1, 1} {
 		if want := ledoitWolfShare(x, y, label); math.Abs(r.Shrinkage[class]-want) > 1e-10 || !(want > 0 && want < 1) {
 			t.Errorf("class %v: share %v, want %v", label, r.Shrinkage[class], want)
@@ -182,7 +182,7 @@ func TestLedoitWolf(t *testing.T) {
 		for i := range 40 {
 			x, y = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()}), append(y, float64(i%2*2-1))
 		}
-		r := mustTrainWith(t, testproblems.Dense(testproblems.Round(x), y, true), Options{Shrinkage: LedoitWolf})
+		r := mustTrainWith(t, testproblems.Dense(testproblems.Round(x), y, true), Settings{Options: Options{Shrinkage: LedoitWolf}})
 		want := ledoitWolfShare(x, y, 1)
 		if math.Abs(r.Shrinkage[1]-want) > 1e-9 {
 			t.Errorf("seed %d: share %v, want %v", seed, r.Shrinkage[1], want)
@@ -195,7 +195,7 @@ func TestLedoitWolf(t *testing.T) {
 		t.Error("no share is 1")
 	}
 	many, labels := draw(20000, 10, 2, 3)
-	few := mustTrainWith(t, testproblems.Dense(many, labels, true), Options{Shrinkage: LedoitWolf})
+	few := mustTrainWith(t, testproblems.Dense(many, labels, true), Settings{Options: Options{Shrinkage: LedoitWolf}})
 	for class, v := range few.Shrinkage {
 		if !(v < r.Shrinkage[class]/10) {
 			t.Errorf("20,000 rows are shrunk by %v, 60 by %v", v, r.Shrinkage[class])

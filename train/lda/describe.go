@@ -13,23 +13,23 @@ import (
 // Learner describes linear discriminant analysis.
 var Learner = &learner.Learner{Name: "lda", Minimises: "the scatter within the classes, relative to the scatter between them (Fisher)",
 	Use: "probabilities in one pass, if the classes are nearly normal", Options: []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
-	New: func() learner.Settings { return &Options{Options: learner.Options{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
-	ScaleFree: func(s learner.Settings) bool { return s.(*Options).Shrinkage == 0 },
+	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
+	ScaleFree: func(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 },
 	Story:     story, Train: learnTask}
 
 // New returns linear discriminant analysis with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
 	shrinkageOption = learner.Option{Name: "shrinkage", Value: "NUMBER|auto", Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for each class (Ledoit and Wolf).",
 		Want: "auto or a share from 0 to 1", Valid: func(v float64) bool { return v >= 0 && v <= 1 }, Named: map[string]float64{"auto": LedoitWolf}, Keep: learner.Changed,
-		Field: learner.FieldOf(func(o *Options) any { return &o.Shrinkage })}
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Shrinkage })}
 	solverOption = learner.Option{Name: "solver", Help: "What to compute: the weights (cholesky), or also the directions for predict --project (eigen). auto is cholesky.", Words: append([]string{"auto"}, learner.WordsOf(Solvers)...),
-		Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Options) any { return &o.Solver })}
+		Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-	opt := *task.Settings.(*Options)
+	opt := *task.Settings.(*Settings)
 	if opt.Solver == "auto" {
 		opt.Solver = Cholesky
 	}

@@ -14,7 +14,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := lda.Train(context.Background(), rows, lda.Options{})
+	found, err := lda.Train(context.Background(), rows, lda.Settings{})
 	if err != nil {
 		panic(err)
 	}

@@ -31,11 +31,16 @@ var Solvers = []Solver{Cholesky, Eigen}
 // LedoitWolf is the value of Options.Shrinkage with which Train estimates the shrinkage.
 const LedoitWolf = -1
 
-// Options are the options of Train. Of learner.Options it uses Workers and Progress.
+// Options are the options of Train.
 type Options struct {
-	learner.Options
 	Solver    Solver  // Cholesky
 	Shrinkage float64 // share of a multiple of the identity in the covariance, from 0 to 1; or LedoitWolf
+}
+
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
 }
 
 // Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
@@ -97,11 +102,11 @@ const maxColumns = 1 << 14
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
-// Sums are float64, in the order of package gram within a run, and then over the runs in row order. The result depends
+// Sums are float64, in the order of package gram within a chunk, and then over the chunks in row order. The result depends
 // neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
 // a class without rows, no feature that varies within a class, features that overflow, too many columns, errors of src,
 // and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
@@ -122,8 +127,8 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 }
 
 // check sets the defaults of the shared options. It returns an error if an option is out of range.
-func (o *Options) check() (err error) {
-	if o.Options, err = o.Options.WithDefaults(); err != nil {
+func (o *Settings) check() (err error) {
+	if err = learner.Default(o); err != nil {
 		return err
 	}
 	if o.Solver != "" && !slices.Contains(Solvers, o.Solver) {
@@ -151,7 +156,7 @@ func checkRows(src block.Source) error {
 }
 
 // learn computes the weights; see Train.
-func (r *Result) learn(ctx context.Context, src block.Source, opt Options, start time.Time) error {
+func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
 	report := func() {
 		if opt.Progress != nil {

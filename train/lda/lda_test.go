@@ -15,7 +15,7 @@ import (
 
 func mustTrain(t *testing.T, src block.Source) *Result {
 	t.Helper()
-	r := require.Value(Train(context.Background(), src, Options{}))(t)
+	r := require.Value(Train(context.Background(), src, Settings{}))(t)
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 )
@@ -12,7 +13,7 @@ import (
 // factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
 // the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
 // rows, and calls passed after it.
-func factorise(ctx context.Context, src block.Source, opt Options, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
+func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := dense.Factorise(ctx, s, d)
 	if f == nil || opt.Shrinkage != 0 || d > dense.MostTriangle || ridge == 0 && !f.Blurred() {
@@ -43,40 +44,23 @@ type rootArgs struct{ Means [][]float64 }
 
 var rootPass = distributed.NewPerChunk("lda.root", rootRun)
 
-// rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
+// rootRun returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk minus the
 // means of their classes, each times the square root of its sample weight.
 func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
-	return func(run block.Chunk) []float64 {
-		t, row := dense.NewTriangle(d), make([]float64, d)
-		for r, y := range run.Y {
-			class, root := classOf(y, classes), math.Sqrt(run.Weight(r))
+	return func(chunk block.Chunk) []float64 {
+		t, row := dense.NewTriangle(d), make([]float64, src.Spec().Cols())
+		for r, y := range chunk.Y {
+			class, root := classOf(y, classes), math.Sqrt(chunk.Weight(r))
 			if class < 0 || root == 0 {
 				continue
 			}
-			widen(run.Block, r, row)
+			csr.Widen(chunk.Block, r, row)
 			to := t.Next()
-			for i, v := range row {
+			for i, v := range row[:d] {
 				t.Set(to, i, float64(root*(v-args.Means[class][i])))
 			}
 		}
 		return t.Elements()
-	}
-}
-
-// widen sets out to the first len(out) elements of row r.
-func widen(b *block.Block, r int, out []float64) {
-	if b.Sparse == nil {
-		for i, v := range b.X[r*b.Stride:][:len(out)] {
-			out[i] = float64(v)
-		}
-		return
-	}
-	clear(out)
-	columns, values := b.Sparse.Row(r)
-	for k, c := range columns {
-		if int(c) < len(out) {
-			out[c] = float64(values[k])
-		}
 	}
 }

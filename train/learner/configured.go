@@ -15,7 +15,7 @@ import (
 // Configured is a learning algorithm with its options.
 type Configured struct {
 	*Learner
-	Settings Settings // the options: a pointer to the learner's own Options
+	Settings Settings // a pointer to the learner's own Settings
 
 	// Varied has the options that a grid set, as a user types them; nil without a grid.
 	Varied map[string]string
@@ -41,7 +41,7 @@ func (c Configured) Check() error {
 	if want := reflect.TypeOf(c.New()); c.Settings == nil || v.Type() != want || v.IsNil() {
 		return fmt.Errorf("%s has no options, or those of another learner: they are of the type %v", c.Name, want)
 	}
-	_, err := parallel.Resolve(c.Settings.Shared().Workers)
+	_, err := parallel.Resolve(c.Settings.Running().Workers)
 	return err
 }
 
@@ -97,13 +97,21 @@ func (c Configured) Workers() int {
 	if c.Settings == nil { // Check returns an error for this
 		return 1
 	}
-	return parallel.Workers(c.Settings.Shared().Workers)
+	return parallel.Workers(c.Settings.Running().Workers)
 }
 
 // Running returns the learner with another number of workers and another Progress.
 func (c Configured) Running(workers int, show func(Progress)) Configured {
+	r := *c.Settings.Running()
+	r.Workers, r.Progress = workers, show
+	return c.WithRun(r)
+}
+
+// WithRun returns the learner with another Run.
+func (c Configured) WithRun(r Run) Configured {
 	c.Settings = CopySettings(c.Settings)
-	c.Settings.Shared().Workers, c.Settings.Shared().Progress = workers, show
+	r.completeSeed()
+	*c.Settings.Running() = r
 	return c
 }
 

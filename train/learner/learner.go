@@ -83,13 +83,46 @@ const (
 	AnyOrder               // each row at the moment when it is needed
 )
 
-// Settings are the options of a training: a pointer to a learner's Options, which embed the Options of this package.
+// Settings are a pointer to a learner's own Settings, a struct that embeds the learner's Options and a Run.
 type Settings interface {
-	Shared() *Options
+	Running() *Run
 }
 
-// Shared returns o. With it, a pointer to any learner's options is a Settings.
-func (o *Options) Shared() *Options { return o }
+// Running returns r. With it, a pointer to any learner's Settings is a Settings.
+func (r *Run) Running() *Run { return r }
+
+// Shared returns the options of s that learners share.
+func Shared(s Settings) Options {
+	var o Options
+	eachShared(s, &o, func(own, shared reflect.Value) { shared.Set(own) })
+	o.Run = *s.Running()
+	return o
+}
+
+// SetShared sets the options of s that learners share, as far as the learner has them, and returns s.
+func SetShared(s Settings, o Options) Settings {
+	eachShared(s, &o, func(own, shared reflect.Value) { own.Set(shared) })
+	*s.Running() = o.Run
+	return s
+}
+
+// eachShared calls do with the fields of the same name of s and of o.
+func eachShared(s Settings, o *Options, do func(own, shared reflect.Value)) {
+	from, to := reflect.ValueOf(s).Elem(), reflect.ValueOf(o).Elem()
+	for i := range to.NumField() {
+		if own := from.FieldByName(to.Type().Field(i).Name); own.IsValid() && own.Type() == to.Field(i).Type() {
+			do(own, to.Field(i))
+		}
+	}
+}
+
+// Default replaces zero values of the options of s that learners share by their defaults. It returns an error if a value is
+// out of range.
+func Default(s Settings) error {
+	o, err := Shared(s).WithDefaults()
+	SetShared(s, o)
+	return err
+}
 
 // CopySettings returns a copy of s. Changes of the copy leave s unchanged.
 func CopySettings(s Settings) Settings {
@@ -142,7 +175,7 @@ func (l *Learner) met(s Settings, w *Condition) bool {
 
 // Access returns how a training with these settings reads rows.
 func (l *Learner) Access(s Settings) Access {
-	shared := s.Shared()
+	shared := Shared(s)
 	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
 	}
@@ -153,7 +186,7 @@ func (l *Learner) Access(s Settings) Access {
 // chooses by the rows stays 0.
 func (l *Learner) Complete(s Settings) {
 	defaults := l.New()
-	s.Shared().completeSeed()
+	s.Running().completeSeed()
 	if l.Default != nil {
 		l.Default(s)
 	}
@@ -218,13 +251,6 @@ func (l *Learner) checkUnused(s Settings) error {
 	for i := range l.Options {
 		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
 			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
-		}
-	}
-	// Values with the same effect as leaving the option out.
-	idle := map[string]string{"order": string(Cyclic), "shards": "1", "mix": string(Uniform)}
-	for _, o := range []Option{OrderOption, EpochsOption, MaxUpdatesOption, EtaOption, ShardsOption, MixOption} {
-		if l.Option(o.Name) == nil && !o.zero(s) && o.Text(s) != idle[o.Name] {
-			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + l.Name + ": leave it out"}
 		}
 	}
 	return nil

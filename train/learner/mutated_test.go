@@ -98,21 +98,21 @@ func TestWrongElsewhere(t *testing.T) {
 		}},
 		"counts of a class beyond": {"the label is 7", func() error { _, err := learner.ClassCounts(ctx, three, 2); return err }},
 		"class beyond, with class weights": {"the label is 7", func() error {
-			_, err := perceptron.Train(ctx, learner.WithClassWeights(three, []float64{1, 2, 3}), perceptron.Options{})
+			_, err := perceptron.Train(ctx, learner.WithClassWeights(three, []float64{1, 2, 3}), perceptron.Settings{})
 			return err
 		}},
 		"too few class weights": {"the weight is NaN", func() error {
-			_, err := perceptron.Train(ctx, learner.WithClassWeights(d, []float64{1}), perceptron.Options{})
+			_, err := perceptron.Train(ctx, learner.WithClassWeights(d, []float64{1}), perceptron.Settings{})
 			return err
 		}},
 		"class beyond versus the rest": {"the label is NaN", func() error {
-			_, err := perceptron.Train(ctx, learner.Versus(three, 1), perceptron.Options{})
+			_, err := perceptron.Train(ctx, learner.Versus(three, 1), perceptron.Settings{})
 			return err
 		}},
 		"other classes to validate on": {"give both the same Spec", func() error {
 			v := programRows(100, 2, false)
 			v.spec.Positive = schema.FirstClass
-			_, err := perceptron.TrainValidated(ctx, d, v.data(), perceptron.Options{})
+			_, err := perceptron.TrainValidated(ctx, d, v.data(), perceptron.Settings{})
 			return err
 		}},
 	} {

@@ -67,24 +67,25 @@ func (e *OptionError) Error() string { return e.text }
 // The options that several learners share.
 var (
 	OrderOption = Option{Name: "order", Help: "Order of the rows in an epoch: as in the files (cyclic), a new permutation in each epoch (shuffle), " +
-		"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).", Words: WordsOf(Orders), Field: shared(func(o *Options) any { return &o.Order })}
+		"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).", Words: WordsOf(Orders), Field: sharedField("Order")}
 	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 },
-		Field: shared(func(o *Options) any { return &o.Epochs })}
+		Field: sharedField("Epochs")}
 	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
-		Valid: func(v float64) bool { return v >= 0 }, Field: shared(func(o *Options) any { return &o.MaxUpdates })}
+		Valid: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
 	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
-		Want: "1 or more", Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: shared(func(o *Options) any { return &o.Shards })}
+		Want: "1 or more", Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: sharedField("Shards")}
 	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
-		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: shared(func(o *Options) any { return &o.Mix })}
+		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: sharedField("Mix")}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed}
 	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed}
 	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
-		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: shared(func(o *Options) any { return &o.Eta })}
+		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
 )
 
-func shared(field func(*Options) any) func(Settings) any {
-	return func(s Settings) any { return field(s.Shared()) }
+// sharedField returns the function that returns a pointer to the field of a learner's options.
+func sharedField(name string) func(Settings) any {
+	return func(s Settings) any { return reflect.ValueOf(s).Elem().FieldByName(name).Addr().Interface() }
 }
 
 // WordsOf returns the values of an option for Option.Words.

@@ -35,7 +35,7 @@ type solver struct {
 }
 
 func solvers(t *testing.T) (all []solver) {
-	for _, o := range []lda.Options{{}, {Solver: lda.Eigen}, {Shrinkage: lda.LedoitWolf}} {
+	for _, o := range []lda.Settings{{}, {Options: lda.Options{Solver: lda.Eigen}}, {Options: lda.Options{Shrinkage: lda.LedoitWolf}}} {
 		all = append(all, solver{fmt.Sprintf("lda %+v", o), []int{2, 3}, false, 1e-10, 1e-8, func(src block.Source, _ float64) (*solved, error) {
 			r, err := lda.Train(t.Context(), src, o)
 			if err != nil {
@@ -50,7 +50,7 @@ func solvers(t *testing.T) (all []solver) {
 			classes = classes[:1]
 		}
 		all = append(all, solver{"logistic " + string(s), classes, true, 1e-8, 1e-8, func(src block.Source, scale float64) (*solved, error) {
-			r, err := logistic.Train(t.Context(), src, logistic.Options{L2: 2 * scale, Solver: s})
+			r, err := logistic.Train(t.Context(), src, logistic.Settings{Options: logistic.Options{L2: 2 * scale, Solver: s}})
 			if err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func solvers(t *testing.T) (all []solver) {
 	}
 	for _, loss := range svm.Losses {
 		all = append(all, solver{"svm " + string(loss), []int{2}, true, 1e-6, 5e-3, func(src block.Source, scale float64) (*solved, error) {
-			r, err := svm.Train(t.Context(), src, svm.Options{L2: 3 * scale, Loss: loss})
+			r, err := svm.Train(t.Context(), src, svm.Settings{Options: svm.Options{L2: 3 * scale, Loss: loss}})
 			if err != nil {
 				return nil, err
 			}
@@ -120,7 +120,7 @@ func TestProperties(t *testing.T) {
 				}
 				name, want := fmt.Sprintf("%s, %d classes, bias %t, ", s.name, classes, bias), learn(data(x, y), 1)
 				learntest.Near(t, name+"permuted", learn(data(permuted, permutedY), 1).exact, want.exact, s.tol)
-				if s.name != fmt.Sprintf("lda %+v", lda.Options{Shrinkage: lda.LedoitWolf}) { // which shrinks more rows less
+				if s.name != fmt.Sprintf("lda %+v", lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}) { // which shrinks more rows less
 					learntest.Near(t, name+"twice", learn(data(twice, twiceY), 2).exact, want.exact, s.apart)
 				}
 				if classes == 2 {
@@ -159,7 +159,7 @@ func TestScaledLogistic(t *testing.T) {
 		y[r] = math.Copysign(1, x[r][0]-x[r][1]+2*rng.NormFloat64())
 	}
 	learn := func() []float64 {
-		r := require.Value(logistic.Train(t.Context(), testproblems.Dense(x, y, true), logistic.Options{NoPenalty: true, Options: learner.Options{Workers: 2}}))(t)
+		r := require.Value(logistic.Train(t.Context(), testproblems.Dense(x, y, true), logistic.Settings{Options: logistic.Options{NoPenalty: true}, Run: learner.Run{Workers: 2}}))(t)
 		return r.Exact
 	}
 	want := learn()

@@ -42,18 +42,25 @@ var Mixes = []Mix{Uniform, Mistakes}
 // mostShards is the largest number of shards. It is far more than any cluster has cores, and it fits in 32 bits.
 const mostShards = 1 << 20
 
-// Options are the options shared by the learners that visit rows one by one. The zero value of a field stands for its
-// default; the comment of the field gives the default.
+// Options are the passes of a learner over the rows, and how the training runs. A field of the first group is an option of
+// the learners whose Options have a field of that name. The zero value of a field stands for its default; the comment of the
+// field gives the default.
 type Options struct {
 	Order      Order   // Cyclic
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Seed       uint64  // seed of every random choice; 1
-	ZeroSeed   bool    // Seed 0 means the seed 0, not the default
-	Workers    int     // most goroutines that run at once; GOMAXPROCS. No result depends on it
 	Shards     int64   // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
 	Mix        Mix     // Uniform
+
+	Run
+}
+
+// A Run is how a training runs. The zero value of a field stands for its default.
+type Run struct {
+	Seed     uint64 // seed of every random choice; 1
+	ZeroSeed bool   // Seed 0 means the seed 0, not the default
+	Workers  int    // most goroutines that run at once; GOMAXPROCS. No result depends on it
 
 	// Trace, if not nil, gets the updates of a perceptron without a kernel: the updates whose number is a multiple of
 	// TraceEvery. The training goroutine calls it. No result depends on it. Other learners don't call it.
@@ -161,12 +168,12 @@ func (o Options) WithDefaults() (Options, error) {
 }
 
 // SetSeed sets the seed of every random choice, which may be 0.
-func (o *Options) SetSeed(seed uint64) { o.Seed, o.ZeroSeed = seed, seed == 0 }
+func (r *Run) SetSeed(seed uint64) { r.Seed, r.ZeroSeed = seed, seed == 0 }
 
 // completeSeed replaces a Seed of 0 by the default 1, unless ZeroSeed is set.
-func (o *Options) completeSeed() {
-	if o.Seed == 0 && !o.ZeroSeed {
-		o.Seed = 1
+func (r *Run) completeSeed() {
+	if r.Seed == 0 && !r.ZeroSeed {
+		r.Seed = 1
 	}
 }
 

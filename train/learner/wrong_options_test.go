@@ -29,31 +29,31 @@ type attempt func(src block.Source) error
 // to do. TestWrongRows has rows that suit no learner.
 func TestWrongOptions(t *testing.T) {
 	ctx := t.Context()
-	walk := func(o perceptron.Options) attempt {
+	walk := func(o perceptron.Settings) attempt {
 		return func(src block.Source) error { _, err := perceptron.Train(ctx, src, o); return err }
 	}
-	online := func(o ftrl.Options) attempt {
+	online := func(o ftrl.Settings) attempt {
 		return func(src block.Source) error { _, err := ftrl.TrainFTRL(ctx, src, o); return err }
 	}
-	adagrad := func(o ftrl.AdaGradOptions) attempt {
+	adagrad := func(o ftrl.AdaGradSettings) attempt {
 		return func(src block.Source) error { _, err := ftrl.TrainAdaGrad(ctx, src, o); return err }
 	}
-	aggressive := func(o passiveaggressive.Options) attempt {
+	aggressive := func(o passiveaggressive.Settings) attempt {
 		return func(src block.Source) error { _, err := passiveaggressive.Train(ctx, src, o); return err }
 	}
-	multiply := func(o winnow.Options) attempt {
+	multiply := func(o winnow.Settings) attempt {
 		return func(src block.Source) error { _, err := winnow.Train(ctx, src, o); return err }
 	}
-	fisher := func(o lda.Options) attempt {
+	fisher := func(o lda.Settings) attempt {
 		return func(src block.Source) error { _, err := lda.Train(ctx, src, o); return err }
 	}
-	odds := func(o logistic.Options) attempt {
+	odds := func(o logistic.Settings) attempt {
 		return func(src block.Source) error { _, err := logistic.Train(ctx, src, o); return err }
 	}
-	machine := func(o svm.Options) attempt {
+	machine := func(o svm.Settings) attempt {
 		return func(src block.Source) error { _, err := svm.Train(ctx, src, o); return err }
 	}
-	kernels := func(o kernelperceptron.Options) attempt {
+	kernels := func(o kernelperceptron.Settings) attempt {
 		return func(src block.Source) error { _, err := kernelperceptron.Train(ctx, src.(*block.Data), o); return err }
 	}
 	described := func(l *learner.Learner, s learner.Settings) attempt {
@@ -92,92 +92,89 @@ func TestWrongOptions(t *testing.T) {
 		rows block.Source
 		try  attempt
 	}{
-		{"that a float32 can hold", two, walk(perceptron.Options{Options: learner.Options{Eta: 1e-60}})},
-		{"use cyclic, shuffle", two, walk(perceptron.Options{Options: learner.Options{Order: "up"}})},
-		{"above 0", two, walk(perceptron.Options{Options: learner.Options{Eta: 1.5}})},
-		{"too large", huge, walk(perceptron.Options{})},
-		{"3 classes (0, 1, 2), training takes two", three, walk(perceptron.Options{Pocket: pocket.Exact})},
-		{`pocket is "trousers": use exact, ratchet or epoch`, two, walk(perceptron.Options{Pocket: "trousers"})},
-		{"margin is -1", two, walk(perceptron.Options{Margin: -1})},
-		{"margin is 1e+300: use a number of 0 or more that a float32 can hold", two, walk(perceptron.Options{Margin: 1e300})},
-		{"early-stop needs a pocket", two, walk(perceptron.Options{EarlyStop: 2})},
-		{"early-stop is -2", two, walk(perceptron.Options{EarlyStop: -2})},
-		{"averaged takes no pocket", two, walk(perceptron.Options{Form: learner.Averaged, Pocket: pocket.Exact})},
-		{"as many as 64 MiB hold: end", wide, walk(perceptron.Options{Options: learner.Options{Epochs: 1000}, Form: learner.Voted})},
-		{"in memory or", testproblems.Stream{Data: two}, walk(perceptron.Options{Options: learner.Options{Order: learner.Shuffle}})},
+		{"that a float32 can hold", two, walk(perceptron.Settings{Options: perceptron.Options{Eta: 1e-60}})},
+		{"use cyclic, shuffle", two, walk(perceptron.Settings{Options: perceptron.Options{Order: "up"}})},
+		{"above 0", two, walk(perceptron.Settings{Options: perceptron.Options{Eta: 1.5}})},
+		{"too large", huge, walk(perceptron.Settings{})},
+		{"3 classes (0, 1, 2), training takes two", three, walk(perceptron.Settings{Options: perceptron.Options{Pocket: pocket.Exact}})},
+		{`pocket is "trousers": use exact, ratchet or epoch`, two, walk(perceptron.Settings{Options: perceptron.Options{Pocket: "trousers"}})},
+		{"margin is -1", two, walk(perceptron.Settings{Options: perceptron.Options{Margin: -1}})},
+		{"margin is 1e+300: use a number of 0 or more that a float32 can hold", two, walk(perceptron.Settings{Options: perceptron.Options{Margin: 1e300}})},
+		{"early-stop needs a pocket", two, walk(perceptron.Settings{Options: perceptron.Options{EarlyStop: 2}})},
+		{"early-stop is -2", two, walk(perceptron.Settings{Options: perceptron.Options{EarlyStop: -2}})},
+		{"averaged takes no pocket", two, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged, Pocket: pocket.Exact}})},
+		{"as many as 64 MiB hold: end", wide, walk(perceptron.Settings{Options: perceptron.Options{Epochs: 1000, Form: learner.Voted}})},
+		{"in memory or", testproblems.Stream{Data: two}, walk(perceptron.Settings{Options: perceptron.Options{Order: learner.Shuffle}})},
 		{"there are 2 rows to validate on, of 3 columns: use rows of 4 columns", two, func(src block.Source) error {
-			_, err := perceptron.TrainValidated(ctx, src, huge, perceptron.Options{Pocket: pocket.Exact})
+			_, err := perceptron.TrainValidated(ctx, src, huge, perceptron.Settings{Options: perceptron.Options{Pocket: pocket.Exact}})
 			return err
 		}},
 		{"takes no pocket and no rows to validate on", two, func(src block.Source) error {
-			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Options{Form: learner.Voted})
+			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}})
 			return err
 		}},
-		{"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(perceptron.Options{Options: shards(3)})},
-		{"shards is -1", many, walk(perceptron.Options{Options: shards(-1)})},
-		{`mix is "odd": use uniform or mistakes`, many, walk(perceptron.Options{Options: learner.Options{Shards: 2, Mix: "odd"}})},
-		{"each shard has its own: leave them out, or the shards", many, walk(perceptron.Options{Options: shards(2), Form: learner.Voted})},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(perceptron.Options{Options: shards(2)})},
-		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Options{C: -1})},
-		{"C is NaN", two, aggressive(passiveaggressive.Options{C: math.NaN()})},
-		{`loss is "cubic": use hinge`, two, aggressive(passiveaggressive.Options{Loss: "cubic"})},
-		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Options{Options: learner.Options{Order: learner.Shuffle}})},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(passiveaggressive.Options{Options: shards(2)})},
-		{"use 2 shards or fewer", many, aggressive(passiveaggressive.Options{Options: shards(3)})},
-		{"alpha is -1: use a number above 0", two, online(ftrl.Options{Alpha: -1})},
-		{"beta is +Inf", two, online(ftrl.Options{Beta: math.Inf(1)})},
-		{"l1 is NaN: use a penalty of 0 or more", two, online(ftrl.Options{L1: math.NaN()})},
-		{"l2 is -3", two, online(ftrl.Options{L2: -3})},
-		{"ftrl takes no shards: leave them out", many, described(ftrl.FTRL, &ftrl.Options{Options: shards(2)})},
-		{"eta is 2:", two, adagrad(ftrl.AdaGradOptions{Options: learner.Options{Eta: 2}})},
-		{`loss is "cubic": use logistic`, two, adagrad(ftrl.AdaGradOptions{Loss: "cubic"})},
-		{"3 classes", three, adagrad(ftrl.AdaGradOptions{})},
-		{"adagrad mixes its shards in equal shares: leave", many, described(ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, &ftrl.AdaGradOptions{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}})},
-		{`column "c", row 7: 0.5 is neither 0 nor 1`, half.data(), multiply(winnow.Options{})},
-		{`column "c" has -1 and 0`, mixed.data(), multiply(winnow.Options{Literals: true})},
-		{"2 is not -1, 0 or 1", twos.data(), multiply(winnow.Options{Literals: true})},
-		{"needs the bias", without, multiply(winnow.Options{})},
-		{"alpha is 1:", two, multiply(winnow.Options{Alpha: 1})},
-		{"threshold is -1", two, multiply(winnow.Options{Threshold: -1})},
-		{"threshold is 2", two, multiply(winnow.Options{Threshold: 2, Variant: winnow.Balanced})},
-		{`winnow is "winnow3": use winnow2`, two, multiply(winnow.Options{Variant: "winnow3"})},
-		{"winnow doesn't use", programRows(20, 2, true).data(), multiply(winnow.Options{})},
-		{"epochs is -1", two, multiply(winnow.Options{Options: learner.Options{Epochs: -1}})},
-		{"workers is -1", two, fisher(lda.Options{Options: learner.Options{Workers: -1}})},
-		{"no row is of the class 2, training takes 3 classes", missing, fisher(lda.Options{})},
-		{`unknown solver "svd"`, two, fisher(lda.Options{Solver: "svd"})},
-		{"shrinkage is 1.5", two, fisher(lda.Options{Shrinkage: 1.5})},
-		{"shrinkage is NaN", two, fisher(lda.Options{Shrinkage: math.NaN()})},
-		{"no row is of the class -1", huge, fisher(lda.Options{})},
-		{"no row is of the class", testproblems.Weighted(three, func(int) float64 { return 0 }), fisher(lda.Options{Shrinkage: lda.LedoitWolf})},
-		{"no feature varies", testproblems.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), fisher(lda.Options{})},
-		{"no row is of the class 1", testproblems.Dense([][]float64{{1}}, []float64{-1}, true), fisher(lda.Options{})},
-		{"l2 is -1", two, odds(logistic.Options{L2: -1})},
-		{"l2 is NaN", two, odds(logistic.Options{L2: math.NaN()})},
-		{"epochs is -1", two, odds(logistic.Options{Options: learner.Options{Epochs: -1}})},
-		{`unknown solver "irls"`, two, odds(logistic.Options{Solver: "irls"})},
-		{"3 classes are too many for the solver newton", three, odds(logistic.Options{Solver: logistic.Newton})},
-		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Options{NoPenalty: true})},
-		{"shards need the solver sgd", many, odds(logistic.Options{Options: shards(2)})},
-		{"in equal shares: leave the mix out", many, odds(logistic.Options{Options: learner.Options{Shards: 2, Mix: learner.Mistakes}, Solver: logistic.SGD})},
-		{"use 2 shards or fewer", many, odds(logistic.Options{Options: shards(3), Solver: logistic.SGD})},
-		{"standardize them, or use 1 shard", far, odds(logistic.Options{Options: shards(2), Solver: logistic.SGD, L2: 1})},
-		{"l2 is -1", two, machine(svm.Options{L2: -1})},
-		{"l2 is NaN", two, machine(svm.Options{L2: math.NaN(), Loss: svm.Hinge})},
-		{"unknown loss", two, machine(svm.Options{Loss: "log"})},
-		{"epochs is -1", two, machine(svm.Options{Options: learner.Options{Epochs: -1}})},
-		{"by the loss hinge", three, machine(svm.Options{})},
-		{"without l1 and nonnegative", three, machine(svm.Options{L1: 1})},
-		{"unknown form", two, kernels(kernelperceptron.Options{Form: "first"})},
-		{"unknown form", two, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Options{Form: "first"})},
-		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Options{})},
-		{"unknown kernel", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "spline"}})},
-		{"gamma is -1", two, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "rbf", Gamma: -1}})},
-		{"epochs is -1", two, kernels(kernelperceptron.Options{Options: learner.Options{Epochs: -1}})},
-		{"take 96", two, kernels(kernelperceptron.Options{Memory: 95})},
-		{"eta is 1e-300", two, kernels(kernelperceptron.Options{Options: learner.Options{Eta: 1e-300}})},
-		{"too large for float32", large, kernels(kernelperceptron.Options{})},
-		{"too large for float32", large, kernels(kernelperceptron.Options{Kernel: gram.Kernel{Kind: "poly"}})},
+		{"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
+		{"shards is -1", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(-1)).(*perceptron.Settings))},
+		{`mix is "odd": use uniform or mistakes`, many, walk(perceptron.Settings{Options: perceptron.Options{Shards: 2, Mix: "odd"}})},
+		{"each shard has its own: leave them out, or the shards", many, walk(*learner.SetShared(&perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, shards(2)).(*perceptron.Settings))},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(*learner.SetShared(&perceptron.Settings{}, shards(2)).(*perceptron.Settings))},
+		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: -1}})},
+		{"C is NaN", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: math.NaN()}})},
+		{`loss is "cubic": use hinge`, two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Loss: "cubic"}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Order: learner.Shuffle}})},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(*learner.SetShared(&passiveaggressive.Settings{}, shards(2)).(*passiveaggressive.Settings))},
+		{"use 2 shards or fewer", many, aggressive(*learner.SetShared(&passiveaggressive.Settings{}, shards(3)).(*passiveaggressive.Settings))},
+		{"alpha is -1: use a number above 0", two, online(ftrl.Settings{Options: ftrl.Options{Alpha: -1}})},
+		{"beta is +Inf", two, online(ftrl.Settings{Options: ftrl.Options{Beta: math.Inf(1)}})},
+		{"l1 is NaN: use a penalty of 0 or more", two, online(ftrl.Settings{Options: ftrl.Options{L1: math.NaN()}})},
+		{"l2 is -3", two, online(ftrl.Settings{Options: ftrl.Options{L2: -3}})},
+		{"eta is 2:", two, adagrad(ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Eta: 2}})},
+		{`loss is "cubic": use logistic`, two, adagrad(ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: "cubic"}})},
+		{"3 classes", three, adagrad(ftrl.AdaGradSettings{})},
+		{`column "c", row 7: 0.5 is neither 0 nor 1`, half.data(), multiply(winnow.Settings{})},
+		{`column "c" has -1 and 0`, mixed.data(), multiply(winnow.Settings{Options: winnow.Options{Literals: true}})},
+		{"2 is not -1, 0 or 1", twos.data(), multiply(winnow.Settings{Options: winnow.Options{Literals: true}})},
+		{"needs the bias", without, multiply(winnow.Settings{})},
+		{"alpha is 1:", two, multiply(winnow.Settings{Options: winnow.Options{Alpha: 1}})},
+		{"threshold is -1", two, multiply(winnow.Settings{Options: winnow.Options{Threshold: -1}})},
+		{"threshold is 2", two, multiply(winnow.Settings{Options: winnow.Options{Threshold: 2, Variant: winnow.Balanced}})},
+		{`winnow is "winnow3": use winnow2`, two, multiply(winnow.Settings{Options: winnow.Options{Variant: "winnow3"}})},
+		{"winnow doesn't use", programRows(20, 2, true).data(), multiply(winnow.Settings{})},
+		{"epochs is -1", two, multiply(winnow.Settings{Options: winnow.Options{Epochs: -1}})},
+		{"workers is -1", two, fisher(lda.Settings{Run: learner.Run{Workers: -1}})},
+		{"no row is of the class 2, training takes 3 classes", missing, fisher(lda.Settings{})},
+		{`unknown solver "svd"`, two, fisher(lda.Settings{Options: lda.Options{Solver: "svd"}})},
+		{"shrinkage is 1.5", two, fisher(lda.Settings{Options: lda.Options{Shrinkage: 1.5}})},
+		{"shrinkage is NaN", two, fisher(lda.Settings{Options: lda.Options{Shrinkage: math.NaN()}})},
+		{"no row is of the class -1", huge, fisher(lda.Settings{})},
+		{"no row is of the class", testproblems.Weighted(three, func(int) float64 { return 0 }), fisher(lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}})},
+		{"no feature varies", testproblems.Dense([][]float64{{1, 2}, {3, 4}}, []float64{1, -1}, true), fisher(lda.Settings{})},
+		{"no row is of the class 1", testproblems.Dense([][]float64{{1}}, []float64{-1}, true), fisher(lda.Settings{})},
+		{"l2 is -1", two, odds(logistic.Settings{Options: logistic.Options{L2: -1}})},
+		{"l2 is NaN", two, odds(logistic.Settings{Options: logistic.Options{L2: math.NaN()}})},
+		{"epochs is -1", two, odds(logistic.Settings{Options: logistic.Options{Epochs: -1}})},
+		{`unknown solver "irls"`, two, odds(logistic.Settings{Options: logistic.Options{Solver: "irls"}})},
+		{"3 classes are too many for the solver newton", three, odds(logistic.Settings{Options: logistic.Options{Solver: logistic.Newton}})},
+		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Settings{Options: logistic.Options{NoPenalty: true}})},
+		{"shards need the solver sgd", many, odds(*learner.SetShared(&logistic.Settings{}, shards(2)).(*logistic.Settings))},
+		{"use 2 shards or fewer", many, odds(*learner.SetShared(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD}}, shards(3)).(*logistic.Settings))},
+		{"standardize them, or use 1 shard", far, odds(*learner.SetShared(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD, L2: 1}}, shards(2)).(*logistic.Settings))},
+		{"l2 is -1", two, machine(svm.Settings{Options: svm.Options{L2: -1}})},
+		{"l2 is NaN", two, machine(svm.Settings{Options: svm.Options{L2: math.NaN(), Loss: svm.Hinge}})},
+		{"unknown loss", two, machine(svm.Settings{Options: svm.Options{Loss: "log"}})},
+		{"epochs is -1", two, machine(svm.Settings{Options: svm.Options{Epochs: -1}})},
+		{"by the loss hinge", three, machine(svm.Settings{})},
+		{"without l1 and nonnegative", three, machine(svm.Settings{Options: svm.Options{L1: 1}})},
+		{"unknown form", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Form: "first"}})},
+		{"unknown form", two, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Settings{Options: kernelperceptron.Options{Form: "first"}})},
+		{"takes rows in memory", testproblems.Stream{Data: two}, described(kernelperceptron.Dual(kernelperceptron.Options{}).Learner, &kernelperceptron.Settings{})},
+		{"unknown kernel", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Kernel: gram.Kernel{Kind: "spline"}}})},
+		{"gamma is -1", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Kernel: gram.Kernel{Kind: "rbf", Gamma: -1}}})},
+		{"epochs is -1", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: -1}})},
+		{"take 96", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Memory: 95}})},
+		{"eta is 1e-300", two, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Eta: 1e-300}})},
+		{"too large for float32", large, kernels(kernelperceptron.Settings{})},
+		{"too large for float32", large, kernels(kernelperceptron.Settings{Options: kernelperceptron.Options{Kernel: gram.Kernel{Kind: "poly"}}})},
 	} {
 		if err := c.try(c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -193,15 +190,15 @@ func TestCancelled(t *testing.T) {
 	for _, order := range learner.Orders {
 		o := long
 		o.Order = order
-		cases = append(cases, &perceptron.Options{Options: o}, &passiveaggressive.Options{Options: o}, &ftrl.Options{Options: o})
+		cases = append(cases, learner.SetShared(&perceptron.Settings{}, o), learner.SetShared(&passiveaggressive.Settings{}, o), learner.SetShared(&ftrl.Settings{}, o))
 	}
 	for _, solver := range logistic.Solvers {
-		cases = append(cases, &logistic.Options{L2: 1, Solver: solver})
+		cases = append(cases, &logistic.Settings{Options: logistic.Options{L2: 1, Solver: solver}})
 	}
 	for _, loss := range svm.Losses {
-		cases = append(cases, &svm.Options{Loss: loss})
+		cases = append(cases, &svm.Settings{Options: svm.Options{Loss: loss}})
 	}
-	cases = append(cases, &winnow.Options{Options: long}, &kernelperceptron.Options{Options: long, Form: learner.Averaged}, &lda.Options{}, &lda.Options{Shrinkage: lda.LedoitWolf}, &svm.Options{Loss: svm.Hinge, Options: learner.Options{Epochs: 500}})
+	cases = append(cases, learner.SetShared(&winnow.Settings{}, long), learner.SetShared(&kernelperceptron.Settings{Options: kernelperceptron.Options{Form: learner.Averaged}}, long), &lda.Settings{}, &lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}, &svm.Settings{Options: svm.Options{Epochs: 500, Loss: svm.Hinge}})
 	for i, s := range cases {
 		rows := block.Source(two)
 		if i == len(cases)-1 {
@@ -209,25 +206,25 @@ func TestCancelled(t *testing.T) {
 		}
 		var l *learner.Learner
 		switch s := s.(type) {
-		case *perceptron.Options:
-			l = perceptron.Of(s)
-		case *passiveaggressive.Options:
+		case *perceptron.Settings:
+			l = perceptron.Of(&s.Options)
+		case *passiveaggressive.Settings:
 			l = passiveaggressive.Learner
-		case *ftrl.Options:
+		case *ftrl.Settings:
 			l = ftrl.FTRL
-		case *logistic.Options:
+		case *logistic.Settings:
 			l = logistic.Learner
-		case *svm.Options:
+		case *svm.Settings:
 			l = svm.Learner
-		case *winnow.Options:
+		case *winnow.Settings:
 			l, rows = winnow.Learner, programRows(5000, 2, false).data()
-		case *kernelperceptron.Options:
+		case *kernelperceptron.Settings:
 			l, rows = kernelperceptron.Dual(kernelperceptron.Options{}).Learner, programRows(300, 2, false).data()
-		case *lda.Options:
+		case *lda.Settings:
 			l = lda.Learner
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		s.Shared().Progress = func(p learner.Progress) {
+		s.Running().Progress = func(p learner.Progress) {
 			if p.Epoch > 0 {
 				cancel()
 			}

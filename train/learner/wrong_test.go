@@ -41,10 +41,10 @@ func wide(w []float32) (out []float64) {
 }
 
 func learnerCases() []learnerCase {
-	walk := func(opt perceptron.Options, order learner.Order) func(context.Context, block.Source, int) ([]float64, error) {
+	walk := func(opt perceptron.Settings, order learner.Order) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			opt := opt
-			opt.Options = learner.Options{Order: order, Epochs: 2, Workers: workers}
+			opt.Order, opt.Epochs, opt.Workers = order, 2, workers
 			if opt.Form == learner.Voted {
 				opt.MaxUpdates = 200
 			}
@@ -57,7 +57,7 @@ func learnerCases() []learnerCase {
 	}
 	log := func(solver logistic.Solver) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := logistic.Train(ctx, src, logistic.Options{Options: learner.Options{Workers: workers, Epochs: 20}, L2: 1, Solver: solver})
+			r, err := logistic.Train(ctx, src, logistic.Settings{Options: logistic.Options{Epochs: 20, L2: 1, Solver: solver}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +66,7 @@ func learnerCases() []learnerCase {
 	}
 	vectors := func(loss svm.Loss) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := svm.Train(ctx, src, svm.Options{Options: learner.Options{Workers: workers, Epochs: 20}, Loss: loss})
+			r, err := svm.Train(ctx, src, svm.Settings{Options: svm.Options{Epochs: 20, Loss: loss}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func learnerCases() []learnerCase {
 	}
 	discriminant := func(shrinkage float64) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := lda.Train(ctx, src, lda.Options{Options: learner.Options{Workers: workers}, Shrinkage: shrinkage})
+			r, err := lda.Train(ctx, src, lda.Settings{Options: lda.Options{Shrinkage: shrinkage}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -84,7 +84,7 @@ func learnerCases() []learnerCase {
 	}
 	aggressive := func(order learner.Order) func(context.Context, block.Source, int) ([]float64, error) {
 		return func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := passiveaggressive.Train(ctx, src, passiveaggressive.Options{Options: learner.Options{Order: order, Epochs: 2, Workers: workers}})
+			r, err := passiveaggressive.Train(ctx, src, passiveaggressive.Settings{Options: passiveaggressive.Options{Order: order, Epochs: 2}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -93,24 +93,24 @@ func learnerCases() []learnerCase {
 	}
 	two, any := []int{2}, []int{2, 3}
 	return []learnerCase{
-		{"perceptron", any, true, false, false, false, walk(perceptron.Options{}, learner.Cyclic)},
-		{"perceptron shuffle", any, true, false, true, false, walk(perceptron.Options{}, learner.Shuffle)},
-		{"perceptron random", any, true, false, true, false, walk(perceptron.Options{}, learner.Random)},
-		{"averaged", any, true, false, false, false, walk(perceptron.Options{Form: learner.Averaged}, learner.Cyclic)},
-		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Options{Form: learner.Averaged}, learner.FixedShuffle)},
-		{"voted", two, true, false, false, false, walk(perceptron.Options{Form: learner.Voted}, learner.Cyclic)},
-		{"pocket", two, true, false, false, false, walk(perceptron.Options{Pocket: pocket.Epoch}, learner.Cyclic)},
+		{"perceptron", any, true, false, false, false, walk(perceptron.Settings{}, learner.Cyclic)},
+		{"perceptron shuffle", any, true, false, true, false, walk(perceptron.Settings{}, learner.Shuffle)},
+		{"perceptron random", any, true, false, true, false, walk(perceptron.Settings{}, learner.Random)},
+		{"averaged", any, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.Cyclic)},
+		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.FixedShuffle)},
+		{"voted", two, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, learner.Cyclic)},
+		{"pocket", two, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Pocket: pocket.Epoch}}, learner.Cyclic)},
 		{"passive-aggressive", any, true, false, false, false, aggressive(learner.Cyclic)},
 		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(learner.Shuffle)},
 		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := ftrl.TrainAdaGrad(ctx, src, ftrl.AdaGradOptions{Options: learner.Options{Order: learner.FixedShuffle, Epochs: 2, Workers: workers}})
+			r, err := ftrl.TrainAdaGrad(ctx, src, ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Order: learner.FixedShuffle, Epochs: 2}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
 			return append(wide(r.Weights), r.Loss), nil
 		}},
 		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := winnow.Train(ctx, src, winnow.Options{Options: learner.Options{Workers: workers, Epochs: 2}, Variant: winnow.Balanced})
+			r, err := winnow.Train(ctx, src, winnow.Settings{Options: winnow.Options{Epochs: 2, Variant: winnow.Balanced}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
@@ -124,7 +124,7 @@ func learnerCases() []learnerCase {
 		{"lda", any, true, false, false, false, discriminant(0)},
 		{"lda shrunk", any, true, false, false, false, discriminant(lda.LedoitWolf)},
 		{"dual", any, true, true, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-			r, err := kernelperceptron.Train(ctx, src.(*block.Data), kernelperceptron.Options{Options: learner.Options{Workers: workers, Epochs: 2}, Memory: 1 << 20})
+			r, err := kernelperceptron.Train(ctx, src.(*block.Data), kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: 2, Memory: 1 << 20}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}

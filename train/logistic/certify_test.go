@@ -8,7 +8,6 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/learner"
 )
 
 // apart tells, in integers, whether some d other than 0 has z.d >= 0 for all rows z, and z.d > 0 for one. Rows have
@@ -128,7 +127,7 @@ func TestVerdict(t *testing.T) {
 			if solver == Newton && classes > 2 {
 				continue
 			}
-			r, err := Train(t.Context(), d, Options{NoPenalty: true, Solver: solver, Options: learner.Options{Epochs: 200}})
+			r, err := Train(t.Context(), d, Settings{Options: Options{Epochs: 200, NoPenalty: true, Solver: solver}})
 			if want != errors.Is(err, ErrSeparable) || !want && (err != nil || !r.Converged && solver != SGD) {
 				t.Errorf("seed %d, %s, %d classes, rows %v, labels %v: error %v, result %+v; separable: %v", seed, solver, classes, x, y, err, r, want)
 			}

@@ -20,43 +20,43 @@ import (
 var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []learner.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s learner.Settings) { s.(*Options).NoPenalty = true },
-		Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
+		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
 	New: func() learner.Settings {
-		return &Options{Options: learner.Options{Order: learner.Cyclic, Seed: 1, Shards: 1}, L2: 1, Solver: Auto}
+		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
-	Default: func(s learner.Settings) { s.(*Options).defaultL2() },
+	Default: func(s learner.Settings) { s.(*Settings).defaultL2() },
 	Apart: func(s learner.Settings) string {
-		if s.(*Options).elastic() {
+		if s.(*Settings).elastic() {
 			return "a penalty l1 or nonnegative weights"
 		}
 		return ""
 	},
-	Refuses: func(s learner.Settings) (option, why string) { return s.(*Options).refuses() },
+	Refuses: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
 	LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s learner.Settings) bool {
-		return s.(*Options).L2 == 0 && !s.(*Options).elastic() && s.(*Options).Solver != SGD
+		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD
 	},
 	Story: story, Train: learnTask}
 
 // New returns logistic regression with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
 	nonNegativeOption = func() learner.Option {
 		o := learner.NonNegativeOption
-		o.Field = learner.FieldOf(func(o *Options) any { return &o.NonNegative })
+		o.Field = learner.FieldOf(func(o *Settings) any { return &o.NonNegative })
 		return o
 	}()
 	l1Option = func() learner.Option {
 		o := learner.L1Option
-		o.Field = learner.FieldOf(func(o *Options) any { return &o.L1 })
+		o.Field = learner.FieldOf(func(o *Settings) any { return &o.L1 })
 		return o
 	}()
 	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
-		Words: learner.WordsOf(Solvers), Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Options) any { return &o.Solver })}
+		Words: learner.WordsOf(Solvers), Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 	orderOption = func() learner.Option {
 		o := learner.OrderOption
 		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
@@ -77,7 +77,7 @@ var (
 )
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-	opt := *task.Settings.(*Options)
+	opt := *task.Settings.(*Settings)
 	robust, err := uncounted(ctx, task)
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
 // panels of all workers.
-func (o *Options) shardBytes(spec *schema.Spec) int64 {
+func (o *Settings) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
 	if optimize.Wide(spec.Cols()) {
@@ -107,7 +107,7 @@ func (o *Options) shardBytes(spec *schema.Spec) int64 {
 	return weights + (panels*panel+shards-1)/shards
 }
 
-func (r *Result) keep(m *model.Model, opt *Options) {
+func (r *Result) keep(m *model.Model, opt *Settings) {
 	if opt.Epochs == 0 {
 		m.Options.Epochs = r.Solver.epochs(len(r.Exact))
 	}
@@ -132,7 +132,7 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 		return true, nil
 	}
 	broken := false
-	err := distributed.Reduce(ctx, task.Rows, task.Settings.Shared().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
+	err := distributed.Reduce(ctx, task.Rows, task.Settings.Running().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
 	return broken, err
 }
 

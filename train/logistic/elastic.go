@@ -8,18 +8,17 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-
 	"halfspace/train/internal/optimize"
+	"halfspace/train/learner"
 )
 
 // checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
 // the number of classes don't allow it.
-func checkElastic(opt *Options, spec *schema.Spec) error {
+func checkElastic(opt *Settings, spec *schema.Spec) error {
 	_, why := opt.refuses()
 	switch {
 	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
@@ -36,7 +35,7 @@ func checkElastic(opt *Options, spec *schema.Spec) error {
 
 // refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
 // there is none.
-func (o *Options) refuses() (option, why string) {
+func (o *Settings) refuses() (option, why string) {
 	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
 		return "nonnegative", "nonnegative needs a penalty: set l2 or l1 above 0"
 	}
@@ -47,32 +46,36 @@ func (o *Options) refuses() (option, why string) {
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
+func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
 // asked returns the name of the option that needs Task.Elastic of package optimize.
-func (o *Options) asked() string {
+func (o *Settings) asked() string {
 	if o.L1 > 0 {
 		return "l1"
 	}
 	return "nonnegative"
 }
 
-func (o *Options) penalty() optimize.Penalty {
+func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
 // taskOf returns the task for rows of two classes.
-func taskOf(src block.Source, opt Options) *optimize.Task {
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: f64.Logistic,
+func taskOf(src block.Source, opt Settings) *optimize.Task {
+	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+	if !optimize.Wide(src.Spec().Cols()) {
+		t.Sums = newProblem(src, 0, opt.Workers).sumLosses
+	}
+	return t
 }
 
 // learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
-func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
+func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	task := taskOf(src, opt)
 	solve := task.Elastic
 	if opt.Solver == Truncated {
-		solve, task.Dense = task.Truncated, nil
+		solve, task.Sums = task.Truncated, nil
 	}
 	r, err := task.Learn(ctx, solve, pivots)
 	if r == nil {
@@ -86,7 +89,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Op
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = Newton.epochs(src.Spec().Cols())
@@ -96,7 +99,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 		err = checkElastic(&opt, src.Spec())
 	}
 	if err == nil {
-		opt.Options, err = opt.Options.WithDefaults()
+		err = learner.Default(&opt)
 	}
 	if err != nil {
 		return nil, err
@@ -105,7 +108,7 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
+func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
 	return taskOf(src, opt).Losses(ctx, weights)
 }
 
@@ -115,13 +118,13 @@ type rowLoss struct {
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+// sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (l *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total, padded := make([]float64, len(all)), make([][]float64, len(all))
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := lossesPass.sum(ctx, l.problem, padded, func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.sum(ctx, l, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
@@ -166,62 +169,19 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = newScatter("logistic.elastic", (*problem).elasticRun)
-
-// elasticArgs are the weights, and whether this is the first pass.
-type elasticArgs struct {
-	w     []float64
-	first bool
-}
-
-func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
-
-// elasticSums are the sums of a chunk. In the first pass they include the greatest absolute value of each column.
-type elasticSums struct {
-	sums   sums
-	widest []float64
-}
-
-func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
-
-// elasticRun returns the function that makes the pass of At on one chunk.
-func (l *problem) elasticRun(a elasticArgs) func(chunk block.Chunk, s, _ []float64) elasticSums {
-	return func(chunk block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.chunk(chunk, a.w, s, nil)}
-		if a.first {
-			p.widest = columnSizes(chunk, l.cols)
-		}
-		return p
-	}
-}
-
 // At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
-	m, err := gram.NewTriangle(l.cols)
-	if err != nil {
+	at := sums{}
+	if l.widest == nil {
+		at.widest = make([]float64, l.cols)
+	}
+	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
-	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
-	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = elasticPass.sum(ctx, l.problem, m, elasticArgs{padded, first}, func(p elasticSums) {
-		at.add(p.sums)
-		for i, v := range p.widest {
-			widest[i] = max(widest[i], v)
-		}
-	})
-	if err == nil && at.noLabels {
-		err = block.ErrNoLabels
+	if l.widest == nil {
+		l.widest = at.widest
 	}
-	if err == nil && math.IsInf(at.margin, 1) {
-		err = errWeightless
-	}
-	if err != nil {
-		return nil, err
-	}
-	if first {
-		l.widest = widest
-	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: at.hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }

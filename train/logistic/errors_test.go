@@ -26,9 +26,9 @@ func TestSingularErrors(t *testing.T) {
 				row = []float64{coarse(row[0]) + offset, coarse(row[1]) - offset, row[2]}
 				few, more = append(few, row), append(more, []float64{row[0], row[1], row[2], row[1], 0, 1e17, row[0] + row[1]})
 			}
-			plain := mustTrain(t, testproblems.Dense(few, y, true), Options{Robust: robust}).StdErrors
+			plain := mustTrain(t, testproblems.Dense(few, y, true), Settings{Options: Options{Robust: robust}}).StdErrors
 			want := []float64{plain[0], plain[1], plain[2], 0, 0, 0, 0, plain[3]}
-			learntest.Near(t, "standard errors", mustTrain(t, testproblems.Dense(more, y, true), Options{Robust: robust}).StdErrors, want, 1e-6)
+			learntest.Near(t, "standard errors", mustTrain(t, testproblems.Dense(more, y, true), Settings{Options: Options{Robust: robust}}).StdErrors, want, 1e-6)
 		}
 	}
 }
@@ -36,12 +36,12 @@ func TestSingularErrors(t *testing.T) {
 // TestSingular: a repeated column, one that equals the bias, and one of zeros don't change predictions.
 func TestSingular(t *testing.T) {
 	x, y := draw(300, 3, 5)
-	plain := mustTrain(t, testproblems.Dense(x, y, true), Options{})
+	plain := mustTrain(t, testproblems.Dense(x, y, true), Settings{})
 	var more [][]float64
 	for _, row := range x {
 		more = append(more, []float64{row[0], row[1], row[2], row[1], 0, 7})
 	}
-	r := mustTrain(t, testproblems.Dense(more, y, true), Options{})
+	r := mustTrain(t, testproblems.Dense(more, y, true), Settings{})
 	want := []dense.Dependence{{Column: 3, On: []int{1}}, {Column: 4}, {Column: 5, On: []int{6}}}
 	if !r.Converged || !reflect.DeepEqual(r.Dependent, want) {
 		t.Errorf("converged %v, dependent %v", r.Converged, r.Dependent)
@@ -73,16 +73,16 @@ func TestRoundedColumns(t *testing.T) {
 			classes = append(classes, 1+math.Round(min(1, max(-1, apart/120))))
 		}
 		for _, solver := range []Solver{Newton, LBFGS} {
-			r := mustTrain(t, testproblems.Dense(sums, y, true), Options{Solver: solver})
+			r := mustTrain(t, testproblems.Dense(sums, y, true), Settings{Options: Options{Solver: solver}})
 			if want := []dense.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.Dependent, want) || !math.IsInf(r.Gap, 1) {
 				t.Errorf("seed %d, %v, sums: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
 			}
-			r = mustTrain(t, testproblems.Dense(times, y, true), Options{Solver: solver})
+			r = mustTrain(t, testproblems.Dense(times, y, true), Settings{Options: Options{Solver: solver}})
 			if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
 				t.Errorf("seed %d, %v, times: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
 			}
 		}
-		r := mustTrain(t, testproblems.Classes(times, classes, 3, true), Options{Solver: LBFGS})
+		r := mustTrain(t, testproblems.Classes(times, classes, 3, true), Settings{Options: Options{Solver: LBFGS}})
 		if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
 			t.Errorf("seed %d, times of three classes: converged %v, dependent %v, gap %v", seed, r.Converged, r.Dependent, r.Gap)
 		}
@@ -108,10 +108,10 @@ func TestSeparable(t *testing.T) {
 		"on a line": {[][]float64{{1}, {1}, {2}, {0}}, []float64{-1, 1, 1, -1}, true},
 		"a dummy":   {[][]float64{{1, 3}, {1, 4}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}, []float64{1, 1, -1, 1, 1, -1}, true},
 	} {
-		if _, err := Train(context.Background(), testproblems.Dense(c.x, c.y, c.bias), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
+		if _, err := Train(context.Background(), testproblems.Dense(c.x, c.y, c.bias), Settings{Options: Options{NoPenalty: true}}); !errors.Is(err, ErrSeparable) {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if r := mustTrain(t, testproblems.Dense(c.x, c.y, c.bias), Options{L2: 0.1}); !r.Converged {
+		if r := mustTrain(t, testproblems.Dense(c.x, c.y, c.bias), Settings{Options: Options{L2: 0.1}}); !r.Converged {
 			t.Errorf("%s: with a penalty, %+v", name, r)
 		}
 	}
@@ -120,20 +120,20 @@ func TestSeparable(t *testing.T) {
 		y[i] = math.Copysign(1, row[0])
 	}
 	x[7][0], y[7], x[8][0], y[8] = 0.5, -1, -0.5, 1
-	if r := mustTrain(t, testproblems.Dense(x, y, true), Options{}); !r.Converged {
+	if r := mustTrain(t, testproblems.Dense(x, y, true), Settings{}); !r.Converged {
 		t.Errorf("strong: %+v", r)
 	}
 }
 
 // TestFew: one row, or one pass, gives a result, not an error.
 func TestFew(t *testing.T) {
-	one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Options{L2: 1})
+	one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Settings{Options: Options{L2: 1}})
 	// w = p' x / l2 with p' = 1/(1 + e^(2w)): w = 2/(1 + e^(2w))
 	if w := one.Exact[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
 		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
 	}
 	for _, epochs := range []int64{1, 2, 100} { // the figures are those of the weights
-		r := mustTrain(t, testproblems.Dense([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Options{L2: 1, Options: learner.Options{Epochs: epochs}})
+		r := mustTrain(t, testproblems.Dense([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Settings{Options: Options{Epochs: epochs, L2: 1}})
 		w := float64(r.Weights[0])
 		loss, g, h := 0.0, w, 1.0
 		for _, m := range []float64{2, 1, -3} {
@@ -146,7 +146,7 @@ func TestFew(t *testing.T) {
 	}
 	x, y := draw(500, 3, 1)
 	var seen []learner.Progress
-	r := mustTrain(t, testproblems.Dense(x, y, true), Options{Options: learner.Options{Epochs: 2, Progress: func(p learner.Progress) { seen = append(seen, p) }}})
+	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Epochs: 2}, Run: learner.Run{Progress: func(p learner.Progress) { seen = append(seen, p) }}})
 	if r.Converged || r.Epochs != 2 || r.Updates != 1 || r.Visits != 1000 {
 		t.Errorf("two passes give %+v", r)
 	}

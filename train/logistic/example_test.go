@@ -13,7 +13,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := logistic.Train(context.Background(), rows, logistic.Options{L2: 0.1})
+	found, err := logistic.Train(context.Background(), rows, logistic.Settings{Options: logistic.Options{L2: 0.1}})
 	if err != nil {
 		panic(err)
 	}

@@ -20,7 +20,7 @@ func TestFamilies(t *testing.T) {
 		d := testproblems.Rows(f, rows)
 		best := math.Inf(1)
 		for _, solver := range []Solver{Newton, LBFGS} {
-			r := mustTrain(t, d, Options{L2: 1, Solver: solver})
+			r := mustTrain(t, d, Settings{Options: Options{L2: 1, Solver: solver}})
 			if r.Converged == r.Rounded || r.Converged && !(r.Gap <= 1e-6*r.Objective) {
 				t.Errorf("%s, %s: converged %v, rounded %v, gap %v of %v", f.Name, solver, r.Converged, r.Rounded, r.Gap, r.Objective)
 			}
@@ -28,9 +28,9 @@ func TestFamilies(t *testing.T) {
 				t.Errorf("%s, %s: objective %v, and %v is possible", f.Name, solver, r.Objective, best)
 			}
 			if solver == Newton {
-				s := newSolver(d, Options{L2: 1, Options: learner.Options{Epochs: 100, Workers: 2}})
+				s := newSolver(d, Settings{Options: Options{Epochs: 100, L2: 1}, Run: learner.Run{Workers: 2}})
 				require.Value(s.minimise(t.Context()))(t)
-				if r := mustTrain(t, d, Options{L1: 1}); r.Converged == r.Rounded || r.Epochs > 50 {
+				if r := mustTrain(t, d, Settings{Options: Options{L1: 1}}); r.Converged == r.Rounded || r.Epochs > 50 {
 					t.Errorf("%s, l1: converged %v, rounded %v, gap %v of %v in %d passes", f.Name, r.Converged, r.Rounded, r.Gap, r.Objective, r.Epochs)
 				}
 				if r.Epochs > s.passes+2 {

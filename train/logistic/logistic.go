@@ -79,7 +79,7 @@ import (
 // classes, features that overflow, too many columns or classes for Newton, errors of src, and ctx's error. An error
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
 // other.
-func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	src, err := block.Validate(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
@@ -91,13 +91,13 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if opt.Solver, err = choose(&opt, src.Spec()); err != nil {
 		return nil, err
 	}
-	if err := checkShards(&opt); err != nil {
+	if err := checkShards(&opt.Options); err != nil {
 		return nil, err
 	}
 	if opt.Epochs == 0 {
 		opt.Epochs = opt.Solver.epochs(src.Spec().Cols())
 	}
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	if err = learner.Default(&opt); err != nil {
 		return nil, err
 	}
 	if !(opt.L2 >= 0) || math.IsInf(opt.L2, 0) {
@@ -125,7 +125,7 @@ func Train(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 }
 
 // method returns the learning function for the options.
-func method(opt *Options) func(context.Context, block.Source, []float64, Options) (*Result, error) {
+func method(opt *Settings) func(context.Context, block.Source, []float64, Settings) (*Result, error) {
 	switch {
 	case opt.elastic(), opt.Solver == Truncated:
 		return learnMethod
@@ -134,7 +134,7 @@ func method(opt *Options) func(context.Context, block.Source, []float64, Options
 }
 
 // learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
-func learn(ctx context.Context, src block.Source, pivots []float64, opt Options) (*Result, error) {
+func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings) (*Result, error) {
 	s := newSolver(src, opt)
 	s.pivots = pivots
 	s.round = func(c []float64) []float64 {

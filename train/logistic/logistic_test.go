@@ -49,7 +49,7 @@ func several(x [][]float64, classes int) (y []float64) {
 	return y
 }
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *Result {
+func mustTrain(t *testing.T, src block.Source, opt Settings) *Result {
 	t.Helper()
 	opt.NoPenalty = true // an L2 of 0 is none
 	r := require.Value(Train(context.Background(), src, opt))(t)
@@ -93,10 +93,10 @@ func TestScikitLearn(t *testing.T) {
 	for _, c := range fixture.Cases {
 		rows := testproblems.Dense(c.X, c.Y, c.FitIntercept)
 		src := reweighted(t, rows, c.SampleWeight, c.ClassWeight)
-		newton := mustTrain(t, src, Options{L2: c.L2})
+		newton := mustTrain(t, src, Settings{Options: Options{L2: c.L2}})
 		for _, d := range []*block.Data{rows, testproblems.Sparse(rows)} {
 			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
-			r := mustTrain(t, d, Options{L2: c.L2, Solver: LBFGS})
+			r := mustTrain(t, d, Settings{Options: Options{L2: c.L2, Solver: LBFGS}})
 			learntest.Near(t, c.Name+", L-BFGS", r.Exact, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {
 				t.Errorf("%s, L-BFGS: converged %v, gradient %v, standard errors %v", c.Name, r.Converged, r.Gradient, r.StdErrors)
@@ -148,7 +148,7 @@ func TestShuttle(t *testing.T) {
 	for i, v := range temperatures {
 		x, y = append(x, []float64{v}), append(y, 2*distress[i]-1)
 	}
-	r := mustTrain(t, testproblems.Dense(x, y, true), Options{})
+	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{})
 	round := func(v float64) float64 { return math.Round(v*1e4) / 1e4 }
 	if round(r.Exact[0]) != -0.2322 || round(r.Exact[1]) != 15.0429 || round(r.StdErrors[0]) != 0.1082 || round(r.StdErrors[1]) != 7.3786 {
 		t.Errorf("weights %v, standard errors %v", r.Exact, r.StdErrors)
@@ -170,14 +170,14 @@ func TestSample(t *testing.T) {
 	if err != nil || sample == nil || sample.Rows() != 16*block.ChunkRows {
 		t.Fatalf("sample %v, error %v", sample, err)
 	}
-	got := mustTrain(t, src, Options{L2: 3})
-	s := newSolver(src, Options{Options: learner.Options{Epochs: 100, Workers: 2}, L2: 3})
+	got := mustTrain(t, src, Settings{Options: Options{L2: 3}})
+	s := newSolver(src, Settings{Options: Options{Epochs: 100, L2: 3}, Run: learner.Run{Workers: 2}})
 	require.Value(s.minimise(context.Background()))(t)
 	learntest.Near(t, "with a sample", got.Exact, s.w[:s.cols], 1e-7)
 	if got.Epochs >= s.passes || !got.Converged {
 		t.Errorf("%d passes with a sample, %d without", got.Epochs, s.passes)
 	}
-	streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{L2: 3})
+	streamed := mustTrain(t, testproblems.Stream{Data: src}, Settings{Options: Options{L2: 3}})
 	if !slices.Equal(streamed.Exact, got.Exact) {
 		t.Error("streamed rows give other weights")
 	}
@@ -188,9 +188,9 @@ func TestSample(t *testing.T) {
 			}
 		}
 	}
-	s = newSolver(src, Options{Options: learner.Options{Epochs: 100, Workers: 2}})
+	s = newSolver(src, Settings{Options: Options{Epochs: 100}, Run: learner.Run{Workers: 2}})
 	require.Value(s.minimise(context.Background()))(t)
-	if got := mustTrain(t, src, Options{}); got.Epochs != s.passes+1 || !slices.Equal(got.Exact, s.w[:s.cols]) {
+	if got := mustTrain(t, src, Settings{}); got.Epochs != s.passes+1 || !slices.Equal(got.Exact, s.w[:s.cols]) {
 		t.Errorf("%d passes after one from an unlike sample, %d without; weights %v, want %v", got.Epochs, s.passes, got.Exact, s.w[:s.cols])
 	}
 	for b := range src.Blocks(context.Background()) { // the first class is in rows that no sample has
@@ -201,7 +201,7 @@ func TestSample(t *testing.T) {
 			}
 		}
 	}
-	if r := mustTrain(t, src, Options{}); !r.Converged {
+	if r := mustTrain(t, src, Settings{}); !r.Converged {
 		t.Errorf("result %+v", r)
 	}
 }
@@ -228,7 +228,7 @@ func TestDamped(t *testing.T) {
 	}
 	src := testproblems.Dense(x, y, true)
 	for _, l2 := range []float64{0, 1e-3, 10} {
-		r := mustTrain(t, src, Options{L2: l2, Solver: Newton})
+		r := mustTrain(t, src, Settings{Options: Options{L2: l2, Solver: Newton}})
 		if !r.Converged || r.Epochs > 45 || r.Epochs == r.Updates+1 {
 			t.Errorf("l2 %v: %d passes, %d steps, converged %v", l2, r.Epochs, r.Updates, r.Converged)
 		}

@@ -46,11 +46,18 @@ func (s Solver) epochs(cols int) int64 {
 	return s.Epochs()
 }
 
-// Options are the options of Train. The zero value of a field stands for its default. Of learner.Options it uses Epochs,
-// Workers, Progress, Checkpoint and, for SGD, Eta, Order, Seed and Shards. Epochs is the limit of passes over the rows.
-// Its default is 100, or 1,000 for LBFGS and Truncated, and with L1 and more than 16,384 columns.
+// Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	learner.Options
+	// Epochs is the limit of passes over the rows; 100, or 1,000 for LBFGS and Truncated, and with L1 and more than 16,384
+	// columns.
+	Epochs int64
+
+	// Order, Eta, Shards are options of the solver SGD: the order of the rows in an epoch, Cyclic; the learning rate, in (0, 1],
+	// 1; the parts of the rows that learn apart in each epoch, after which their weights are mixed, 1.
+	Order  learner.Order
+	Eta    float64
+	Shards int64
+
 	L2     float64 // penalty 1/2 L2 |w|^2, 0 or more; 1, or 0 if L1 is above 0
 	L1     float64 // penalty L1 |w|_1, 0 or more, for two classes
 	Solver Solver  // Auto
@@ -62,8 +69,14 @@ type Options struct {
 	Robust bool // standard errors by the sandwich estimator, for sample weights that aren't counts
 }
 
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
+}
+
 // defaultL2 replaces an L2 of 0 by the default 1, unless L1 is above 0 or NoPenalty is set.
-func (o *Options) defaultL2() {
+func (o *Settings) defaultL2() {
 	if o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
 		o.L2 = 1
 	}
@@ -100,7 +113,7 @@ var ErrSeparable = errors.New("a plane separates the classes, so that the loss h
 var errWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
 
 // choose returns the solver for rows of a spec.
-func choose(opt *Options, spec *schema.Spec) (Solver, error) {
+func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	switch solver {
 	case "", Auto:

@@ -52,7 +52,7 @@ func TestSandwich(t *testing.T) {
 		var first []float64
 		for workers := 1; workers < 4; workers++ {
 			for _, src := range []block.Source{d, sparse} {
-				r := require.Value(Train(context.Background(), src, Options{L2: c.L2, NoPenalty: true, Robust: true, Options: learner.Options{Workers: workers}}))(t)
+				r := require.Value(Train(context.Background(), src, Settings{Options: Options{L2: c.L2, NoPenalty: true, Robust: true}, Run: learner.Run{Workers: workers}}))(t)
 				learntest.Near(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
 				if first == nil {
 					first = r.StdErrors
@@ -62,14 +62,14 @@ func TestSandwich(t *testing.T) {
 				}
 			}
 		}
-		plain := mustTrain(t, d, Options{L2: c.L2})
+		plain := mustTrain(t, d, Settings{Options: Options{L2: c.L2}})
 		if !slices.Equal(plain.StdErrors, first) {
 			differ++
 		}
 		if c.L2 > 0 {
 			continue
 		}
-		heavy := mustTrain(t, learner.WithClassWeights(d, []float64{7, 7}), Options{Robust: true})
+		heavy := mustTrain(t, learner.WithClassWeights(d, []float64{7, 7}), Settings{Options: Options{Robust: true}})
 		learntest.Near(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {

@@ -9,7 +9,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/learner"
 )
 
 // wordRows returns rows of a few words of many, with a bias and that many noisy classes.
@@ -39,7 +38,7 @@ func wordRows(rows, words, classes int) *block.Data {
 func TestLazy(t *testing.T) {
 	for _, l2 := range []float64{0, 40, 3e4} { // the last makes the scale small
 		data := wordRows(300, 25, 2)
-		opt := Options{Options: learner.Options{Eta: 0.7}, L2: l2, Solver: SGD}
+		opt := Settings{Options: Options{Eta: 0.7, L2: l2, Solver: SGD}}
 		s := newSolver(data, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
 		a := newLazy(s, sc.square, course{all: 300, each: 300})

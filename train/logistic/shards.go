@@ -74,7 +74,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
-	pass, err := online.NewPass(s.src, s.opt.Options, 0, nil)
+	pass, err := online.NewPass(s.src, learner.Shared(&s.opt), 0, nil)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().t = s.steps
 		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
@@ -88,7 +88,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	if s.pivots != nil {
 		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
 	}
-	shards, err := online.NewShards(s.src, s.opt.Options, func(rows block.Source, number int) (online.Member, error) {
+	shards, err := online.NewShards(s.src, learner.Shared(&s.opt), func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
 	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
@@ -141,7 +141,7 @@ func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, 
 
 // Pass takes the steps of the epoch; see online.Member. It never pauses.
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
-	opt := x.solver.opt.Options
+	opt := learner.Shared(&x.solver.opt)
 	opt.Workers = 1
 	pass, err := online.NewPass(x.rows, opt, x.number, nil)
 	if err != nil {
@@ -169,7 +169,7 @@ func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set he
 
 // shardArgs are the arguments of the steps of all shards in an epoch.
 type shardArgs struct {
-	opt     Options
+	opt     Settings
 	scaling scaling
 	course  course
 	epoch   int64
@@ -188,13 +188,10 @@ func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (pa
 	return x.Part(), err
 }
 
-// checkShards returns an error if there are shards and the solver takes none, or if SGD has a mix other than uniform.
+// checkShards returns an error if there are shards and the solver takes none.
 func checkShards(opt *Options) error {
-	switch {
-	case opt.Shards > 1 && opt.Solver != SGD:
+	if opt.Shards > 1 && opt.Solver != SGD {
 		return errors.New("shards need the solver sgd: use it, or leave them out")
-	case opt.Solver == SGD && opt.Mix != "" && opt.Mix != learner.Uniform:
-		return errors.New("sgd mixes its shards in equal shares: leave the mix out")
 	}
 	return nil
 }

@@ -45,9 +45,9 @@ func denseRows(d *block.Data) *block.Data {
 
 // mixedSteps makes the epochs of descend with shards as the paper writes them: every shard takes the steps of a mover of its own,
 // and the next epoch begins with the mean of their vectors. It returns the exact weights and the number of steps.
-func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
+func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	var err error
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	if err = learner.Default(&opt); err != nil {
 		t.Fatal(err)
 	}
 	s := newSolver(block.AssumeValid(d), opt)
@@ -58,8 +58,9 @@ func mixedSteps(t *testing.T, d *block.Data, opt Options) ([]float64, int64) {
 		each = 1
 	}
 	index := require.Value(d.Index())(t)
+	shared := learner.Shared(&opt)
 	for e := range opt.Epochs {
-		dealt := require.Value(online.Deal(d.Rows(), &opt.Options, e))(t)
+		dealt := require.Value(online.Deal(d.Rows(), &shared, e))(t)
 		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, chunks := range dealt {
@@ -126,7 +127,7 @@ func TestShards(t *testing.T) {
 		if i%2 == 0 {
 			d = testproblems.Weighted(d, func(r int) float64 { return float64(r%4) / 2 })
 		}
-		opt := Options{Options: learner.Options{Epochs: 3, Order: shape.order, Seed: 5, Shards: shape.shards}, L2: 1, Solver: SGD}
+		opt := Settings{Options: Options{Epochs: 3, Order: shape.order, Shards: shape.shards, L2: 1, Solver: SGD}, Run: learner.Run{Seed: 5}}
 		want, steps := mixedSteps(t, d, opt)
 		file := learntest.Cached(t, d)
 		sources := []block.Source{d, file}
@@ -152,7 +153,7 @@ func TestShardsNear(t *testing.T) {
 			d = testproblems.Dense(x, y, true)
 		}
 		for _, order := range []learner.Order{learner.Cyclic, learner.Shuffle} {
-			r, err := Train(t.Context(), d, Options{Options: learner.Options{Order: order, Shards: 4}, L2: 1, Solver: SGD})
+			r, err := Train(t.Context(), d, Settings{Options: Options{Order: order, Shards: 4, L2: 1, Solver: SGD}})
 			if err != nil || !r.Converged || !(r.Gap <= roughly*r.Objective) {
 				t.Errorf("%s, %d classes: a gap of %v of %v, converged %t (error %v)", order, classes, r.Gap, r.Objective, r.Converged, err)
 			}
@@ -171,7 +172,7 @@ func TestShardsMemory(t *testing.T) {
 	}
 	for _, features := range []int{2, 200, 511} { // the last are too many for a walk
 		d := block.AssumeValid(testproblems.Logistic(100, features))
-		opt := Options{Options: learner.Options{Order: learner.Cyclic, Eta: 1, Shards: 16, Workers: 1}, L2: 1, Solver: SGD}
+		opt := Settings{Options: Options{Order: learner.Cyclic, Eta: 1, Shards: 16, L2: 1, Solver: SGD}, Run: learner.Run{Workers: 1}}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
 		mixed := s.newMover(sc, course{}).mixed()

@@ -36,7 +36,7 @@ const (
 // A solver is the state of a minimisation.
 type solver struct {
 	*problem
-	opt Options
+	opt Settings
 	w   []float64
 	point
 	damping dense.Damping // damping of the next step
@@ -77,7 +77,7 @@ type point struct {
 	exists bool    // an optimum exists; see certify
 }
 
-func newSolver(src block.Source, opt Options) *solver {
+func newSolver(src block.Source, opt Settings) *solver {
 	p := newProblem(src, opt.L2, opt.Workers)
 	return &solver{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }

@@ -7,7 +7,6 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/learner"
 )
 
 // TestSGD: with rows for a few thousand steps, the objective comes within a thousandth of the optimum.
@@ -32,9 +31,9 @@ func TestSGD(t *testing.T) {
 				require.NoError(t, p.pass(t.Context(), w, false, &at))
 				return at.objective
 			}
-			best := objective(mustTrain(t, d, Options{L2: l2, Solver: LBFGS}))
+			best := objective(mustTrain(t, d, Settings{Options: Options{L2: l2, Solver: LBFGS}}))
 			for _, epochs := range []int64{15, 100} {
-				r := mustTrain(t, d, Options{L2: l2, Solver: SGD, Options: learner.Options{Epochs: epochs}})
+				r := mustTrain(t, d, Settings{Options: Options{Epochs: epochs, L2: l2, Solver: SGD}})
 				if over := objective(r)/best - 1; over > 1e-3 || over < 0 {
 					t.Errorf("l2 %v, %d classes, %d epochs: %v above the optimum", l2, classes, r.Epochs, over)
 				}
@@ -58,23 +57,23 @@ func TestWeights(t *testing.T) {
 		}
 	}
 	rows := testproblems.Dense(x, y, true)
-	best := mustTrain(t, testproblems.Dense(repeated, repeatedY, true), Options{L2: 2, Solver: LBFGS})
-	near := mustTrain(t, testproblems.Weighted(rows, func(r int) float64 { return float64(r % 4) }), Options{L2: 2, Solver: SGD})
+	best := mustTrain(t, testproblems.Dense(repeated, repeatedY, true), Settings{Options: Options{L2: 2, Solver: LBFGS}})
+	near := mustTrain(t, testproblems.Weighted(rows, func(r int) float64 { return float64(r % 4) }), Settings{Options: Options{L2: 2, Solver: SGD}})
 	if over := near.Loss/best.Loss - 1; math.Abs(over) > 0.02 {
 		t.Errorf("SGD's loss is %v above the optimum's", over)
 	}
 	for _, solver := range []Solver{Auto, SGD} {
-		if _, err := Train(t.Context(), testproblems.Weighted(rows, func(int) float64 { return 0 }), Options{NoPenalty: true, Solver: solver}); err != errWeightless {
+		if _, err := Train(t.Context(), testproblems.Weighted(rows, func(int) float64 { return 0 }), Settings{Options: Options{NoPenalty: true, Solver: solver}}); err != errWeightless {
 			t.Errorf("%s: error %v without any weight", solver, err)
 		}
 	}
 	three := testproblems.Classes([][]float64{{1, 0}, {0, 1}, {-1, -1}, {1, 0}}, []float64{0, 1, 2, 1}, 3, true)
-	if _, err := Train(t.Context(), testproblems.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Options{NoPenalty: true}); !errors.Is(err, ErrSeparable) {
+	if _, err := Train(t.Context(), testproblems.Weighted(three, func(r int) float64 { return float64(1 - r/3) }), Settings{Options: Options{NoPenalty: true}}); !errors.Is(err, ErrSeparable) {
 		t.Errorf("three classes: error %v", err)
 	}
 	line := testproblems.Weighted(testproblems.Dense([][]float64{{1}, {2}, {3}}, []float64{-1, 1, -1}, true), func(r int) float64 { return float64(1 - r/2) })
 	for _, solver := range []Solver{Newton, LBFGS} {
-		if _, err := Train(t.Context(), line, Options{NoPenalty: true, Solver: solver}); err != ErrSeparable {
+		if _, err := Train(t.Context(), line, Settings{Options: Options{NoPenalty: true, Solver: solver}}); err != ErrSeparable {
 			t.Errorf("%s: error %v", solver, err)
 		}
 	}

@@ -34,7 +34,7 @@ func TestMultinomial(t *testing.T) {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
-		opt := Options{L2: c.L2}
+		opt := Settings{Options: Options{L2: c.L2}}
 		rows := testproblems.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
 		learntest.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
@@ -120,11 +120,11 @@ func TestHistory(t *testing.T) {
 // TestConstant: a column beside the bias that is constant up to rounding changes no score.
 func TestConstant(t *testing.T) {
 	x, y := draw(300, 3, 5)
-	plain := mustTrain(t, testproblems.Dense(x, y, true), Options{Solver: LBFGS})
+	plain := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: LBFGS}})
 	for i := range x {
 		x[i] = append(x[i], 0.1)
 	}
-	r := mustTrain(t, testproblems.Dense(x, y, true), Options{Solver: LBFGS})
+	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: LBFGS}})
 	w := r.Exact
 	learntest.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
@@ -165,12 +165,12 @@ func TestWide(t *testing.T) {
 	d := wideRows(3000, cols, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	r := mustTrain(t, d, Options{L2: 1, Solver: LBFGS})
+	r := mustTrain(t, d, Settings{Options: Options{L2: 1, Solver: LBFGS}})
 	runtime.ReadMemStats(&after)
 	if r.Solver != LBFGS || !r.Converged {
 		t.Errorf("%s, converged %v", r.Solver, r.Converged)
 	}
-	auto := mustTrain(t, d, Options{L2: 1})
+	auto := mustTrain(t, d, Settings{Options: Options{L2: 1}})
 	if auto.Solver != Truncated || !auto.Converged || math.Abs(auto.Objective-r.Objective) > 1e-6*r.Objective {
 		t.Errorf("%s, converged %v, objective %v, not %v", auto.Solver, auto.Converged, auto.Objective, r.Objective)
 	}

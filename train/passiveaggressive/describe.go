@@ -12,21 +12,21 @@ var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
 	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},
 	New: func() learner.Settings {
-		return &Options{Options: learner.Options{Order: learner.Cyclic, Epochs: 100, Seed: 1, Shards: 1, Mix: learner.Uniform}, Loss: Hinge, C: 1}
+		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Shards: 1, Mix: learner.Uniform, Loss: Hinge, C: 1}, Run: learner.Run{Seed: 1}}
 	},
 	Joint: true, Together: true,
 	NotFound: "no plane with a margin of 1 for every row was found",
-	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Options).Loss) },
+	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Settings).Loss) },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
-		return newStepper(spec, *s.(*Options))
+		return newStepper(spec, *s.(*Settings))
 	}})
 
 // New returns the passive-aggressive algorithms with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.C })}
+		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
-		Field: learner.FieldOf(func(o *Options) any { return &o.Loss })}
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )

@@ -22,11 +22,21 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{Hinge, SquaredHinge}
 
-// Options are the options of Train. The zero value of a field stands for its default. Train ignores MaxUpdates and Eta.
+// Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	learner.Options
+	Order  learner.Order // Cyclic
+	Epochs int64         // most passes over the rows; 100
+	Shards int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Mix    learner.Mix   // Uniform
+
 	Loss Loss    // Hinge
 	C    float64 // aggressiveness, above 0: the factor of the loss in an update; 1
+}
+
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
 }
 
 // Train learns from one row after another, in opt.Epochs epochs. The weights, including the bias, are 0 at first. Let l
@@ -56,18 +66,18 @@ type Options struct {
 // but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't depend on
 // opt.Workers. Errors: options out of range, too few rows for the shards, no rows, fewer than two classes, weights that
 // overflow float32, errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result, error) {
 	return online.Train(ctx, Learner, src, &opt)
 }
 
 // A stepper is the learner.Stepper of the passive-aggressive algorithms.
 type stepper struct {
-	opt    Options
+	opt    Settings
 	w      []float32
 	stride int
 }
 
-func newStepper(spec *schema.Spec, opt Options) (*stepper, error) {
+func newStepper(spec *schema.Spec, opt Settings) (*stepper, error) {
 	if len(spec.Classes) < 2 {
 		return nil, learner.TwoClasses(spec)
 	}

@@ -16,7 +16,7 @@ import (
 	"halfspace/train/learner"
 )
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *learner.Result {
+func mustTrain(t *testing.T, src block.Source, opt Settings) *learner.Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r
@@ -54,7 +54,7 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("%d cases, error %v", len(fixture.Cases), err)
 	}
 	for _, c := range fixture.Cases {
-		r := mustTrain(t, testproblems.Dense(c.X, c.Y, c.Bias), Options{Options: learner.Options{Epochs: fixture.Epochs}, Loss: c.Loss, C: c.C})
+		r := mustTrain(t, testproblems.Dense(c.X, c.Y, c.Bias), Settings{Options: Options{Epochs: fixture.Epochs, Loss: c.Loss, C: c.C}})
 		near(t, string(c.Loss), testproblems.Float64s(r.Weights), c.Weights)
 	}
 }
@@ -87,7 +87,7 @@ func TestBounds(t *testing.T) {
 		src := twoClasses(2000, 6, wrong)
 		for b := range src.Blocks(context.Background()) {
 			radius := b.MaxSquaredNorm()
-			for _, opt := range []Options{{C: 1e9}, {C: 0.1}, {C: 10}, {C: 0.1, Loss: SquaredHinge}, {C: 10, Loss: SquaredHinge}} {
+			for _, opt := range []Settings{{Options: Options{C: 1e9}}, {Options: Options{C: 0.1}}, {Options: Options{C: 10}}, {Options: Options{C: 0.1, Loss: SquaredHinge}}, {Options: Options{C: 10, Loss: SquaredHinge}}} {
 				s := require.Value(newStepper(src.Spec(), opt))(t)
 				squares, mistakes, scores := 0.0, 0.0, make([]float32, 1)
 				for r, y := range b.Y {
@@ -127,7 +127,7 @@ func TestBounds(t *testing.T) {
 // TestConverges: once no row has a loss, the training stops. A separable set that the first epoch solves shows that.
 func TestConverges(t *testing.T) {
 	src := testproblems.Dense([][]float64{{2, 0}, {0, -2}, {4, 1}}, []float64{1, -1, 1}, false)
-	r := mustTrain(t, src, Options{C: 1000})
+	r := mustTrain(t, src, Settings{Options: Options{C: 1000}})
 	if !r.Converged || r.Epochs != 2 || r.Errors != 0 || r.Updates != 2 || !slices.Equal(r.Weights, []float32{0.5, 0.5}) {
 		t.Errorf("%+v", r)
 	}

@@ -68,7 +68,7 @@ func TestLiteral(t *testing.T) {
 		}
 		for k := range len(modes) * len(learner.Orders) {
 			mode, order := modes[k/len(learner.Orders)], learner.Orders[k%len(learner.Orders)]
-			opt := Options{Options: learner.Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Seed: 5}, Pocket: mode, Margin: c.margin, L2: c.l2}
+			opt := Settings{Options: Options{Order: order, Epochs: int64(c.epochs), Eta: c.eta, MaxUpdates: c.maxUpdates, Pocket: mode, Margin: c.margin, L2: c.l2}, Run: learner.Run{Seed: 5}}
 			want := newLiteral(data)
 			want.margin, want.l2, want.features = float32(c.margin), c.l2, c.d
 			want.start(mode, nil)
@@ -111,7 +111,7 @@ func TestLiteral(t *testing.T) {
 }
 
 // testSources compares the training from every source with the literal one.
-func testSources(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool) {
+func testSources(t *testing.T, what string, sources map[string]block.Source, opt Settings, want *literal, converged bool) {
 	t.Helper()
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
 	for name, src := range sources {
@@ -125,7 +125,7 @@ func testSources(t *testing.T, what string, sources map[string]block.Source, opt
 
 // testVotes compares the voters from every source with the literal algorithm's weights. It also compares the number of
 // rows that they outvote, unless outvoted is negative.
-func testVotes(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool, outvoted int64) {
+func testVotes(t *testing.T, what string, sources map[string]block.Source, opt Settings, want *literal, converged bool, outvoted int64) {
 	t.Helper()
 	opt.Form = learner.Voted
 	for name, src := range sources {
@@ -142,7 +142,7 @@ func testVotes(t *testing.T, what string, sources map[string]block.Source, opt O
 
 // testAverage compares the averaged perceptron from every source with the mean of the literal algorithm's weights. They
 // are equal within rounding.
-func testAverage(t *testing.T, what string, sources map[string]block.Source, opt Options, want *literal, converged bool) {
+func testAverage(t *testing.T, what string, sources map[string]block.Source, opt Settings, want *literal, converged bool) {
 	t.Helper()
 	var first []float32
 	errors := int64(0)

@@ -132,7 +132,7 @@ func TestClasses(t *testing.T) {
 			if c.wrong == 0 && c.updates == 0 && !converged {
 				t.Fatalf("%s: %d classes don't converge", order, c.classes)
 			}
-			opt := Options{Options: learner.Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates, Seed: 5, Workers: 2}}
+			opt := Settings{Options: Options{Order: order, Epochs: int64(c.epochs), Eta: 0.5, MaxUpdates: c.updates}, Run: learner.Run{Seed: 5, Workers: 2}}
 			for name, src := range sources {
 				what := fmt.Sprintf("%d classes, %s, %s", c.classes, order, name)
 				opt.Form = learner.Last
@@ -164,10 +164,10 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func defaults(t testing.TB, opt Options) Options {
+func defaults(t testing.TB, opt Settings) Settings {
 	t.Helper()
 	var err error
-	if opt.Options, err = opt.Options.WithDefaults(); err != nil {
+	if err = learner.Default(&opt); err != nil {
 		t.Fatal(err)
 	}
 	return opt
@@ -177,7 +177,7 @@ func defaults(t testing.TB, opt Options) Options {
 // rows right by it.
 func TestClassesMargin(t *testing.T) {
 	d := testproblems.RandomClasses(400, 3, 3, 0)
-	a, b := mustTrain(t, d, Options{Options: learner.Options{Epochs: 10000}}), mustTrain(t, d, Options{Options: learner.Options{Epochs: 10000}, Margin: 0.5})
+	a, b := mustTrain(t, d, Settings{Options: Options{Epochs: 10000}}), mustTrain(t, d, Settings{Options: Options{Epochs: 10000, Margin: 0.5}})
 	if !a.Converged || !b.Converged || b.Updates <= a.Updates || b.Margin*b.Norm*math.Sqrt2 <= 1 {
 		t.Errorf("converged %v, %v; %d and %d updates, %v apart", a.Converged, b.Converged, a.Updates, b.Updates, b.Margin*b.Norm*math.Sqrt2)
 	}
@@ -191,7 +191,7 @@ func TestClassesValidation(t *testing.T) {
 		fewest, at, stale, epochs := int64(math.MaxInt64), 0, 0, 0
 		var want []float32
 		for e := 1; stale < 3; e++ {
-			r := mustTrain(t, d, Options{Options: learner.Options{Order: learner.Shuffle, Epochs: int64(e)}, Form: form})
+			r := mustTrain(t, d, Settings{Options: Options{Order: learner.Shuffle, Epochs: int64(e), Form: form}})
 			on := &learner.Result{Weights: r.Weights}
 			require.NoError(t, learner.Evaluate(context.Background(), v, 1, on))
 			if stale++; on.Errors < fewest {
@@ -199,7 +199,7 @@ func TestClassesValidation(t *testing.T) {
 			}
 			epochs = e
 		}
-		r := require.Value(TrainValidated(context.Background(), d, v, Options{Options: learner.Options{Order: learner.Shuffle}, EarlyStop: 3, Form: form}))(t)
+		r := require.Value(TrainValidated(context.Background(), d, v, Settings{Options: Options{Order: learner.Shuffle, EarlyStop: 3, Form: form}}))(t)
 		if last := r.Curve[len(r.Curve)-1]; r.Epochs != int64(epochs) || last.Errors != fewest || last.Visits != int64(at*1000) || form == learner.Last && !slices.Equal(r.Weights, want) {
 			t.Errorf("%s: %d epochs, best %+v; want %d, %d errors after epoch %d", form, r.Epochs, last, epochs, fewest, at)
 		}
@@ -212,7 +212,7 @@ func TestOneVersusRest(t *testing.T) {
 	sources := []block.Source{d, learntest.Cached(t, d), testproblems.Sparse(d), learntest.Cached(t, testproblems.Sparse(d))}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k, order := range learner.Orders {
-		opt := Options{Options: learner.Options{Order: order, Epochs: 3, Seed: rng.Uint64(), Workers: 1}}
+		opt := Settings{Options: Options{Order: order, Epochs: 3}, Run: learner.Run{Seed: rng.Uint64(), Workers: 1}}
 		var want [][]float32
 		for class := range 5 {
 			var x [][]float64

@@ -40,7 +40,7 @@ func Of(o *Options) *learner.Learner {
 }
 
 // New returns the perceptron, the pocket, the averaged or the voted perceptron, by the options.
-func New(o Options) learner.Configured { return learner.Configure(Of(&o), &o) }
+func New(o Options) learner.Configured { return learner.Configure(Of(&o), &Settings{Options: o}) }
 
 // Pocket returns the perceptron that keeps the weights with the fewest errors. The default of Options.Pocket is
 // pocket.Exact.
@@ -63,14 +63,14 @@ func Voted(o Options) learner.Configured {
 
 var (
 	marginOption = learner.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
-		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.Margin })}
+		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Changed, Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Changed, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
-		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Options) any { return &o.EarlyStop })}
+		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
 	pocketOption = learner.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
 		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: learner.WordsOf(pocket.Modes), When: &learner.Condition{Option: "shards", Values: []string{"1"}},
-		Field: learner.FieldOf(func(o *Options) any { return &o.Pocket })}
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Pocket })}
 )
 
 // describe completes a description with the options that all perceptrons share.
@@ -80,8 +80,8 @@ func describe(l learner.Learner, defaults Options, options ...learner.Option) *l
 		l.Option(learner.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
 		l.Options = append(l.Options, learner.ShardsOption, learner.MixOption)
 	}
-	defaults.Options = learner.Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Seed: 1, Shards: 1, Mix: learner.Uniform}
-	l.New = func() learner.Settings { o := defaults; return &o }
-	l.Perceptron = func(s learner.Settings) (margin, l2 float64) { return s.(*Options).Margin, s.(*Options).L2 }
+	defaults.Order, defaults.Epochs, defaults.Eta, defaults.Shards, defaults.Mix = learner.Cyclic, 100, 1, 1, learner.Uniform
+	l.New = func() learner.Settings { return &Settings{Options: defaults, Run: learner.Run{Seed: 1}} }
+	l.Perceptron = func(s learner.Settings) (margin, l2 float64) { return s.(*Settings).Margin, s.(*Settings).L2 }
 	return online.Complete(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
@@ -14,7 +13,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := perceptron.Train(context.Background(), rows, perceptron.Options{Options: learner.Options{Epochs: 100}})
+	found, err := perceptron.Train(context.Background(), rows, perceptron.Settings{Options: perceptron.Options{Epochs: 100}})
 	if err != nil {
 		panic(err)
 	}

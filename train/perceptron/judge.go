@@ -39,7 +39,7 @@ type keeper struct {
 
 // newKeeper returns a keeper for weights of the given number of vectors. The judge uses the rows of validation, or the
 // rows of src if validation is nil. newKeeper returns nil if opt has no pocket and validation is nil.
-func newKeeper(ctx context.Context, src, validation block.Source, opt Options, vectors int) (*keeper, error) {
+func newKeeper(ctx context.Context, src, validation block.Source, opt Settings, vectors int) (*keeper, error) {
 	if opt.Pocket == "" && validation == nil {
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ func TestLookouts(t *testing.T) {
 			if require.Small() && i%3 > 0 {
 				continue
 			}
-			for _, opt := range []Options{{}, {Form: learner.Averaged, L2: 0.01}, {Pocket: pocket.Ratchet}, {Options: learner.Options{MaxUpdates: 300}, Form: learner.Voted}, {Margin: 2}} {
+			for _, opt := range []Settings{{}, {Options: Options{Form: learner.Averaged, L2: 0.01}}, {Options: Options{Pocket: pocket.Ratchet}}, {Options: Options{MaxUpdates: 300, Form: learner.Voted}}, {Options: Options{Margin: 2}}} {
 				if opt.Form == learner.Voted && flips > 0.1 {
 					continue // slow
 				}
@@ -123,11 +123,11 @@ func BenchmarkLookouts(b *testing.B) {
 		d := testproblems.Dense(x, y, true)
 		for _, workers := range []int{1, 2} {
 			b.Run(fmt.Sprintf("rows=%d/d=%d/every=%d/workers=%d", c.rows, c.d, c.every, workers), func(b *testing.B) {
-				opt := defaults(b, Options{Options: learner.Options{Workers: workers, Epochs: 1 << 40}})
+				opt := defaults(b, Settings{Options: Options{Epochs: 1 << 40}, Run: learner.Run{Workers: workers}})
 				src := block.AssumeValid(block.Source(d))
-				l := require.Value(newTraining(context.Background(), &online.Training{Learner: Learner, Task: &learner.Task{Settings: &opt}, Opt: opt.Options, Src: src, Rows: d.Rows()}))(b)
+				l := require.Value(newTraining(context.Background(), &online.Training{Learner: Learner, Task: &learner.Task{Settings: &opt}, Opt: learner.Shared(&opt), Src: src, Rows: d.Rows()}))(b)
 				defer l.Stop()
-				pass := require.Value(online.NewPass(src, opt.Options, 0, nil))(b)
+				pass := require.Value(online.NewPass(src, learner.Shared(&opt), 0, nil))(b)
 				pass.Enter, pass.Leave = l.Enter, l.Leave
 				l.w[0] = 1
 				log, made, visited := make([]uint32, online.MostRows(l.rule.stride)), 0, 0

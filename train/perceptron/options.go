@@ -14,7 +14,13 @@ import (
 
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	learner.Options
+	Order      learner.Order // Cyclic
+	Epochs     int64         // most passes over the rows; 100
+	MaxUpdates int64         // most updates; no limit
+	Eta        float64       // learning rate, in (0, 1]; 1
+	Shards     int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Mix        learner.Mix   // Uniform
+
 	Pocket pocket.Mode  // weights that a pocket judges; "": no pocket
 	Form   learner.Form // Last. Averaged excludes a pocket; Voted excludes a pocket and validation rows
 
@@ -25,9 +31,15 @@ type Options struct {
 	EarlyStop int64   // epochs without fewer errors that end the training; 0: the training doesn't end early
 }
 
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
+}
+
 // withDefaults returns the options with the defaults that depend on other options. It returns an error if an option
 // excludes another option that is set.
-func (o Options) withDefaults(validated bool) (_ Options, err error) {
+func (o Settings) withDefaults(validated bool) (_ Settings, err error) {
 	if o.Form, err = o.Form.WithDefault(); err != nil {
 		return o, err
 	}

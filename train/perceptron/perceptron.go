@@ -75,7 +75,7 @@ import (
 // Every order but Cyclic, and more than one shard, need src to be a *block.Data or a block.Seekable. The result doesn't
 // depend on opt.Workers. Errors: options out of range, no rows, fewer than two classes, weights that overflow float32,
 // errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result, error) {
 	return TrainValidated(ctx, src, nil, opt)
 }
 
@@ -83,19 +83,19 @@ func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result,
 // rows must have the columns and classes of src. Without opt.Pocket, the pocket judges the weights, or their mean, at
 // the end of each epoch. The training ends once weights make no errors on the validation rows, because no weights can
 // be better. That isn't convergence.
-func TrainValidated(ctx context.Context, src, validation block.Source, opt Options) (*learner.Result, error) {
+func TrainValidated(ctx context.Context, src, validation block.Source, opt Settings) (*learner.Result, error) {
 	opt, err := opt.withDefaults(validation != nil)
 	if err != nil {
 		return nil, err
 	}
-	return online.Validated(ctx, Of(&opt), src, validation, &opt)
+	return online.Validated(ctx, Of(&opt.Options), src, validation, &opt)
 }
 
 // A training is the online.Rule of the perceptrons.
 type training struct {
 	online.Plain
 	*online.Training
-	opt    Options
+	opt    Settings
 	rule   rule
 	w      []float32 // weights; with several classes one vector for each, in class order
 	keeper *keeper   // nil if no weights are judged
@@ -108,8 +108,8 @@ type training struct {
 }
 
 func newTraining(ctx context.Context, t *online.Training) (_ *training, err error) {
-	l := &training{Training: t, opt: *t.Task.Settings.(*Options)}
-	l.opt.Options = t.Opt
+	l := &training{Training: t, opt: *t.Task.Settings.(*Settings)}
+	learner.SetShared(&l.opt, t.Opt)
 	validation, versus := t.Task.Validation, t.Task.Versus
 	if !t.Learner.Judges {
 		validation = nil
@@ -161,7 +161,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 }
 
 // newRule returns the rule of the options for rows of a spec, and the number of its vectors of weights.
-func newRule(spec *schema.Spec, opt *Options) (u rule, vectors int, err error) {
+func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) {
 	u = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: kernel.Stride(spec.Cols())}
 	vectors = 1
 	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != learner.Voted {
@@ -340,7 +340,7 @@ func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bo
 
 // someArgs are the arguments of someUpdate on a cluster.
 type someArgs struct {
-	opt Options
+	opt Settings
 	w   []float32
 }
 
@@ -360,7 +360,7 @@ func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err e
 	if cluster, _ := block.RemoteOf(l.Src); cluster == nil {
 		return someUpdate(ctx, l.Src, &l.rule, w)
 	}
-	opt := Options{Options: learner.Options{Eta: l.opt.Eta}, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}
+	opt := Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}
 	err = distributed.Each(ctx, l.Src, someTask, someArgs{opt, w}, distributed.Consecutive(l.Rows), func(b bool) error {
 		some = some || b
 		return nil

@@ -20,7 +20,7 @@ import (
 // Learning Methods", 2012, example 2.1).
 func TestTextbook(t *testing.T) {
 	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
-	r := mustTrain(t, d, Options{})
+	r := mustTrain(t, d, Settings{})
 	if !slices.Equal(r.Weights, []float32{1, 1, -3}) || r.Updates != 7 || !r.Converged || r.Errors != 0 || r.Loss != 0 {
 		t.Errorf("got %+v, want weights 1, 1, bias -3 after 7 updates", r)
 	}
@@ -37,7 +37,7 @@ func TestPocketConverged(t *testing.T) {
 		d := testproblems.Dense(x, []float64{1, -1}, true)
 		for _, mode := range pocket.Modes {
 			for _, order := range learner.Orders {
-				r := mustTrain(t, d, Options{Options: learner.Options{Order: order}, Pocket: mode})
+				r := mustTrain(t, d, Settings{Options: Options{Order: order, Pocket: mode}})
 				w := append(slices.Clone(r.Weights), make([]float32, kernel.Stride(2)-2)...)
 				quiet := newLiteral(d).verified(w)
 				if found[quiet]++; r.Errors != 0 || r.Converged != quiet {
@@ -67,8 +67,7 @@ func TestPocketSeeds(t *testing.T) {
 		if weighted {
 			data = testproblems.Weighted(data, quarters)
 		}
-		opt := Options{Options: learner.Options{Order: learner.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Seed: seed, ZeroSeed: true,
-			Workers: 1 + rng.IntN(3)}, Pocket: pocket.Modes[rng.IntN(3)]}
+		opt := Settings{Options: Options{Order: learner.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Pocket: pocket.Modes[rng.IntN(3)]}, Run: learner.Run{Seed: seed, ZeroSeed: true, Workers: 1 + rng.IntN(3)}}
 		if rng.IntN(2) == 0 {
 			opt.MaxUpdates = int64(1 + rng.IntN(100))
 		}
@@ -118,7 +117,7 @@ func TestOptimum(t *testing.T) {
 			separable++
 		}
 		for _, mode := range []pocket.Mode{pocket.Exact, pocket.Ratchet} {
-			r := mustTrain(t, data, Options{Options: learner.Options{Order: learner.Random, Epochs: 2000, Seed: seed}, Pocket: mode})
+			r := mustTrain(t, data, Settings{Options: Options{Order: learner.Random, Epochs: 2000, Pocket: mode}, Run: learner.Run{Seed: seed}})
 			if r.Errors != fewest {
 				t.Errorf("problem %d, %s: %d errors after %d updates, the fewest are %d", seed, mode, r.Errors, r.Updates, fewest)
 			}
@@ -165,7 +164,7 @@ func TestUpdateBound(t *testing.T) {
 		d := testproblems.Dense(x, y, true)
 		rho := margin(d, seed)
 		for _, order := range learner.Orders {
-			r := mustTrain(t, d, Options{Options: learner.Options{Order: order, Epochs: 100000, Seed: seed}})
+			r := mustTrain(t, d, Settings{Options: Options{Order: order, Epochs: 100000}, Run: learner.Run{Seed: seed}})
 			if bound := r.Radius * r.Radius / (rho * rho); !r.Converged || float64(r.Updates) > bound {
 				t.Errorf("seed %d, order %s: %d updates, converged %v, bound %v", seed, order, r.Updates, r.Converged, bound)
 			}
@@ -212,7 +211,7 @@ func TestMargin(t *testing.T) {
 		rho := margin(d, seed)
 		for _, m := range []float64{0.01, 1, 20} {
 			for _, order := range learner.Orders {
-				r := mustTrain(t, d, Options{Options: learner.Options{Order: order, Epochs: 1e5, Eta: 0.5, Seed: seed}, Margin: m})
+				r := mustTrain(t, d, Settings{Options: Options{Order: order, Epochs: 1e5, Eta: 0.5, Margin: m}, Run: learner.Run{Seed: seed}})
 				square := r.Radius * r.Radius
 				if bound := (square + 2*m/0.5) / (rho * rho); !r.Converged || float64(r.Updates) > bound {
 					t.Errorf("seed %d, margin %v, %s: %d updates, at most %v are possible; converged %v", seed, m, order, r.Updates, bound, r.Converged)
@@ -229,13 +228,13 @@ func TestMargin(t *testing.T) {
 func TestEarlyStop(t *testing.T) {
 	x, y := noisy(600, 20, 0.1, false, 4)
 	d, other := testproblems.Dense(x[:400], y[:400], true), testproblems.Dense(x[400:], y[400:], true)
-	validated := func(opt Options) *learner.Result {
+	validated := func(opt Settings) *learner.Result {
 		r := require.Value(TrainValidated(context.Background(), d, other, opt))(t)
 		return r
 	}
 	stopped := 0
 	for k := range 24 {
-		opt := Options{Options: learner.Options{Order: learner.Orders[k%4], Epochs: 30, Seed: uint64(k)}, Form: learner.Forms[k/4%2]}
+		opt := Settings{Options: Options{Order: learner.Orders[k%4], Epochs: 30, Form: learner.Forms[k/4%2]}, Run: learner.Run{Seed: uint64(k)}}
 		if k%3 == 0 && opt.Form == learner.Last {
 			opt.Pocket = pocket.Modes[k/3%3]
 		}
@@ -268,7 +267,7 @@ func TestEarlyStop(t *testing.T) {
 func TestProgress(t *testing.T) {
 	x, y := noisy(500, 4, 0.1, false, 1)
 	var seen []learner.Progress
-	opt := Options{Options: learner.Options{Epochs: 3, Progress: func(p learner.Progress) { seen = append(seen, p) }}, Pocket: pocket.Exact}
+	opt := Settings{Options: Options{Epochs: 3, Pocket: pocket.Exact}, Run: learner.Run{Progress: func(p learner.Progress) { seen = append(seen, p) }}}
 	r := mustTrain(t, testproblems.Dense(x, y, true), opt)
 	epochs := map[int64]bool{}
 	for _, p := range seen {

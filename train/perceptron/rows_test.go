@@ -37,7 +37,7 @@ func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y [
 	return x, y
 }
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *learner.Result {
+func mustTrain(t *testing.T, src block.Source, opt Settings) *learner.Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r

@@ -27,8 +27,9 @@ type mixedLiteral struct {
 }
 
 // dealt returns the rows of each shard in an epoch.
-func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
-	runs, err := online.Deal(int64(n), &opt.Options, int64(epoch))
+func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
+	shared := learner.Shared(&opt)
+	runs, err := online.Deal(int64(n), &shared, int64(epoch))
 	if err != nil {
 		panic(err)
 	}
@@ -45,7 +46,7 @@ func dealt(n int, opt Options, epoch uint64) (rows [][]int) {
 }
 
 // epoch makes an epoch from the weights of all, and mixes.
-func (m *mixedLiteral) epoch(shards int, opt Options, epoch uint64) {
+func (m *mixedLiteral) epoch(shards int, opt Settings, epoch uint64) {
 	a, parts := m.all, make([][]float32, shards)
 	counts := make([]float64, shards)
 	for s, rows := range dealt(len(a.x), opt, epoch) {
@@ -115,7 +116,7 @@ func TestShards(t *testing.T) {
 		}
 		m := &mixedLiteral{all: newLiteral(rows)}
 		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
-		opt := Options{Options: learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 3, Eta: 0.5}, Margin: c.margin}
+		opt := Settings{Options: Options{Order: c.order, Mix: c.mix, Shards: c.shards, Epochs: 3, Eta: 0.5, Margin: c.margin}, Run: learner.Run{Seed: 9}}
 		for e := range uint64(3) {
 			m.epoch(int(c.shards), opt, e)
 		}
@@ -167,7 +168,7 @@ func TestShardsBound(t *testing.T) {
 	for _, order := range learner.Orders {
 		for _, mix := range learner.Mixes {
 			for _, margin := range []float64{0, 2} {
-				opt := Options{Options: learner.Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25}, Margin: margin}
+				opt := Settings{Options: Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25, Margin: margin}}
 				r := mustTrain(t, block.Source(d), opt)
 				bound := r.UpdateBound(margin, 0.25)
 				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
@@ -183,7 +184,7 @@ func TestShardsBound(t *testing.T) {
 
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
-	opt := defaults(t, Options{Options: learner.Options{Shards: 3, Epochs: 1}})
+	opt := defaults(t, Settings{Options: Options{Shards: 3, Epochs: 1}})
 	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many

@@ -38,7 +38,7 @@ func TestScikitLearn(t *testing.T) {
 	}
 	averaged := 0
 	for _, c := range fixture.Cases {
-		opt := Options{Options: learner.Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
+		opt := Settings{Options: Options{Epochs: fixture.MaxIter, Eta: c.Eta}}
 		want := c.Coef
 		if c.FitIntercept {
 			want = append(slices.Clone(want), c.Intercept)

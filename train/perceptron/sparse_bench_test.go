@@ -47,7 +47,7 @@ func BenchmarkSparse(b *testing.B) {
 			b.Run(fmt.Sprintf("order=%s/form=%s", order, name), func(b *testing.B) {
 				opt.Order, opt.Epochs = order, 2
 				for b.Loop() {
-					if _, err := Train(context.Background(), d, opt); err != nil {
+					if _, err := Train(context.Background(), d, Settings{Options: opt}); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -22,7 +22,7 @@ func TestTrace(t *testing.T) {
 	var traced int64
 	for name, src := range map[string]*block.Data{"dense": plain, "sparse": testproblems.Sparse(plain), "weighted": weighted, "classes": classes} {
 		for _, order := range learner.Orders {
-			for k, form := range []Options{{}, {Form: learner.Averaged, Margin: 0.5}, {L2: 0.001}, {Pocket: "exact", Options: learner.Options{MaxUpdates: 40}}} {
+			for k, form := range []Settings{{}, {Options: Options{Form: learner.Averaged, Margin: 0.5}}, {Options: Options{L2: 0.001}}, {Options: Options{MaxUpdates: 40, Pocket: "exact"}}} {
 				if form.Pocket != "" && name == "classes" {
 					continue
 				}
@@ -68,7 +68,7 @@ func TestTrace(t *testing.T) {
 }
 
 // repeatTrace makes the updates of a trace again.
-func repeatTrace(t *testing.T, where string, src *block.Data, opt Options, all []learner.Update, r *learner.Result) {
+func repeatTrace(t *testing.T, where string, src *block.Data, opt Settings, all []learner.Update, r *learner.Result) {
 	t.Helper()
 	if int64(len(all)) < r.Updates {
 		t.Errorf("%s: %d of %d updates", where, len(all), r.Updates)

@@ -30,7 +30,7 @@ func TestFrame(t *testing.T) {
 	x, y := offset(5000)
 	d := testproblems.Dense(x, y, true)
 	for _, loss := range Losses {
-		want := mustTrain(t, d, Options{Loss: loss})
+		want := mustTrain(t, d, Settings{Options: Options{Loss: loss}})
 		if other := centredOptimum(t, x, y, loss, 1); want.Objective-want.Gap > other*(1+1e-9) || want.Objective > other*(1+1e-3) {
 			t.Errorf("%s: objective %v and gap %v, centred %v", loss, want.Objective, want.Gap, other)
 		}
@@ -42,7 +42,7 @@ func TestFrameWithoutBias(t *testing.T) {
 	x, y := offset(500)
 	d := testproblems.Dense(x, y, false)
 	for _, loss := range Losses {
-		r := mustTrain(t, d, Options{Loss: loss})
+		r := mustTrain(t, d, Settings{Options: Options{Loss: loss}})
 		weights := testproblems.Float64s(r.Weights)
 		if objective := exactly(d, weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
 			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
@@ -67,7 +67,7 @@ func TestConstant(t *testing.T) {
 		x[r] = append(x[r], 0.1)
 	}
 	for _, loss := range Losses {
-		want, r := mustTrain(t, plain, Options{Loss: loss}), mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss})
+		want, r := mustTrain(t, plain, Settings{Options: Options{Loss: loss}}), mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Loss: loss}})
 		if math.Abs(r.Objective/want.Objective-1) > 2*tolerance || !r.Converged || math.Abs(r.Exact[3]) > 1e-3 {
 			t.Errorf("%s: objective %v, want %v; weights %v", loss, r.Objective, want.Objective, r.Exact)
 		}

@@ -11,10 +11,12 @@ import (
 var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
 	Options: []learner.Option{epochsOption, l1Option, nonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
-	New:    func() learner.Settings { return &Options{Options: learner.Options{Seed: 1}, L2: 1, Loss: SquaredHinge} },
+	New: func() learner.Settings {
+		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
+	},
 	Solves: true, Joint: true,
-	Apart: func(s learner.Settings) string { return s.(*Options).apart() }, DrawsTogether: true,
-	Refuses: func(s learner.Settings) (option, why string) { return s.(*Options).refuses() },
+	Apart: func(s learner.Settings) string { return s.(*Settings).apart() }, DrawsTogether: true,
+	Refuses: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
@@ -34,29 +36,29 @@ var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(
 	Train: learnTask}
 
 // New returns the support vector machine with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &o) }
+func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
 	nonNegativeOption = func() learner.Option {
 		o := learner.NonNegativeOption
-		o.Field = learner.FieldOf(func(o *Options) any { return &o.NonNegative })
+		o.Field = learner.FieldOf(func(o *Settings) any { return &o.NonNegative })
 		return o
 	}()
 	l1Option = func() learner.Option {
 		o := learner.L1Option
-		o.Field = learner.FieldOf(func(o *Options) any { return &o.L1 })
+		o.Field = learner.FieldOf(func(o *Settings) any { return &o.L1 })
 		return o
 	}()
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, Auto: true, Field: learner.FieldOf(func(o *Options) any { return &o.L2 })}
+		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, Auto: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), Bare: true,
-		Field: learner.FieldOf(func(o *Options) any { return &o.Loss })}
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-	opt := *task.Settings.(*Options)
+	opt := *task.Settings.(*Settings)
 	r, err := Train(ctx, task.Rows, opt)
 	if r == nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 
 // checkElastic returns an error if l1 is out of range, or if the loss excludes l1 or nonnegative and one of them is
 // set.
-func checkElastic(opt *Options) error {
+func checkElastic(opt *Settings) error {
 	_, why := opt.refuses()
 	switch {
 	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
@@ -28,7 +28,7 @@ func checkElastic(opt *Options) error {
 }
 
 // refuses returns the option that l1 or nonnegative excludes, and why, or "".
-func (o *Options) refuses() (option, why string) {
+func (o *Settings) refuses() (option, why string) {
 	if !o.elastic() || o.Loss != Hinge {
 		return "", ""
 	}
@@ -40,17 +40,17 @@ func (o *Options) refuses() (option, why string) {
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Options) elastic() bool { return o.L1 > 0 || o.NonNegative }
+func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
 
-func (o *Options) penalty() optimize.Penalty {
+func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
 // taskOf returns the task for rows.
-func taskOf(src block.Source, opt Options) *optimize.Task {
+func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &optimize.Task{Penalty: opt.penalty(), Options: opt.Options, Rows: src, Loss: squaredHinges,
+	return &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: squaredHinges, Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
 			l := &rowLoss{problem: newProblem(src, none)}
 			if !opt.elastic() {
@@ -62,7 +62,7 @@ func taskOf(src block.Source, opt Options) *optimize.Task {
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
 // are not rounded to float32.
-func Path(ctx context.Context, src block.Source, opt Options, n int, penalties []float64) ([]*optimize.Stage, error) {
+func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
 	if opt.Epochs == 0 {
 		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
@@ -81,8 +81,8 @@ func Path(ctx context.Context, src block.Source, opt Options, n int, penalties [
 }
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
-func SumLosses(ctx context.Context, src block.Source, opt Options, weights [][]float64) ([]float64, error) {
-	return (&rowLoss{problem: newProblem(src, opt)}).Losses(ctx, weights)
+func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
+	return newProblem(src, opt).sumLosses(ctx, weights)
 }
 
 // rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
@@ -91,20 +91,20 @@ type rowLoss struct {
 	kept *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
 }
 
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+// sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
 	var padded [][]float64
 	for _, w := range all {
-		padded = append(padded, l.padded(w))
+		padded = append(padded, p.padded(w))
 	}
-	return l.losses(ctx, padded, false)
+	return p.losses(ctx, padded, false)
 }
 
 // padded returns a copy of weights with zeros at its end, of dense.Pad(cols) elements.
-func (l *rowLoss) padded(w []float64) []float64 {
-	p := make([]float64, dense.Pad(l.cols))
-	copy(p, w)
-	return p
+func (p *problem) padded(w []float64) []float64 {
+	to := make([]float64, dense.Pad(p.cols))
+	copy(to, w)
+	return to
 }
 
 // Alone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1

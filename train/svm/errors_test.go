@@ -17,21 +17,21 @@ import (
 func TestFew(t *testing.T) {
 	for _, loss := range Losses {
 		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
-		one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Options{Loss: loss})
+		one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Settings{Options: Options{Loss: loss}})
 		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
 			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
 		}
-		class := mustTrain(t, testproblems.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Options{Loss: loss})
+		class := mustTrain(t, testproblems.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Settings{Options: Options{Loss: loss}})
 		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
 			t.Errorf("%s of one class: %+v", loss, class)
 		}
-		constant := mustTrain(t, testproblems.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Options{Loss: loss})
+		constant := mustTrain(t, testproblems.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Settings{Options: Options{Loss: loss}})
 		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
 			t.Errorf("%s of zeros: %+v", loss, constant)
 		}
 		x, y := draw(500, 3, 1)
 		var seen []learner.Progress
-		r := mustTrain(t, testproblems.Dense(x, y, true), Options{Loss: loss, Options: learner.Options{Epochs: 3, Progress: func(p learner.Progress) { seen = append(seen, p) }}})
+		r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Epochs: 3, Loss: loss}, Run: learner.Run{Progress: func(p learner.Progress) { seen = append(seen, p) }}})
 		if r.Converged || r.Epochs > 3 || r.Visits != r.Epochs*500 {
 			t.Errorf("%s: three passes give %+v", loss, r)
 		}
@@ -67,7 +67,7 @@ func TestRareCategories(t *testing.T) {
 		}
 	}
 	d := testproblems.Dense(x, y, true)
-	r := mustTrain(t, d, Options{Loss: Hinge, L2: 1})
+	r := mustTrain(t, d, Settings{Options: Options{Loss: Hinge, L2: 1}})
 	if !r.Converged || !(r.Gap <= 1e-6*r.Objective) {
 		t.Errorf("after %d passes it converged: %v, with a gap of %v of %v", r.Epochs, r.Converged, r.Gap, r.Objective)
 	}
@@ -79,7 +79,7 @@ func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
 	bring := func(d *block.Data, points ...[]float64) hessian {
-		opt := require.Value(Options{L2: 1}.withDefaults())(t)
+		opt := require.Value(Settings{Options: Options{L2: 1}}.withDefaults())(t)
 		s := newSolver(d, opt)
 		for _, w := range points {
 			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
@@ -111,7 +111,7 @@ func TestHessian(t *testing.T) {
 	if h := bring(testproblems.Dense(x, y, true), points...); h.w != nil {
 		t.Error("what many steps leave is taken for a matrix")
 	}
-	r := mustTrain(t, d, Options{})
+	r := mustTrain(t, d, Settings{})
 	if !r.Converged {
 		t.Errorf("one large feature: gap %v after %d passes", r.Gap, r.Epochs)
 	}

@@ -13,7 +13,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := svm.Train(context.Background(), rows, svm.Options{Loss: svm.Hinge})
+	found, err := svm.Train(context.Background(), rows, svm.Settings{Options: svm.Options{Loss: svm.Hinge}})
 	if err != nil {
 		panic(err)
 	}

@@ -17,7 +17,7 @@ import (
 // are true of its weights, and rounding these costs no more than it may.
 func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, passes int64) {
 	t.Helper()
-	r := mustTrain(t, d, Options{Loss: loss, L2: l2})
+	r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}})
 	t.Logf("%-36s l2 %-5.3g %-13s %3d passes, visits of %5.1f, %3d steps, gap %.1e, objective %.10g, %.0f ms", name, l2, loss, r.Epochs,
 		float64(r.Visits)/float64(d.Rows()), r.Updates, r.Gap/r.Objective, r.Objective, 1000*r.Seconds)
 	name = fmt.Sprintf("%s, l2 %v, %s", name, l2, loss)
@@ -61,7 +61,7 @@ func TestFamilies(t *testing.T) {
 				measure(t, name, d, SquaredHinge, l2, 70)
 				measure(t, name, d, Hinge, l2, 130)
 			}
-			if r := mustTrain(t, d, Options{L1: 1}); !r.Converged && !r.Rounded || r.Epochs > 40 {
+			if r := mustTrain(t, d, Settings{Options: Options{L1: 1}}); !r.Converged && !r.Rounded || r.Epochs > 40 {
 				t.Errorf("%d x %s, l1: converged %v, gap %v of %v in %d passes", n, f.Name, r.Converged, r.Gap, r.Objective, r.Epochs)
 			}
 		}

@@ -33,7 +33,7 @@ func TestInterrupted(t *testing.T) {
 		for pass := 1; ; pass++ {
 			ctx, cancel := context.WithCancel(t.Context())
 			src := &ending{testproblems.Stream{Data: d}, pass, cancel}
-			r, err := Train(ctx, src, Options{Loss: loss})
+			r, err := Train(ctx, src, Settings{Options: Options{Loss: loss}})
 			cancel()
 			if src.left > 0 {
 				break

@@ -22,7 +22,7 @@ func TestJoint(t *testing.T) {
 		for _, bias := range []bool{true, false} {
 			src := noisyClasses(120, 4, classes, bias)
 			for _, rows := range []*block.Data{src, testproblems.Weighted(src, func(r int) float64 { return float64(r % 3) })} {
-				opt := Options{Loss: Hinge, L2: 0.5}
+				opt := Settings{Options: Options{Loss: Hinge, L2: 0.5}}
 				opt.Seed = 1
 				r, err := Train(t.Context(), rows, opt)
 				if err != nil || !r.Converged || r.Gap > tolerance*r.Objective || r.Objective <= 0 {
@@ -58,7 +58,7 @@ func TestJointScale(t *testing.T) {
 		}
 		blocks = append(blocks, c)
 	}
-	opt := Options{Loss: Hinge, L2: 0.5}
+	opt := Settings{Options: Options{Loss: Hinge, L2: 0.5}}
 	got, err := Train(t.Context(), block.NewData(src.Spec(), blocks), opt)
 	if err != nil || got.Updates == 0 || got.Errors > 60 {
 		t.Errorf("%d errors of 120 with large features after %d steps, error %v", got.Errors, got.Updates, err)
@@ -119,16 +119,15 @@ func objectiveJoint(rows *block.Data, w []float64, l2 float64) (sum float64) {
 func TestJointOfTwo(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		numbers := noisyClasses(200, 4, 2, bias)
-		task := joint{Rows: numbers, L2: 0.8}
-		task.Epochs = jointEpochs
-		joint := require.Value(task.Solve(t.Context()))(t)
+		task := jointTask(numbers, Settings{Options: Options{L2: 0.8, Epochs: jointEpochs}})
+		joint := require.Value(solveJoint(t.Context(), task, 0))(t)
 		signs := noisyClasses(200, 4, 2, bias)
 		for b := range signs.Blocks(t.Context()) {
 			for r, y := range b.Y {
 				b.Y[r] = 2*y - 1
 			}
 		}
-		two := require.Value(Train(t.Context(), signs, Options{Loss: Hinge, L2: 0.4}))(t)
+		two := require.Value(Train(t.Context(), signs, Settings{Options: Options{Loss: Hinge, L2: 0.4}}))(t)
 		if off := math.Abs(joint.Objective - two.Objective); off > joint.Gap()+two.Gap || joint.Gap() > tolerance*joint.Objective {
 			t.Errorf("bias %t: objective %v and gap %v, of two classes %v and %v", bias, joint.Objective, joint.Gap(), two.Objective, two.Gap)
 		}
@@ -139,7 +138,7 @@ func TestJointOfTwo(t *testing.T) {
 func TestJointInterrupted(t *testing.T) {
 	src := noisyClasses(60, 3, 3, true)
 	ctx, cancel := context.WithCancel(t.Context())
-	opt := Options{Loss: Hinge, Options: learner.Options{Epochs: 500, Progress: func(p learner.Progress) {
+	opt := Settings{Options: Options{Epochs: 500, Loss: Hinge}, Run: learner.Run{Progress: func(p learner.Progress) {
 		if p.Updates > 0 {
 			cancel()
 		}

@@ -51,7 +51,7 @@ func (l *smoothing) dual(i int, u float64) (a float64, free bool) {
 
 func (l *smoothing) squared() bool { return l.most > 1 }
 
-func newProblem(src block.Source, opt Options) *problem {
+func newProblem(src block.Source, opt Settings) *problem {
 	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
 	if opt.Loss == Hinge {
 		p.loss = smoothing{slope: optimize.FirstSlope, most: 1}
@@ -158,7 +158,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
 
 func hessianRun(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
-	p := newProblem(src, Options{})
+	p := newProblem(src, Settings{})
 	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 }
 

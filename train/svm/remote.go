@@ -33,7 +33,7 @@ func problemOf(src distributed.Piece, slope float64, base []float64) (*problem, 
 	if int64(len(base)) != src.Rows() {
 		return nil, distributed.ErrOtherRows
 	}
-	p := newProblem(src.Source, Options{Loss: Hinge})
+	p := newProblem(src.Source, Settings{Options: Options{Loss: Hinge}})
 	p.loss.slope, p.loss.base = slope, base
 	return p, nil
 }

@@ -28,7 +28,7 @@ const (
 // one pass over the rows, or two. If pivots isn't nil, the rows are the original rows minus the pivots; Weights and then
 // Exact are for the original rows. The passes use the rows minus the pivots, because scores of the original rows lose
 // digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
-func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, opt Options) error {
+func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, opt Settings) error {
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	if pivots != nil {
 		learner.Uncentre(r.Exact, pivots)
@@ -102,7 +102,7 @@ func (a *lossesArgs) sums() []float64 {
 }
 
 func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
-	opt := Options{Loss: Hinge}
+	opt := Settings{Options: Options{Loss: Hinge}}
 	if args.squared {
 		opt.Loss = SquaredHinge
 	}

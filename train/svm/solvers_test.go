@@ -103,7 +103,7 @@ func TestSolvers(t *testing.T) {
 			for _, l2 := range []float64{1, 1e-3, 1e-6} {
 				at := name + ", " + string(loss) + ", l2 " + strconv.FormatFloat(l2, 'g', -1, 64)
 				d := testproblems.Dense(x, y, true)
-				r := mustTrain(t, d, Options{Loss: loss, L2: l2})
+				r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}})
 				found, lower := exactly(d, r.Exact, loss, l2), r.Objective-r.Gap
 				t.Logf("%-44s %3d passes, exact gap %.1e, objective %.10g; rounded gap %.1e, objective %.10g", at, r.Epochs, 1-lower/found,
 					found, r.Gap/r.Objective, r.Objective)
@@ -150,5 +150,5 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 		}
 	}
 	d := testproblems.Dense(centred, y, true)
-	return exactly(d, mustTrain(t, d, Options{Loss: loss, L2: l2}).Exact, loss, l2)
+	return exactly(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).Exact, loss, l2)
 }

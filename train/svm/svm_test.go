@@ -32,7 +32,7 @@ func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-func mustTrain(t *testing.T, src block.Source, opt Options) *Result {
+func mustTrain(t *testing.T, src block.Source, opt Settings) *Result {
 	t.Helper()
 	r := require.Value(Train(context.Background(), src, opt))(t)
 	return r
@@ -77,7 +77,7 @@ func TestScikitLearn(t *testing.T) {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
-		opt := Options{Loss: c.Loss, L2: c.L2}
+		opt := Settings{Options: Options{Loss: c.Loss, L2: c.L2}}
 		r := mustTrain(t, reweighted(t, testproblems.Dense(c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
 		above, below, apart := 1e-8, 1e-12, 1e-5
 		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
@@ -112,7 +112,7 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 func TestTextbook(t *testing.T) {
 	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	for _, loss := range Losses {
-		r := mustTrain(t, d, Options{Loss: loss, L2: 1e-4})
+		r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: 1e-4}})
 		nearly(t, string(loss), testproblems.Float64s(r.Weights), []float64{0.5, 0.5, -2}, 1e-3)
 		if r.Errors != 0 {
 			t.Errorf("%s: %d errors", loss, r.Errors)
@@ -126,7 +126,7 @@ func TestShrink(t *testing.T) {
 	d, same := testproblems.Dense(x, y, true), map[float64][]float64{}
 	for name, src := range map[string]block.Source{"dense": d, "sparse": testproblems.Sparse(d), "streamed": testproblems.Stream{Data: d}, "no bias": testproblems.Dense(x, y, false),
 		"weighted": testproblems.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })} {
-		opt := require.Value(Options{Loss: Hinge, L2: 2}.withDefaults())(t)
+		opt := require.Value(Settings{Options: Options{Loss: Hinge, L2: 2}}.withDefaults())(t)
 		want := mustTrain(t, src, opt)
 		for _, from := range []float64{0, 0.9, 1, -1} {
 			s := newSolver(src, opt)
@@ -160,11 +160,11 @@ func TestSample(t *testing.T) {
 	}
 	src := testproblems.Logistic(8*16*block.ChunkRows, 28)
 	for _, loss := range Losses {
-		got := mustTrain(t, src, Options{Loss: loss})
+		got := mustTrain(t, src, Settings{Options: Options{Loss: loss}})
 		if !got.Converged || got.Gap > tolerance*got.Objective || got.Epochs > 5 {
 			t.Errorf("%s: converged %v, gap %v of %v, %d passes", loss, got.Converged, got.Gap, got.Objective, got.Epochs)
 		}
-		streamed := mustTrain(t, testproblems.Stream{Data: src}, Options{Loss: loss, Options: learner.Options{Workers: 1}})
+		streamed := mustTrain(t, testproblems.Stream{Data: src}, Settings{Options: Options{Loss: loss}, Run: learner.Run{Workers: 1}})
 		if !slices.Equal(streamed.Exact, got.Exact) {
 			t.Errorf("%s: streamed rows give other weights", loss)
 		}

@@ -49,7 +49,7 @@ func TestTheorem(t *testing.T) {
 		}
 		other, err := train.Run(ctx, separated(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
 		require.NoError(t, err)
-		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Options: learner.Options{Eta: 0.25, Order: learner.Shuffle}}, {Form: learner.Averaged}} {
+		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Eta: 0.25, Order: learner.Shuffle}, {Form: learner.Averaged}} {
 			opt := train.Options{}
 			if k%2 == int(seed%2) {
 				opt.Init = other.Model
@@ -91,7 +91,7 @@ func TestErrors(t *testing.T) {
 		class = p.Class
 		least[[2]int64{int64(p.Class), p.Update}] = p.Errors
 	}}}}
-	l := perceptron.New(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{MaxUpdates: 100, Workers: 2}})
+	l := perceptron.New(perceptron.Options{MaxUpdates: 100, Pocket: pocket.Exact}).WithRun(learner.Run{Workers: 2})
 	if _, err := train.Run(ctx, data, l, opt); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 	}
 	for c := range 3 {
 		one := learner.Versus(data, c)
-		r, err := perceptron.Train(ctx, one, perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{MaxUpdates: 100}})
+		r, err := perceptron.Train(ctx, one, perceptron.Settings{Options: perceptron.Options{MaxUpdates: 100, Pocket: pocket.Exact}})
 		require.NoError(t, err)
 		for _, p := range r.Curve[1:] {
 			if got := least[[2]int64{int64(c), p.Update}]; got != p.Errors {
@@ -141,7 +141,7 @@ func TestInterrupted(t *testing.T) {
 	defer cancel()
 	opt := train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}}
 	rows := learner.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
-	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Pocket: pocket.Exact, Options: learner.Options{Epochs: 1000}}), opt)
+	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Epochs: 1000, Pocket: pocket.Exact}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("the weights are %v, error %v", f, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"halfspace/block"
-	"halfspace/train/learner"
 	"halfspace/train/winnow"
 )
 
@@ -16,7 +15,7 @@ func ExampleTrain() {
 	if err != nil {
 		panic(err)
 	}
-	found, err := winnow.Train(context.Background(), rows, winnow.Options{Options: learner.Options{Epochs: 100}})
+	found, err := winnow.Train(context.Background(), rows, winnow.Settings{Options: winnow.Options{Epochs: 100}})
 	if err != nil {
 		panic(err)
 	}

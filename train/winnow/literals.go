@@ -18,7 +18,7 @@ type pairs struct {
 }
 
 // newLiterals returns the literals of the features, and sets w to weights of the columns.
-func newLiterals(w []float32, signed []bool, opt Options) *pairs {
+func newLiterals(w []float32, signed []bool, opt Settings) *pairs {
 	l := &pairs{signed: signed, threshold: opt.Threshold, row: make([]float32, len(w))}
 	l.u = ones(2*len(signed) + 1)
 	if opt.Variant == Balanced {

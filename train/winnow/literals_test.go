@@ -9,7 +9,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-	"halfspace/train/learner"
 )
 
 // conjunction returns rows of d features, false or true, with the label of a conjunction of x0, not x1 and x2, and a share of wrong labels:
@@ -41,7 +40,7 @@ func TestLiterals(t *testing.T) {
 	const d = 9
 	ctx := context.Background()
 	for _, variant := range Variants {
-		opt := Options{Options: learner.Options{Epochs: 3}, Variant: variant, Alpha: 2}
+		opt := Settings{Options: Options{Epochs: 3, Variant: variant, Alpha: 2}}
 		for _, no := range []float64{0, -1} {
 			own, both := conjunction(200, d, no, 1, 0.05)
 			want := require.Value(Train(ctx, both, opt))(t)

@@ -30,14 +30,22 @@ const (
 // Variants lists every variant, the default first.
 var Variants = []Variant{Winnow2, Winnow1, Balanced}
 
-// Options are the options of Train. The zero value of a field stands for its default. Train visits the rows in the
-// order of the source, and ignores Order, Eta and Seed.
+// Options are the options of Train, which visits the rows in the order of the source. The zero value of a field stands for its
+// default.
 type Options struct {
-	learner.Options
+	Epochs     int64 // most passes over the rows; 100
+	MaxUpdates int64 // most updates; no limit
+
 	Variant   Variant // Winnow2
 	Alpha     float64 // factor of an update, above 1; 2 for Winnow1, 1.5 otherwise
 	Threshold float64 // theta of Winnow1 and Winnow2, above 0; half the number of features, or of literals
 	Literals  bool    // learn a weight for each feature x and one for not x; features are 0 and 1, or -1 and 1
+}
+
+// Settings are Options, and how the training runs.
+type Settings struct {
+	Options
+	learner.Run
 }
 
 // Train runs Winnow on rows with a bias column, features of 0 and 1, and labels -1 and +1.
@@ -65,7 +73,7 @@ type Options struct {
 // Train stops after as many consecutive visits without a mistake as there are rows, or when opt.Epochs or
 // opt.MaxUpdates is reached. The weights don't depend on opt.Workers. Errors: options out of range, no rows, sample
 // weights, no bias, classes other than two, other features, weights that overflow, errors of src, and ctx's error.
-func Train(ctx context.Context, src block.Source, opt Options) (*learner.Result, error) {
+func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result, error) {
 	return online.Train(ctx, Learner, src, &opt)
 }
 
@@ -98,7 +106,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	case !spec.Bias:
 		return nil, errors.New("winnow has a threshold: it needs the bias")
 	}
-	opt := *t.Task.Settings.(*Options)
+	opt := *t.Task.Settings.(*Settings)
 	attributes := spec.Width()
 	if opt.Literals {
 		attributes *= 2
@@ -128,7 +136,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 }
 
 // start returns the rule before its first visit.
-func start(cols int, opt Options) *rule {
+func start(cols int, opt Settings) *rule {
 	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1, ahead: 1}
 	if opt.Variant == Winnow1 {
 		r.lower = 0

@@ -41,7 +41,7 @@ func disjunction(d, rows int, seed uint64, visit func(x []float32, y float32)) {
 
 // winnowMistakes returns the mistakes of a variant in one pass over a disjunction of d features.
 func winnowMistakes(variant Variant, d, rows int, seed uint64) (mistakes int) {
-	opt := Options{Variant: variant, Alpha: 1.5, Threshold: float64(d) / 2}
+	opt := Settings{Options: Options{Variant: variant, Alpha: 1.5, Threshold: float64(d) / 2}}
 	if variant == Winnow1 {
 		opt.Alpha = 2
 	}
@@ -184,7 +184,7 @@ func TestLiteral(t *testing.T) {
 		for _, variant := range Variants {
 			want, updates := literal(b, variant, 2, 3)
 			for workers := 1; workers < 4; workers++ {
-				r := require.Value(Train(context.Background(), src, Options{Options: learner.Options{Epochs: 3, Workers: workers}, Variant: variant, Alpha: 2}))(t)
+				r := require.Value(Train(context.Background(), src, Settings{Options: Options{Epochs: 3, Variant: variant, Alpha: 2}, Run: learner.Run{Workers: workers}}))(t)
 				if !slices.Equal(r.Weights, want) || r.Updates != updates || r.Visits != 900 || r.Converged || r.Errors == 0 {
 					t.Errorf("%s: weights %v, %d updates, want %v, %d", variant, r.Weights, r.Updates, want, updates)
 				}
@@ -202,7 +202,7 @@ func TestLearns(t *testing.T) {
 		var want []float32
 		for _, level := range kernel.Levels() {
 			kernel.Use(level)
-			r := require.Value(Train(context.Background(), src, Options{Variant: variant}))(t)
+			r := require.Value(Train(context.Background(), src, Settings{Options: Options{Variant: variant}}))(t)
 			if want == nil {
 				want = r.Weights
 			}
@@ -231,7 +231,7 @@ func TestStoredZeros(t *testing.T) {
 		blocks = append(blocks, &block.Block{First: b.First, Cols: b.Cols, Stride: b.Stride, Sparse: s, Y: b.Y})
 	}
 	for _, variant := range []Variant{Winnow1, Winnow2, Balanced} {
-		opt := Options{Variant: variant}
+		opt := Settings{Options: Options{Variant: variant}}
 		want := require.Value(Train(t.Context(), dense, opt))(t)
 		got, err := Train(t.Context(), block.NewData(dense.Spec(), blocks), opt)
 		if err != nil || !slices.Equal(got.Weights, want.Weights) || want.Updates == 0 {

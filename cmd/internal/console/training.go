@@ -47,7 +47,7 @@ func maxUpdates(l train.Learner) int64 {
 	if !l.Has("max-updates") {
 		return 0
 	}
-	return l.Settings.Shared().MaxUpdates
+	return learner.Shared(l.Settings).MaxUpdates
 }
 
 // detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;

@@ -367,7 +367,9 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		if l, err = train.Named(o.algo.Value); err != nil {
 			return err
 		}
-		l.Settings.Shared().Order, l.Settings.Shared().Epochs = learner.Cyclic, 1
+		shared := learner.Shared(l.Settings)
+		shared.Order, shared.Epochs = learner.Cyclic, 1
+		learner.SetShared(l.Settings, shared)
 		o.learner = &l
 	}
 	var names []string
@@ -400,5 +402,5 @@ func (o *onlineOptions) learn(ctx context.Context, src block.Source, opt train.O
 	if o.learner != nil {
 		return train.Run(ctx, block.AssumeValid(src), *o.learner, opt)
 	}
-	return train.Run(ctx, block.AssumeValid(src), perceptron.New(perceptron.Options{Options: learner.Options{Eta: o.eta}}), opt)
+	return train.Run(ctx, block.AssumeValid(src), perceptron.New(perceptron.Options{Eta: o.eta}), opt)
 }

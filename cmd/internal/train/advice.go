@@ -37,7 +37,7 @@ func (r *Report) advice(o *trainOptions) string {
 // unconverged returns the reason why the training did not converge, with options to try. check tells whether the verb
 // check would help.
 func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
-	s, solves := o.learner.Settings.Shared(), o.learner.Story != nil
+	s, solves := learner.Shared(o.learner.Settings), o.learner.Story != nil
 	early, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64) // 0 without the option
 	full := s.MaxUpdates > 0 && r.Updates >= s.MaxUpdates
 	finer := "a larger --l2" // makes rounding errors smaller
@@ -107,7 +107,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 // random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
-	return o.learner.Has("order") && o.learner.Settings.Shared().Order != learner.Cyclic || o.holdsBack() ||
+	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
 }
 
@@ -206,7 +206,7 @@ func columnOf(spec *schema.Spec, feature int) string {
 func shuffled(l train.Learner) string {
 	switch {
 	case l.Has("order"):
-		if l.Settings.Shared().Order == learner.Cyclic {
+		if learner.Shared(l.Settings).Order == learner.Cyclic {
 			return "use --order shuffle"
 		}
 	case l.Text("solver") == string(logistic.SGD):

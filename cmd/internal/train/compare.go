@@ -280,8 +280,8 @@ func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
 	if err == nil {
-		l.Settings.Shared().SetSeed(o.seed)
-		l.Settings.Shared().Workers = o.Workers
+		l.Settings.Running().SetSeed(o.seed)
+		l.Settings.Running().Workers = o.Workers
 	}
 	return l, err
 }

@@ -49,7 +49,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
-		shared := learners[i].Settings.Shared()
+		shared := learner.Shared(learners[i].Settings)
 		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
 		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.access())
 	}
@@ -65,9 +65,9 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 func (o *trainOptions) limitShards(a *console.App) {
 	most, wanted := max(1, o.Storage.Shards), int64(0)
 	for _, l := range append([]train.Learner{o.learner}, o.learners...) {
-		s := l.Settings.Shared()
+		s := learner.Shared(l.Settings)
 		if n := min(s.Shards, int64(s.Workers)); n > most {
-			s.Workers, wanted = int(most), max(wanted, n)
+			l.Settings.Running().Workers, wanted = int(most), max(wanted, n)
 		}
 	}
 	if wanted > 0 {

@@ -103,8 +103,8 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			return optionError(l.Learner, own, flag.Value.String(), err)
 		}
 	}
-	l.Settings.Shared().SetSeed(o.seed)
-	l.Settings.Shared().Workers = o.Workers
+	l.Settings.Running().SetSeed(o.seed)
+	l.Settings.Running().Workers = o.Workers
 	o.learner = l
 	_, err = o.finish(l)
 	return err

@@ -349,7 +349,7 @@ func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section 
 		load.Bytes = files + bytes(load.Rows)
 	}
 	learn := report.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
-	if t.learner.Solves || t.learner.Settings.Shared().Shards > 1 {
+	if t.learner.Solves || learner.Shared(t.learner.Settings).Shards > 1 {
 		learn.Cores = t.Workers
 	}
 	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
@@ -366,7 +366,7 @@ func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section 
 	if !t.inMemory() {
 		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
 	}
-	if own, follows := t.learner.Settings.(*perceptron.Options); follows && own.Shards <= 1 { // dual traces no updates
+	if own, follows := t.learner.Settings.(*perceptron.Settings); follows && own.Shards <= 1 { // dual traces no updates
 		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
 	}
 	return section

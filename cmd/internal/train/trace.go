@@ -103,7 +103,7 @@ func (o *traceOptions) access() learner.Access {
 // trace starts the file of --trace. It makes the training send its points to the file and to the report, if there are any.
 // It returns nil if there is no file. A training with shards follows no single path, so its report has no trace.
 func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *tracefile.Writer, err error) {
-	own, updates := t.learner.Settings.(*perceptron.Options)
+	own, updates := t.learner.Settings.(*perceptron.Settings)
 	shards := updates && own.Shards > 1
 	if t.tracing.file != "" {
 		if shards {
@@ -123,7 +123,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *tracefile.W
 	}
 	if t.reporting.File != "" {
 		follower, told := report.Follow(opt.Trace)
-		if t.follower = follower; t.learner.Settings.Shared().Shards <= 1 {
+		if t.follower = follower; learner.Shared(t.learner.Settings).Shards <= 1 {
 			opt.Trace = told
 		}
 	}

@@ -59,14 +59,13 @@ type Profile struct {
 	rows     int64
 	noLabel  int64
 	columns  []columnProfile
-	whole    bool    // the different numbers and the classes are counted too
-	labels   *Labels // classes in the order of appearance, and the number of rows of each
+	labels   *Labels // classes in the order of appearance, and the number of rows of each; nil unless Whole
 	counts   []int64
 }
 
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
-// inputs in it, unless the option categorical says otherwise. Columns
-// that the option features names, without a pattern, are not left out.
+// inputs in it, unless the option categorical says otherwise. Columns that the option features names, without a pattern, are not
+// left out.
 func NewProfile(sel *Selection, p column.Pool, types map[string]Type, categorical string, features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
 	chosen := func(name string) bool {
@@ -101,7 +100,6 @@ type columnProfile struct {
 	min, max      float64 // of numbers
 	ascends       bool    // each number is greater than the number before
 	whole         bool    // the type is an integer type
-	every         bool    // the different numbers and dates are counted in texts
 	last          float64
 	examples      []string
 }
@@ -198,7 +196,7 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
 	}
-	if f.whole && f.sel.Label >= 0 {
+	if f.labels != nil && f.sel.Label >= 0 {
 		if err := f.countClasses(bt); err != nil {
 			return err
 		}
@@ -207,16 +205,13 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
 		if kind := f.sel.Inputs[k].Kind; kind == schema.ListColumn || kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
 		}
-		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]]) })
+		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], f.labels != nil) })
 	})
 }
 
 // Whole makes the profile count the different numbers of columns, and the classes.
 func (f *Profile) Whole() {
-	f.whole, f.labels = true, NewLabels(nil)
-	for k := range f.columns {
-		f.columns[k].every = true
-	}
+	f.labels = NewLabels(nil)
 }
 
 // countClasses counts the classes of a batch.
@@ -251,7 +246,7 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 
 // see records a number or a date of a column among its different values.
 func (c *columnProfile) see(text func() string, bits uint64) {
-	if !c.every || c.full {
+	if c.full {
 		return
 	}
 	if _, again := c.texts[bits]; again {
@@ -266,7 +261,8 @@ func (c *columnProfile) see(text func() string, bits uint64) {
 	}
 }
 
-func (c *columnProfile) add(a arrow.Array) error {
+// add adds values. It counts different numbers and dates only if distinct is true.
+func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 	c.rows += int64(a.Len())
 	missing := column.Missing(a, 0, a.Len())
 	c.missing += int64(len(missing))
@@ -282,7 +278,9 @@ func (c *columnProfile) add(a arrow.Array) error {
 		for i, v := range values {
 			if !a.IsNull(i) {
 				c.dates.add(v / perDay)
-				c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
+				if distinct {
+					c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
+				}
 			}
 		}
 		return nil
@@ -297,7 +295,9 @@ func (c *columnProfile) add(a arrow.Array) error {
 			continue
 		}
 		c.min, c.max = min(c.min, v), max(c.max, v)
-		c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
+		if distinct {
+			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
+		}
 		c.ascends, c.last = c.ascends && v > c.last, v
 	}
 	return nil

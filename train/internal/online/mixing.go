@@ -299,7 +299,7 @@ func NewShards(src block.Source, opt learner.Options, begin func(rows block.Sour
 // CheckMemory returns an error if the weights of all shards don't fit in the memory beside the rows. each is the number
 // of bytes of a shard.
 func CheckMemory(task *learner.Task, each int64) error {
-	shards := task.Settings.Shared().Shards
+	shards := learner.Shared(task.Settings).Shards
 	if shards < 2 {
 		return nil
 	}

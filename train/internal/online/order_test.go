@@ -50,7 +50,7 @@ func TestEpoch(t *testing.T) {
 				if require.Small() && workers != 1+i%2 {
 					continue
 				}
-				s := require.Value(NewPass(src, learner.Options{Order: order, Seed: seed, Workers: workers}, 0, nil))(t)
+				s := require.Value(NewPass(src, learner.Options{Order: order, Run: learner.Run{Seed: seed, Workers: workers}}, 0, nil))(t)
 				var got []uint32
 				one := []float32{1, 0, 0, 0, 0, 0, 0, 0}
 				visit := func(p *Panel, _ int) (visits int, err error) {

@@ -196,11 +196,13 @@ func (p *path) mix(parts []*path, mix learner.Mix) {
 func TestShards(t *testing.T) {
 	hinge := func(o learner.Options) learner.Settings {
 		o.Eta = rate
-		return &ftrl.AdaGradOptions{Options: o, Loss: ftrl.Hinge}
+		return learner.SetShared(&ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: ftrl.Hinge}}, o)
 	}
-	aggressive := func(o learner.Options) learner.Settings { return &passiveaggressive.Options{Options: o, C: 0.3} }
+	aggressive := func(o learner.Options) learner.Settings {
+		return learner.SetShared(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3}}, o)
+	}
 	squared := func(o learner.Options) learner.Settings {
-		return &passiveaggressive.Options{Options: o, C: 0.3, Loss: passiveaggressive.SquaredHinge}
+		return learner.SetShared(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3, Loss: passiveaggressive.SquaredHinge}}, o)
 	}
 	for i, c := range []struct {
 		learner *learner.Learner
@@ -230,7 +232,7 @@ func TestShards(t *testing.T) {
 		if i%2 == 1 {
 			rows = testproblems.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}
-		o := learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Seed: 9, Epochs: 2}
+		o := learner.Options{Order: c.order, Mix: c.mix, Shards: c.shards, Epochs: 2, Run: learner.Run{Seed: 9}}
 		stride, cols := kernel.Stride(rows.Spec().Cols()), rows.Spec().Cols()
 		want := &path{w: block.Alloc[float32](rows.Spec().Vectors() * stride)}
 		if c.learner == ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner {
@@ -288,7 +290,7 @@ func TestShardsConverge(t *testing.T) {
 		}
 	}
 	for _, order := range learner.Orders {
-		r, err := passiveaggressive.Train(t.Context(), rows, passiveaggressive.Options{Options: learner.Options{Order: order, Shards: 3, Epochs: 200}, C: 1e6})
+		r, err := passiveaggressive.Train(t.Context(), rows, passiveaggressive.Settings{Options: passiveaggressive.Options{Order: order, Shards: 3, Epochs: 200, C: 1e6}})
 		if err != nil || r.Errors > 0 || r.Converged != (order != learner.Random) || r.Converged != (r.Epochs < 200) {
 			t.Errorf("%s: %d errors after %d epochs, converged %t, error %v", order, r.Errors, r.Epochs, r.Converged, err)
 		}

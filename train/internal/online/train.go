@@ -3,7 +3,6 @@ package online
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -84,14 +83,8 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 		return err
 	}
 	t.Task = &task
-	if t.Opt, err = task.Settings.Shared().WithDefaults(); err != nil {
+	if t.Opt, err = learner.Shared(task.Settings).WithDefaults(); err != nil {
 		return err
-	}
-	switch {
-	case t.Opt.Shards > 1 && l.Option("shards") == nil:
-		return fmt.Errorf("%s takes no shards: leave them out", l.Name)
-	case t.Opt.Mix != learner.Uniform && l.Option("mix") == nil:
-		return fmt.Errorf("%s mixes its shards in equal shares: leave the mix out", l.Name)
 	}
 	if t.Src, err = block.Validate(ctx, t.Task.Rows, t.Opt.Workers); err != nil {
 		return err
@@ -211,7 +204,7 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		if err := distributed.Decode(args.settings, s); err != nil {
 			return part, err
 		}
-		opt, err := s.Shared().WithDefaults()
+		opt, err := learner.Shared(s).WithDefaults()
 		if err != nil {
 			return part, err
 		}
@@ -233,7 +226,7 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 // encode returns the options of the training for a cluster, without the functions that stay here.
 func (t *Training) encode() ([]byte, error) {
 	s := learner.CopySettings(t.Task.Settings)
-	s.Shared().Checkpoint, s.Shared().Progress, s.Shared().Trace = nil, nil, nil
+	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil
 	return distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 }
 

@@ -82,9 +82,9 @@ func TestHinge(t *testing.T) {
 			{"weighted", testproblems.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
 		} {
 			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
-			want := require.Value(svm.Train(ctx, d, svm.Options{L2: l2, Loss: svm.Hinge}))(t)
+			want := require.Value(svm.Train(ctx, d, svm.Settings{Options: svm.Options{L2: l2, Loss: svm.Hinge}}))(t)
 			for name, solve := range solvers() {
-				got, err := solve(ctx, learner.Options{Epochs: 10000, Workers: 2}, d, l2)
+				got, err := solve(ctx, learner.Options{Epochs: 10000, Run: learner.Run{Workers: 2}}, d, l2)
 				if err != nil {
 					t.Fatalf("%s, %s: %v", what, name, err)
 				}
@@ -140,12 +140,12 @@ func TestHingePasses(t *testing.T) {
 	cancel()
 	for name, solve := range solvers() {
 		for _, passes := range []int64{3, 6, 9} {
-			s := require.Value(solve(t.Context(), learner.Options{Epochs: passes, Workers: 2}, d, 1e-3))(t)
+			s := require.Value(solve(t.Context(), learner.Options{Epochs: passes, Run: learner.Run{Workers: 2}}, d, 1e-3))(t)
 			if s.Passes > passes || s.Gap() < 1e-5*s.Objective || math.IsInf(s.Gap(), 0) {
 				t.Errorf("%s, at most %d passes: %d passes bring the gap to %v of %v", name, passes, s.Passes, s.Gap(), s.Objective)
 			}
 		}
-		if _, err := solve(ctx, learner.Options{Epochs: 10, Workers: 1}, d, 1); err == nil {
+		if _, err := solve(ctx, learner.Options{Epochs: 10, Run: learner.Run{Workers: 1}}, d, 1); err == nil {
 			t.Errorf("%s: a cancelled search returns no error", name)
 		}
 	}

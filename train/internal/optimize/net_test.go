@@ -23,8 +23,8 @@ func TestNet(t *testing.T) {
 		for penalty, name := range map[optimize.Penalty]string{{L1: 3}: "l1", {L1: 1, L2: 2}: "elastic net", {L1: 2, NonNegative: true}: "nonnegative", {L2: 1, NonNegative: true}: "nonnegative with l2"} {
 			for weighted, d := range []*block.Data{rows(4500, 50, bias), testproblems.Weighted(rows(300, 200, bias), func(row int) float64 { return float64(row % 3) })} {
 				what := fmt.Sprintf("%s, bias %t, weighted %d", name, bias, weighted)
-				want := require.Value(logistic.Train(ctx, d, logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative}))(t)
-				got, err := optimize.ByColumns(task(learner.Options{Epochs: 1000, Workers: 2}, d, penalty), ctx)
+				want := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L1: penalty.L1, L2: penalty.L2, NoPenalty: true, NonNegative: penalty.NonNegative}}))(t)
+				got, err := optimize.ByColumns(task(learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}}, d, penalty), ctx)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}

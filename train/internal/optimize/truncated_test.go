@@ -37,14 +37,14 @@ func TestTruncated(t *testing.T) {
 	for _, bias := range []bool{false, true} {
 		for _, l2 := range []float64{0.01, 10} {
 			for weighted, d := range []*block.Data{rows(5000, 40, bias), testproblems.Weighted(rows(4500, 30, bias), func(row int) float64 { return float64(row % 3) })} {
-				l := require.Value(logistic.Train(ctx, d, logistic.Options{L2: l2, Solver: logistic.Newton}))(t)
-				s := require.Value(svm.Train(ctx, d, svm.Options{L2: l2}))(t)
+				l := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: l2, Solver: logistic.Newton}}))(t)
+				s := require.Value(svm.Train(ctx, d, svm.Settings{Options: svm.Options{L2: l2}}))(t)
 				for name, one := range map[string]struct {
 					loss func(z, factor, curvature, loss, y []float64)
 					want float64
 				}{"logistic": {f64.Logistic, l.Objective}, "squared hinge": {squaredHinges, s.Objective}} {
 					what := fmt.Sprintf("%s, bias %t, l2 %v, weighted %d", name, bias, l2, weighted)
-					task := task(learner.Options{Epochs: 10000, Workers: 2}, d, optimize.Penalty{L2: l2})
+					task := task(learner.Options{Epochs: 10000, Run: learner.Run{Workers: 2}}, d, optimize.Penalty{L2: l2})
 					task.Loss = one.loss
 					got, err := task.Truncated(ctx)
 					if err != nil {
@@ -62,7 +62,7 @@ func TestTruncatedPasses(t *testing.T) {
 	d := rows(3000, 40, true)
 	var last float64
 	for passes := int64(1); passes < 12; passes++ {
-		s := require.Value(task(learner.Options{Epochs: passes, Workers: 2}, d, optimize.Penalty{L2: 1e-3}).Truncated(t.Context()))(t)
+		s := require.Value(task(learner.Options{Epochs: passes, Run: learner.Run{Workers: 2}}, d, optimize.Penalty{L2: 1e-3}).Truncated(t.Context()))(t)
 		if s.Passes > passes {
 			t.Errorf("%d passes, at most %d are allowed", s.Passes, passes)
 		}
@@ -70,7 +70,7 @@ func TestTruncatedPasses(t *testing.T) {
 			t.Errorf("%d passes bring the gap to %v of %v", passes, s.Gap(), s.Objective)
 		}
 	}
-	losses, err := task(learner.Options{Workers: 3}, d, optimize.Penalty{}).Losses(t.Context(), [][]float64{make([]float64, 41)})
+	losses, err := task(learner.Options{Run: learner.Run{Workers: 3}}, d, optimize.Penalty{}).Losses(t.Context(), [][]float64{make([]float64, 41)})
 	loss := losses[0]
 	if want := 3000 * math.Ln2; err != nil || math.Abs(loss-want) > 1e-9*want || last >= want {
 		t.Errorf("the loss at zeros is %v, want %v; the last objective is %v; error %v", loss, want, last, err)
@@ -106,19 +106,19 @@ func wide(n, features int) *block.Data {
 // TestTruncatedWide: the learners take more columns than a Hessian may have, and prove their optima.
 func TestTruncatedWide(t *testing.T) {
 	d, ctx := wide(4000, 20_000), context.Background()
-	l := require.Value(logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton}))(t)
-	other := require.Value(logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.LBFGS}))(t)
+	l := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5, Solver: logistic.Newton}}))(t)
+	other := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5, Solver: logistic.LBFGS}}))(t)
 	if !l.Converged || l.Solver != logistic.Truncated || l.StdErrors != nil {
 		t.Errorf("converged %t by %s after %d passes, gap %v of %v", l.Converged, l.Solver, l.Epochs, l.Gap, l.Objective)
 	}
 	if math.Abs(l.Objective-other.Objective) > 1e-6*other.Objective || l.Objective-l.Gap > other.Objective {
 		t.Errorf("the objective is %v with a gap of %v, and L-BFGS finds %v", l.Objective, l.Gap, other.Objective)
 	}
-	s := require.Value(svm.Train(ctx, d, svm.Options{L2: 0.5}))(t)
+	s := require.Value(svm.Train(ctx, d, svm.Settings{Options: svm.Options{L2: 0.5}}))(t)
 	if !s.Converged || s.Gap > 1e-6*s.Objective {
 		t.Errorf("squared hinge: converged %t after %d passes, gap %v of %v", s.Converged, s.Epochs, s.Gap, s.Objective)
 	}
-	h, err := svm.Train(ctx, d, svm.Options{L2: 1, Loss: svm.Hinge})
+	h, err := svm.Train(ctx, d, svm.Settings{Options: svm.Options{L2: 1, Loss: svm.Hinge}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,11 +127,11 @@ func TestTruncatedWide(t *testing.T) {
 	}
 	for l1, learn := range map[float64]func(l1 float64) (converged bool, weights []float32, err error){
 		2: func(l1 float64) (bool, []float32, error) {
-			r, err := logistic.Train(ctx, d, logistic.Options{L1: l1})
+			r, err := logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L1: l1}})
 			return r.Converged, r.Weights, err
 		},
 		20: func(l1 float64) (bool, []float32, error) {
-			r, err := svm.Train(ctx, d, svm.Options{L1: l1})
+			r, err := svm.Train(ctx, d, svm.Settings{Options: svm.Options{L1: l1}})
 			return r.Converged, r.Weights, err
 		},
 	} {
@@ -140,7 +140,7 @@ func TestTruncatedWide(t *testing.T) {
 			t.Errorf("l1 %v: converged %t, a frequent weight is %v, a rare one %v, error %v", l1, converged, weights[1], weights[10_000], err)
 		}
 	}
-	if _, err := logistic.Train(ctx, d, logistic.Options{NoPenalty: true, Solver: logistic.Newton}); err == nil {
+	if _, err := logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{NoPenalty: true, Solver: logistic.Newton}}); err == nil {
 		t.Error("Newton's method takes as many columns without a penalty")
 	}
 }
@@ -149,12 +149,12 @@ func TestTruncatedWide(t *testing.T) {
 // that of the squared hinge are those of Newton's method with a Hessian.
 func TestTruncatedChoice(t *testing.T) {
 	d, ctx := rows(3000, 300, true), context.Background()
-	want := require.Value(logistic.Train(ctx, d, logistic.Options{L2: 0.5, Solver: logistic.Newton}))(t)
-	got := require.Value(logistic.Train(ctx, d, logistic.Options{L2: 0.5}))(t)
+	want := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5, Solver: logistic.Newton}}))(t)
+	got := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5}}))(t)
 	if got.Solver != logistic.Truncated || !got.Converged || got.Objective > want.Objective*(1+1e-6) || got.Objective-got.Gap > want.Objective {
 		t.Errorf("%s finds %v with a gap of %v, and Newton's method %v", got.Solver, got.Objective, got.Gap, want.Objective)
 	}
-	if _, err := logistic.Train(ctx, d, logistic.Options{NoPenalty: true, Solver: logistic.Truncated}); err == nil {
+	if _, err := logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{NoPenalty: true, Solver: logistic.Truncated}}); err == nil {
 		t.Error("truncated takes rows without a penalty")
 	}
 }
