@@ -145,6 +145,12 @@ const (
 	DefaultWeightName = "weight"
 )
 
+// IsArray returns true if the name of a file says that it has an array of NumPy or a matrix of SciPy.
+func IsArray(path string) bool {
+	f := extensions[column.Extension(path)]
+	return f == formatNumPy || f == formatCSR
+}
+
 // beside returns the files beside arrays.
 func (opt Options) beside() npy.Beside {
 	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
@@ -156,7 +162,7 @@ func (f format) paired() bool { return f == formatSvmlight || f == formatCSR }
 // checkBeside returns an error if Labels or Weights is set for files that aren't arrays.
 func (opt Options) checkBeside(path string, f format) error {
 	switch {
-	case f == formatNumPy || f == formatCSR:
+	case f == formatNumPy, f == formatCSR:
 		return nil
 	case opt.Labels != "":
 		return fmt.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)

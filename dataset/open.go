@@ -1,6 +1,6 @@
 // Package dataset converts data files to rows for learners.
 //
-// It reads and writes the formats Parquet, CSV, svmlight and Arrow IPC, and reads JSON Lines.
+// It reads and writes the formats Parquet, CSV, svmlight, Arrow IPC and NumPy, and reads JSON Lines and SciPy's sparse matrices.
 //
 //   - [Load] reads a file into memory.
 //   - [Open] examines the columns of files. The methods of its [Input] then load the rows or make a [Stream], a source that

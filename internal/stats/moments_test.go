@@ -64,3 +64,23 @@ func TestMoments(t *testing.T) {
 		}
 	}
 }
+
+// TestFourChunks compares the sums of four chunks with those of Add.
+func TestFourChunks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 4))
+	for n := range 50 {
+		values := make([]float64, 4*n)
+		for i := range values {
+			values[i] = rng.NormFloat64() * math.Exp(10*rng.NormFloat64())
+		}
+		for k, got := range FourChunks(values) {
+			var m Moments
+			for _, v := range values[k*n : (k+1)*n] {
+				m.Add(v)
+			}
+			if got != m.chunk {
+				t.Errorf("%d numbers, chunk %d: %v, want %v", n, k, got, m.chunk)
+			}
+		}
+	}
+}

@@ -27,6 +27,7 @@ import (
 type onlineOptions struct {
 	flags.Scan
 	label, model, positive string
+	beside                 flags.Beside
 	features, exclude      []string
 	noBias, json           bool
 	reporting              report.Options
@@ -74,6 +75,7 @@ doesn't say how many features it has.`,
 		if err = cmp.Or(err, o.setLearner(a, cmd, m)); err != nil {
 			return err
 		}
+		o.beside.Name(&o.label, nil)
 		if o.label == "" {
 			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
 				return console.Usagef("--label is missing: name the column that holds the classes")
@@ -97,6 +99,7 @@ doesn't say how many features it has.`,
 func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
+	o.beside.AddLabels(cmd)
 	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
 	f.StringVar(&o.model, "init", "", "`FILE` The same as --model.")
 	f.StringSliceVar(&o.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
@@ -239,6 +242,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	opt, undo := o.Options(a)
 	defer undo()
 	opt.Label, opt.End, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.label, end, o.features, o.exclude, o.positive, o.noBias
+	o.beside.Set(&opt)
 	if m != nil {
 		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}

@@ -290,6 +290,9 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 // OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
 // they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
+	if o.Columns.Beside.Labels != "" && dataset.IsArray(paths[0]) {
+		return nil, fmt.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
+	}
 	own := *o
 	own.Columns.Beside = flags.Beside{} // it is for the training rows
 	own.Columns.spec, own.Columns.label = learned.Spec(), learned.Spec().Label

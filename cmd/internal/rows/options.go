@@ -3,7 +3,6 @@ package rows
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -141,7 +140,7 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if c.spec != nil && o.Storage.cache != "" {
 		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
 	}
-	if ext := strings.ToLower(filepath.Ext(args[0])); c.label == "" && (ext == ".npy" || ext == ".npz") {
+	if c.label == "" && dataset.IsArray(args[0]) {
 		return console.Usagef("--labels is missing: name the .npy file that holds the classes, or their column in the array with --label")
 	}
 	if c.label == "" {

@@ -46,8 +46,8 @@ If another model comes out, verify tells what differs. With a receipt, which
 train --receipt wrote, it compares the rows first. If they are others, it tells
 in which runs of 4,096 rows, and doesn't train. If only the weights differ, it
 tells from which epoch on. The receipt also tells options that a model doesn't
-have. Verify reads the files that it names for --validation and --init, unless
-you name others.
+have. Verify reads the files that it names for --validation, --init, --labels and
+--weights, unless you name others.
 
 A model of a training that was interrupted can't be verified.
 
@@ -60,6 +60,8 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
 	f.StringVar(&o.validation, "validation", "", "`FILE` The hold-out rows of the training, where it had a file of them.")
 	f.StringVar(&o.init, "init", "", "`FILE` The model that the training began with, where it had one.")
+	o.Columns.Beside.AddLabels(cmd)
+	o.Columns.Beside.AddWeights(cmd)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	o.Text.AddTo(cmd)
 	o.AddMachine(cmd)

@@ -346,8 +346,8 @@ func (in *CSR) LabelOnly() column.Input {
 }
 
 const (
-	pairsAtOnce = 64 << 10 // approximate number of values that are read at a time
-	denseBytes  = 4 << 20  // approximate bytes of dense columns that are made at a time
+	pairsAtOnce = 256 << 10 // approximate number of values that are read at a time
+	denseBytes  = 4 << 20   // approximate bytes of dense columns that are made at a time
 )
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.

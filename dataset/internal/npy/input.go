@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
@@ -171,6 +172,9 @@ func (in *Input) Batches(ctx context.Context, p column.Pool, _ memory.Allocator)
 			p := &in.parts[i]
 			each := in.rowBytes(p)
 			step := min(max(column.BatchBytes/each, leastRows), column.MaxBatchRows)
+			if step > block.ChunkRows {
+				step -= step % block.ChunkRows
+			}
 			for lo := int64(0); lo < p.rows; lo += step {
 				hi := min(p.rows, lo+step)
 				if !yield(column.Job{Bytes: 2 * each * (hi - lo), Make: func() (*column.Batch, error) { return in.batch(p, lo, hi) }}) {

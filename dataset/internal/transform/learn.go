@@ -178,9 +178,13 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	if r.wide, err = column.NewView64(a); err != nil {
 		return err
 	}
-	row, scratch := st.rows, make([]float64, max(block.ChunkRows, c.Width()))
+	row, scratch := st.rows, make([]float64, max(min(fourChunks, (kept.Len()+block.ChunkRows)&^(block.ChunkRows-1)), c.Width()))
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
+			if row%block.ChunkRows == 0 && span.Hi-lo >= fourChunks && !r.byRow() && st.countFour(k, r.wide, lo, scratch) {
+				lo, row = lo+fourChunks, row+fourChunks
+				continue
+			}
 			n := min(span.Hi-lo, block.ChunkRows-int(row%block.ChunkRows))
 			if !r.byRow() {
 				st.countNumbers(&st.moments[k][0], r.wide, lo, lo+n, scratch)
@@ -193,6 +197,22 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		}
 	}
 	return nil
+}
+
+// fourChunks is the number of rows of four chunks.
+const fourChunks = 4 * block.ChunkRows
+
+// countFour adds four chunks of column k, from row lo on, unless a number is missing: then it returns false.
+func (st *Statistics) countFour(k int, v column.View[float64], lo int, scratch []float64) bool {
+	values, _ := v.Read(lo, lo+fourChunks, scratch)
+	if !v.Sound(lo, values) {
+		return false
+	}
+	for _, sums := range stats.FourChunks(values) {
+		st.moments[k][0].SetChunk(sums)
+		st.endChunk(k)
+	}
+	return true
 }
 
 // countNumbers adds the rows from lo up to, but not including, hi of a column of numbers.

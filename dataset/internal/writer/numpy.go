@@ -102,7 +102,7 @@ func (e *numpyEncoder) put(dst []byte, row int, col arrow.Array, name string) er
 	floating := arrow.IsFloating(e.typ.ID()) && e.size > 2
 	for i := 0; col.NullN() > 0 && !floating && i < col.Len(); i++ {
 		if col.IsNull(i) {
-			return fmt.Errorf("column %q, row %d: null, which an array of %s can't hold: fill the value in, or leave the column out", name, e.rows+int64(i), e.descr)
+			return fmt.Errorf("column %q, row %d: null, which an array of %s can't hold: fill the value in, or write .parquet or .csv", name, e.rows+int64(i), e.descr)
 		}
 	}
 	switch col := col.(type) {
