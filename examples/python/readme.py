@@ -5,6 +5,6 @@ from sklearn.model_selection import GridSearchCV
 import halfspace
 
 X, y = load_breast_cancer(return_X_y=True)
-model = halfspace.train("examples/breast-cancer.parquet", label="diagnosis", standardize=True, algo="logistic")
+model = halfspace.train("examples/breast-cancer.parquet", label="diagnosis")
 search = GridSearchCV(halfspace.LinearSVC(), {"C": [0.1, 1, 10]}).fit(X, y)
 print(model.algorithm, search.best_params_)
