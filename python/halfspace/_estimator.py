@@ -43,7 +43,7 @@ class Linear(ClassifierMixin, BaseEstimator):
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
         X, y = check_rows(self, X, y, reset=True)
-        self._name_classes(y, np.unique(y))
+        self._name_classes(distinct(y))
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         with Files() as files:
             self._train(files, X, self._labels(y), weights)
@@ -131,8 +131,8 @@ class Linear(ClassifierMixin, BaseEstimator):
         """Return the rows as the learner takes them."""
         return X
 
-    def _name_classes(self, y, classes):
-        check_classification_targets(y)
+    def _name_classes(self, classes):
+        check_classification_targets(classes)
         if len(classes) < 2:
             raise HalfspaceError(f"y has one class, {classes[0]!r}: a classifier takes two classes or more")
         self.classes_ = classes
@@ -254,10 +254,10 @@ class Incremental(Online):
         X, y = check_rows(self, X, y, reset=first)
         weights = None if sample_weight is None else check_weights(sample_weight, X)
         if first:
-            self._name_classes(y, np.unique(y if classes is None else classes))
+            self._name_classes(distinct(y) if classes is None else np.unique(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
             raise HalfspaceError(f"classes are {list(classes)}, but those of the first call were {self.classes_.tolist()}")
-        new = np.setdiff1d(y, self.classes_)
+        new = np.setdiff1d(distinct(y), self.classes_)
         if len(new) > 0:
             raise HalfspaceError(f"y has the labels {new.tolist()}, which are no classes of the first call: give that call classes=[...]")
         if first:
@@ -266,6 +266,18 @@ class Incremental(Online):
             more = [] if first else ["--init", files.input("init", lambda f: f.write(self.model_.encode()))]
             self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more], quiet=True)
         return self
+
+
+def distinct(y):
+    """Return the different labels in ascending order, as `np.unique`, without sorting whole numbers of a small range."""
+    if y.dtype.kind in "iu" and len(y) > 0:
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1 << 16:
+            seen = np.zeros(high - low + 1, dtype=bool)
+            wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)  # a difference of int8 can be above 127
+            seen[wide - wide.dtype.type(low)] = True
+            return (np.flatnonzero(seen).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
+    return np.unique(y)
 
 
 def with_classes(X, y, weights, classes):

@@ -265,6 +265,17 @@ def test_partial_fit(iris, name):
         batches.partial_fit(X[:2], [0, 7])
 
 
+@pytest.mark.parametrize("y", [[3, -1, 3], [0], [-128, 127], [-128, 100], [2**63 + 1, 2**63], [10**9, 0], [1.5, 0.5], ["b", "a"], [True, False]])
+@pytest.mark.parametrize("dtype", [None, np.int8, np.int64, np.uint64])
+def test_distinct(y, dtype):
+    from halfspace._estimator import distinct
+    y = np.array(y)
+    if dtype is not None:
+        y = y.astype(dtype) if y.dtype.kind in "iu" else y
+    got, want = distinct(y), np.unique(y)
+    assert got.dtype == want.dtype and (got == want).all()
+
+
 def test_workers_change_nothing(cancer):
     X, y = cancer
     assert len({halfspace.LogisticRegression(n_jobs=n).fit(X, y).model_ for n in (None, 1, 2, -1, -2)}) == 1
