@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
@@ -49,6 +49,7 @@ rest:
 	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages
 	$(MAKE) race-files
 	$(MAKE) onnx
+	$(MAKE) python
 	$(MAKE) beam
 	@echo "make check: all passed"
 
@@ -102,6 +103,13 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 		go test -count=1 -run TestONNX ./export $(ONNX); \
 	else test $$? = 3; fi
 
+PYTHON := /usr/bin/python3
+PYTHON_PACKAGES := python3-sklearn python3-pandas python3-pytest python3-venv python3-hatchling
+
+python: build ## the Python package, by scikit-learn's checks of estimators and its own tests
+	./scripts/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
+	cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests
+
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
 	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal
@@ -127,6 +135,18 @@ cross:
 cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -o /dev/null ./cmd/halfspace; done
+
+# Systems that have a wheel.
+WHEELS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+
+wheel: ## dist/halfspace-*.whl for every system of WHEELS, which takes minutes for each; WHEELS=linux/amd64 makes one
+	./scripts/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
+	for system in $(WHEELS); do \
+		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
+		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
+		(cd python && HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/wheel/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
+			$(PYTHON) -m hatchling build -t wheel -d $(CURDIR)/dist) || exit; \
+	done; chmod a+r dist/*.whl
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

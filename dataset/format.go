@@ -301,6 +301,9 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 			if sources[i].Stdin != nil {
 				sources[i].Stdin.Live = opt.Live
 			}
+			if f == "" && sources[i].Stdin == nil && npy.IsArchive(path, sources[i].Info) {
+				f = formatCSR
+			}
 			if f == "" {
 				if f, err = sniff(sources[i]); err != nil {
 					return "", nil, err

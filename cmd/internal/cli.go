@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
 	"halfspace/cmd/internal/bench"
@@ -52,9 +53,28 @@ func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args
 func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // earlier, a signal would end the exiting process
 	return runOn(ctx, cluster, args, stdout, stderr)
+}
+
+// lifeline is the variable of the environment that makes standard input a lifeline, if it is "stdin".
+const lifeline = "HALFSPACE_LIFELINE"
+
+// withLifeline returns a context that ends with parent. If the environment asks for a lifeline, the context also ends
+// when standard input does: a program that starts this one holds the other end of the pipe, and a kill closes it.
+func withLifeline(parent context.Context) context.Context {
+	if os.Getenv(lifeline) != "stdin" {
+		return parent
+	}
+	ctx, cancel := context.WithCancel(parent)
+	var watch errgroup.Group
+	watch.Go(func() error {
+		defer cancel()
+		_, err := io.Copy(io.Discard, os.Stdin)
+		return err
+	})
+	return ctx
 }
 
 // endAtSignal waits for a signal and ends the process. It first removes the process's lock files and temporary files,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -19,6 +20,36 @@ import (
 
 // signalTime is far more than a program takes to end, and less than it takes for its work.
 const signalTime = 30 * time.Second
+
+// TestLifeline: with HALFSPACE_LIFELINE=stdin, the end of standard input interrupts a training, which writes the weights so far.
+func TestLifeline(t *testing.T) {
+	inParallel(t)
+	dir := t.TempDir()
+	plane, out := filepath.Join(dir, "plane.parquet"), filepath.Join(dir, "m.json")
+	succeed(t, "gen", "--rows", "30000", "--features", "20", "--noise", "0.1", "--out", plane)
+	cmd := program(t, "train", plane, "--label", "label", "--algo", "averaged", "--epochs", "100000000", "--progress", "always", "--out", out)
+	cmd.Env = append(cmd.Env, lifeline+"=stdin")
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stderr, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	timeout := time.AfterFunc(signalTime, func() { cmd.Process.Kill() })
+	defer timeout.Stop()
+	var text strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		fmt.Fprintln(&text, lines.Text())
+		if strings.HasPrefix(lines.Text(), "training: ") {
+			stdin.Close()
+		}
+	}
+	cmd.Wait()
+	if status := cmd.ProcessState.ExitCode(); status != exitInterrupted || !strings.Contains(text.String(), "halfspace: interrupted") {
+		t.Errorf("status %d, %q", status, text.String())
+	}
+	_, err = os.Stat(out)
+	require.NoError(t, err)
+}
 
 // TestSignalAtOnce: the first interrupt, or SIGTERM, ends the program with a line, wherever it waits or works. The times are logged.
 func TestSignalAtOnce(t *testing.T) {

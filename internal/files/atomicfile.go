@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"halfspace/internal/parallel"
@@ -39,7 +41,8 @@ type output interface {
 }
 
 // Create starts a file that Commit puts at path. If path is a symbolic link, the link stays and the file that it points
-// to is replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly. A new file keeps the
+// to is replaced. A pipe or a device, /dev/stdout and /dev/stderr are written directly, and so is /dev/fd/7.npy, the
+// descriptor 7 with an extension. A new file keeps the
 // permissions of the file that it replaces; without one it has 0644 less the umask. Errors name path and give advice.
 func Create(path string) (*File, error) { return CreateContext(context.Background(), path) }
 
@@ -78,11 +81,11 @@ func (f *File) Patch(p []byte) error {
 	if f.Flush() != nil || f.done {
 		return f.err
 	}
-	temp, ok := f.out.(*tempFile)
+	to, ok := f.out.(io.WriterAt)
 	if !ok {
 		return fmt.Errorf("%s can't be written: it is a pipe or a device, and the beginning of the file is written last: name a file", f.path)
 	}
-	_, err := temp.WriteAt(p, 0)
+	_, err := to.WriteAt(p, 0)
 	f.err = explain(f.path, err)
 	return f.err
 }
@@ -126,6 +129,9 @@ func open(ctx context.Context, path string) (output, error) {
 	if std := standard(path); std != nil {
 		return stream{ctx, std, false}, nil
 	}
+	if inherited := descriptor(path); inherited != "" {
+		return inherit(ctx, inherited)
+	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -153,7 +159,7 @@ func open(ctx context.Context, path string) (output, error) {
 // LockFor takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
 // released. For a path that Create would write directly, LockFor returns neither a lock nor an error.
 func LockFor(path string) (*Lock, error) {
-	if standard(path) != nil {
+	if descriptor(path) != "" || standard(path) != nil {
 		return nil, nil
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -184,6 +190,35 @@ func standard(path string) *os.File {
 	}
 	return nil
 }
+
+// descriptor returns the path of the descriptor in a path such as /dev/fd/7.npy, or "": a descriptor that the process
+// inherited, with an extension that tells the format. A program that starts the process can thus read a file without a name.
+func descriptor(path string) string {
+	number, under := strings.CutPrefix(path, "/dev/fd/")
+	number, extension, _ := strings.Cut(number, ".")
+	if n, err := strconv.ParseUint(number, 10, 31); !under || err != nil || n <= 2 || extension == "" {
+		return ""
+	}
+	return "/dev/fd/" + number
+}
+
+// inherit returns an output to the descriptor at path.
+func inherit(ctx context.Context, path string) (output, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("%s: no such descriptor: the program that starts halfspace opens it for writing", path)
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return unnamedFile{f}, nil
+	}
+	return stream{ctx, f, true}, nil
+}
+
+// An unnamedFile is a regular file that the program which started this one reads.
+type unnamedFile struct{ *os.File }
+
+func (f unnamedFile) commit() error { return f.Close() }
+func (f unnamedFile) abort()        { f.Close() }
 
 // resolve follows symbolic links and returns the final path, which need not exist.
 func resolve(path string) (string, error) {

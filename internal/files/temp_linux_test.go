@@ -1,6 +1,8 @@
 package files
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,4 +127,42 @@ func TestLongName(t *testing.T) {
 	holds(t, filepath.Dir(path), filepath.Base(path), fresh)
 	g := require.Value(named(path, perm))(t)
 	g.abort()
+}
+
+// TestDescriptor: a path such as /dev/fd/7.npy names a descriptor that the process inherited.
+func TestDescriptor(t *testing.T) {
+	unnamed := require.Value(os.Create(filepath.Join(t.TempDir(), "x")))(t)
+	defer unnamed.Close()
+	require.NoError(t, os.Remove(unnamed.Name()))
+	path := fmt.Sprintf("/dev/fd/%d.npy", unnamed.Fd())
+	lock, err := LockFor(path)
+	require.NoError(t, err)
+	if lock != nil {
+		t.Error("a descriptor is locked")
+	}
+	f := create(t, path)
+	write(t, f, fresh)
+	require.NoError(t, f.Patch([]byte("FRESH")))
+	require.NoError(t, f.Commit())
+	got := make([]byte, len(fresh))
+	require.Value(unnamed.ReadAt(got, 0))(t)
+	if want := "FRESH" + fresh[5:]; string(got) != want {
+		t.Errorf("the file holds %q, not %q", got, want)
+	}
+
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	f = create(t, fmt.Sprintf("/dev/fd/%d.html", w.Fd()))
+	w.Close()
+	write(t, f, fresh)
+	if f.Patch([]byte("F")) == nil {
+		t.Error("a pipe is patched")
+	}
+	f.Abort()
+	if got := require.Value(io.ReadAll(r))(t); string(got) != fresh {
+		t.Errorf("the pipe holds %q", got)
+	}
+	if _, err := Create("/dev/fd/999.npy"); err == nil || !strings.Contains(err.Error(), "/dev/fd/999: no such descriptor") {
+		t.Errorf("Create returns %v", err)
+	}
 }

@@ -3,7 +3,9 @@ package npy
 import (
 	"archive/zip"
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"iter"
@@ -70,6 +72,24 @@ func openMatrix(path string, info os.FileInfo) (*matrix, error) {
 		}
 	}
 	return m, m.check(archive)
+}
+
+// IsArchive tells whether a file begins as a zip archive whose first file is an array, whatever the file's name is.
+func IsArchive(path string, info os.FileInfo) bool {
+	f, err := column.Reopen(path, info)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const nameAt = 30 // in the header of a file in an archive; its length stands at 26
+	head := make([]byte, 128)
+	n, _ := f.ReadAt(head, 0)
+	if head = head[:n]; n < nameAt || !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return false
+	}
+	name := head[nameAt:]
+	name = name[:min(len(name), int(binary.LittleEndian.Uint16(head[26:])))]
+	return bytes.HasSuffix(name, []byte(".npy"))
 }
 
 // form returns the text in format.npy, or "" if the archive has none.

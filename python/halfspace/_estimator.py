@@ -1,0 +1,296 @@
+"""The base class of the estimators: training, prediction and their checks."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+
+import numpy as np
+
+from . import _rows, _score
+from ._command import Files, HalfspaceError, Interrupted, read, run
+from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
+                      check_random_state, check_rows, check_weights)
+
+# ALL_CLASSES names the options that every estimator has, and that learners do not list.
+ALL_CLASSES = {"fit_intercept", "class_weight", "random_state", "n_jobs", "verbose"}
+# FLAGS has the names of options that the command calls otherwise.
+FLAGS = {"max_iter": "epochs", "eta0": "eta"}
+
+
+class Linear(ClassifierMixin, BaseEstimator):
+    """A classifier that the command trains. Subclasses are dataclasses, whose fields are the options of a learner."""
+
+    _algorithm: str
+    _solver = False  # the learner looks for an optimum, so that an end before it is worth a warning
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on rows.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix, shape (rows, features)
+            Numbers, rounded to float32. No value is missing.
+        y : array, shape (rows,)
+            Labels: whole numbers, booleans or texts, of two classes or more.
+        sample_weight : array, shape (rows,), optional
+            Weights of the rows, 0 or more. A row of weight 2 counts as two rows.
+
+        Returns
+        -------
+        self
+            After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
+        """
+        X, y = check_rows(self, X, y, reset=True)
+        self._name_classes(distinct(y))
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        with Files() as files:
+            self._train(files, X, self._labels(y), weights)
+        self._warn()
+        return self
+
+    def predict(self, X):
+        """Return the predicted class of each row, an array of shape (rows,)."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def decision_function(self, X):
+        """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
+
+        Two classes have one score for each row, shape (rows,): above 0 it predicts `classes_[1]`. More classes have a
+        score each, shape (rows, classes): the largest one is predicted.
+        """
+        check_fitted(self)
+        X = self._features(check_rows(self, X))
+        scores = self._few(X)
+        return (self._scores(X) if scores is None else scores).astype(np.float64)
+
+    def _few(self, X):
+        """Return the scores of a few dense rows without the command, or None."""
+        if self._weights is None or hasattr(X, "tocsr") or self._weights.size * len(X) > _score.MOST:
+            return None
+        rows = np.ones((len(X), self._weights.shape[1]), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            rows[:, :self.n_features_in_] = X
+        if not np.isfinite(rows).all():
+            return None  # the command says which number is too large
+        scores = _score.scores(rows, self._weights)
+        return scores[:, 0] if len(self._weights) == 1 else scores
+
+    def _scores(self, X):
+        """Return the scores of rows by the command."""
+        with Files() as files:
+            run(["predict", *_rows.send(files, X), "--model", files.input("model.json", lambda file: file.write(self.model_.encode())),
+                 "--score", "--out", files.output("scores.npy"), *self._machine()], files, quiet=True, words=self._words())
+            with files.open("scores.npy") as file:
+                return np.load(file, allow_pickle=False)
+
+    def _train(self, files, X, y, weights, more=(), quiet=False):
+        """Train on rows that were checked, and keep the model. `more` are further arguments of the command."""
+        args = ["train", *_rows.send(files, self._features(X), y, weights), "--algo", self._algorithm, "--prepare", "none",
+                "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
+        try:
+            run(args, files, verbose=bool(self.verbose), quiet=quiet, words=self._words())
+        except Interrupted as interrupt:
+            kept = read(files, "model.json")
+            if kept:
+                self._keep(kept)
+                interrupt.model = self
+            raise
+        self._keep(read(files, "model.json"))
+
+    def _warn(self):
+        if self._solver and not self._converged:
+            warnings.warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
+                          "increase max_iter, or standardize the features", ConvergenceWarning, stacklevel=3)
+
+    def _keep(self, text):
+        model = json.loads(text)
+        training = model["training"]
+        self.model_ = text
+        self.n_iter_ = max(1, training["epochs"])
+        self._converged = training["converged"]
+        optimum = training.get("optimum", {})
+        self.objective_ = optimum.get("objective")
+        self.duality_gap_ = optimum.get("duality_gap")
+        self._keep_weights(model)
+
+    def _keep_weights(self, model):
+        """Keep the weights of a linear model: `_weights` has a bias as the last one, if there are biases."""
+        rows = model["weights"]
+        if "sparse_weights" in model:
+            rows = np.zeros((len(model["sparse_weights"]), self.n_features_in_))
+            for row, sparse in zip(rows, model["sparse_weights"]):
+                row[sparse["features"]] = sparse["weights"]
+        self.coef_ = np.array(rows, dtype=np.float64)
+        self.intercept_ = np.array(model["bias"] or [0.0] * len(rows), dtype=np.float64)
+        self._weights = np.column_stack([self.coef_, self.intercept_][:2 if model["bias"] else 1]).astype(np.float32)
+
+    def _features(self, X):
+        """Return the rows as the learner takes them."""
+        return X
+
+    def _name_classes(self, classes):
+        check_classification_targets(classes)
+        if len(classes) < 2:
+            raise HalfspaceError(f"y has one class, {classes[0]!r}: a classifier takes two classes or more")
+        self.classes_ = classes
+
+    def _labels(self, y):
+        """Return labels that the command orders as `classes_`: whole numbers, booleans or texts."""
+        if y.dtype.kind in "iub" and abs(y.astype(np.float64)).max(initial=0) < 2**53:
+            return y
+        if y.dtype.kind == "f":
+            return y.astype(np.int64)
+        if y.dtype.kind == "U" or all(isinstance(label, str) for label in self.classes_):
+            return y.astype(str)
+        return np.searchsorted(self.classes_, y)
+
+    def _options(self):
+        """Return the arguments of the command for the options of the estimator."""
+        args = []
+        for name, value in self.get_params(deep=False).items():
+            if name not in ALL_CLASSES:
+                args += self._option(name, value)
+        if not isinstance(self.fit_intercept, (bool, np.bool_)):
+            raise HalfspaceError(f"fit_intercept is {self.fit_intercept!r}: it is True or False")
+        if not self.fit_intercept:
+            args.append("--no-bias")
+        if getattr(self, "class_weight", None) is not None:
+            args += ["--class-weight", self._class_weights()]
+        if self.random_state is not None:
+            seed = self.random_state
+            if not isinstance(seed, (int, np.integer)):
+                seed = check_random_state(seed).randint(2**31 - 1)
+            args += ["--seed", str(seed)]
+        return args
+
+    def _option(self, name, value):
+        """Return the arguments of the command for an option of the learner; None is the command's default."""
+        flag = "--" + FLAGS.get(name, name.replace("_", "-"))
+        if value is None or value is False:
+            return []
+        return [flag] if value is True else [flag, _rows.text(value)]
+
+    def _class_weights(self):
+        if isinstance(self.class_weight, str):
+            return self.class_weight
+        labels = self._labels(self.classes_)
+        own = {label: weight for label, weight in zip(labels.tolist(), (self.class_weight.get(c, 1) for c in self.classes_))}
+        return ",".join(_rows.quoted(f"{_rows.text(label)}={_rows.text(weight)}") for label, weight in own.items())
+
+    def _machine(self):
+        """Return the arguments of the command that change its speed, and no result."""
+        if self.n_jobs is None or self.n_jobs == -1:
+            return []
+        if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
+            raise HalfspaceError(f"n_jobs is {self.n_jobs!r}: it is a number of threads, None or -1 for one on each core, -2 for one fewer")
+        return ["--workers", str(self.n_jobs if self.n_jobs > 0 else max(1, os.cpu_count() + 1 + self.n_jobs))]
+
+    def _words(self):
+        words = {FLAGS.get(name, name.replace("_", "-")): name for name in self.get_params(deep=False)}
+        return dict(words, seed="random_state", workers="n_jobs", **{"no-bias": "fit_intercept=False"})
+
+    def __sklearn_tags__(self):  # scikit-learn 1.6 and later
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Probabilities:
+    """Probabilities of a learner whose scores are log odds."""
+
+    def predict_proba(self, X):
+        """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
+
+        The scores are those of the command. Probabilities are computed of them in float64, while the command rounds them
+        to float32.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores, scores])
+        elif json.loads(self.model_)["options"].get("multiclass") == "joint":
+            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+            return powers / powers.sum(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            odds = 1 / (1 + np.exp(-scores))
+        sums = odds.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, odds / np.where(sums > 0, sums, 1), 1 / odds.shape[1])
+
+    def predict_log_proba(self, X):
+        """Return the logarithms of the probabilities, shape (rows, classes)."""
+        return np.log(self.predict_proba(X))
+
+
+class Online:
+    """A learner whose weights depend on the order of the rows."""
+
+    def _more_tags(self):
+        return {"_xfail_checks": {"check_sample_weights_invariance":
+                                  "the check shuffles the rows, and the order of the rows is a part of an online training"}}
+
+
+class Incremental(Online):
+    """Training on one batch of rows after the other."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Visit the rows once, in their order, and go on from the weights so far.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix, shape (rows, features)
+        y : array, shape (rows,)
+            Labels. A batch need not have every class.
+        classes : array, optional
+            All classes. The first call takes it, unless its batch has every class.
+        sample_weight : array, shape (rows,), optional
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "model_")
+        X, y = check_rows(self, X, y, reset=first)
+        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        if first:
+            self._name_classes(distinct(y) if classes is None else np.unique(classes))
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise HalfspaceError(f"classes are {list(classes)}, but those of the first call were {self.classes_.tolist()}")
+        new = np.setdiff1d(distinct(y), self.classes_)
+        if len(new) > 0:
+            raise HalfspaceError(f"y has the labels {new.tolist()}, which are no classes of the first call: give that call classes=[...]")
+        if first:
+            X, y, weights = with_classes(X, y, weights, self.classes_)
+        with Files() as files:
+            more = [] if first else ["--init", files.input("init", lambda f: f.write(self.model_.encode()))]
+            self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more], quiet=True)
+        return self
+
+
+def distinct(y):
+    """Return the different labels in ascending order, as `np.unique`, without sorting whole numbers of a small range."""
+    if y.dtype.kind in "iu" and len(y) > 0:
+        low, high = int(y.min()), int(y.max())
+        if high - low < 1 << 16:
+            seen = np.zeros(high - low + 1, dtype=bool)
+            wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)  # a difference of int8 can be above 127
+            seen[wide - wide.dtype.type(low)] = True
+            return (np.flatnonzero(seen).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
+    return np.unique(y)
+
+
+def with_classes(X, y, weights, classes):
+    """Return the rows with a row of zeros and weight 0 for each class that they do not have: it changes no weight."""
+    missing = np.setdiff1d(classes, y)
+    if len(missing) == 0:
+        return X, y, weights
+    if weights is None:
+        weights = np.ones(len(y))
+    zeros = np.zeros((len(missing), X.shape[1]), dtype=X.dtype)
+    if hasattr(X, "tocsr"):
+        from scipy import sparse
+        X = sparse.vstack([X, sparse.csr_matrix(zeros)], format="csr")
+    else:
+        X = np.concatenate([X, zeros])
+    return X, np.concatenate([y, missing]), np.concatenate([weights, np.zeros(len(missing))])

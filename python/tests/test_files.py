@@ -1,0 +1,120 @@
+"""train, compare, check and Model on files, tables and arrays."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import halfspace
+from halfspace import HalfspaceError, HalfspaceWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")
+
+
+@pytest.fixture
+def cancer(example):
+    return example("breast-cancer.parquet")
+
+
+def test_train(command, tmp_path, cancer):
+    model = halfspace.train(cancer, "diagnosis", algo="svm", l2=0.5, standardize=True, class_weight={"malignant": 2})
+    command("train", cancer, "--label", "diagnosis", "--algo", "svm", "--l2", "0.5", "--standardize", "--class-weight", "malignant=2",
+            "--out", tmp_path / "m.json")
+    assert model.text == (tmp_path / "m.json").read_text()
+    assert model == halfspace.Model.load(tmp_path / "m.json")
+    model.save(tmp_path / "n.json")
+    assert (tmp_path / "n.json").read_bytes() == (tmp_path / "m.json").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "n.json"]
+    assert model.algorithm == "svm" and model.classes.tolist() == ["benign", "malignant"] and len(model.features) == 30
+    assert "svm" in repr(model)
+
+
+def test_grid(cancer):
+    model = halfspace.train([Path(cancer)], "diagnosis", algo="logistic", standardize=True, grid={"l2": [0.1, 10]}, cv=3)
+    assert model.document["options"]["l2"] in (0.1, 10)
+
+
+def test_predict(command, tmp_path, cancer):
+    model = halfspace.train(cancer, "diagnosis")
+    model.save(tmp_path / "m.json")
+    command("predict", cancer, "--model", tmp_path / "m.json", "--score", "--proba", "--out", tmp_path / "p.csv")
+    lines = [line.split(",") for line in (tmp_path / "p.csv").read_text().splitlines()[1:]]
+    assert model.predict(cancer).tolist() == [line[0] for line in lines]
+    assert (model.decision_function(cancer) == np.array([line[1] for line in lines], dtype=np.float32)).all()
+    assert (model.predict_proba(cancer) == np.array([line[2:] for line in lines], dtype=np.float32)).all()
+    assert model.predict(cancer, threshold=1e9).tolist() == ["benign"] * 569
+
+
+def test_evaluate_and_report(tmp_path, cancer):
+    model = halfspace.train(cancer, "diagnosis")
+    assert model.evaluate(cancer)["errors"] == 7
+    report = model.report(cancer)
+    assert report.html.startswith("<!") and "<iframe" in report._repr_html_()
+    report.save(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text() == report.html
+
+
+def test_onnx(command, tmp_path, cancer):
+    model = halfspace.train(cancer, "diagnosis")
+    model.save(tmp_path / "m.json")
+    command("export", tmp_path / "m.json", "--onnx", tmp_path / "m.onnx")
+    assert model.to_onnx(tmp_path / "n.onnx") == (tmp_path / "m.onnx").read_bytes() == (tmp_path / "n.onnx").read_bytes()
+
+
+def test_compare(cancer):
+    table = halfspace.compare(cancer, "diagnosis", algo=["logistic", "svm"], cv=3)
+    assert table.learners[0]["accuracy"] > 0.95 and "--algo logistic" in repr(table) and "<table>" in table._repr_html_()
+    assert len(table.to_pandas()) == len(table.learners) if pytest.importorskip("pandas") else True
+
+
+def test_check(example):
+    assert halfspace.check(example("textbook.parquet"), "label")
+    verdict = halfspace.check(example("iris-versicolor-virginica.parquet"), "species")
+    assert not verdict and verdict.document["verified"] and "not separable" in repr(verdict)
+
+
+def test_arrays(tmp_path):
+    X = np.random.RandomState(0).normal(size=(300, 4))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "up", "down")
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    model = halfspace.train(X, y, algo="logistic")
+    assert model == halfspace.train(tmp_path / "X.npy", labels=tmp_path / "y.npy", algo="logistic")
+    assert (model.predict(X) == y).mean() > 0.95 and (model.predict(tmp_path / "X.npy") == model.predict(X)).all()
+    assert model.evaluate(X, y)["rows"] == 300
+    weighted = halfspace.train(X, y, algo="logistic", sample_weight=np.full(300, 2.0))
+    assert weighted != model
+    assert halfspace.check(X, y) and halfspace.compare(X, y, algo="svm", cv=2).learners
+
+
+def test_table():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"plan": ["a", "b", "c, d"] * 40, "day": pandas.date_range("2026-01-01", periods=120).astype(str),
+                              "price": np.linspace(0, 1, 120), "gone": ["no", "no", "yes"] * 40})
+    model = halfspace.train(table, "gone")
+    assert model.predict(table).tolist() == table.gone.tolist()
+    assert model.evaluate(table)["errors"] == 0
+    assert model.predict(table.drop(columns="gone").iloc[:3]).tolist() == ["no", "no", "yes"]
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda path: halfspace.train(path, "nothing"), 'no column "nothing"'),
+    (lambda path: halfspace.train("nowhere.csv", "y"), "nowhere.csv"),
+    (lambda path: halfspace.train(path, "diagnosis", algo="tree"), "tree"),
+    (lambda path: halfspace.train(path, "diagnosis", epoch=3), "--epoch"),
+    (lambda path: halfspace.train(path, "diagnosis", l2=object()), "l2 is of type object"),
+    (lambda path: halfspace.train(path, "diagnosis", out="m.json"), "out is no option in Python"),
+    (lambda path: halfspace.train(3, "diagnosis"), "data is of type int"),
+    (lambda path: halfspace.train(path, "diagnosis").predict(np.zeros((2, 3))), "X.npy"),
+])
+def test_errors(cancer, call, text):
+    with pytest.raises(HalfspaceError) as raised:
+        call(cancer)
+    assert text in str(raised.value) and "/dev/fd" not in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_notes_are_warnings(cancer):
+    with pytest.warns(HalfspaceWarning, match="varies"):
+        halfspace.train(cancer, "diagnosis", algo="logistic")

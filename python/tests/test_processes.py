@@ -1,0 +1,167 @@
+"""Interrupts and kills: what is kept, and that no file and no process is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import halfspace
+from halfspace import _command
+from conftest import FULL
+
+pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"), pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")]
+
+PROGRAM = """
+import sys, numpy as np, halfspace
+X = np.random.RandomState(0).normal(size=(20000, 20)).astype(np.float32)
+y = np.random.RandomState(1).randint(0, 2, 20000)
+print("begin", flush=True)
+try:
+    halfspace.train(X, y, algo="averaged", epochs=10**8)
+except halfspace.Interrupted as interrupt:
+    print(type(interrupt.model).__name__, interrupt.model.document["training"]["epochs"] > 0, str(interrupt))
+except halfspace.HalfspaceError as error:
+    print("error", error)
+"""
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Return a function that lists the files in the folders for temporary files."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    shared = Path("/dev/shm")
+    before = set(shared.iterdir()) if shared.exists() else set()
+
+    def left():
+        mine = {path for path in (shared.iterdir() if shared.exists() else ()) if "halfspace" in path.name}
+        return sorted(str(path) for path in [*(mine - before), *tmp_path.iterdir()])
+    return left
+
+
+def start(program=PROGRAM):
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stdout.readline() == "begin\n", process.stderr.read()
+    return process
+
+
+def children(pid):
+    """Return the numbers of the processes that the process started, and that have the command's name."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)
+        except OSError:
+            continue
+        name, parent = fields[0].split("(", 1)[1], int(fields[1].split()[1])
+        if parent == pid and name == "halfspace":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def child_of(process):
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        found = children(process.pid)
+        if found:
+            return found[0]
+        time.sleep(0.01)
+    raise AssertionError("no child")
+
+
+def gone(pid):
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_interrupt_keeps_the_model(folders):
+    process = start()
+    child_of(process)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out.startswith("Model True interrupted"), (out, err)
+    assert folders() == []
+
+
+def test_interrupt_keeps_the_estimator():
+    process = start(PROGRAM.split("try:")[0] + """
+e = halfspace.AveragedPerceptron(max_iter=10**8)
+try: e.fit(X, y)
+except KeyboardInterrupt: print(e.coef_.shape, e.n_iter_ > 0, e.predict(X[:2]).shape)
+""")
+    child_of(process)
+    time.sleep(0.7)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out == "(1, 20) True (2,)\n", (out, err)
+
+
+@pytest.mark.parametrize("victim", ["parent", "child"])
+def test_kills_leave_nothing(folders, victim):
+    for i in range(25 if FULL else 4):
+        process = start()
+        child = child_of(process)
+        time.sleep(0.02 * i)
+        os.kill(process.pid if victim == "parent" else child, signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+        if victim == "child":
+            assert out.startswith("error the signal SIGKILL ended"), (out, err)
+        assert gone(child)
+        assert folders() == []
+
+
+def test_folder_is_swept(tmp_path, monkeypatch):
+    """The folder of a process that was killed is removed by the next one, where files need names."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / f"{_command.Folder.PREFIX}{2**22 + 1}-x"
+    left.mkdir()
+    for module in "halfspace._estimator", "halfspace._model":
+        monkeypatch.setattr(f"{module}.Files", _command.Folder)
+    X = np.random.RandomState(0).normal(size=(200, 3))
+    y = (X[:, 0] > 0).astype(int)
+    assert halfspace.LogisticRegression().fit(X, y).score(X, y) > 0.9
+    assert halfspace.train(X, y, algo="logistic").predict(X).shape == (200,)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype, order", [("float64", "C"), ("float32", "C"), ("float32", "F")])
+def test_memory(dtype, order):
+    """fit makes no copy of X in the process of Python."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", f"""
+import numpy as np, halfspace, re
+def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+X = np.ones((400000, 40), dtype="{dtype}", order="{order}")
+X[:200000, 0] = 0
+y = X[:, 0].astype(np.int8)
+e = halfspace.Perceptron(max_iter=1)
+e.fit(X[:100], np.arange(100) % 2)
+before = peak()
+e.fit(X, y)
+print((peak() - before) / X.nbytes)
+"""], capture_output=True, text=True)
+    assert done.returncode == 0 and float(done.stdout) < 0.3, (done.stdout, done.stderr)
+
+
+def test_no_command(monkeypatch):
+    monkeypatch.setenv("HALFSPACE_BINARY", "/nowhere/halfspace")
+    with pytest.raises((halfspace.HalfspaceError, OSError)):
+        halfspace.train("x.csv", "y")
+
+
+def test_progress(capsys):
+    X = np.random.RandomState(0).normal(size=(2000, 3))
+    halfspace.train(X, (X[:, 0] > 0).astype(int), algo="averaged", verbose=True)
+    assert "training" in capsys.readouterr().err
