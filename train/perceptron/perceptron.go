@@ -187,7 +187,7 @@ func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) 
 
 // Visit visits the rows of a panel; see online.Rule. With little room in the log, rows that update nothing may fill it
 // in a single visit. Then there is no use for lookouts.
-func (l *training) Visit(p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
+func (l *training) Visit(_ context.Context, p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}

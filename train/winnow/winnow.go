@@ -167,7 +167,7 @@ func (r *rule) State(w *checkpoint.Walk) {
 // Visit visits rows up to the first mistake, and learns from the mistake. A kernel scores all rows that Visit may
 // visit. Without a mistake the number of rows to score doubles, up to 256. With a mistake it becomes the number of
 // visits.
-func (r *rule) Visit(p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (r *rule) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
 	part := p.Block.Slice(p.Lo, min(p.Hi, p.Lo+r.ahead))
 	scores := r.scores[:part.Len()]
 	part.Scores(r.w, scores)

@@ -277,7 +277,7 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
 }
 
-func (s *stepping) Visit(p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
 	for i := range p.Len() {
 		b, r := p.At(i)
 		if s.Step(s.scores, b, r, b.Y[r]) {
