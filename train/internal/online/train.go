@@ -19,15 +19,12 @@ import (
 // Train trains l, which must come from Complete or Steps, on all rows of src with the settings s. The result doesn't
 // depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
 func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Settings: s}))
+	return Validated(ctx, l, src, nil, s)
 }
 
 // Validated is Train with rows to validate on.
 func Validated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s}))
-}
-
-func trained(learned *learner.Learned, err error) (*learner.Result, error) {
+	learned, err := l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s})
 	if learned == nil {
 		return nil, err
 	}

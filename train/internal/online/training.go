@@ -339,6 +339,19 @@ func Unpad(w []float32, cols int) (out []float32) {
 	return out
 }
 
+// Rival returns the class other than own with the greatest score, the first of equal ones.
+func Rival(scores []float32, own int) (rival int) {
+	if own == 0 {
+		rival = 1
+	}
+	for c, s := range scores {
+		if c != own && s > scores[rival] {
+			rival = c
+		}
+	}
+	return rival
+}
+
 // Learned returns the result without the figures that need another pass over the rows.
 func (t *Training) Learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
