@@ -133,7 +133,7 @@ func BenchmarkLookouts(b *testing.B) {
 				b.SetBytes(int64(c.rows) * int64(l.rule.stride) * 4)
 				for b.Loop() {
 					if err := pass.Epoch(context.Background(), 0, 0, func(p *online.Panel, at int) (int, error) {
-						visits, updates, err := l.Visit(p, at, log)
+						visits, updates, err := l.Visit(context.Background(), p, at, log)
 						visited, made = visited+visits, made+updates
 						return visits, err
 					}); err != nil {

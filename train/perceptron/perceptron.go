@@ -187,7 +187,7 @@ func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) 
 
 // Visit visits the rows of a panel; see online.Rule. With little room in the log, rows that update nothing may fill it
 // in a single visit. Then there is no use for lookouts.
-func (l *training) Visit(p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
+func (l *training) Visit(_ context.Context, p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
@@ -327,25 +327,22 @@ func (l *training) verify(ctx context.Context) (bool, error) {
 // someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
 func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bool, error) {
-	w = slices.Clone(w)
-	log := make([]uint32, 1)
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return false, err
-		}
-		panel := kernel.PanelRows(u.stride)
-		if b.Sparse != nil {
-			panel = online.MostRows(u.stride)
-		}
-		for r := 0; r < b.Len(); {
-			visits, updates := u.visit(w, log, &online.Panel{Block: b, Lo: r, Hi: min(b.Len(), r-r%panel+panel)})
-			if updates > 0 {
-				return true, nil
-			}
-			r += visits
-		}
+	pass, err := online.NewPass(src, learner.Options{}, 0, nil)
+	if err != nil {
+		return false, err
 	}
-	return false, nil
+	w, log := slices.Clone(w), make([]uint32, 1)
+	err = pass.Epoch(ctx, 0, 0, func(p *online.Panel, _ int) (int, error) {
+		visits, updates := u.visit(w, log, p)
+		if updates > 0 {
+			return visits, online.ErrStop
+		}
+		return visits, nil
+	})
+	if err == online.ErrStop {
+		return true, nil
+	}
+	return false, err
 }
 
 // someArgs are the arguments of someUpdate on a cluster.

@@ -104,7 +104,9 @@ type quiet struct {
 	failed bool
 }
 
-func (q *quiet) Visit(p *Panel, _ int, _ []uint32) (int, int, error) { return p.Len(), 0, nil }
+func (q *quiet) Visit(_ context.Context, p *Panel, _ int, _ []uint32) (int, int, error) {
+	return p.Len(), 0, nil
+}
 
 func (q *quiet) Weights() []float32 { return nil }
 

@@ -19,15 +19,12 @@ import (
 // Train trains l, which must come from Complete or Steps, on all rows of src with the settings s. The result doesn't
 // depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
 func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Settings: s}))
+	return Validated(ctx, l, src, nil, s)
 }
 
 // Validated is Train with rows to validate on.
 func Validated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s}))
-}
-
-func trained(learned *learner.Learned, err error) (*learner.Result, error) {
+	learned, err := l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s})
 	if learned == nil {
 		return nil, err
 	}
@@ -277,7 +274,7 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
 }
 
-func (s *stepping) Visit(p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
 	for i := range p.Len() {
 		b, r := p.At(i)
 		if s.Step(s.scores, b, r, b.Y[r]) {

@@ -23,8 +23,8 @@ var ErrStop = errors.New("finished")
 type Rule interface {
 	// Visit visits the rows of a panel in turn, and updates the weights. It writes the positions of the rows that
 	// updated the weights to log. It ends after the last row, or when log is full. The capacity of log is its length
-	// without a limit of updates. See Pass.Epoch for at.
-	Visit(p *Panel, at int, log []uint32) (visits, updates int, err error)
+	// without a limit of updates. See Pass.Epoch for at. An error doesn't undo the visits and updates before it.
+	Visit(ctx context.Context, p *Panel, at int, log []uint32) (visits, updates int, err error)
 
 	Weights() []float32 // the vectors of weights, each of kernel.Stride elements
 	State(w *checkpoint.Walk)
@@ -52,6 +52,7 @@ type Hooks struct {
 	Verify     func(context.Context) (some bool, err error) // tells whether any row would update the weights
 	Uncount    func(visits int64)                           // takes the last visits back, which made no update
 	Best       func() int64                                 // see learner.Progress
+	Sum        func() func() [sha256.Size]byte              // returns the hash of the numbers in place of the weights; see learner.Progress
 
 	Complete  func(*learner.Result)                        // sets the figures of the rule in a result
 	Evaluated func(context.Context, *learner.Result) error // completes a result that is evaluated
@@ -80,6 +81,7 @@ type Training struct {
 	Streaks bool // converges once consecutive visits without an update are as many as there are rows; see converge
 	Single  bool // a panel ends after an update
 	LastSum bool // reports the weights at the end of the last epoch too
+	Own     bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
 
 	Visits    int64
 	Updates   int64
@@ -105,6 +107,11 @@ type Training struct {
 	told                      struct{ visits, updates int64 }
 	shardVisits, shardUpdates atomic.Int64
 	reports                   sync.Mutex
+}
+
+// New returns a training on the rows of src, which must come from block.Validate, for Run. The caller sets the rule.
+func New(src block.Source, opt learner.Options) *Training {
+	return &Training{Src: src, Opt: opt, Rows: src.Rows(), start: time.Now()}
 }
 
 // IsShard tells whether the training is a shard of another training. all is nil on a cluster.
@@ -137,7 +144,7 @@ func (t *Training) run(ctx context.Context) error {
 			err = call(ctx, t.EpochEnded)
 		}
 		if err == nil || err == ErrStop && t.LastSum {
-			t.report(learner.SumOf(t.Rule.Weights()))
+			t.report(t.sum())
 		}
 		if err != nil {
 			return err
@@ -151,12 +158,20 @@ func (t *Training) run(ctx context.Context) error {
 	return nil
 }
 
+// sum returns the hash of the weights for a report.
+func (t *Training) sum() func() [sha256.Size]byte {
+	if t.Sum != nil {
+		return t.Sum()
+	}
+	return learner.SumOf(t.Rule.Weights())
+}
+
 func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.number, t.Prepare) }
 
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
 	err := pass.Epoch(ctx, epoch, t.at, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
-	if err == nil && t.Updates == t.before && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
+	if err == nil && t.Updates == t.before && !t.Own && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
 		t.Converged, err = true, ErrStop
 	}
 	return err
@@ -189,16 +204,16 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	if left := t.Opt.MaxUpdates - t.Updates; t.Opt.MaxUpdates > 0 && left < int64(len(log)) {
 		log = log[:left]
 	}
-	visits, updates, err := t.Rule.Visit(p, at, log)
-	if err != nil {
-		return 0, err
-	}
+	visits, updates, err := t.Rule.Visit(ctx, p, at, log)
 	t.Visits += int64(visits)
 	t.at += int64(visits)
 	t.Updates += int64(updates)
 	t.streak += int64(visits)
 	t.mayReport()
-	if updates > 0 {
+	if err != nil {
+		return 0, err
+	}
+	if updates > 0 && !t.Own {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
 		if err := call(ctx, t.Updated); err != nil {
 			return 0, err
@@ -307,8 +322,11 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 		best = t.Best()
 	}
 	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
-		Best: best, Elapsed: time.Since(t.start), Sum: sum})
+		Best: best, Elapsed: t.Elapsed(), Sum: sum})
 }
+
+// Elapsed returns the time of the training, the time before a checkpoint included.
+func (t *Training) Elapsed() time.Duration { return time.Since(t.start) }
 
 // Unpad returns vectors of weights without the padding at their ends.
 func (t *Training) Unpad(w []float32) (out []float32) { return Unpad(w, t.Src.Spec().Cols()) }
@@ -321,28 +339,52 @@ func Unpad(w []float32, cols int) (out []float32) {
 	return out
 }
 
-// learned returns the result without the figures that need another pass over the rows.
-func (t *Training) learned() *learner.Result {
+// Rival returns the class other than own with the greatest score, the first of equal ones.
+func Rival(scores []float32, own int) (rival int) {
+	if own == 0 {
+		rival = 1
+	}
+	for c, s := range scores {
+		if c != own && s > scores[rival] {
+			rival = c
+		}
+	}
+	return rival
+}
+
+// Learned returns the result without the figures that need another pass over the rows.
+func (t *Training) Learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
-		Mixed: t.Mixed, Converged: t.Converged, Seconds: time.Since(t.start).Seconds()}
+		Mixed: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
 	if t.Complete != nil {
 		t.Complete(r)
 	}
 	return r
 }
 
+// Run makes the epochs that follow the state of the checkpoint.
+func (t *Training) Run(ctx context.Context) error {
+	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
+		return err
+	}
+	err := t.run(ctx)
+	switch {
+	case err == nil || err == ErrStop:
+		t.over, err = true, nil
+		t.mark() // no weights change after it
+	case ctx.Err() != nil:
+		t.mark()
+	}
+	return err
+}
+
 // train makes the remaining epochs and returns the result. If ctx ends the training after one update or more, it
 // returns the weights so far together with the error.
 func (t *Training) train(ctx context.Context) (*learner.Result, error) {
-	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
-		return nil, err
-	}
-	err := t.run(ctx)
-	if err == nil || err == ErrStop {
-		t.over, err = true, nil
-		t.mark() // the steps below change no weights
+	err := t.Run(ctx)
+	if err == nil {
 		if err = call(ctx, t.Ended); err == nil {
-			r := t.learned()
+			r := t.Learned()
 			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.Evaluated != nil {
 				err = t.Evaluated(ctx, r)
 			}
@@ -350,8 +392,6 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 				return r, nil
 			}
 		}
-	} else if ctx.Err() != nil {
-		t.mark()
 	}
 	if t.shards != nil {
 		t.take(t.shards.Take())
@@ -359,7 +399,7 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	if ctx.Err() == nil || t.Updates == 0 {
 		return nil, err
 	}
-	r := t.learned()
+	r := t.Learned()
 	r.Interrupted = true
 	return r, err
 }
