@@ -62,7 +62,7 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 		return nil, err
 	}
 	if opt.opened.format == formatSvmlight {
-		return nil, fmt.Errorf("%s: the columns of svmlight are features as they are: leave out --label", paths[0])
+		return nil, column.Mark(fmt.Errorf("%s: the columns of svmlight are features as they are: leave out --label", paths[0]), ErrNoColumns)
 	}
 	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {
