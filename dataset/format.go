@@ -66,6 +66,9 @@ func (in *openedInput) end() int64 {
 	return 0
 }
 
+// ErrNoColumns is the error if svmlight files, which have no columns, are examined.
+var ErrNoColumns = errors.New("svmlight has no columns")
+
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 

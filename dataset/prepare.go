@@ -65,7 +65,7 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 		return nil, err
 	}
 	if f := opt.opened.format; f.paired() {
-		return nil, fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f)
+		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f), ErrNoColumns)
 	}
 	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {

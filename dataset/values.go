@@ -27,6 +27,16 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 		return nil, errors.New("standard input can't be read twice: save it and name the file")
 	}
 	opt.shows = true
+	var err error
+	if paths, err = Expand(paths); err != nil {
+		return nil, err
+	}
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return nil, err
+	}
+	if opt.opened.format == formatSvmlight {
+		columns, opt.Spec = nil, nil // a Spec may make a column of each feature
+	}
 	in, err := opt.reading(ctx, paths, append([]string{}, columns...))
 	if err != nil {
 		return nil, err

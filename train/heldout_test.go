@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/train"
 	"halfspace/train/logistic"
@@ -92,4 +93,34 @@ func rowOf(src block.Source, row int64) (values []float32) {
 		}
 	}
 	return values
+}
+
+// TestHeldOutResumed: a cross-validation that goes on from a checkpoint pools the same held-out rows.
+func TestHeldOutResumed(t *testing.T) {
+	dir, rows, l := t.TempDir(), noise(120, 2, 2), logistic.New(logistic.Options{L2: 1})
+	judge := func(stop int64) *train.HeldOut {
+		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
+		defer run.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s := &train.Session{Rows: rows, Learner: l, State: run, Options: train.Options{CV: train.CV{Folds: 4}, Output: train.Output{HeldOut: true}, Watch: train.Watch{Stage: func(s train.Stage) {
+			if s.Done == stop && s.Total == 4 {
+				cancel()
+			}
+		}}}}
+		err := s.CrossValidate(ctx)
+		if (err == nil) != (stop < 0) {
+			t.Fatal(err)
+		}
+		if stop < 0 {
+			require.NoError(t, s.PoolFolds(ctx))
+		}
+		return s.HeldOut
+	}
+	judge(2)
+	resumed := judge(-1)
+	whole := require.Value(train.Run(t.Context(), rows, l, train.Options{CV: train.CV{Folds: 4}, Output: train.Output{HeldOut: true}}))(t).HeldOut
+	if heldOut(resumed) != heldOut(whole) {
+		t.Errorf("resumed %s, at once %s", heldOut(resumed), heldOut(whole))
+	}
 }

@@ -460,8 +460,10 @@ func (v *Values) add(t *plot.Table, worst []train.Misclassified) (text string) {
 		}
 	}
 	columns := v.columns
-	if len(columns) == 0 {
-		columns = []string{"features"}
+	for _, row := range v.rows {
+		if len(row.Values) != len(columns) { // svmlight has no columns
+			columns, v.all = []string{"features"}, 0
+		}
 	}
 	for i, miss := range worst {
 		row, ok := v.rows[miss.Row]

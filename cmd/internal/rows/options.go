@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -119,14 +120,17 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
-// Examine describes the columns of files, and the features that they become. spec is the result. Examine returns nil if
-// the columns aren't prepared, or can't be read again.
-func (o *Options) Examine(ctx context.Context, paths []string, spec *schema.Spec, bar *console.Progress) (*dataset.Profile, error) {
-	numbered := func(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
-	if c := &o.Columns; !c.Prepare() || c.spec != nil || slices.Contains(paths, "-") || slices.ContainsFunc(spec.Columns(), numbered) {
+// Examine describes the columns of files, and the features that they become. It returns nil if the columns aren't
+// prepared, or can't be read again.
+func (o *Options) Examine(ctx context.Context, paths []string, bar *console.Progress) (*dataset.Profile, error) {
+	if c := &o.Columns; !c.Prepare() || c.spec != nil || slices.Contains(paths, "-") {
 		return nil, nil
 	}
-	return dataset.Examine(ctx, paths, o.options(bar))
+	p, err := dataset.Examine(ctx, paths, o.options(bar))
+	if errors.Is(err, dataset.ErrNoColumns) {
+		return nil, nil
+	}
+	return p, err
 }
 
 // Again returns the options to read rows of the training, or of the validation, again for a model.

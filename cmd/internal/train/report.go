@@ -295,7 +295,7 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, 
 	if err != nil {
 		return nil, err
 	}
-	columns, err := t.columns(ctx, m, paths)
+	columns, err := t.columns(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -399,11 +399,11 @@ func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) 
 
 // columns returns the section of the columns of the files, and of the features that they became. It returns nil if the
 // columns weren't prepared.
-func (t *trainer) columns(ctx context.Context, m *model.Model, paths []string) ([]plot.Section, error) {
+func (t *trainer) columns(ctx context.Context, paths []string) ([]plot.Section, error) {
 	if t.Cluster != nil {
 		return nil, nil
 	}
-	p, err := t.Examine(ctx, paths, m.Spec(), t.bar)
+	p, err := t.Examine(ctx, paths, t.bar)
 	if p == nil || err != nil {
 		return nil, err
 	}
