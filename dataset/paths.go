@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,12 +35,12 @@ func Expand(paths []string) ([]string, error) {
 	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
 		pool = column.NewPool(store.Requests)
 	}
-	files := make([][]string, len(paths))
-	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
-		files[i], err = expandOne(paths[i])
-		return err
+	files, bad := make([][]string, len(paths)), make([]error, len(paths))
+	err := pool.Each(context.Background(), len(paths), func(i int) error {
+		files[i], bad[i] = expandOne(paths[i])
+		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, column.JoinErrors(bad...)); err != nil {
 		return nil, err
 	}
 	return slices.Concat(files...), nil
