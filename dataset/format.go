@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
+	"halfspace/dataset/internal/npy"
 	parquetfile "halfspace/dataset/internal/parquet"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
@@ -32,6 +34,7 @@ const (
 	formatSvmlight format = "svmlight"
 	formatArrow    format = "Arrow IPC"
 	formatJSON     format = "JSON Lines"
+	formatNumPy    format = "NumPy"
 )
 
 // extensions maps the extensions of the formats, without the extensions of compressed files. The extension .txt isn't included: its content
@@ -40,6 +43,7 @@ var extensions = map[string]format{
 	".parquet": formatParquet, ".csv": formatCSV, ".tsv": formatCSV,
 	".svm": formatSvmlight, ".svmlight": formatSvmlight, ".libsvm": formatSvmlight,
 	".jsonl": formatJSON, ".ndjson": formatJSON,
+	".npy":   formatNumPy,
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
@@ -78,6 +82,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		}
 	}
 	f, sources := files.format, files.sources
+	if err := opt.checkBeside(paths[0], f); err != nil {
+		return nil, err
+	}
 	opt.tell(opt.unused(f))
 	pick := &transform.Picker{Choices: opt.choices()}
 	if f == formatSvmlight && opt.KeepWide && opt.Spec == nil {
@@ -86,28 +93,11 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.texts,
 		Typed: opt.typed(), Rejects: opt.Rejects}
-	text := opt.Text.reader()
-	text.Sound = opt.Rejects != nil
 	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
 	if parts.partitions != nil && f != formatSvmlight {
 		req.Choose = parts
 	}
-	var in column.Input
-	switch f {
-	case formatCSV:
-		in, err = textfile.OpenCSV(ctx, sources, req, text, p)
-	case formatJSON:
-		in, err = textfile.OpenJSON(ctx, sources, req, p)
-	case formatSvmlight:
-		if opt.SampleWeight != "" {
-			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
-		}
-		in, err = textfile.OpenSvmlight(ctx, sources, req, text, p)
-	case formatArrow:
-		in, err = ipcfile.Open(sources, req)
-	default:
-		in, err = parquetfile.Open(ctx, paths, req, p)
-	}
+	in, err := opt.read(ctx, f, sources, paths, req, p)
 	if err != nil {
 		return nil, err
 	}
@@ -125,6 +115,49 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		return nil, changed(in)
 	}
 	return &openedInput{in, pick.Sel, versions, reader}, nil
+}
+
+// read opens the files of a format.
+func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, p column.Pool) (column.Input, error) {
+	text := opt.Text.reader()
+	text.Sound = opt.Rejects != nil
+	switch f {
+	case formatCSV:
+		return textfile.OpenCSV(ctx, sources, req, text, p)
+	case formatJSON:
+		return textfile.OpenJSON(ctx, sources, req, p)
+	case formatSvmlight:
+		if opt.SampleWeight != "" {
+			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
+		}
+		return textfile.OpenSvmlight(ctx, sources, req, text, p)
+	case formatArrow:
+		return ipcfile.Open(sources, req)
+	case formatNumPy:
+		return npy.Open(sources, req, npy.Beside{Labels: opt.Labels, Weights: opt.Weights,
+			LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)})
+	}
+	return parquetfile.Open(ctx, paths, req, p)
+}
+
+// DefaultLabelName and DefaultWeightName are the names of the columns in Options.Labels and Options.Weights unless Label or SampleWeight
+// names them.
+const (
+	DefaultLabelName  = column.SvmlightLabel
+	DefaultWeightName = "weight"
+)
+
+// checkBeside returns an error if Labels or Weights is set for files that aren't arrays.
+func (opt Options) checkBeside(path string, f format) error {
+	switch {
+	case f == formatNumPy:
+		return nil
+	case opt.Labels != "":
+		return fmt.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)
+	case opt.Weights != "":
+		return fmt.Errorf("%s is %s, and --weights is a file beside arrays of NumPy: name the column of weights with --sample-weight", path, f)
+	}
+	return nil
 }
 
 // admit returns an error if reading the columns takes more memory than Memory.
@@ -263,7 +296,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 				return "", nil, err
 			}
 		}
-		if path == "-" && (f == formatParquet || i > 0 || len(paths) > 1) {
+		if path == "-" && (f == formatParquet || f == formatNumPy || i > 0 || len(paths) > 1) {
 			return "", nil, errStandardInput(f)
 		}
 		if i == 0 {
@@ -278,9 +311,12 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 }
 
 func errStandardInput(f format) error {
-	if f == formatParquet {
+	switch f {
+	case formatParquet:
 		return errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
 			"save it and name the file")
+	case formatNumPy:
+		return errors.New("-: an array of NumPy can't come from standard input, since workers read different rows of it: save it and name the file")
 	}
 	return errors.New("-: standard input can't be read beside other files: save it and name the file")
 }
@@ -347,6 +383,8 @@ func sniff(s *column.Source) (format, error) {
 		return formatParquet, nil
 	case column.HasPrefix(head, ipcfile.ArrowMagic), column.HasPrefix(head, ipcfile.ArrowContinuation), column.HasPrefix(head, "FEA1"):
 		return formatArrow, nil
+	case column.HasPrefix(head, npy.Magic):
+		return formatNumPy, nil
 	case column.HasPrefix(head, workbook):
 		return "", column.Workbook(s.Path)
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):

@@ -203,9 +203,12 @@ func (in *Input) toLoad(ctx context.Context) (int64, error) {
 // their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
 func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []transform.Part, stored int64) {
 	const perWorker = 4
+	if arrays, is := in.in.(interface{ Stored() int64 }); is {
+		stored = arrays.Stored()
+	}
 	files, ok := in.in.(*parquetfile.Input)
 	if !ok {
-		return []transform.Part{{First: 0, Last: rows, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, 0
+		return []transform.Part{{First: 0, Last: rows, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return in.in.Batches(ctx, p, in.mem) }}}, stored
 	}
 	files.Bound(buffers, cap(in.pool))
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
@@ -218,7 +221,18 @@ func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (par
 		only := files.Only(r, buffers)
 		parts = append(parts, transform.Part{First: r.First, Last: r.Last, Batches: func(p column.Pool) iter.Seq2[*column.Batch, error] { return only.Batches(ctx, p, in.mem) }})
 	}
-	return parts, files.Stored()
+	return parts, stored
+}
+
+// With returns paths and the files of Labels and Weights.
+func (opt Options) With(paths []string) []string {
+	all := slices.Clone(paths)
+	for _, p := range []string{opt.Labels, opt.Weights} {
+		if p != "" {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
@@ -239,7 +253,7 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 		return cache.Key{}, err
 	}
 	key := cache.Key{Options: options}
-	for _, p := range paths {
+	for _, p := range opt.With(paths) {
 		if p == "-" {
 			return key, fmt.Errorf("%s: a cache of standard input could serve no later run: save it and name the file", p)
 		}

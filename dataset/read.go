@@ -45,6 +45,8 @@ import (
 // with NaN for missing numbers, because each row gets a prediction.
 type Options struct {
 	Label        string       // label column; for a text file also its number from 1, or "last"; "": no labels
+	Labels       string       `json:",omitempty"` // .npy file with the labels of the rows of arrays, whose column Label names; "": none
+	Weights      string       `json:",omitempty"` // .npy file with the sample weights of the rows of arrays, whose column SampleWeight names; "": none
 	Features     []string     // feature columns in this order, matches of a pattern in the file's order; empty: all usable columns
 	Exclude      []string     // columns that aren't features; each must match a column of the file
 	Positive     string       // text of the class +1; "": the greater class

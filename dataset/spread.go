@@ -79,6 +79,12 @@ func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
+	if in.opt.Labels != "" {
+		opt.Labels = absolute([]string{in.opt.Labels})[0]
+	}
+	if in.opt.Weights != "" {
+		opt.Weights = absolute([]string{in.opt.Weights})[0]
+	}
 	return absolute(in.paths), opt
 }
 
@@ -111,7 +117,7 @@ func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges}
 
 // Fields returns pointers to the options that another process needs, for the tasks of Cluster.
 func (o *Options) Fields() []any {
-	return []any{&o.Label, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
+	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
 		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
 		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.MinClass, &o.rare, &o.end}
 }

@@ -51,7 +51,7 @@ func (o TextOptions) Check() error {
 
 // unused returns notes about options for text that are set but don't apply to a format.
 func (opt Options) unused(f format) (notes []string) {
-	if opt.Rejects != nil && (f == formatParquet || f == formatArrow) {
+	if opt.Rejects != nil && f != formatCSV && f != formatJSON && f != formatSvmlight {
 		notes = append(notes, fmt.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
 	}
 	nulls, o := "", opt.Text

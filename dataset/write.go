@@ -27,6 +27,7 @@ type WriterOptions struct {
 	RowGroupRows int64             // maximum rows of a row group of up to 64 MiB; default: 131,072, fewer with over 256 columns
 	Metadata     map[string]string // key-value metadata of the file
 	Label        string            // for svmlight: the label column; default: "label"
+	Texts        []string          // for NumPy: all texts that a column of text may have
 	Copied       int               // number of columns, from the first on, that come from a file
 	Warn         func(text string) // called when the file is closed, if text changes values of copied columns
 }
@@ -47,7 +48,7 @@ type Writer struct {
 	warn   func(string)
 }
 
-// Create begins a Parquet, Arrow IPC, svmlight, JSON Lines or CSV file, by the extension of path. "-" means CSV on standard
+// Create begins a Parquet, Arrow IPC, NumPy, svmlight, JSON Lines or CSV file, by the extension of path. "-" means CSV on standard
 // output. A pipe or a device without one of these extensions gets CSV too. In Parquet, nullable columns of schema are
 // OPTIONAL, and other columns are REQUIRED. An error names path and the remedy. After ctx has ended, writing Parquet
 // returns an error, and no call waits for the reader of a pipe.
@@ -82,6 +83,8 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 			w.enc, err = writer.NewSvmlight(file, schema, opt.Label)
 		case formatArrow:
 			w.enc, err = writer.NewIPC(file, schema)
+		case formatNumPy:
+			w.enc, err = writer.NewNumPy(file, schema, opt.Texts)
 		default:
 			w.enc, err = writer.NewParquet(ctx, file, schema, writer.ParquetOptions{Compression: opt.Compression,
 				GroupRows: opt.RowGroupRows, Metadata: opt.Metadata})
@@ -107,7 +110,7 @@ func outputFormat(path string) (format, error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		return formatCSV, nil
 	}
-	const known = "use .parquet, .csv, .jsonl, .arrow or .svm, or - for CSV on standard output"
+	const known = "use .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output"
 	if ext == "" {
 		return "", column.Mark(fmt.Errorf("%s: no extension tells which format to write: %s", path, known), ErrFormat)
 	}

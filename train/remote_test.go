@@ -25,7 +25,7 @@ var remotes = []struct {
 	{training{"three", "lda", ""}, "lda.moments"},
 	{training{"sparse two,far,weighted", "logistic", ""}, "logistic.gradient logistic.hessian train.evaluate"},
 	{training{"two,sparse two,far", "logistic", "solver=lbfgs"}, "logistic.gradient logistic.moments"},
-	{training{"far,weighted,sparse two", "logistic", "l1=3 l2=1"}, "logistic.elastic logistic.losses elastic.weigh"},
+	{training{"far,weighted,sparse two", "logistic", "l1=3 l2=1"}, "logistic.hessian logistic.losses elastic.weigh"},
 	{training{"weighted,far", "logistic", "balanced"}, "logistic.hessian train.classes"},
 	{training{"apart", "logistic", "l2=0"}, "logistic.probe"},
 	{training{"long", "logistic", ""}, "train.sample"},

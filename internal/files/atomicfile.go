@@ -73,6 +73,20 @@ func (f *File) Flush() error {
 	return f.err
 }
 
+// Patch replaces the first bytes of the file by p. A pipe or a device has no first bytes to replace: this is an error.
+func (f *File) Patch(p []byte) error {
+	if f.Flush() != nil || f.done {
+		return f.err
+	}
+	temp, ok := f.out.(*tempFile)
+	if !ok {
+		return fmt.Errorf("%s can't be written: it is a pipe or a device, and the beginning of the file is written last: name a file", f.path)
+	}
+	_, err := temp.WriteAt(p, 0)
+	f.err = explain(f.path, err)
+	return f.err
+}
+
 // Err returns the error of the first Write that failed, for callers behind an encoder that drops errors.
 func (f *File) Err() error { return f.err }
 

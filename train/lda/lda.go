@@ -102,7 +102,7 @@ const maxColumns = 1 << 14
 //
 // A row with sample weight k counts as k rows, also for LedoitWolf.
 //
-// Sums are float64, in the order of package gram within a run, and then over the runs in row order. The result depends
+// Sums are float64, in the order of package gram within a chunk, and then over the chunks in row order. The result depends
 // neither on opt.Workers nor on the kind of the source. Errors: options out of range, no rows, fewer than two classes,
 // a class without rows, no feature that varies within a class, features that overflow, too many columns, errors of src,
 // and ctx's error.

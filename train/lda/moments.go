@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
 	"halfspace/train/learner"
 )
@@ -66,22 +67,22 @@ const all = -1 // value of only: all classes
 // momentsPass is the pass of sum. Its argument is only.
 var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
-func classifier(src block.Source, only int) func(run block.Chunk, s, f []float64) classes {
+func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
-	return func(run block.Chunk, s, f []float64) classes { return classify(run, s, f, k, only) }
+	return func(chunk block.Chunk, s, f []float64) classes { return classify(chunk, s, f, k, only) }
 }
 
-// classify sums the sample weights of each class in a run. It sets s to the weights of the rows in the products, and f
+// classify sums the sample weights of each class in a chunk. It sets s to the weights of the rows in the products, and f
 // to 1 for each row's class.
-func classify(run block.Chunk, s, f []float64, k, only int) classes {
+func classify(chunk block.Chunk, s, f []float64, k, only int) classes {
 	c := classes{n: make([]float64, k)}
 	clear(s)
 	clear(f)
-	if run.Y == nil {
+	if chunk.Y == nil {
 		c.noLabels = true
 		return c
 	}
-	for i, y := range run.Y {
+	for i, y := range chunk.Y {
 		class := classOf(y, k)
 		if class < 0 {
 			c.noLabels = true
@@ -90,7 +91,7 @@ func classify(run block.Chunk, s, f []float64, k, only int) classes {
 		if only != all && class != only {
 			continue
 		}
-		s[i], f[i*k+class] = run.Weight(i), 1
+		s[i], f[i*k+class] = chunk.Weight(i), 1
 		c.n[class] += s[i]
 	}
 	return c
@@ -201,21 +202,16 @@ func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 				yield(nil, err)
 				return
 			}
-			c := block.New(b.First, b.Len(), b.Cols)
+			c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
 			c.Y, c.W = b.Y, b.W
-			if b.Sparse == nil {
-				copy(c.X, b.X)
-			}
 			for r := range b.Len() {
-				row := c.X[r*c.Stride:][:c.Stride]
-				if b.Sparse != nil {
-					columns, values := b.Sparse.Row(r)
-					for k, i := range columns {
-						row[i] = values[k]
-					}
+				csr.Widen(b, r, row)
+				to := c.X[r*c.Stride:]
+				for i, v := range row {
+					to[i] = float32(v)
 				}
 				for i, v := range s.by {
-					row[i] -= float32(v)
+					to[i] -= float32(v)
 				}
 			}
 			if !yield(c, nil) {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
@@ -108,30 +109,17 @@ func (f *fourthArgs) Fields() []any { return []any{&f.means, &f.units} }
 
 func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	k, d := len(args.means), src.Spec().Width()
-	return func(run block.Chunk) []float64 {
-		sums, dense := make([]float64, k), make([]float32, run.Stride)
-		for r, y := range run.Y {
-			class := classOf(y, k)
-			row := dense
-			if run.Sparse == nil {
-				row = run.X[r*run.Stride:]
-			} else {
-				clear(dense)
-				columns, values := run.Sparse.Row(r)
-				for i, c := range columns {
-					dense[c] = values[i]
-				}
-			}
-			weight, q := 1.0, 0.0
-			if run.W != nil {
-				weight = run.W[r]
-			}
+	return func(chunk block.Chunk) []float64 {
+		sums, row := make([]float64, k), make([]float64, src.Spec().Cols())
+		for r, y := range chunk.Y {
+			csr.Widen(chunk.Block, r, row)
+			class, q := classOf(y, k), 0.0
 			mean, unit := args.means[class], args.units[class]
 			for i, x := range row[:d] {
-				v := (float64(x) - mean[i]) * unit[i]
+				v := (x - mean[i]) * unit[i]
 				q = math.FMA(v, v, q)
 			}
-			sums[class] = math.FMA(float64(weight*q), q, sums[class])
+			sums[class] = math.FMA(float64(chunk.Weight(r)*q), q, sums[class])
 		}
 		return sums
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 )
@@ -43,40 +44,23 @@ type rootArgs struct{ Means [][]float64 }
 
 var rootPass = distributed.NewPerChunk("lda.root", rootRun)
 
-// rootRun returns the function that computes the triangular factor of a run. Its rows are the rows of the run minus the
+// rootRun returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk minus the
 // means of their classes, each times the square root of its sample weight.
 func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
-	return func(run block.Chunk) []float64 {
-		t, row := dense.NewTriangle(d), make([]float64, d)
-		for r, y := range run.Y {
-			class, root := classOf(y, classes), math.Sqrt(run.Weight(r))
+	return func(chunk block.Chunk) []float64 {
+		t, row := dense.NewTriangle(d), make([]float64, src.Spec().Cols())
+		for r, y := range chunk.Y {
+			class, root := classOf(y, classes), math.Sqrt(chunk.Weight(r))
 			if class < 0 || root == 0 {
 				continue
 			}
-			widen(run.Block, r, row)
+			csr.Widen(chunk.Block, r, row)
 			to := t.Next()
-			for i, v := range row {
+			for i, v := range row[:d] {
 				t.Set(to, i, float64(root*(v-args.Means[class][i])))
 			}
 		}
 		return t.Elements()
-	}
-}
-
-// widen sets out to the first len(out) elements of row r.
-func widen(b *block.Block, r int, out []float64) {
-	if b.Sparse == nil {
-		for i, v := range b.X[r*b.Stride:][:len(out)] {
-			out[i] = float64(v)
-		}
-		return
-	}
-	clear(out)
-	columns, values := b.Sparse.Row(r)
-	for k, c := range columns {
-		if int(c) < len(out) {
-			out[c] = float64(values[k])
-		}
 	}
 }

@@ -8,12 +8,10 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
-
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -64,8 +62,12 @@ func (o *Settings) penalty() optimize.Penalty {
 
 // taskOf returns the task for rows of two classes.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
-	return &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: f64.Logistic,
+	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
+	if !optimize.Wide(src.Spec().Cols()) {
+		t.Sums = newProblem(src, 0, opt.Workers).sumLosses
+	}
+	return t
 }
 
 // learnMethod trains two classes by a method of package optimize. It turns the weights into weights for the original rows.
@@ -73,7 +75,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 	task := taskOf(src, opt)
 	solve := task.Elastic
 	if opt.Solver == Truncated {
-		solve, task.Dense = task.Truncated, nil
+		solve, task.Sums = task.Truncated, nil
 	}
 	r, err := task.Learn(ctx, solve, pivots)
 	if r == nil {
@@ -116,13 +118,13 @@ type rowLoss struct {
 	widest []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+// sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (l *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total, padded := make([]float64, len(all)), make([][]float64, len(all))
 	for i, w := range all {
 		padded[i] = l.spread(w)
 	}
-	err := lossesPass.sum(ctx, l.problem, padded, func(of []float64) { f64.Axpy(total, 1, of) })
+	err := lossesPass.sum(ctx, l, padded, func(of []float64) { f64.Axpy(total, 1, of) })
 	return total, err
 }
 
@@ -167,62 +169,19 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-var elasticPass = newScatter("logistic.elastic", (*problem).elasticRun)
-
-// elasticArgs are the weights, and whether this is the first pass.
-type elasticArgs struct {
-	w     []float64
-	first bool
-}
-
-func (e *elasticArgs) Fields() []any { return []any{&e.w, &e.first} }
-
-// elasticSums are the sums of a chunk. In the first pass they include the greatest absolute value of each column.
-type elasticSums struct {
-	sums   sums
-	widest []float64
-}
-
-func (e *elasticSums) Fields() []any { return []any{&e.sums, &e.widest} }
-
-// elasticRun returns the function that makes the pass of At on one chunk.
-func (l *problem) elasticRun(a elasticArgs) func(chunk block.Chunk, s, _ []float64) elasticSums {
-	return func(chunk block.Chunk, s, _ []float64) elasticSums {
-		p := elasticSums{sums: l.chunk(chunk, a.w, s, nil)}
-		if a.first {
-			p.widest = columnSizes(chunk, l.cols)
-		}
-		return p
-	}
-}
-
 // At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
-	m, err := gram.NewTriangle(l.cols)
-	if err != nil {
+	at := sums{}
+	if l.widest == nil {
+		at.widest = make([]float64, l.cols)
+	}
+	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
-	first, widest, padded := l.widest == nil, make([]float64, l.cols), l.spread(w)
-	at := sums{gradient: l.zeros(), margin: math.Inf(1), lightest: math.Inf(1)}
-	err = elasticPass.sum(ctx, l.problem, m, elasticArgs{padded, first}, func(p elasticSums) {
-		at.add(p.sums)
-		for i, v := range p.widest {
-			widest[i] = max(widest[i], v)
-		}
-	})
-	if err == nil && at.noLabels {
-		err = block.ErrNoLabels
+	if l.widest == nil {
+		l.widest = at.widest
 	}
-	if err == nil && math.IsInf(at.margin, 1) {
-		err = errWeightless
-	}
-	if err != nil {
-		return nil, err
-	}
-	if first {
-		l.widest = widest
-	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: m.Data}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: at.hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }

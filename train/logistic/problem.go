@@ -69,15 +69,16 @@ type sums struct {
 	noLabels bool
 	// hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
 	hessian []float64
+	widest  []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
 }
 
 func (s *sums) Fields() []any {
-	return []any{&s.loss, &s.objective, &s.gradient, &s.margin, &s.largest, &s.weight, &s.lightest, &s.noLabels, &s.hessian}
+	return []any{&s.loss, &s.objective, &s.gradient, &s.margin, &s.largest, &s.weight, &s.lightest, &s.noLabels, &s.hessian, &s.widest}
 }
 
-// pass computes the sums at w. With hessian it also computes the Hessian.
+// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.widest is nil, at.widest.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian}
+	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian, widest: at.widest}
 	var err error
 	switch {
 	case hessian && p.vectors > 1:
@@ -85,7 +86,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian:
 		var m *gram.Triangle
 		if m, err = gram.NewTriangle(p.cols); err == nil {
-			err = hessianPass.sum(ctx, p, m, w, at.add)
+			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.widest != nil}, at.add)
 			at.hessian = m.Data
 		}
 	default:
@@ -149,10 +150,24 @@ var (
 	gradientPass = newPass("logistic.gradient", func(p *problem, w []float64) func(block.Chunk) sums {
 		return func(chunk block.Chunk) sums { return p.chunk(chunk, w, nil, nil) }
 	})
-	hessianPass = newScatter("logistic.hessian", func(p *problem, w []float64) func(chunk block.Chunk, s, _ []float64) sums {
-		return func(chunk block.Chunk, s, _ []float64) sums { return p.chunk(chunk, w, s, nil) }
+	hessianPass = newScatter("logistic.hessian", func(p *problem, a hessianArgs) func(chunk block.Chunk, s, _ []float64) sums {
+		return func(chunk block.Chunk, s, _ []float64) sums {
+			r := p.chunk(chunk, a.w, s, nil)
+			if a.widest {
+				r.widest = columnSizes(chunk, p.cols)
+			}
+			return r
+		}
 	})
 )
+
+// hessianArgs are the weights, and whether to compute sums.widest.
+type hessianArgs struct {
+	w      []float64
+	widest bool
+}
+
+func (h *hessianArgs) Fields() []any { return []any{&h.w, &h.widest} }
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
@@ -164,6 +179,9 @@ func (s *sums) add(t sums) {
 	}
 	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
 	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
+	for i, v := range t.widest {
+		s.widest[i] = max(s.widest[i], v)
+	}
 }
 
 // chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless

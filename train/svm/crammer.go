@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -22,37 +21,30 @@ const (
 	still     = 1e-12 // a smaller violation, or a smaller relative change of a dual variable, is rounding error
 )
 
-// A Task is rows with class numbers as labels, and the penalty 1/2 L2 |w|^2 on all weights but the biases, L2 > 0. Of
-// learner.Options it uses Epochs (most passes over the rows), Seed, Workers, Progress and Checkpoint. A pass counts as
-// many visits as there are rows.
-type joint struct {
-	learner.Options
-	Rows block.Source
-	L2   float64
-}
-
-// Solve finds the minimum over the vectors w_k of
+// solveJoint finds the minimum over the vectors w_k of
 //
 //	1/2 l2 sum over k of |w_k|^2 + sum over rows of c max over k of (w_k.x - w_y.x + [k is not y])
 //
 // where k is a class, y the class of the row, x its columns and c its sample weight (Crammer and Singer, "On the
 // Algorithmic Implementation of Multiclass Kernel-based Vector Machines", Journal of Machine Learning Research 2,
-// 2001). Biases have no penalty. If ctx ends or reading the rows fails, Solve returns the weights so far with the
-// error.
+// 2001). Biases have no penalty. If ctx ends or reading the rows fails, solveJoint returns the weights so far with
+// the error.
 //
 // The dual problem has a variable a_k for each row and class. a_y <= c/l2, a_k <= 0 for the other classes, and the sum
 // of a_k over the classes is 0. w_k is the sum of a_k x over the rows. A visit of a row finds the best a of that row.
 // Each epoch visits the rows of a block in a new order. A row whose a can't change is skipped until the violation of
 // the other rows is small enough. See Keerthi, Sundararajan, Chang, Hsieh and Lin, "A Sequential Dual Method for Large
-// Scale Multi-Class Linear SVMs", 2008. With biases, the sum of a_k over the rows must be 0 too. Solve finds the biases
+// Scale Multi-Class Linear SVMs", 2008. With biases, the sum of a_k over the rows must be 0 too. solveJoint finds the biases
 // as multipliers of these constraints, by the augmented Lagrangian method.
 //
 // Each time the violation is small enough, a pass over the rows measures the duality gap; see bound. The search stops
-// at a gap of at most 3e-7 of the objective. The result doesn't depend on opt.Workers, nor on the form or the kind of
+// at a gap of at most 3e-7 of the objective. The result doesn't depend on the workers, nor on the form or the kind of
 // the source.
-func (t *joint) Solve(ctx context.Context) (*optimize.Solution, error) {
+//
+// The labels of the task's rows are class numbers. A pass counts as many visits as there are rows.
+func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
-	s := &jointSearch{joint: t, start: time.Now(), classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
+	s := &jointSearch{Tally: optimize.Tally{Task: t, Start: time.Now()}, classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
 	s.violation, s.all = loosest, true
 	err := s.begin(ctx)
 	if err == nil {
@@ -61,13 +53,13 @@ func (t *joint) Solve(ctx context.Context) (*optimize.Solution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.passes(), Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.Visited, Steps: s.Steps}, err
 }
 
-// A search is the state of a task. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
+// A jointSearch is the state of solveJoint. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
 // variables have the bound c/l2.
 type jointSearch struct {
-	*joint
+	optimize.Tally
 	classes, cols, features int
 
 	w       []float64 // weights of the features: for each feature in turn, its weights of all classes
@@ -80,22 +72,15 @@ type jointSearch struct {
 
 	loss, objective float64 // values of the last measurement
 	lower           float64 // the greatest lower bound of the minimum so far
-	visits          int64
-	steps           int64
-	start           time.Time
 
 	epochs    uint64
 	violation float64 // the gap is measured once an epoch's violation is at most this
 	all       bool    // no row rests
 }
 
-func (s *jointSearch) mark() { s.Checkpoint.Pass(s.passes(), s.visits, s.state) }
-
 // state saves or restores the state of the search before an epoch.
 func (s *jointSearch) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	w.Int(&s.visits)
-	w.Int(&s.steps)
+	s.Tally.State(w)
 	w.Word(&s.epochs)
 	w.Bool(&s.all)
 	for _, v := range []*float64{&s.violation, &s.loss, &s.objective, &s.lower} {
@@ -114,7 +99,7 @@ func (s *jointSearch) state(w *checkpoint.Walk) {
 	}
 }
 
-// A row is the data of a row that a visit needs beside its columns.
+// A jointRow is the data of a row that a visit needs beside its columns.
 type jointRow struct {
 	square float64 // squared norm of the features, plus inertia
 	bound  float64 // c/l2
@@ -163,13 +148,13 @@ func (s *jointSearch) begin(ctx context.Context) error {
 			a[one.class], a[(int(one.class)+1)%s.classes] = one.bound, -one.bound
 		}
 	}
-	s.passed(int64(len(s.rows)))
+	s.Visit(int64(len(s.rows)), nil, nil)
 	return s.measure(ctx)
 }
 
 // minimise makes epochs until the gap is small enough or the limit of passes is reached.
 func (s *jointSearch) minimise(ctx context.Context) error {
-	for s.mark(); !s.ended(0); s.mark() {
+	for s.Mark(s.state); !s.ended(0); s.Mark(s.state) {
 		found, err := s.epoch(ctx, s.epochs)
 		if err != nil {
 			return err
@@ -198,7 +183,7 @@ func (s *jointSearch) minimise(ctx context.Context) error {
 // ended tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
 // measurement.
 func (s *jointSearch) ended(more int64) bool {
-	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.passes()+2+more > s.Epochs
+	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.Passes()+2+more > s.Epochs
 }
 
 // wake makes the next epoch visit all rows, except rows without features and bias.
@@ -232,9 +217,9 @@ func (s *jointSearch) epoch(ctx context.Context, epoch uint64) (violation float6
 			}
 			violation = max(violation, s.visit(b, int(r)))
 		}
-		s.passed(int64(len(order)))
+		s.Visit(int64(len(order)), nil, nil)
 	}
-	s.report(learner.SumOf(s.w, s.bias))
+	s.Visit(0, learner.SumOf(s.w, s.bias), nil)
 	return violation, nil
 }
 
@@ -252,20 +237,4 @@ func (s *jointSearch) weights() []float64 {
 		}
 	}
 	return w
-}
-
-// passes returns the number of passes over the rows, rounded up.
-func (s *jointSearch) passes() int64 { return (s.visits + s.Rows.Rows() - 1) / s.Rows.Rows() }
-
-// passed adds to the number of visits, and reports progress.
-func (s *jointSearch) passed(visits int64) {
-	s.visits += visits
-	s.report(nil)
-}
-
-func (s *jointSearch) report(sum func() [sha256.Size]byte) {
-	if s.Progress == nil {
-		return
-	}
-	s.Progress(learner.Progress{Epoch: s.passes(), Epochs: s.Epochs, Visits: s.visits, Rows: s.Rows.Rows(), Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: sum})
 }

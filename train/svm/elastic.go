@@ -50,7 +50,7 @@ func (o *Settings) penalty() optimize.Penalty {
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: squaredHinges,
+	return &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: squaredHinges, Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
 			l := &rowLoss{problem: newProblem(src, none)}
 			if !opt.elastic() {
@@ -82,7 +82,7 @@ func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties 
 
 // SumLosses returns the sum of the rows' losses for each of the given vectors of weights.
 func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]float64) ([]float64, error) {
-	return (&rowLoss{problem: newProblem(src, opt)}).Losses(ctx, weights)
+	return newProblem(src, opt).sumLosses(ctx, weights)
 }
 
 // rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
@@ -91,20 +91,20 @@ type rowLoss struct {
 	kept *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
 }
 
-// Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
-func (l *rowLoss) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
+// sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
+func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, error) {
 	var padded [][]float64
 	for _, w := range all {
-		padded = append(padded, l.padded(w))
+		padded = append(padded, p.padded(w))
 	}
-	return l.losses(ctx, padded, false)
+	return p.losses(ctx, padded, false)
 }
 
 // padded returns a copy of weights with zeros at its end, of dense.Pad(cols) elements.
-func (l *rowLoss) padded(w []float64) []float64 {
-	p := make([]float64, dense.Pad(l.cols))
-	copy(p, w)
-	return p
+func (p *problem) padded(w []float64) []float64 {
+	to := make([]float64, dense.Pad(p.cols))
+	copy(to, w)
+	return to
 }
 
 // Alone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1

@@ -10,11 +10,13 @@ import (
 )
 
 // measure makes a pass over the rows and computes the loss, the objective and a lower bound of the minimum.
-func (s *jointSearch) measure(ctx context.Context) (err error) {
-	if s.loss, err = s.Value(ctx, s.weights()); err != nil {
+func (s *jointSearch) measure(ctx context.Context) error {
+	losses, err := s.Sums(ctx, [][]float64{s.weights()})
+	if err != nil {
 		return err
 	}
-	s.passed(s.Rows.Rows())
+	s.loss = losses[0]
+	s.Visit(s.Rows.Rows(), nil, nil)
 	square := 0.0
 	for _, v := range s.w {
 		square += float64(v * v)
@@ -105,10 +107,10 @@ func balance(flow []float64, n int) []float64 {
 	return factors
 }
 
-// Value makes a pass over the rows and returns the sum of their losses times sample weights. w has one vector for each
-// class.
-func (t *joint) Value(ctx context.Context, w []float64) (float64, error) {
-	spec := t.Rows.Spec()
+// jointLoss makes a pass over the rows and returns the sum of their losses times sample weights. w has one vector for
+// each class.
+func jointLoss(ctx context.Context, rows block.Source, workers int, w []float64) (float64, error) {
+	spec := rows.Spec()
 	classes, cols, features := len(spec.Classes), spec.Cols(), spec.Width()
 	by, bias := make([]float64, features*classes), make([]float64, classes)
 	for k := range classes {
@@ -120,7 +122,7 @@ func (t *joint) Value(ctx context.Context, w []float64) (float64, error) {
 		}
 	}
 	total := 0.0
-	err := block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) (sum float64) {
+	err := block.ReduceChunks(ctx, rows, workers, func(chunk block.Chunk) (sum float64) {
 		v := newJointVisit(classes)
 		for r, y := range chunk.Y {
 			weight := chunk.Weight(r)

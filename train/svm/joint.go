@@ -3,13 +3,9 @@ package svm
 import (
 	"context"
 	"errors"
-	"math"
-	"slices"
-	"time"
 
 	"halfspace/block"
-	"halfspace/internal/parallel"
-	"halfspace/kernel/f64"
+	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
@@ -22,44 +18,38 @@ func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, e
 	if why := opt.apart(); why != "" {
 		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
 	}
-	after, end := parallel.Grace(ctx)
-	defer end()
-	start := time.Now()
-	task := joint{Options: learner.Shared(&opt), Rows: src, L2: opt.L2}
-	s, err := task.Solve(ctx)
-	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+	task := jointTask(src, opt)
+	var passes, visits int64 // without the pass that measures the result
+	l, err := task.Learn(ctx, func(ctx context.Context) (*optimize.Solution, error) {
+		s, err := solveJoint(ctx, task, opt.Seed)
+		passes, visits = s.Passes, s.Visits
+		return s, err
+	}, nil)
+	if l == nil {
 		return nil, err
 	}
-	r := &Result{Exact: slices.Clone(s.W)}
-	r.Epochs, r.Visits, r.Updates, r.Seconds, r.Interrupted = s.Passes, s.Visits, s.Steps, (opt.Checkpoint.Before() + time.Since(start)).Seconds(), err != nil
-	for i, v := range s.W {
-		r.Weights = append(r.Weights, float32(v))
-		s.W[i] = float64(r.Weights[i])
-	}
-	if r.Interrupted {
-		ctx = after
-	}
-	var late error
-	if r.Loss, late = task.Value(ctx, s.W); late != nil {
-		if !r.Interrupted {
-			return nil, late
-		}
-		r.Uncounted = true
-	}
-	square, cols := 0.0, src.Spec().Cols()
-	for w := range slices.Chunk(s.W, cols) {
-		w = w[:src.Spec().Width()]
-		square += f64.Dot(w, w)
-	}
-	r.Objective = r.Loss + float64(opt.L2/2*square)
-	r.Gap = max(0, r.Objective-s.Lower)
-	r.Converged = r.Gap <= tolerance*r.Objective
-	r.Rounded = !r.Converged && s.Gap() <= tolerance*s.Objective
-	if r.Interrupted {
-		r.Gap, r.Converged, r.Rounded = math.Inf(1), false, false
+	l.Epochs, l.Visits = passes, visits
+	r := resultOf(l)
+	if err != nil {
 		return r, err
 	}
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
+}
+
+// jointTask returns the task for rows of more than two classes.
+func jointTask(src block.Source, opt Settings) *optimize.Task {
+	task := &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src}
+	task.Sums = func(ctx context.Context, all [][]float64) ([]float64, error) {
+		losses := make([]float64, len(all))
+		for i, w := range all {
+			var err error
+			if losses[i], err = jointLoss(ctx, src, opt.Workers, w); err != nil {
+				return nil, err
+			}
+		}
+		return losses, nil
+	}
+	return task
 }
 
 // apart returns the options with which each of more than two classes is trained versus the rest, or "" if there are

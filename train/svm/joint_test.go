@@ -119,9 +119,8 @@ func objectiveJoint(rows *block.Data, w []float64, l2 float64) (sum float64) {
 func TestJointOfTwo(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		numbers := noisyClasses(200, 4, 2, bias)
-		task := joint{Rows: numbers, L2: 0.8}
-		task.Epochs = jointEpochs
-		joint := require.Value(task.Solve(t.Context()))(t)
+		task := jointTask(numbers, Settings{Options: Options{L2: 0.8, Epochs: jointEpochs}})
+		joint := require.Value(solveJoint(t.Context(), task, 0))(t)
 		signs := noisyClasses(200, 4, 2, bias)
 		for b := range signs.Blocks(t.Context()) {
 			for r, y := range b.Y {

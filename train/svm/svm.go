@@ -108,7 +108,7 @@ const (
 // sum. The next pass over all rows adds the rows that were left out wrongly. The base takes eight bytes for each row.
 //
 // More than two classes, with class numbers as labels, can be trained together only with the hinge. A row's loss is
-// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see joint.Solve.
+// max(0, 1 - m), where m is the score of its class minus the greatest score of another class; see solveJoint.
 //
 // If there are many rows of two classes, Train begins with the optimum of a sample. The sample is whole chunks of rows,
 // as far from each other as possible. Train first subtracts a number near their values from columns that are far from
@@ -119,7 +119,7 @@ const (
 // features that overflow, errors of src, and ctx's error.
 //
 // With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
-// package optimize. More than two classes have the order of joint.Solve.
+// package optimize. More than two classes have the order of solveJoint.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	epochs := opt.Epochs
 	opt, err := opt.withDefaults()
@@ -156,8 +156,9 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	if pivots != nil {
 		rows = learner.Centre(src, len(pivots)-1, pivots)
 	}
-	s, err := solve(ctx, rows, opt)
-	r := &Result{Exact: s.W, Objective: s.Objective, Gap: s.Gap()}
+	task := taskOf(rows, opt)
+	s, err := solve(ctx, task, opt)
+	r := &Result{Exact: slices.Clone(s.W), Objective: s.Objective, Gap: s.Gap()}
 	r.Epochs, r.Visits, r.Updates, r.Loss, r.Converged = s.Passes, s.Visits, s.Steps, s.Loss, s.Gap() <= tolerance*s.Objective
 	if opt.elastic() { // the pass that rounds counts
 		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
@@ -167,14 +168,23 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 		err = r.round(ctx, rows, pivots, opt)
 	}
 	if err != nil {
-		return r.interrupted(ctx, after, rows, pivots, opt), err
+		l := task.Interrupted(ctx, after, s, pivots, start)
+		if l == nil {
+			return nil, err
+		}
+		l.Epochs, l.Visits = r.Epochs, r.Visits
+		return resultOf(l), err
 	}
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// solve returns the exact weights for rows, with the solver for the loss and the size of the rows.
-func solve(ctx context.Context, src block.Source, opt Settings) (*optimize.Solution, error) {
-	cols, task := src.Spec().Cols(), taskOf(src, opt)
+func resultOf(l *optimize.Learned) *Result {
+	return &Result{Result: l.Result, Exact: l.Exact, Objective: l.Objective, Gap: l.Gap, Rounded: l.Rounded}
+}
+
+// solve returns the exact weights, with the solver for the loss and the size of the rows.
+func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
+	src, cols := task.Rows, task.Rows.Spec().Cols()
 	switch {
 	case opt.elastic() || opt.Loss == SquaredHinge && !many(cols):
 		return task.Elastic(ctx)
@@ -188,33 +198,6 @@ func solve(ctx context.Context, src block.Source, opt Settings) (*optimize.Solut
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
 	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
-}
-
-// interrupted completes the result if ctx ended the training after one step or more over all rows. Otherwise it returns
-// nil. Exact and pivots are as for round. The loss stays unknown if after ends before a pass over the rows does.
-func (r *Result) interrupted(ctx, after context.Context, src block.Source, pivots []float64, opt Settings) *Result {
-	if ctx.Err() == nil || r.Updates == 0 || r.Epochs == 0 {
-		return nil
-	}
-	p := newProblem(src, opt)
-	w := make([]float64, dense.Pad(p.cols))
-	copy(w, r.Exact)
-	learner.RoundCentred(w[:p.cols], pivots)
-	if pivots != nil {
-		learner.Uncentre(r.Exact, pivots)
-	}
-	r.Weights = make([]float32, len(r.Exact))
-	for i, v := range r.Exact {
-		r.Weights[i] = float32(v)
-	}
-	r.Interrupted, r.Converged, r.Loss, r.Objective, r.Gap = true, false, 0, 0, math.Inf(1)
-	if losses, late := p.losses(after, [][]float64{w}, false); late != nil {
-		r.Uncounted = true
-	} else {
-		r.Loss = losses[0]
-		r.Objective = r.Loss + opt.penalty().Of(w[:src.Spec().Width()])
-	}
-	return r
 }
 
 func (o Settings) withDefaults() (Settings, error) {

@@ -9,7 +9,7 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// A visit is the work memory of a visit of a row.
+// A jointVisit is the work memory of a visit of a row.
 type jointVisit struct {
 	columns []uint32  // columns of the features that aren't 0
 	values  []float64 // values of these columns
@@ -139,6 +139,6 @@ func (s *jointSearch) change(one *jointRow, a []float64) {
 		}
 	}
 	if changed {
-		s.steps++
+		s.Steps++
 	}
 }

@@ -112,6 +112,39 @@ func (o *Text) Check() error {
 	return nil
 }
 
+// Beside holds the files with the labels and the weights of arrays.
+type Beside struct {
+	Labels, Weights string
+}
+
+// AddWeights adds --weights.
+func (b *Beside) AddWeights(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&b.Weights, "weights", "", "`FILE` .npy file with the sample weights of the rows of .npy or .npz files.")
+}
+
+// AddLabels adds --labels.
+func (b *Beside) AddLabels(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&b.Labels, "labels", "", "`FILE` .npy file with the classes of the rows of .npy or .npz files.")
+}
+
+// Name sets the names of the columns that the files have, unless the user gave the names.
+func (b *Beside) Name(label, weight *string) {
+	if b.Labels != "" {
+		*label = cmp.Or(*label, dataset.DefaultLabelName)
+	}
+	if b.Weights != "" && weight != nil {
+		*weight = cmp.Or(*weight, dataset.DefaultWeightName)
+	}
+}
+
+// With returns paths and the files.
+func (b *Beside) With(paths []string) []string {
+	return dataset.Options{Labels: b.Labels, Weights: b.Weights}.With(paths)
+}
+
+// Set sets the options in opt.
+func (b *Beside) Set(opt *dataset.Options) { opt.Labels, opt.Weights = b.Labels, b.Weights }
+
 // Rows holds the options that choose rows.
 type Rows struct {
 	where   string
@@ -220,7 +253,7 @@ func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 
 // AddOut adds --out.
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow or .svm, or - for CSV on standard output. (required)")
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
 }
 
 // AddJSON adds --json.

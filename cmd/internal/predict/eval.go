@@ -21,7 +21,6 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
-	"halfspace/plot"
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train"
@@ -30,6 +29,7 @@ import (
 type evalOptions struct {
 	flags.Scan
 	models []string
+	beside flags.Beside
 	label  string
 	weight string // column of the sample weights, or ""
 
@@ -115,6 +115,8 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	o.beside.AddLabels(cmd)
+	o.beside.AddWeights(cmd)
 	f.StringVar(&o.weight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
 	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
 	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
@@ -172,7 +174,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	}
 	return a.Report(o.json, evalReports{reports[0], reports}, func() *console.Sheet {
 		if len(reports) == 1 {
-			return reports[0].sheet(o)
+			return reports[0].Sheet(o.thresholdText(reports[0]), o.calibration)
 		}
 		return compare(reports, o)
 	})
@@ -250,6 +252,8 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	opt, undo := o.Options(a)
 	defer undo()
 	opt.Spec, opt.Label, opt.SampleWeight, opt.Progress = m.Spec(), cmp.Or(o.label, m.Label), o.weight, bar.Reading("evaluating")
+	o.beside.Name(&opt.Label, &opt.SampleWeight)
+	o.beside.Set(&opt)
 	added := func() error {
 		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
 			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
@@ -306,36 +310,16 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		}
 		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
-	r := newEvalReport(m, confusion)
-	r.Model, r.worst, r.calibration, r.loading, r.scoring = path, e.Worst, e.Calibration, loading, scoring
-	r.AUC, r.AveragePrecision = console.Finite(e.Scores.AUC()), console.Finite(e.Scores.AveragePrecision())
-	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
-	if s := e.ClassScores; s != nil {
-		r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
-		for k, area := range s.AUC() {
-			r.PerClass[k].AUC = console.Finite(area)
-		}
-		if o.reporting.File != "" {
-			setClassCurves(r, s)
-		}
-	}
-	if o.threshold.By != "" || m.Threshold != nil {
+	r := &evalReport{Evaluation: report.NewEvaluation(m, e, confusion, o.reporting.File != ""), loading: loading, scoring: scoring}
+	if r.Model = path; o.threshold.By != "" || m.Threshold != nil {
 		r.setThreshold(o.threshold.Threshold, at, m, &e.Scores)
-	}
-	if e.Calibration != nil {
-		for _, b := range e.Calibration.Bins() {
-			r.Calibration = append(r.Calibration, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
-		}
 	}
 	return r, setCurves(o, r, &e.Scores, held)
 }
 
-// setCurves sets the curves that the user asked for, and the curves of pictures. held is the number of bytes that the
+// setCurves sets the curves that the user asked for. held is the number of bytes that the
 // curves of other models take.
 func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64) error {
-	if o.reporting.File != "" && len(r.Classes) == 2 {
-		r.drawnROC, r.drawnPR = scores.Outline(plot.MostPoints)
-	}
 	if o.roc == "" && o.pr == "" {
 		return nil
 	}
@@ -388,7 +372,8 @@ func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Mode
 		r.Probability = &p
 	}
 	if t.By == predict.ByCost {
-		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-r.positive, r.positive) + t.FalseNegative*r.Confusion.Weight(r.positive, 1-r.positive))
+		positive := r.PositiveClass()
+		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-positive, positive) + t.FalseNegative*r.Confusion.Weight(positive, 1-positive))
 	}
 }
 
@@ -406,7 +391,7 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	case o.threshold.By == predict.ByCost:
 		return at + ", of the least cost on these rows: " + humanize.Real(*r.Cost)
 	case o.threshold.By == predict.ByF1:
-		return at + ", of the best F1 on these rows: " + fixed(r.PerClass[r.positive].F1, 4)
+		return at + ", of the best F1 on these rows: " + report.Fixed(r.PerClass[r.PositiveClass()].F1, 4)
 	}
 	return at
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -87,42 +86,17 @@ func TestCurveMemory(t *testing.T) {
 		held   int64
 		fits   bool
 	}{{"64MiB", 600000, 0, false}, {"1GiB", 600000, 0, true}, {"64MiB", 600, 0, true}, {"64MiB", 600, 48 << 20, false}} {
-		o, r := &evalOptions{roc: "roc.csv", pr: "pr.csv"}, new(evalReport)
+		o, r := &evalOptions{roc: "roc.csv", pr: "pr.csv"}, &evalReport{Evaluation: new(report.Evaluation)}
 		require.NoError(t, o.Memory.Set(c.memory))
 		err := setCurves(o, r, alternating(c.rows), c.held)
 		if fits := err == nil; fits != c.fits || fits != (len(r.roc) >= c.rows && len(r.pr) >= c.rows/2) || !fits && !strings.Contains(err.Error(), "--memory") {
 			t.Errorf("%d rows in %s beside %d bytes: %d and %d points, error %v", c.rows, c.memory, c.held, len(r.roc), len(r.pr), err)
 		}
 	}
-	o, r := &evalOptions{reporting: report.Options{File: "r.html"}}, &evalReport{Classes: make([]schema.Class, 2)}
-	require.NoError(t, o.Memory.Set("64MiB"))
-	if err := setCurves(o, r, alternating(600000), 0); err != nil || len(r.drawnROC) < 500 || max(len(r.drawnROC), len(r.drawnPR)) > plot.MostPoints || r.roc != nil || r.pr != nil {
-		t.Errorf("pictures of %d and %d points, error %v", len(r.drawnROC), len(r.drawnPR), err)
-	}
-}
-
-// TestMisses: the rows that are most wrong have the values that they had in the data, and the features that moved their scores most.
-func TestMisses(t *testing.T) {
-	spec := &schema.Spec{Label: "y", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Preprocessing: &schema.Preprocessing{Nulls: schema.NullsError}}
-	for i := range 10 {
-		spec.Preprocessing.Columns = append(spec.Preprocessing.Columns, schema.Column{Name: string(rune('a' + i)), Kind: schema.NumberColumn, Center: []float64{10}, Scale: []float64{4}})
-	}
-	m := model.New(spec, []float32{0, 5, 1, 1, 1, 1, 1, 1, 1, 0})
-	m.Algorithm = "logistic"
-	r := &evalReport{Classes: m.Classes, worst: []train.Misclassified{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
-		Features: []train.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}
-	s := r.misses(m)
-	want := [][]string{{"row", "class", "predicted", "score", "probability of the class", "a", "b", "c", "j"}, {"7", "0", "1", "12", "0.25", "22", "18", "6", "14"}}
-	if got := append([][]string{s.Tables[0].Head}, s.Tables[0].Rows...); !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-	for i := range 10 {
-		r.worst[0].Features = append(r.worst[0].Features[:i], train.Value{Feature: i, Value: 1})
-	}
-	if got := s.Tables[0].Head[5:]; len(s.Text) != 2 || len(got) != 4 {
-		t.Errorf("%v, %v", got, s.Text)
-	}
-	if got := r.misses(m).Tables[0].Head[5:]; strings.Join(got, "") != "bcdefghi" {
-		t.Errorf("shown are %v: those that moved the score", got)
+	e := &train.Evaluation{Confusion: metrics.NewConfusion(2), Scores: *alternating(600000)}
+	m := model.New(&schema.Spec{Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}, nil)
+	figures := report.CurveFigures([]*report.Evaluation{report.NewEvaluation(m, e, e.Confusion, true)})
+	if n := len(figures[0].Series[1].X); n < 500 || n > plot.MostPoints {
+		t.Errorf("a picture of %d points", n)
 	}
 }

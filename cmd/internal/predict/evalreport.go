@@ -1,21 +1,17 @@
 package predict
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
-	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train"
 )
 
 // evalReports is the JSON object of eval --json: the figures of the first model, and a list with the figures of every
@@ -25,240 +21,11 @@ type evalReports struct {
 	Models []*evalReport `json:"models"`
 }
 
-// An evalReport is the part of eval --json for one model. Undefined figures are null. With sample weights, all figures
-// but rows and errors are by weight.
+// An evalReport is the report on one model.
 type evalReport struct {
-	Model            string             `json:"model"`
-	Rows             int64              `json:"rows"`
-	Weight           *float64           `json:"weight,omitempty"` // total weight of the rows, if they have weights
-	Errors           int64              `json:"errors"`
-	ErrorWeight      *float64           `json:"error_weight,omitempty"`
-	Accuracy         *float64           `json:"accuracy"`
-	Interval         *metrics.Interval  `json:"accuracy_95"` // Wilson's interval
-	BalancedAccuracy *float64           `json:"balanced_accuracy"`
-	F1Macro          *float64           `json:"f1_macro"`
-	F1Weighted       *float64           `json:"f1_weighted"`
-	AUC              *float64           `json:"auc"`                    // of more than two classes, the mean over class versus rest
-	AUCWeighted      *float64           `json:"auc_weighted,omitempty"` // weighted by each class's rows
-	AveragePrecision *float64           `json:"average_precision"`
-	LogLoss          *float64           `json:"log_loss"`
-	Brier            *float64           `json:"brier"`
-	Threshold        *float64           `json:"threshold,omitempty"`             // of --threshold, or of the model if it has one
-	Probability      *float64           `json:"threshold_probability,omitempty"` // the probability for Threshold
-	Cost             *float64           `json:"cost,omitempty"`                  // of all wrong rows, with --threshold cost
-	Classes          []schema.Class     `json:"classes"`
-	Positive         schema.Class       `json:"positive"`
-	Confusion        *metrics.Confusion `json:"confusion"` // [class][predicted class], in the order of classes
-	PerClass         []classReport      `json:"per_class"`
-	Baseline         *train.Baseline    `json:"baseline"`
-	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
-	roc, pr          []metrics.Point    // only with --roc and --pr
-	drawnROC         []metrics.Point    // the points of a picture, only with --report and two classes
-	drawnPR          []metrics.Point
-	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
-	classPR          []plot.Curve
+	*report.Evaluation
+	roc, pr          []metrics.Point // only with --roc and --pr
 	loading, scoring time.Duration
-	worst            []train.Misclassified
-	calibration      *metrics.Calibration // nil without probabilities
-	positive         int                  // number of the positive class
-}
-
-type classReport struct {
-	Class             schema.Class      `json:"class"`
-	Rows              int64             `json:"rows"`
-	Precision         *float64          `json:"precision"`
-	PrecisionInterval *metrics.Interval `json:"precision_95"`
-	Recall            *float64          `json:"recall"`
-	RecallInterval    *metrics.Interval `json:"recall_95"`
-	F1                *float64          `json:"f1"`
-	AUC               *float64          `json:"auc,omitempty"` // of the class versus the rest, if there are more than two classes
-}
-
-// A binReport describes the rows whose probability of the positive class is above Low and at most High.
-type binReport struct {
-	Low         float64  `json:"low"`
-	High        float64  `json:"high"`
-	Rows        int64    `json:"rows"`
-	Weight      float64  `json:"weight"`
-	Probability *float64 `json:"probability"` // mean predicted probability
-	Share       *float64 `json:"share"`       // share of the positive rows
-}
-
-// finite returns an interval for JSON, or nil (null) if it is undefined.
-func finite(i metrics.Interval) *metrics.Interval {
-	if i[0] != i[0] {
-		return nil
-	}
-	return &i
-}
-
-func newEvalReport(m *model.Model, c *metrics.Confusion) *evalReport {
-	r := &evalReport{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
-		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass(),
-		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
-	if c.Weighted() {
-		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
-	}
-	counts := c.Counts()
-	for i, class := range m.Classes {
-		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
-			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
-	}
-	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() { // then it is the class with the largest weight
-		most := -1.0
-		for i, class := range r.PerClass {
-			if weight := c.ActualWeight(i); weight > most {
-				most = weight
-				r.Baseline = &train.Baseline{Class: class.Class, Errors: r.Rows - class.Rows, Accuracy: weight / c.Total()}
-			}
-		}
-	}
-	return r
-}
-
-// setClassCurves sets the curves of the classes with the smallest AUC, at most plot.MostClasses.
-func setClassCurves(r *evalReport, s *metrics.ClassScores) {
-	areas, drawn := s.AUC(), []int(nil)
-	for k, area := range areas {
-		if !math.IsNaN(area) {
-			drawn = append(drawn, k)
-		}
-	}
-	if len(drawn) > plot.MostClasses {
-		slices.SortStableFunc(drawn, func(i, k int) int { return cmp.Compare(areas[i], areas[k]) })
-		drawn = drawn[:plot.MostClasses]
-	}
-	for _, k := range drawn {
-		name, class := r.Classes[k].Text, s.Class(k)
-		roc, pr := class.Outline(plot.MostPoints / plot.MostClasses)
-		r.classROC = append(r.classROC, plot.Curve{Name: name, Points: roc, Figure: areas[k]})
-		r.classPR = append(r.classPR, plot.Curve{Name: name, Points: pr, Figure: class.AveragePrecision()})
-	}
-}
-
-// sheet returns the report for people.
-func (r *evalReport) sheet(o *evalOptions) *console.Sheet {
-	s := new(console.Sheet)
-	pairs := []string{"errors", r.errorsText()}
-	if len(r.Classes) == 2 {
-		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
-		c := r.PerClass[r.positive]
-		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", fixed(c.Precision, 4), between(c.PrecisionInterval), fixed(c.Recall, 4), between(c.RecallInterval)))
-	} else {
-		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
-	}
-	pairs = append(pairs, "baseline", console.Baseline(r.Baseline), "threshold", o.thresholdText(r))
-	if len(r.Classes) == 2 {
-		pairs = append(pairs, "AUC", fixed(r.AUC, 6)+", average precision "+fixed(r.AveragePrecision, 6))
-	} else if r.AUC != nil {
-		pairs = append(pairs, "AUC", "macro "+fixed(r.AUC, 6)+", weighted "+fixed(r.AUCWeighted, 6)+", of each class versus the rest")
-	}
-	if r.LogLoss != nil {
-		pairs = append(pairs, "log loss", fixed(r.LogLoss, 6)+", Brier score "+fixed(r.Brier, 6))
-	}
-	balanced := "-"
-	if r.BalancedAccuracy != nil {
-		balanced = humanize.Percent(*r.BalancedAccuracy)
-	}
-	pairs = append(pairs, "balanced", "accuracy "+balanced+"; F1 macro "+fixed(r.F1Macro, 4)+", weighted "+fixed(r.F1Weighted, 4))
-	s.Pairs(pairs...)
-	s.Line("")
-	r.confusionTable(s)
-	if o.calibration {
-		s.Line("\nHow often the class %s came true, by its predicted probability:\n", r.Positive)
-		s.Table(r.calibrationTable())
-	}
-	return s
-}
-
-// errorsText returns the errors, their weight if rows have weights, and the accuracy with its interval.
-func (r *evalReport) errorsText() string {
-	text := fmt.Sprintf("%s of %s", humanize.Count(r.Errors), humanize.Plural(r.Rows, "row"))
-	if r.Weight != nil {
-		text += fmt.Sprintf(" (weight %s of %s)", humanize.Real(*r.ErrorWeight), humanize.Real(*r.Weight))
-	}
-	text += ", accuracy " + humanize.Percent(r.Confusion.Accuracy())
-	if i := r.Interval; i != nil {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", humanize.Percent(i[0]), humanize.Percent(i[1]))
-	}
-	return text
-}
-
-// fixed returns a figure with that many decimals, or a dash if it is undefined.
-func fixed(v *float64, decimals int) string {
-	if v == nil {
-		return "-"
-	}
-	return humanize.Fixed(*v, decimals)
-}
-
-func between(i *metrics.Interval) string {
-	if i == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (%s to %s)", humanize.Fixed(i[0], 4), humanize.Fixed(i[1], 4))
-}
-
-// confusionTable adds the confusion matrix with the figures of each class.
-func (r *evalReport) confusionTable(s *console.Sheet) {
-	figure := func(head string, of func(c *classReport) *float64) console.Column {
-		return console.Column{Head: head, Cell: func(i int) string { return fixed(of(&r.PerClass[i]), 4) }}
-	}
-	columns := []console.Column{{Head: "class", Cell: func(i int) string { return r.Classes[i].String() }}}
-	wide := len(r.Classes) > maxPredicted
-	if wide {
-		columns = append(columns, console.Column{Head: "rows", Cell: func(i int) string { return humanize.Count(r.PerClass[i].Rows) }},
-			console.Column{Head: "right", Cell: func(i int) string { return r.amount(i, i) }})
-	} else {
-		for k, c := range r.Classes {
-			columns = append(columns, console.Column{Head: "predicted " + c.String(), Cell: func(i int) string { return r.amount(i, k) }})
-		}
-	}
-	s.Table(console.Columns(len(r.Classes), append(columns,
-		figure("precision", func(c *classReport) *float64 { return c.Precision }),
-		figure("recall", func(c *classReport) *float64 { return c.Recall }),
-		figure("F1", func(c *classReport) *float64 { return c.F1 }),
-		figure("AUC", func(c *classReport) *float64 { return c.AUC }).If(len(r.Classes) > 2 && r.AUC != nil),
-		console.Column{Head: "mostly taken for", Cell: r.takenFor}.If(wide))...))
-	if wide {
-		s.Line("\n--json has the whole confusion of classes.")
-	}
-}
-
-// amount returns the number of rows of class that were predicted as predicted, or their weight if rows have weights.
-func (r *evalReport) amount(class, predicted int) string {
-	if r.Weight != nil {
-		return humanize.Real(r.Confusion.Weight(class, predicted))
-	}
-	return humanize.Count(r.Confusion.Count(class, predicted))
-}
-
-// calibrationTable returns the table of the bins that have rows.
-func (r *evalReport) calibrationTable() [][]string {
-	rows := [][]string{{"probability", "rows", "mean", "came true"}}
-	for _, b := range r.Calibration {
-		if b.Rows > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), humanize.Count(b.Rows), fixed(b.Probability, 4), fixed(b.Share, 4)})
-		}
-	}
-	return rows
-}
-
-// maxPredicted is the largest number of classes for which the table has a column per predicted class.
-const maxPredicted = 6
-
-// takenFor returns the wrong class that was predicted most often for a class, with the number or weight of these rows.
-func (r *evalReport) takenFor(class int) string {
-	best, most := -1, 0.0
-	for other := range r.Classes {
-		if w := r.Confusion.Weight(class, other); other != class && w > most {
-			best, most = other, w
-		}
-	}
-	if best < 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
 }
 
 // sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
@@ -278,25 +45,17 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 			}
 			return humanize.Percent(r.Interval[0]) + " to " + humanize.Percent(r.Interval[1])
 		}),
-		column("AUC", func(r *evalReport) string { return fixed(r.AUC, 6) }),
-		column("avg precision", func(r *evalReport) string { return fixed(r.AveragePrecision, 6) }),
-		column("log loss", func(r *evalReport) string { return fixed(r.LogLoss, 6) }),
-		column("Brier", func(r *evalReport) string { return fixed(r.Brier, 6) }),
-		column("threshold", (*evalReport).at).If(slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })))
+		column("AUC", func(r *evalReport) string { return report.Fixed(r.AUC, 6) }),
+		column("avg precision", func(r *evalReport) string { return report.Fixed(r.AveragePrecision, 6) }),
+		column("log loss", func(r *evalReport) string { return report.Fixed(r.LogLoss, 6) }),
+		column("Brier", func(r *evalReport) string { return report.Fixed(r.Brier, 6) }),
+		column("threshold", func(r *evalReport) string { return r.At() }).If(slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })))
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
 		row := slices.Repeat([]string{"-"}, len(rows[0]))
 		copy(row, []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)})
 		rows = append(rows, row)
 	}
 	return rows
-}
-
-// at returns the threshold for a table: 0 if the report has none.
-func (r *evalReport) at() string {
-	if r.Threshold == nil {
-		return "0"
-	}
-	return humanize.Exact(*r.Threshold)
 }
 
 // compare returns the report on several models for people.
@@ -306,7 +65,7 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 	if o.calibration {
 		for _, r := range reports {
 			s.Line("\n%s: how often the class %s came true, by its predicted probability:\n", r.Model, r.Positive)
-			s.Table(r.calibrationTable())
+			s.Table(r.CalibrationTable())
 		}
 	}
 	return s
@@ -328,18 +87,22 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		return " of " + r.Model
 	}
 	var hashes, classes [][2]string
+	var evaluations []*report.Evaluation
+	for _, r := range reports {
+		evaluations = append(evaluations, r.Evaluation)
+	}
 	var hard []plot.Section
-	pictures := plot.Section{Heading: "Pictures", Figures: curveFigures(reports)}
+	pictures := plot.Section{Heading: "Pictures", Figures: report.CurveFigures(evaluations)}
 	for i, r := range reports {
-		result := report.Result(r.sheet(o))
+		result := report.Result(r.Sheet(o.thresholdText(r), o.calibration))
 		result.Heading += of(r)
 		p.Sections = append(p.Sections, result)
 		hashes = append(hashes, report.Hash(models[i], r.Model)...)
-		for _, f := range r.figures(models[i]) {
+		for _, f := range r.Figures(models[i]) {
 			f.Title += of(r)
 			pictures.Figures = append(pictures.Figures, f)
 		}
-		if misses := r.misses(models[i]); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
+		if misses := r.Misses(models[i]); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
 			misses.Heading += of(r)
 			hard = append(hard, *misses)
 		}
@@ -355,30 +118,6 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	return p
 }
 
-// curveFigures returns the pictures of the ROC curves and of the precision-recall curves of two classes. It returns nil if
-// there are no curves.
-func curveFigures(reports []*evalReport) []*plot.Figure {
-	var roc, pr []plot.Curve
-	for _, r := range reports {
-		if r.AUC == nil || len(r.drawnROC) == 0 {
-			continue
-		}
-		name, average := "", math.NaN()
-		if len(reports) > 1 {
-			name = r.Model
-		}
-		if r.AveragePrecision != nil {
-			average = *r.AveragePrecision
-		}
-		roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
-		pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
-	}
-	if roc == nil {
-		return nil
-	}
-	return []*plot.Figure{plot.ROC(roc...), plot.PrecisionRecall(pr...)}
-}
-
 // stages returns the section of the times. The rows are read once for each model.
 func (o *evalOptions) stages(reports []*evalReport, total time.Duration) plot.Section {
 	load, score := report.Stage{Name: "load", Cores: o.Workers}, report.Stage{Name: "score", Cores: o.Workers}
@@ -392,109 +131,4 @@ func (o *evalOptions) stages(reports []*evalReport, total time.Duration) plot.Se
 		stages = append(stages, score)
 	}
 	return report.Time(stages, total.Seconds(), nil)
-}
-
-// figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
-// two classes, and the weights.
-func (r *evalReport) figures(m *model.Model) (all []*plot.Figure) {
-	if r.calibration != nil {
-		all = append(all, plot.Calibration(r.calibration.Bins()))
-	}
-	if len(r.Classes) > 2 {
-		all = append(all, plot.Confusion(r.Classes, r.Confusion))
-	}
-	if r.classROC != nil {
-		roc, pr := plot.ROC(r.classROC...), plot.PrecisionRecall(r.classPR...)
-		roc.Subtitle, pr.Subtitle = "of each class versus the rest", "of each class versus the rest"
-		if n := len(r.classROC); n < len(r.Classes) {
-			roc.Subtitle += fmt.Sprintf("; the %d classes with the least AUC", n)
-			pr.Subtitle = roc.Subtitle
-		}
-		all = append(all, roc, pr)
-	}
-	for class := range min(plot.MostClasses, len(m.Weights)) {
-		if w := plot.Weights(m, class); w != nil {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// misses returns the section of the rows that were most wrong, or nil if there are none.
-func (r *evalReport) misses(m *model.Model) *plot.Section {
-	if len(r.worst) == 0 {
-		return nil
-	}
-	s := &plot.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
-	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + r.at(), Head: []string{"row", "class", "predicted", "score"}}
-	odds := m.HasProbabilities()
-	if len(r.Classes) > 2 {
-		t.Head[3] = "difference of scores"
-		if t.Caption = "Wrong rows whose predicted class is farthest above their own"; odds {
-			t.Caption = "Wrong rows with the least probabilities of their class"
-		}
-	}
-	if odds {
-		t.Head = append(t.Head, "probability of the class")
-	}
-	shown := shownFeatures(m, r.worst)
-	for _, i := range shown {
-		t.Head = append(t.Head, m.FeatureName(i))
-	}
-	if len(shown) < m.Width() && shown != nil {
-		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
-	}
-	scale := stats.NewMaker(m.Spec())
-	for _, miss := range r.worst {
-		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
-		if odds {
-			row = append(row, humanize.Real(miss.Probability))
-		}
-		for _, i := range shown {
-			center, deviation := scale.Scale(i)
-			value := 0.0
-			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
-				value = miss.Features[at].Value
-			}
-			row = append(row, humanize.Real(value*deviation+center))
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	s.Tables = []plot.Table{t}
-	return s
-}
-
-// mostShown is the largest number of features that are shown for a wrong row.
-const mostShown = 8
-
-// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
-// ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
-func shownFeatures(m *model.Model, worst []train.Misclassified) (shown []int) {
-	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
-	for _, miss := range worst {
-		for _, v := range miss.Features {
-			moved[v.Feature] += math.Abs(v.Value * weightOf(m, v.Feature, miss.Class, miss.Predicted, positive))
-		}
-	}
-	for i := range moved {
-		shown = append(shown, i)
-	}
-	slices.SortFunc(shown, func(a, b int) int { return cmp.Or(cmp.Compare(moved[b], moved[a]), cmp.Compare(a, b)) })
-	shown = shown[:min(len(shown), mostShown)]
-	slices.Sort(shown)
-	return shown
-}
-
-// weightOf returns the weight of a feature in the difference of two scores: the score of the predicted class minus the
-// score of the row's class. It returns 1 for a model without weights.
-func weightOf(m *model.Model, feature, class, predicted, positive int) float64 {
-	switch {
-	case len(m.Weights) == 0:
-		return 1
-	case len(m.Weights) == 1 && predicted == positive:
-		return m.Weights[0][feature]
-	case len(m.Weights) == 1:
-		return -m.Weights[0][feature]
-	}
-	return m.Weights[predicted][feature] - m.Weights[class][feature]
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -49,10 +50,11 @@ needs the features of the model, but no label. If the model was trained with
 --nulls drop, a row with a missing value gets a null. A line that --rejects
 leaves out gets no row.
 
-The extension of FILE chooses the format: .parquet, .csv, .jsonl, .arrow or
-.svm; - writes CSV to standard output. Rows of standard input are predicted as
-they arrive, unless --rejects is given. In a .svm file, which holds only
-numbers, the prediction comes first.`,
+The extension of FILE chooses the format: .parquet, .csv, .jsonl, .arrow, .npy
+or .svm; - writes CSV to standard output. Rows of standard input are predicted
+as they arrive, unless --rejects is given. In a .svm file, which holds only
+numbers, the prediction comes first. A .npy file holds one array: the
+predictions, or with --score, --proba or --project these alone.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
@@ -116,9 +118,26 @@ func (o *predictOptions) check(args []string) error {
 	case o.file.Out != "" && o.threshold.NeedsRows():
 		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval --threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold, o.threshold.Threshold)
 	}
+	if o.numpy() {
+		asked := 0
+		for _, given := range []bool{o.score, o.proba, o.project} {
+			if given {
+				asked++
+			}
+		}
+		switch {
+		case asked > 1:
+			return console.Usagef("--score, --proba and --project: a .npy file holds one array, give one of them, or write .parquet or .csv")
+		case len(o.keep) > 0:
+			return console.Usagef("--keep with a .npy file, which holds one array: leave it out, or write .parquet or .csv")
+		}
+	}
 	o.model = o.models[0]
 	return cmp.Or(o.file.Check(), o.Scan.Check())
 }
+
+// numpy tells whether the predictions are written as an array of NumPy.
+func (o *predictOptions) numpy() bool { return strings.EqualFold(filepath.Ext(o.file.Out), ".npy") }
 
 // A predictReport is the JSON object of predict --json.
 type predictReport struct {
@@ -246,7 +265,9 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 
 // columns calls add for each column with the predictions of a block: class, scores, probabilities and projections.
 func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []int, valid []bool, add func(name string, column arrow.Array)) {
-	add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
+	if !p.o.numpy() || !p.o.score && !p.o.proba && !p.o.project {
+		add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
+	}
 	if p.o.score {
 		for c, name := range records.ScoreNames(p.spec.Classes) {
 			add(name, records.Floats(scores[c], valid))
@@ -277,9 +298,15 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}
 	}
+	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn}
+	if at := schema.FieldIndices(records.PredictionName); len(at) > 0 {
+		opt.Copied = at[0]
+	}
+	for _, c := range p.spec.Classes {
+		opt.Texts = append(opt.Texts, c.Text)
+	}
 	var err error
-	p.writer, err = dataset.Create(ctx, p.o.file.Out, schema,
-		dataset.WriterOptions{Label: records.PredictionName, Copied: schema.FieldIndices(records.PredictionName)[0], Warn: p.warn})
+	p.writer, err = dataset.Create(ctx, p.o.file.Out, schema, opt)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
@@ -199,6 +200,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
 		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
 	o.Rows.Choose(&opt)
+	c.Beside.Set(&opt)
 	opt.Prepare = c.Prepare()
 	if c.spec == nil {
 		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
@@ -289,6 +291,7 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 // they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
 	own := *o
+	own.Columns.Beside = flags.Beside{} // it is for the training rows
 	own.Columns.spec, own.Columns.label = learned.Spec(), learned.Spec().Label
 	opt := own.options(bar)
 	opt.Sample, opt.Limit = 0, 0 // of the training rows

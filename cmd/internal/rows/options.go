@@ -3,6 +3,7 @@ package rows
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,7 @@ type Options struct {
 
 // Columns are the options on the columns to read, and on the features that are made of them.
 type Columns struct {
+	Beside            flags.Beside
 	label             string
 	features, exclude []string
 	Positive          string
@@ -83,7 +85,8 @@ func (o *Options) AddTo(cmd *cobra.Command) {
 // AddData adds the flags on data.
 func (o *Options) AddData(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight)")
+	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight, and with --labels)")
+	o.Columns.Beside.AddLabels(cmd)
 	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.Var((*flags.List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
@@ -131,6 +134,7 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	}
 	c := &o.Columns
+	c.Beside.Name(&c.label, &c.SampleWeight)
 	if c.label == "" {
 		c.label = dataset.DefaultLabel(ctx, args)
 	}
@@ -139,6 +143,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	}
 	if o.Rows.Rejects() && o.Storage.cache != "" {
 		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
+	}
+	if ext := strings.ToLower(filepath.Ext(args[0])); c.label == "" && (ext == ".npy" || ext == ".npz") {
+		return console.Usagef("--labels is missing: name the .npy file that holds the classes, or their column in the array with --label")
 	}
 	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")

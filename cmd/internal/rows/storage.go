@@ -50,7 +50,7 @@ func (s *Storage) check() error {
 // loaded: descriptions and names. Without room for both the garbage collector would run all the time.
 const (
 	overhead    = 32 << 20
-	columnBytes = 416
+	columnBytes = 1024
 )
 
 // Hold sets the garbage collector's memory limit for a learner that fills the memory. bytes is the size of the rows in
@@ -86,8 +86,8 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	}
 	if held += beside; held <= limit/5*4 {
 		garbage := held / 4
-		if all < block.Bytes(count, cols, false) { // the rows are sparse, and their training allocates little
-			garbage /= 2
+		if all < block.Bytes(count, cols, false) { // the rows are sparse: reading text allocates as much as they take
+			garbage = held
 		}
 		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))
 		return true, nil

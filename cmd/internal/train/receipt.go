@@ -118,10 +118,11 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	return r.Save(t.receipt)
 }
 
-// sumFiles returns the checksums of files, and of the model of --init. It leaves out standard input and files that
+// sumFiles returns the checksums of files, of --labels and --weights, and of the model of --init. It leaves out standard input and files that
 // aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
+	paths = t.Columns.Beside.With(paths)
 	if t.init != "" {
 		paths = append(slices.Clone(paths), t.init)
 	}

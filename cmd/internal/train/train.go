@@ -123,8 +123,9 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
-	inputs := slices.Concat(validation, paths, []string{o.init})
-	if err := cmp.Or(console.Claim(a, o.out, slices.Concat(validation, paths)), // --out may replace the model of --init
+	data := o.Columns.Beside.With(slices.Concat(validation, paths))
+	inputs := append(slices.Clone(data), o.init)
+	if err := cmp.Or(console.Claim(a, o.out, data), // --out may replace the model of --init
 		o.Rows.Claim(a, inputs), o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
 		o.checkFolds(cmd), o.Split.Check(),
 		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
@@ -150,6 +151,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.Options.AddData(cmd)
+	o.Columns.Beside.AddWeights(cmd)
 	f.StringVar(&o.Columns.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")

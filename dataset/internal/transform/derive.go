@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,13 +16,8 @@ import (
 )
 
 // derives returns true if some input derives its number from the value of its column.
-func (s *Selection) derives() bool {
-	for i := range s.Inputs {
-		if s.Inputs[i].Derive != "" {
-			return true
-		}
-	}
-	return false
+func derives(inputs []schema.Column) bool {
+	return slices.ContainsFunc(inputs, func(c schema.Column) bool { return c.Derive != "" })
 }
 
 // array returns the array from which input k makes its features: the column's, or the numbers that derive from it.
@@ -34,7 +30,7 @@ func (s *Selection) array(bt *column.Batch, k int) arrow.Array {
 
 // derive computes the derived arrays of a batch.
 func (s *Selection) derive(ctx context.Context, p column.Pool, bt *column.Batch) error {
-	if bt.Derived != nil || !s.derives() {
+	if bt.Derived != nil || !s.derives {
 		return nil
 	}
 	bt.Derived = make([]arrow.Array, len(s.Inputs))

@@ -40,7 +40,8 @@ type Selection struct {
 	limit       int64          // number of input rows after which none is kept; 0: no limit
 	notes       []string       // about columns that a profile decided on
 	Gaps        bool           // some number is missing in the rows from which features were learned
-	strange     []atomic.Int64 // for each input, the number of texts from which no number derives
+	derives     bool           // some input derives its number from the value of its column
+	strange     []atomic.Int64 // for each input, the number of texts from which no number derives; nil unless derives
 	Fixed       bool           // a model determines the features: nothing is computed from the data
 }
 
@@ -287,7 +288,10 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
 		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed,
-		notes: opt.Notes, where: c.where, sample: opt.Sample, unlabelled: opt.Unlabelled, strange: make([]atomic.Int64, len(inputs))}
+		notes: opt.Notes, where: c.where, sample: opt.Sample, unlabelled: opt.Unlabelled, derives: derives(inputs)}
+	if sel.derives {
+		sel.strange = make([]atomic.Int64, len(inputs))
+	}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
 		sel.standardize, sel.wide = false, opt.Standardize
 	}

@@ -29,7 +29,7 @@ const (
 // Row i has the sample weight c_i and the dual variable a_i, from 0 to c_i. Let v be the sum of a_i y_i x_i over the
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
-	tally
+	Tally
 	features int
 	w        []float64 // v / l2, and the bias
 	a        []float64 // dual variable of each row
@@ -69,7 +69,7 @@ type dual struct {
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
-	s := &dual{tally: tally{Task: t, start: time.Now()}, features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
+	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
 		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
@@ -80,7 +80,7 @@ func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 		}
 	}
 	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
-		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.
@@ -152,8 +152,8 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.mark(s.state); s.passes()+3 <= s.Epochs; s.mark(s.state) {
-		all, steps := s.all == len(s.order), s.steps
+	for s.Mark(s.state); s.Passes()+3 <= s.Epochs; s.Mark(s.state) {
+		all, steps := s.all == len(s.order), s.Steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.steps // NaN ends the search
+		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.Steps // NaN ends the search
 		if !ready && swept.gap > s.waking {
 			continue
 		}
@@ -178,12 +178,12 @@ func (s *dual) maximise(ctx context.Context) error {
 			return err
 		}
 		gap, goal := s.objective()-s.lower, goal*s.objective()
-		if gap <= goal || s.enough < finest || steps == s.steps && off == 0 {
+		if gap <= goal || s.enough < finest || steps == s.Steps && off == 0 {
 			return nil
 		}
 		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
 	}
-	if s.steps == 0 {
+	if s.Steps == 0 {
 		return nil // the weights are still 0
 	}
 	return s.measure(ctx)
@@ -280,7 +280,7 @@ func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 	if by := float64((next - old) * y); by != 0 {
 		s.change(columns, values, by)
 		s.a[i] = next
-		s.steps++
+		s.Steps++
 	}
 }
 
@@ -364,4 +364,4 @@ func (s *dual) scale(v []float64, of int, f float64) {
 }
 
 // passed counts visits, and reports progress.
-func (s *dual) passed(visits int) { s.visit(int64(visits), s.w, nil) }
+func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), nil) }

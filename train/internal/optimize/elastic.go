@@ -17,13 +17,16 @@ type Penalty struct {
 	NonNegative bool // weights must be 0 or more
 }
 
-// Of returns the penalty. w is the weights without the bias.
-func (p Penalty) Of(w []float64) float64 {
-	size := 0.0
-	for _, v := range w {
-		size += math.Abs(v)
+// Of returns the penalty. Each vector is the weights without the bias.
+func (p Penalty) Of(vectors ...[]float64) float64 {
+	size, square := 0.0, 0.0
+	for _, w := range vectors {
+		for _, v := range w {
+			size += math.Abs(v)
+		}
+		square += f64.Dot(w, w)
 	}
-	return float64(p.L1*size) + float64(p.L2/2*f64.Dot(w, w))
+	return float64(p.L1*size) + float64(p.L2/2*square)
 }
 
 // A Point is the loss and its derivatives at some weights, from one pass over the rows.

@@ -115,7 +115,7 @@ func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 // ready tells whether the smooth form is near its minimum.
 func (s *search) ready() bool {
 	g := s.at.gradient[:s.features]
-	return s.steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
+	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
 }
 
 // raise makes the dual variables the multipliers, and raises the slope.
@@ -124,9 +124,9 @@ func (s *search) raise(ctx context.Context) error {
 	for i, z := range s.at.scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
-	h.slope *= Growth(s.steps - h.before)
+	h.slope *= Growth(s.Steps - h.before)
 	h.zone, h.widest = narrower*h.widest, 0
-	h.before, s.same = s.steps, 0
+	h.before, s.same = s.Steps, 0
 	return s.evaluate(ctx, &s.at, nil, nil)
 }
 

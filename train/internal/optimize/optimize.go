@@ -27,8 +27,6 @@ const (
 // A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
 type DenseLoss interface {
 	At(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
-	// Losses makes a pass over the rows. It returns the sum of the losses for each of the given vectors of weights.
-	Losses(ctx context.Context, all [][]float64) ([]float64, error)
 
 	// Alone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums of
 	// the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
@@ -46,6 +44,9 @@ type Task struct {
 	Loss func(z, factor, curvature, loss, y []float64)
 	// Dense returns Loss of all rows, or of a sample of the rows, for passes that compute a Hessian.
 	Dense func(block.Source) DenseLoss
+	// Sums makes a pass over the rows. It returns the sum of the losses for each of the given vectors of weights, or for
+	// each of the given lists of one vector for each class. nil: Loss computes them.
+	Sums func(ctx context.Context, all [][]float64) ([]float64, error)
 }
 
 // Wide tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
@@ -79,44 +80,57 @@ func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution
 	after, end := parallel.Grace(ctx)
 	defer end()
 	s, err := solve(ctx)
-	if err != nil && (ctx.Err() == nil || s.Steps == 0) {
+	if err != nil {
+		return t.Interrupted(ctx, after, s, pivots, start), err
+	}
+	r, err := t.measured(ctx, s, pivots, start)
+	if err != nil {
 		return nil, err
 	}
+	r.Gap = max(0, r.Objective-s.Lower)
+	r.Converged = r.Gap <= converges*r.Objective
+	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective
+	return r, nil
+}
+
+// Interrupted returns the result of a search that began at start and that the end of ctx interrupted, or nil if the
+// search made no step. The loss stays unknown if after ends before a pass over the rows does.
+func (t *Task) Interrupted(ctx, after context.Context, s *Solution, pivots []float64, start time.Time) *Learned {
+	if ctx.Err() == nil || s.Steps == 0 || s.Passes == 0 {
+		return nil
+	}
+	r, err := t.measured(after, s, pivots, start)
+	r.Interrupted, r.Uncounted, r.Gap = true, err != nil, math.Inf(1)
+	return r
+}
+
+// measured returns the result with the weights rounded, and with their loss and objective. With an error, the loss is
+// unknown.
+func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, start time.Time) (*Learned, error) {
 	r := &Learned{Exact: s.W, Weight: s.Weight}
-	r.Epochs, r.Updates, r.Interrupted = s.Passes+1, s.Steps, err != nil
+	r.Epochs, r.Updates = s.Passes+1, s.Steps
 	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
-	if r.Interrupted {
-		ctx = after
-	}
-	w := slices.Clone(s.W)
+	w, spec := slices.Clone(s.W), t.Rows.Spec()
 	learner.RoundCentred(w, pivots)
-	losses, late := t.Losses(ctx, [][]float64{w})
-	switch {
-	case late == nil:
-		r.Loss = losses[0]
-		r.Objective = r.Loss + t.Of(w[:t.Rows.Spec().Width()])
-		r.Gap = max(0, r.Objective-s.Lower)
-	case !r.Interrupted:
-		return nil, late
-	default:
-		r.Uncounted = true
-	}
-	if r.Objective-r.Objective != 0 {
-		return nil, learner.TooLarge()
-	}
 	if pivots != nil {
 		learner.Uncentre(r.Exact, pivots)
 	}
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, float32(v))
 	}
-	if r.Interrupted {
-		r.Gap = math.Inf(1)
+	losses, err := t.Losses(ctx, [][]float64{w})
+	if err != nil {
 		return r, err
 	}
-	r.Converged = r.Gap <= converges*r.Objective
-	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective
-	return r, nil
+	var penalised [][]float64
+	for v := range slices.Chunk(w, spec.Cols()) {
+		penalised = append(penalised, v[:spec.Width()])
+	}
+	if objective := losses[0] + t.Of(penalised...); objective-objective == 0 {
+		r.Loss, r.Objective = losses[0], objective
+		return r, nil
+	}
+	return r, learner.TooLarge()
 }
 
 // Elastic finds the minimum with a penalty L1 or NonNegative: by the proximal Newton method with a Hessian, or by

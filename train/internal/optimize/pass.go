@@ -66,9 +66,9 @@ func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) e
 
 // uncounted prevents passes from being counted and reported until end is called, because they were counted before.
 func (s *search) uncounted() (end func()) {
-	visited, lower, show := s.visited, s.lower, s.Progress
+	visited, lower, show := s.Visited, s.lower, s.Progress
 	s.Progress = nil
-	return func() { s.visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
+	return func() { s.Visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
@@ -248,8 +248,8 @@ func (s *search) slope(ctx context.Context, scores, d []float64, length float64)
 
 // Losses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
 func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
-	if t.Dense != nil && !Wide(t.Rows.Spec().Cols()) {
-		return t.Dense(t.Rows).Losses(ctx, all)
+	if t.Sums != nil {
+		return t.Sums(ctx, all)
 	}
 	total := make([]float64, len(all))
 	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
@@ -330,6 +330,6 @@ func (t *Task) values(s *scored) []float64 {
 
 // passed counts visits, and reports progress.
 func (s *search) passed(visits int64) {
-	s.visit(visits, s.at.w, s.measure)
+	s.Visit(visits, learner.SumOf(s.at.w), s.measure)
 	s.measure = nil
 }

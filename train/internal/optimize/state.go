@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
-	s.tally.state(w)
+	s.Tally.State(w)
 	for _, v := range []*float64{&s.centre, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking} {
 		w.Float(v)
 	}
@@ -52,34 +53,35 @@ func (s *net) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, s.scores)
 }
 
-// A tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
-type tally struct {
+// A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
+type Tally struct {
 	*Task
-	visited, steps int64 // visited counts rows
-	start          time.Time
+	Visited, Steps int64 // Visited counts rows
+	Start          time.Time
 }
 
-// passes returns the number of passes over the rows, rounded up.
-func (t *tally) passes() int64 {
+// Passes returns the number of passes over the rows, rounded up.
+func (t *Tally) Passes() int64 {
 	rows := max(1, t.Rows.Rows())
-	return (t.visited + rows - 1) / rows
+	return (t.Visited + rows - 1) / rows
 }
 
-// visit counts visits, and reports progress with weights w.
-func (t *tally) visit(visits int64, w []float64, m *learner.Measure) {
-	t.visited += visits
+// Visit counts visits, and reports progress. sum and m may be nil; see learner.Progress.
+func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Measure) {
+	t.Visited += visits
 	if t.Progress == nil {
 		return
 	}
-	t.Progress(learner.Progress{Epoch: t.passes(), Epochs: t.Epochs, Visits: t.visited, Rows: t.Rows.Rows(), Updates: t.steps, Best: -1,
-		Elapsed: time.Since(t.start), Sum: learner.SumOf(w), Measure: m})
+	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.Visited, Rows: t.Rows.Rows(), Updates: t.Steps, Best: -1,
+		Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
 }
 
-func (t *tally) mark(state func(*checkpoint.Walk)) { t.Checkpoint.Pass(t.passes(), t.visited, state) }
+// Mark gives the state of the search to the checkpoint.
+func (t *Tally) Mark(state func(*checkpoint.Walk)) { t.Checkpoint.Pass(t.Passes(), t.Visited, state) }
 
-// state saves or restores the tally.
-func (t *tally) state(w *checkpoint.Walk) {
-	w.Clock(&t.start)
-	w.Int(&t.visited)
-	w.Int(&t.steps)
+// State saves or restores the tally.
+func (t *Tally) State(w *checkpoint.Walk) {
+	w.Clock(&t.Start)
+	w.Int(&t.Visited)
+	w.Int(&t.Steps)
 }

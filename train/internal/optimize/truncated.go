@@ -45,7 +45,7 @@ func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 
 // truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
 func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{tally: tally{Task: t, start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.first(ctx)
@@ -53,12 +53,12 @@ func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
 		err = s.minimise(ctx)
 	}
 	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Lower: s.at.objective - max(0, s.at.objective-s.lower), Weight: s.at.weight,
-		Passes: s.passes(), Visits: s.passes() * t.Rows.Rows(), Steps: s.steps}, err
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps}, err
 }
 
 // A search is the state of a task.
 type search struct {
-	tally
+	Tally
 	*table
 	hinge      *hinge // loss in place of Task.Loss; nil: Task.Loss
 	remote     bool   // a cluster makes the passes over the rows; see remote.go
@@ -82,7 +82,7 @@ type search struct {
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
-	s.tally.state(w)
+	s.Tally.State(w)
 	w.Count(&s.same)
 	w.Count(&s.products)
 	w.Bool(&s.grouped)
@@ -96,7 +96,7 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.mark(s.state); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.mark(s.state) {
+	for s.Mark(s.state); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -109,7 +109,7 @@ func (s *search) minimise(ctx context.Context) error {
 }
 
 // spent tells whether at most the given number of passes is left.
-func (s *search) spent(passes int64) bool { return s.passes()+passes >= s.Epochs }
+func (s *search) spent(passes int64) bool { return s.Passes()+passes >= s.Epochs }
 
 // step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
@@ -138,7 +138,7 @@ func (s *search) step(ctx context.Context) error {
 	}
 	if gain >= -flatStep*s.at.smooth {
 		s.at, s.other = next, s.at
-		s.steps++
+		s.Steps++
 		s.grouped = true
 	} else {
 		s.other = next

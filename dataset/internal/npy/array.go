@@ -1,0 +1,241 @@
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"os"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/files"
+)
+
+// An Array is the rows of a file. An array of one dimension has a single column.
+type Array struct {
+	*header
+	path       string
+	info       os.FileInfo // when the header was read
+	rows, cols int64
+	typ        arrow.DataType // of its columns
+}
+
+// openArray reads the header of the array in a file, and checks it against the file's size.
+func openArray(path string, info os.FileInfo) (*Array, error) {
+	f, err := column.Reopen(path, info)
+	if err != nil {
+		return nil, column.PathError(path, err)
+	}
+	defer f.Close()
+	h, err := readHeader(io.NewSectionReader(f, 0, info.Size()), path, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	a := &Array{header: h, path: path, info: info, typ: h.arrowType()}
+	return a, a.checkSize(info.Size())
+}
+
+// checkSize sets the numbers of rows and columns. It returns an error unless the elements fill the file.
+func (a *Array) checkSize(size int64) error {
+	unfit := func(advice string) error {
+		return column.Mark(fmt.Errorf("%s: an array of shape %s, and a table has two dimensions: %s", a.path, a.shapeText(), advice), column.ErrFormat)
+	}
+	switch len(a.shape) {
+	case 0:
+		return unfit("save an array with a row for each example")
+	case 1:
+		a.rows, a.cols = a.shape[0], 1
+	case 2:
+		a.rows, a.cols = a.shape[0], a.shape[1]
+	default:
+		return unfit("save X.reshape(len(X), -1)")
+	}
+	switch need := a.offset + a.bytes(); {
+	case a.rows == 0:
+		return fmt.Errorf("%s: no rows in an array of shape %s: save an array that has some", a.path, a.shapeText())
+	case a.cols == 0:
+		return fmt.Errorf("%s: no columns in an array of shape %s: save an array that has some", a.path, a.shapeText())
+	case need > size:
+		return column.Mark(fmt.Errorf("%s: the array is truncated: its shape %s takes %d bytes, and the file has %d: copy or save it again", a.path, a.shapeText(), need, size), column.ErrDamaged)
+	case need < size:
+		return column.Mark(fmt.Errorf("%s: %d bytes stand behind the array, whose shape is %s: save one array in the file", a.path, size-need, a.shapeText()), column.ErrDamaged)
+	}
+	return nil
+}
+
+// arrowType returns the type of the array's columns.
+func (h *header) arrowType() arrow.DataType {
+	switch h.kind {
+	case 'b':
+		return arrow.FixedWidthTypes.Boolean
+	case 'S', 'U':
+		return arrow.BinaryTypes.String
+	case 'f':
+		return []arrow.DataType{arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}[bits.Len64(uint64(h.size))-2]
+	case 'i':
+		return []arrow.DataType{arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64}[bits.Len64(uint64(h.size))-1]
+	}
+	return []arrow.DataType{arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64}[bits.Len64(uint64(h.size))-1]
+}
+
+// read returns the given columns in the rows from lo up to, but not including, hi.
+func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error) {
+	f, err := column.Reopen(a.path, a.info)
+	if err != nil {
+		return nil, column.PathError(a.path, err)
+	}
+	defer f.Close()
+	rows := hi - lo
+	each := rows * a.size
+	values := make([]byte, each*int64(len(columns)))
+	if a.fortran || a.cols == 1 {
+		for k, c := range columns {
+			if err = a.readAt(f, values[int64(k)*each:][:each], (int64(c)*a.rows+lo)*a.size); err != nil {
+				break
+			}
+		}
+	} else {
+		lines := make([]byte, each*a.cols)
+		if err = a.readAt(f, lines, lo*a.cols*a.size); err == nil {
+			a.transpose(values, lines, columns)
+		}
+	}
+	if err == nil {
+		err = column.Unchanged(a.path, files.Current(a.path, f), a.info)
+	}
+	for k := 0; err == nil && k < len(columns); k++ {
+		var one arrow.Array
+		if one, err = a.toArrow(values[int64(k)*each:][:each], lo); err == nil {
+			all = append(all, one)
+		}
+	}
+	return all, err
+}
+
+// readAt reads elements from byte at of the array on.
+func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
+	_, err := f.ReadAt(p, a.offset+at)
+	switch {
+	case err == io.EOF:
+		return truncated(a.path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", a.path, column.ReadError(err))
+	}
+	return nil
+}
+
+// transpose writes the given columns of lines, which are whole rows, to values, column by column.
+func (a *Array) transpose(values, lines []byte, columns []int) {
+	switch {
+	case a.size == 4 && a.kind != 'U' && a.kind != 'S':
+		transpose(as[uint32](values), as[uint32](lines), int(a.cols), columns)
+	case a.size == 8 && a.kind != 'U' && a.kind != 'S':
+		transpose(as[uint64](values), as[uint64](lines), int(a.cols), columns)
+	default:
+		size, rows := int(a.size), len(lines)/int(a.size*a.cols)
+		for k, c := range columns {
+			to, from := values[k*rows*size:][:rows*size], lines[c*size:]
+			for r := range rows {
+				copy(to[r*size:][:size], from[r*size*int(a.cols):])
+			}
+		}
+	}
+}
+
+// as returns bytes from the start of an allocation as numbers.
+func as[T any](b []byte) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
+}
+
+// transpose goes through tiles of rows that stay in the cache.
+func transpose[T any](values, lines []T, cols int, columns []int) {
+	const tileElements = 4 << 10
+	rows := len(lines) / cols
+	tile := max(8, tileElements/cols)
+	for lo := 0; lo < rows; lo += tile {
+		hi := min(rows, lo+tile)
+		for k, c := range columns {
+			from := lines[lo*cols+c:]
+			to := values[k*rows+lo : k*rows+hi]
+			for r, at := 0, 0; r < len(to); r, at = r+1, at+cols {
+				to[r] = from[at]
+			}
+		}
+	}
+}
+
+// toArrow returns elements as an Arrow array, which may keep them. first is the number of their first row, for errors.
+func (a *Array) toArrow(values []byte, first int64) (arrow.Array, error) {
+	n := len(values) / int(a.size)
+	switch {
+	case a.kind == 'U' || a.kind == 'S':
+		return a.texts(values, first)
+	case a.kind == 'b':
+		bitmap := make([]byte, (n+7)/8)
+		for i, v := range values {
+			if v != 0 {
+				bitmap[i/8] |= 1 << (i % 8)
+			}
+		}
+		values = bitmap
+	case a.swapped:
+		a.swap(values)
+	}
+	data := array.NewData(a.typ, n, []*memory.Buffer{nil, memory.NewBufferBytes(values)}, nil, 0, 0)
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+// swap reverses the bytes of each number.
+func (a *Array) swap(values []byte) {
+	for i := int64(0); i < int64(len(values)); i += a.size {
+		v := values[i : i+a.size]
+		for j, k := 0, len(v)-1; j < k; j, k = j+1, k-1 {
+			v[j], v[k] = v[k], v[j]
+		}
+	}
+}
+
+// texts returns texts, which are filled up with zeros to their size.
+func (a *Array) texts(values []byte, first int64) (arrow.Array, error) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	b.Reserve(len(values) / int(a.size))
+	var text []byte
+	for i := int64(0); i < int64(len(values))/a.size; i++ {
+		v := values[i*a.size : (i+1)*a.size]
+		err := error(nil)
+		if a.kind == 'U' {
+			v, err = a.utf8(text[:0], v)
+			text = v
+		}
+		if v = bytes.TrimRight(v, "\x00"); err != nil || !utf8.Valid(v) {
+			return nil, column.Mark(fmt.Errorf("%s: row %d: a text that isn't Unicode: save it by y.astype(str)", a.path, first+i), column.ErrDamaged)
+		}
+		b.Append(string(v))
+	}
+	return b.NewArray(), nil
+}
+
+// utf8 appends a text of UTF-32 to dst.
+func (a *Array) utf8(dst, v []byte) ([]byte, error) {
+	for ; len(v) >= 4; v = v[4:] {
+		c := binary.NativeEndian.Uint32(v)
+		if a.swapped {
+			c = bits.ReverseBytes32(c)
+		}
+		if c > utf8.MaxRune || !utf8.ValidRune(rune(c)) {
+			return dst, errors.New("no character")
+		}
+		dst = utf8.AppendRune(dst, rune(c))
+	}
+	return dst, nil
+}

@@ -1,0 +1,336 @@
+// Package npy reads NumPy arrays.
+//
+// The functions numpy.save (https://numpy.org/neps/nep-0001-npy-format.html) and scipy.sparse.save_npz write the files.
+package npy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"halfspace/dataset/internal/column"
+)
+
+// Magic begins the files of numpy.save.
+const Magic = "\x93NUMPY"
+
+// maxHeader is the largest number of bytes of a header's text. The text of an array of numbers has about 100 bytes.
+const maxHeader = 64 << 10
+
+// maxText is the largest number of bytes of a text.
+const maxText = 1 << 20
+
+// A header describes the elements of an array and their order.
+type header struct {
+	kind    byte  // of NumPy's dtype: b is boolean, i and u are integers, f is floating point, S is bytes, U is text
+	size    int64 // bytes of an element
+	swapped bool  // the bytes of a number are in the other order than on this computer
+	fortran bool  // the elements of a column are adjacent
+	shape   []int64
+	offset  int64 // bytes before the first element
+}
+
+// readHeader reads the header of an array whose file, named path in errors, has size bytes, or -1 if it is unknown.
+func readHeader(r io.Reader, path string, size int64) (*header, error) {
+	var start [12]byte
+	if n, err := io.ReadFull(r, start[:10]); err != nil {
+		return nil, startError(path, start[:n], err)
+	}
+	if string(start[:6]) != Magic {
+		return nil, startError(path, start[:], nil)
+	}
+	length, offset := int64(binary.LittleEndian.Uint16(start[8:])), int64(10)
+	switch major := start[6]; {
+	case major == 2 || major == 3:
+		if _, err := io.ReadFull(r, start[10:]); err != nil {
+			return nil, truncated(path)
+		}
+		length, offset = int64(binary.LittleEndian.Uint32(start[8:])), 12
+	case major != 1:
+		return nil, column.Mark(fmt.Errorf("%s: an array of version %d.%d of the format, and versions 1 to 3 are known: save it again by numpy.save", path, major, start[7]), column.ErrFormat)
+	}
+	if length > maxHeader {
+		return nil, damaged(path, fmt.Errorf("a header of %d bytes", length))
+	}
+	if size >= 0 && offset+length > size {
+		return nil, truncated(path)
+	}
+	text := make([]byte, length)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return nil, truncated(path)
+	}
+	values, err := parseDict(string(text))
+	if err != nil {
+		return nil, damaged(path, err)
+	}
+	h := &header{offset: offset + length}
+	fortran, ok := values["fortran_order"].(bool)
+	if !ok {
+		return nil, damaged(path, errors.New("a header without fortran_order, which is True or False"))
+	}
+	if h.fortran = fortran; values["shape"] == nil {
+		return nil, damaged(path, errors.New("a header without a shape"))
+	}
+	if h.shape, ok = shapeOf(values["shape"]); !ok {
+		return nil, damaged(path, errors.New("a shape that isn't a tuple of whole numbers of 0 or more"))
+	}
+	if err := h.setType(path, values["descr"]); err != nil {
+		return nil, err
+	}
+	if h.bytes() < 0 {
+		return nil, damaged(path, fmt.Errorf("the shape %s has over 2^63 bytes", h.shapeText()))
+	}
+	return h, nil
+}
+
+// startError returns the error about a file whose first bytes aren't the magic.
+func startError(path string, start []byte, err error) error {
+	switch {
+	case err != nil && err != io.EOF && err != io.ErrUnexpectedEOF:
+		return fmt.Errorf("%s: %w", path, column.ReadError(err))
+	case len(start) == 0:
+		return fmt.Errorf("%s: the file is empty: write it again", path)
+	case err != nil && bytes.HasPrefix([]byte(Magic), start[:min(len(start), len(Magic))]):
+		return truncated(path)
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")), bytes.HasPrefix(start, []byte("PK")), bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
+		return column.Mark(fmt.Errorf("%s: a compressed array, and arrays are read in place: decompress it", path), column.ErrFormat)
+	}
+	return column.Mark(fmt.Errorf("%s: not an array of NumPy: write it by numpy.save", path), column.ErrFormat)
+}
+
+func damaged(path string, err error) error {
+	return column.Mark(fmt.Errorf("%s: the array is damaged (%s): save it again by numpy.save", path, column.OneLine(err.Error())), column.ErrDamaged)
+}
+
+func truncated(path string) error {
+	return column.Mark(fmt.Errorf("%s: the array is truncated: copy or save it again", path), column.ErrDamaged)
+}
+
+// setType sets the type of the elements.
+func (h *header) setType(path string, descr any) error {
+	unfit := func(what, advice string) error {
+		return column.Mark(fmt.Errorf("%s: an array of %s, and numbers, booleans or texts are read: %s", path, what, advice), column.ErrFormat)
+	}
+	text, ok := descr.(string)
+	switch {
+	case descr == nil:
+		return damaged(path, errors.New("a header without a type"))
+	case !ok:
+		return unfit("structures", "save its fields as the columns of an array, or write the table as Parquet or CSV")
+	case len(text) < 2:
+		return damaged(path, fmt.Errorf("the type %q", text))
+	}
+	order, kind, digits := text[0], text[1], text[2:]
+	if !strings.ContainsRune("<>|=", rune(order)) {
+		order, kind, digits = '=', text[0], text[1:]
+	}
+	switch kind {
+	case 'O':
+		return unfit("Python objects", "save numbers by X.astype(float), or texts by y.astype(str)")
+	case 'c':
+		return unfit("complex numbers", "save their real and imaginary parts as columns")
+	case 'M', 'm':
+		return unfit("dates or times", "save their numbers by X.astype('int64')")
+	case 'V':
+		return unfit("raw bytes", "save numbers")
+	}
+	size, err := strconv.ParseUint(digits, 10, 31)
+	if kind == '?' {
+		kind, size, err = 'b', 1, nil
+	}
+	count := map[byte]int64{'U': 4}[kind]
+	h.kind, h.size = kind, int64(size)*max(1, count)
+	numbers := map[string]bool{"b1": true, "i1": true, "i2": true, "i4": true, "i8": true, "u1": true, "u2": true, "u4": true, "u8": true, "f2": true, "f4": true, "f8": true}
+	switch {
+	case err != nil:
+		return damaged(path, fmt.Errorf("the type %q", text))
+	case kind == 'f' && size > 8:
+		return unfit("floating-point numbers of "+digits+" bytes", "save them by X.astype('float64')")
+	case kind == 'S' || kind == 'U':
+		if size == 0 || h.size > maxText {
+			return unfit(fmt.Sprintf("texts of %d characters", size), fmt.Sprintf("save texts of 1 to %d characters", maxText/4))
+		}
+	case !numbers[fmt.Sprintf("%c%d", kind, size)]:
+		return unfit(fmt.Sprintf("the type %q", text), "save numbers by X.astype(float)")
+	}
+	native := byte('<')
+	if binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+		native = '>'
+	}
+	h.swapped = (order == '<' || order == '>') && order != native && kind != 'S' && (h.size > 1 || kind == 'U')
+	return nil
+}
+
+// bytes returns the number of bytes of all elements, or -1 if it is 2^63 or more.
+func (h *header) bytes() int64 {
+	n := h.size
+	for _, d := range h.shape {
+		if d == 0 {
+			return 0
+		}
+	}
+	for _, d := range h.shape {
+		if n > math.MaxInt64/2/d {
+			return -1
+		}
+		n *= d
+	}
+	return n
+}
+
+// shapeText returns the shape as Python shows it.
+func (h *header) shapeText() string {
+	var parts []string
+	for _, d := range h.shape {
+		parts = append(parts, strconv.FormatInt(d, 10))
+	}
+	if len(parts) == 1 {
+		return "(" + parts[0] + ",)"
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+func shapeOf(v any) (shape []int64, ok bool) {
+	all, ok := v.([]any)
+	if !ok || len(all) > 32 {
+		return nil, false
+	}
+	for _, v := range all {
+		n, ok := v.(int64)
+		if !ok || n < 0 {
+			return nil, false
+		}
+		shape = append(shape, n)
+	}
+	return shape, true
+}
+
+// A literal reads a Python literal: texts, whole numbers, True, False, None, tuples, lists and dictionaries of them.
+type literal struct {
+	rest  string
+	depth int
+}
+
+var errLiteral = errors.New("a header that is no dictionary of Python")
+
+// parseDict reads the dictionary of a header.
+func parseDict(text string) (map[string]any, error) {
+	l := &literal{rest: text}
+	v, err := l.value()
+	dict, ok := v.(map[string]any)
+	if err != nil || !ok || strings.Trim(l.rest, " \n\x00") != "" {
+		return nil, errLiteral
+	}
+	return dict, nil
+}
+
+// next skips blanks, and returns the next byte, or 0 at the end.
+func (l *literal) next() byte {
+	if l.rest = strings.TrimLeft(l.rest, " \t\r\n"); l.rest == "" {
+		return 0
+	}
+	return l.rest[0]
+}
+
+// value reads a value: string, int64, bool, nil, []any or map[string]any.
+func (l *literal) value() (any, error) {
+	const deepest = 8
+	switch c := l.next(); {
+	case l.depth > deepest:
+		return nil, errLiteral
+	case c == '\'' || c == '"':
+		text, rest, ok := strings.Cut(l.rest[1:], string(c))
+		if l.rest = rest; !ok || strings.Contains(text, `\`) {
+			return nil, errLiteral
+		}
+		return text, nil
+	case c == '(':
+		return l.sequence(')')
+	case c == '[':
+		return l.sequence(']')
+	case c == '{':
+		return l.dict()
+	}
+	end := strings.IndexAny(l.rest, ",:)]} \t\r\n")
+	if end < 0 {
+		end = len(l.rest)
+	}
+	word := l.rest[:end]
+	switch l.rest = l.rest[end:]; word {
+	case "True", "False":
+		return word == "True", nil
+	case "None":
+		return nil, nil
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(word, "L"), 10, 64) // Python 2 wrote an L
+	if err != nil {
+		return nil, errLiteral
+	}
+	return n, nil
+}
+
+// sequence reads values up to the closing bracket.
+func (l *literal) sequence(closing byte) ([]any, error) {
+	l.rest, l.depth = l.rest[1:], l.depth+1
+	defer func() { l.depth-- }()
+	all := []any{}
+	for l.next() != closing {
+		v, err := l.value()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+		if c := l.next(); c == ',' {
+			l.rest = l.rest[1:]
+		} else if c != closing {
+			return nil, errLiteral
+		}
+	}
+	l.rest = l.rest[1:]
+	return all, nil
+}
+
+// dict reads the pairs of a dictionary up to its closing brace.
+func (l *literal) dict() (map[string]any, error) {
+	l.rest, l.depth = l.rest[1:], l.depth+1
+	defer func() { l.depth-- }()
+	all := map[string]any{}
+	for l.next() != '}' {
+		k, err := l.value()
+		key, ok := k.(string)
+		if err != nil || !ok || l.next() != ':' {
+			return nil, errLiteral
+		}
+		l.rest = l.rest[1:]
+		if _, twice := all[key]; twice {
+			return nil, errLiteral
+		}
+		if all[key], err = l.value(); err != nil {
+			return nil, err
+		}
+		if c := l.next(); c == ',' {
+			l.rest = l.rest[1:]
+		} else if c != '}' {
+			return nil, errLiteral
+		}
+	}
+	l.rest = l.rest[1:]
+	return all, nil
+}
+
+// headerBytes is the number of bytes of the headers that Header returns, whatever the shape.
+const headerBytes = 128
+
+// Header returns the header of an array in rows, whose elements have the type descr of NumPy.
+func Header(descr string, shape ...int64) []byte {
+	h := &header{shape: shape}
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, h.shapeText())
+	b := append([]byte(Magic), 1, 0)
+	b = binary.LittleEndian.AppendUint16(b, headerBytes-10)
+	return append(append(b, text...), strings.Repeat(" ", headerBytes-len(b)-len(text)-1)+"\n"...)
+}

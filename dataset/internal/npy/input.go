@@ -1,0 +1,237 @@
+package npy
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/files"
+	"halfspace/internal/humanize"
+	"halfspace/schema"
+)
+
+// Beside are the files with the labels and the weights of the rows, each an array of one column; "" is none.
+type Beside struct {
+	Labels, Weights       string
+	LabelName, WeightName string // names of their columns
+}
+
+// The columns of Beside have these values of column.Column.Index. Column k of the rows has k.
+const (
+	labelIndex  = 1 << 30
+	weightIndex = labelIndex + 1
+)
+
+// Input is the selected columns of arrays, one array after the other.
+type Input struct {
+	parts  []part
+	beside map[int]*Array // by the index of their columns
+	sel    *column.Chosen
+	rows   int64
+	memory int64 // maximum bytes of memory of a pass; 0: no limit
+}
+
+// A part is the rows of an array.
+type part struct {
+	*Array
+	first   int64 // number of the array's first row in the input
+	columns []int // for each column of the selection, its number in the array or of Beside
+}
+
+// Open reads the headers of arrays and chooses the columns to read. The columns of the rows are x0, x1 and so on.
+func Open(sources []*column.Source, req column.Request, beside Beside) (*Input, error) {
+	in := &Input{beside: map[int]*Array{}}
+	for _, s := range sources {
+		a, err := openArray(s.Path, s.Info)
+		if err != nil {
+			return nil, err
+		}
+		in.parts = append(in.parts, part{Array: a, first: in.rows})
+		in.rows += a.rows
+	}
+	further, err := in.openBeside(beside)
+	if err != nil {
+		return nil, err
+	}
+	for i := range in.parts {
+		p := &in.parts[i]
+		if p.cols > schema.MaxFeatures {
+			return nil, fmt.Errorf("%s: an array of shape %s, and a row has at most %d features: save a sparse matrix by scipy.sparse.save_npz", p.path, p.shapeText(), schema.MaxFeatures)
+		}
+		var cols []column.Column
+		for k := range int(p.cols) {
+			cols = append(cols, column.Column{Name: "x" + strconv.Itoa(k), Type: p.typ, Desc: column.Describe(p.typ), Index: k})
+		}
+		cols = append(cols, further...)
+		if i == 0 {
+			if in.sel, err = req.Choose.First(p.path, cols, false); err != nil {
+				return nil, err
+			}
+		}
+		bound := in.sel.Columns
+		if i > 0 {
+			if bound, err = req.Choose.Further(p.path, cols); err != nil {
+				return nil, err
+			}
+		}
+		for _, c := range bound {
+			p.columns = append(p.columns, c.Index)
+		}
+	}
+	return in, nil
+}
+
+// openBeside opens the arrays beside the rows, and returns their columns.
+func (in *Input) openBeside(b Beside) (cols []column.Column, err error) {
+	for _, of := range []struct {
+		path, name, what string
+		index            int
+	}{{b.Labels, b.LabelName, "label", labelIndex}, {b.Weights, b.WeightName, "weight", weightIndex}} {
+		if of.path == "" {
+			continue
+		}
+		info, err := files.Stat(of.path)
+		if err != nil {
+			return nil, column.PathError(of.path, err)
+		}
+		a, err := openArray(of.path, info)
+		switch {
+		case err != nil:
+			return nil, err
+		case a.cols != 1:
+			return nil, fmt.Errorf("%s: an array of shape %s, and each row has one %s: save an array of shape (%d,)", of.path, a.shapeText(), of.what, in.rows)
+		case a.rows != in.rows:
+			return nil, fmt.Errorf("%s: %s, but %s in %s: save one for each row", of.path, humanize.Plural(a.rows, of.what), humanize.Plural(in.rows, "row"), in.Name())
+		}
+		in.beside[of.index] = a
+		cols = append(cols, column.Column{Name: of.name, Type: a.typ, Desc: column.Describe(a.typ), Index: of.index})
+	}
+	return cols, nil
+}
+
+// Name returns the name of all arrays of rows together, for messages.
+func (in *Input) Name() string {
+	var paths []string
+	for _, p := range in.parts {
+		paths = append(paths, p.path)
+	}
+	return humanize.Files(paths)
+}
+
+// Total returns the number of rows.
+func (in *Input) Total() int64 { return in.rows }
+
+// Most returns the number of rows.
+func (in *Input) Most() int64 { return in.rows }
+
+// Chosen returns the columns that are read.
+func (in *Input) Chosen() *column.Chosen { return in.sel }
+
+// Notes returns nil: passes over arrays have no notes.
+func (in *Input) Notes() []string { return nil }
+
+// LastPass does nothing: files can be read any number of times.
+func (in *Input) LastPass() {}
+
+// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
+func (in *Input) Limit(memory int64) { in.memory = memory }
+
+// Stored returns the number of bytes of the arrays.
+func (in *Input) Stored() (bytes int64) {
+	for _, p := range in.parts {
+		bytes += p.info.Size()
+	}
+	return bytes
+}
+
+// LabelOnly returns the input with the label as its only column.
+func (in *Input) LabelOnly() column.Input {
+	k := in.sel.Label
+	only := &Input{beside: in.beside, rows: in.rows, memory: in.memory, sel: &column.Chosen{Columns: in.sel.Columns[k : k+1], Weight: -1}}
+	for _, p := range in.parts {
+		p.columns = p.columns[k : k+1]
+		only.parts = append(only.parts, p)
+	}
+	return only
+}
+
+// leastRows is the smallest number of rows of a batch, because each column of a batch takes some 500 bytes besides its values.
+const leastRows = 8
+
+// Batches yields the rows in order. It ends after an error. The caller must release the batches.
+func (in *Input) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
+	return column.InOrder(ctx, p, in.memory, func(yield func(column.Job) bool) {
+		for i := range in.parts {
+			p := &in.parts[i]
+			each := in.rowBytes(p)
+			step := min(max(column.BatchBytes/each, leastRows), column.MaxBatchRows)
+			for lo := int64(0); lo < p.rows; lo += step {
+				hi := min(p.rows, lo+step)
+				if !yield(column.Job{Bytes: 2 * each * (hi - lo), Make: func() (*column.Batch, error) { return in.batch(p, lo, hi) }}) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// rowBytes returns the number of bytes that are read for a row of an array.
+func (in *Input) rowBytes(p *part) int64 {
+	bytes, some := int64(0), false
+	for _, c := range p.columns {
+		if a := in.beside[c]; a != nil {
+			bytes += a.size
+		} else if some = true; p.fortran {
+			bytes += p.size
+		}
+	}
+	if some && !p.fortran {
+		bytes += p.size * p.cols
+	}
+	return max(1, bytes)
+}
+
+// batch reads the rows of an array from lo up to, but not including, hi.
+func (in *Input) batch(p *part, lo, hi int64) (*column.Batch, error) {
+	b := &column.Batch{File: p.path, Rows: hi - lo, Columns: make([]arrow.Array, len(p.columns))}
+	var own, places []int
+	for k, c := range p.columns {
+		if in.beside[c] == nil {
+			own, places = append(own, c), append(places, k)
+		}
+	}
+	if len(own) > 0 {
+		all, err := p.read(lo, hi, own)
+		if err != nil {
+			return nil, err
+		}
+		for i, k := range places {
+			b.Columns[k] = all[i]
+		}
+	}
+	for k, c := range p.columns {
+		if a := in.beside[c]; a != nil {
+			all, err := a.read(p.first+lo, p.first+hi, []int{0})
+			if err != nil {
+				b.Release()
+				return nil, err
+			}
+			b.Columns[k] = all[0]
+		}
+	}
+	return b, nil
+}
+
+// Infos returns the descriptions of the files, for their versions.
+func (in *Input) Infos() (all []os.FileInfo) {
+	for _, p := range in.parts {
+		all = append(all, p.info)
+	}
+	return all
+}
