@@ -101,9 +101,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if parts.partitions != nil && f != formatSvmlight {
 		req.Choose = parts
 	}
-	text := opt.Text.reader()
-	text.Sound = opt.Rejects != nil
-	in, err := opt.read(ctx, f, sources, paths, req, text, p)
+	in, err := opt.read(ctx, f, sources, paths, req, p)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +122,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 }
 
 // read opens the files of a format.
-func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, text textfile.Options, p column.Pool) (column.Input, error) {
+func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, p column.Pool) (column.Input, error) {
+	text := opt.Text.reader()
+	text.Sound = opt.Rejects != nil
 	switch f {
 	case formatCSV:
 		return textfile.OpenCSV(ctx, sources, req, text, p)

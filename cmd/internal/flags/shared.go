@@ -253,7 +253,7 @@ func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 
 // AddOut adds --out.
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
 }
 
 // AddJSON adds --json.

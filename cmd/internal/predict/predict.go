@@ -47,13 +47,14 @@ func Predict(a *console.App) *cobra.Command {
 		Long: `Predict writes one row for each row of DATA, in the same order. The column
 "prediction" is the predicted class, in the type of the training labels. DATA
 needs the features of the model, but no label. If the model was trained with
---nulls drop, a row with a missing value gets a null.
+--nulls drop, a row with a missing value gets a null. A line that --rejects
+leaves out gets no row.
 
-The extension of FILE chooses the format: .parquet, .csv, .arrow, .npy or .svm;
-- writes CSV to standard output. Rows of standard input are predicted as they
-arrive. In a .svm file, which holds only numbers, the prediction comes first. A
-.npy file holds one array: the predictions, or with --score, --proba or
---project these alone.`,
+The extension of FILE chooses the format: .parquet, .csv, .jsonl, .arrow, .npy
+or .svm; - writes CSV to standard output. Rows of standard input are predicted
+as they arrive, unless --rejects is given. In a .svm file, which holds only
+numbers, the prediction comes first. A .npy file holds one array: the
+predictions, or with --score, --proba or --project these alone.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,

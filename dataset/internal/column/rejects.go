@@ -25,13 +25,15 @@ type Reject struct {
 	Lines
 	Reason string
 	Text   string
+	Err    string // the reason, and advice
 }
 
 // Rejects are the lines of text files that are left out because they can't be read. The file of the rejects is CSV, with the columns
 // file, line, reason and text.
 type Rejects struct {
-	path  string
+	path  string // "": the rejects are counted only
 	mu    sync.Mutex
+	first []Reject           // the first few, if the rejects are counted only
 	files map[string][]Lines // of each examined file, in ascending order
 }
 
@@ -52,6 +54,9 @@ func (r *Rejects) Of(file string) (rejects []Lines, known bool) {
 	return rejects, known
 }
 
+// Lenient returns true if a text among many numbers is a reject even in the first rows, which otherwise make a column of text of it.
+func (r *Rejects) Lenient() bool { return r != nil && r.path != "" }
+
 // From returns the rejects from a line on.
 func From(rejects []Lines, line int64) []Lines {
 	i, _ := slices.BinarySearchFunc(rejects, line, func(l Lines, line int64) int { return int(min(1, max(-1, l.First-line))) })
@@ -60,6 +65,9 @@ func From(rejects []Lines, line int64) []Lines {
 
 // Examine writes the rejects of files after the rejects of the files examined before. find calls its argument with each reject.
 func (r *Rejects) Examine(ctx context.Context, examined []string, find func(add func(Reject) error) error) (err error) {
+	if r.path == "" {
+		return r.count(examined, find)
+	}
 	before, err := r.before()
 	if err != nil {
 		return err
@@ -101,6 +109,30 @@ func (r *Rejects) Examine(ctx context.Context, examined []string, find func(add 
 		r.files[path] = rejects
 	}
 	return nil
+}
+
+// mostFirst is the number of rejects that are kept for a message.
+const mostFirst = 4
+
+// Counted returns the number of all rejects, and the first few.
+func (r *Rejects) Counted() (n int64, first []Reject) {
+	for _, rejects := range r.files {
+		n += int64(len(rejects))
+	}
+	return n, r.first
+}
+
+// count is Examine without a file.
+func (r *Rejects) count(examined []string, find func(add func(Reject) error) error) error {
+	for _, path := range examined {
+		r.files[path] = nil
+	}
+	return find(func(one Reject) error {
+		if r.files[one.File] = append(r.files[one.File], one.Lines); len(r.first) < mostFirst {
+			r.first = append(r.first, one)
+		}
+		return nil
+	})
 }
 
 // before opens the file with the rejects so far. It returns nil if none were written, or if they went to a pipe or a device.

@@ -64,7 +64,7 @@ func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, 
 		f.nulls = nulls
 		var bound []column.Column
 		if i == 0 {
-			f.typing = typing{req.Texts, req.Typed}
+			f.typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
 			if schema, err = f.infer(ctx, first.Chunk); err != nil {
 				return nil, err
 			}
@@ -373,13 +373,13 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 		switch {
 		case err == nil:
 		case n < len(f.names):
-			return fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err)
+			return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
 		default:
-			return fmt.Errorf("%s: line %d: %w", f.path, line, err)
+			return column.LineError(f.path, line, err)
 		}
 	}
 	if n != len(f.names) {
-		return fmt.Errorf("%s: line %d: %w", f.path, first, errFields(n, len(f.names)))
+		return column.LineError(f.path, first, errFields(n, len(f.names)))
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 						maxTextColumns, schema.MaxFeatures)
 				}
 				if err != nil {
-					yield(nil, fmt.Errorf("line %d: %w", line, err))
+					yield(nil, column.LineError("", line, err))
 					return
 				}
 				fields = append(fields, csvField{string(text), quoted})
@@ -313,7 +313,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
-				return nil, column.ErrorIn(f.path, "line %d: %w", line, err)
+				return nil, column.LineError(f.path, line, err)
 			}
 			if i < len(guesses) {
 				guesses[i].field(text, quoted, at)
@@ -338,7 +338,7 @@ func (n nullTexts) add(text []byte) {
 func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
-		typ := f.typing.of(name, &guesses[i], f.sound)
+		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
@@ -439,15 +439,19 @@ func (g *guess) Add(text []byte, line int64) {
 func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < g.values }
 
 // A typing is the names of columns whose type doesn't follow from the first rows alone.
-type typing struct{ texts, named []string }
+type typing struct {
+	texts, named []string
+	lenient      bool // a text among many numbers is a broken line
+}
 
-// of returns the type of a column. If lines that can't be read are left out, the column has numbers if nearly all values are numbers.
-func (t typing) of(name string, g *guess, sound bool) arrow.DataType {
+// of returns the type of a column. If t is lenient, the column has numbers if nearly all values are
+// numbers.
+func (t typing) of(name string, g *guess) arrow.DataType {
 	typ := g.typ()
 	switch {
 	case slices.Contains(t.texts, name):
 		return arrow.BinaryTypes.String
-	case !sound || typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !g.mostlyNumbers() || g.commas == g.odd:
+	case !t.lenient || typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !g.mostlyNumbers() || g.commas == g.odd:
 		return typ
 	case !few(g.odd, g.values):
 		return typ

@@ -69,7 +69,7 @@ func (in *Svmlight) measured(path string, c Chunk, most int) (seen extent, err e
 	seen.pairs = int64(bytes.Count(c.Text, []byte{':'}))
 	for n, line := range in.linesOf(path, c) {
 		if err := seen.Add(line); err != nil && !in.fewer {
-			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
+			return seen, column.LineError(path, n, err)
 		}
 	}
 	return seen, nil

@@ -38,7 +38,7 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 	if err != nil {
 		return nil, err
 	}
-	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}, typing: typing{req.Texts, req.Typed}}
+	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}, typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
 	f.sound = req.Rejects != nil
 	cols, err := f.inferJSON(ctx, first)
 	if err != nil {
@@ -147,7 +147,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 			}
 		}
 		if err != nil {
-			return nil, column.ErrorIn(f.path, "line %d: %w", o.line, err)
+			return nil, column.LineError(f.path, o.line, err)
 		}
 		if o.next == len(o.text) && !more {
 			break
@@ -155,7 +155,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 	}
 	cols := f.columns(guesses, seen)
 	for i, l := range lists {
-		if !f.sound || !few(l.n, l.n+guesses[i].values) {
+		if !f.lenient || !few(l.n, l.n+guesses[i].values) {
 			cols[i].Type, cols[i].Desc, cols[i].Advice, cols[i].Content = arrow.StructOf(), l.first, "", ""
 		}
 	}
@@ -227,7 +227,7 @@ func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int6
 			added, err = f.object(&o, to, last, rows+1, nil)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("%s: line %d: %w", f.path, o.line, err)
+			return 0, column.LineError(f.path, o.line, err)
 		}
 		for k := 0; added < len(to); k++ {
 			if last[k] <= rows {

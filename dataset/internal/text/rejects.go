@@ -185,7 +185,7 @@ func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects
 func rejectOf(path string, line int64, text []byte, reason error) column.Reject {
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
 	last := line + int64(bytes.Count(text, []byte{'\n'}))
-	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text)}
+	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text), Err: reason.Error()}
 }
 
 // withoutAdvice returns the text of an error up to the colon before its advice. Colons in quotes don't count, nor does the colon behind

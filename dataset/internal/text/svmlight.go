@@ -273,7 +273,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := in.row(line, rows); err != nil {
-				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+				return nil, column.LineError(path, n, err)
 			}
 		}
 	}

@@ -172,6 +172,9 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
 	}
 	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
+	if err := c.absent(named); err != nil {
+		return nil, err
+	}
 	p, inputs, err := c.places(named)
 	if err != nil {
 		return nil, err
