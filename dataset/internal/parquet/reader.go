@@ -107,6 +107,9 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 // decode yields the batches of the row group, then the error if there is one. It returns true if yield took all
 // batches and there was no error. yield must release the batches that it gets.
 func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile, mem *page.Pool, yield func(*column.Batch, error) bool) bool {
+	if d.group.unread {
+		return d.file.nulls(ctx, d.group.rows, yield)
+	}
 	var r *groupReader
 	err := column.Recovered(func() error {
 		src, err := files.get(d.file)

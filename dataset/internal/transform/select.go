@@ -207,6 +207,9 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 			c.Float = opt.Float
 		}
 	}
+	if sel.where != nil && !sel.derivesFixed() {
+		sel.Never = sel.never
+	}
 	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil
 }
