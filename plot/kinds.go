@@ -203,6 +203,7 @@ func Weights(m *model.Model, class int) *Figure {
 	zero := Series{Colour: -1, X: []float64{0, 0}, Y: []float64{f.Y.From, f.Y.To}}
 	if f.Series = append(f.Series, zero, s); len(marks.X) > 0 {
 		marks.Name = "a category of a column"
+		f.Height += 20 // the legend
 		f.Series = append(f.Series, marks)
 	}
 	for k := range drawn[:min(len(drawn), 10)] {
