@@ -139,10 +139,8 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _labels(self, y):
         """Return labels that the command orders as `classes_`: whole numbers, booleans or texts."""
-        if y.dtype.kind in "iub" and abs(y.astype(np.float64)).max(initial=0) < 2**53:
-            return y
-        if y.dtype.kind == "f":
-            return y.astype(np.int64)
+        if y.dtype.kind in "iubf" and abs(self.classes_.astype(np.float64)).max() < 2**53:
+            return y.astype(np.int64) if y.dtype.kind == "f" else y
         if y.dtype.kind == "U" or all(isinstance(label, str) for label in self.classes_):
             return y.astype(str)
         return np.searchsorted(self.classes_, y)
