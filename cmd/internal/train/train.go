@@ -81,10 +81,9 @@ func Train(a *console.App) *cobra.Command {
 }
 
 // trainHelp is the help text of train before the list of the learners.
-const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight or
-Arrow IPC files, or of arrays of NumPy. DATA are files of one format, globs or
-directories, or - for standard input. --label takes a column's name, its number
-or "last". The labels of an array are another array: --labels y.npy.
+const trainHelp = `Train learns a linear classifier from the rows of Parquet, CSV, svmlight,
+Arrow IPC or NumPy files. DATA are files of one format, globs or directories, or
+- for standard input. --label takes a column's name, its number or "last".
 
 Without --algo, train standardizes the features (of svmlight rows and sparse
 lists, 16,384 at most) and learns by logistic regression, which predicts
