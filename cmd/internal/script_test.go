@@ -93,7 +93,7 @@ func runScripts(t *testing.T, dir string, serial bool) {
 }
 
 // pathWord is a word of a command line that names a file or a folder of the script.
-var pathWord = regexp.MustCompile(`^(examples/.*|[^:=-][^:]*(/|\.(csv|svm|txt|parquet|arrow|json|jsonl|html|svg|SVG|jpg|model|cache|go|c|onnx|gz|xls)))$`)
+var pathWord = regexp.MustCompile(`^(examples/.*|[^:=-][^:]*(/|\.(csv|svm|txt|parquet|arrow|json|jsonl|html|svg|SVG|jpg|npy|npz|model|cache|go|c|onnx|gz|xls)))$`)
 
 // memoryLimit is the limit of the garbage collector before any run. Runs set it and undo that, each as if it were alone.
 var memoryLimit = debug.SetMemoryLimit(-1)

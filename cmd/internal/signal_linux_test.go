@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,9 +38,10 @@ func TestLifeline(t *testing.T) {
 	timeout := time.AfterFunc(signalTime, func() { cmd.Process.Kill() })
 	defer timeout.Stop()
 	var text strings.Builder
+	begun := regexp.MustCompile(`^training: .* [1-9][\d,]* updates`)
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		fmt.Fprintln(&text, lines.Text())
-		if strings.HasPrefix(lines.Text(), "training: ") {
+		if begun.MatchString(lines.Text()) {
 			stdin.Close()
 		}
 	}

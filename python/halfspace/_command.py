@@ -43,7 +43,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def binary() -> str:
-    """Return the path of the command: `$HALFSPACE_BINARY`, the command of this package, or the first one in `PATH`."""
+    """Return the path of the command: `$HALFSPACE_BINARY`, the command of this package, or the command in `PATH`."""
     own = Path(__file__).parent / "bin" / BINARY
     found = os.environ.get("HALFSPACE_BINARY") or (str(own) if own.exists() else shutil.which("halfspace"))
     if not found:

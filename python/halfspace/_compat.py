@@ -1,4 +1,4 @@
-"""What the estimators take from scikit-learn, or the same without scikit-learn."""
+"""Base classes and checks of the estimators, from scikit-learn or, without scikit-learn, of the same names."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ class Linear(ClassifierMixin, BaseEstimator):
     def decision_function(self, X):
         """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
 
-        Two classes have one score for each row, shape (rows,): above 0 it predicts `classes_[1]`. More classes have a
-        score each, shape (rows, classes): the largest one is predicted.
+        With two classes the shape is (rows,): a score above 0 predicts `classes_[1]`. With more classes the shape is
+        (rows, classes): the largest score of a row gives the class.
         """
         check_fitted(self)
         X = self._features(check_rows(self, X))
@@ -117,7 +117,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         self._keep_weights(model)
 
     def _keep_weights(self, model):
-        """Keep the weights of a linear model: `_weights` has a bias as the last one, if there are biases."""
+        """Keep the weights of a linear model: in `_weights` the bias is the last column, if there is a bias."""
         rows = model["weights"]
         if "sparse_weights" in model:
             rows = np.zeros((len(model["sparse_weights"]), self.n_features_in_))
@@ -139,10 +139,8 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _labels(self, y):
         """Return labels that the command orders as `classes_`: whole numbers, booleans or texts."""
-        if y.dtype.kind in "iub" and abs(y.astype(np.float64)).max(initial=0) < 2**53:
-            return y
-        if y.dtype.kind == "f":
-            return y.astype(np.int64)
+        if y.dtype.kind in "iubf" and abs(self.classes_.astype(np.float64)).max() < 2**53:
+            return y.astype(np.int64) if y.dtype.kind == "f" else y
         if y.dtype.kind == "U" or all(isinstance(label, str) for label in self.classes_):
             return y.astype(str)
         return np.searchsorted(self.classes_, y)
@@ -185,7 +183,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         if self.n_jobs is None or self.n_jobs == -1:
             return []
         if not isinstance(self.n_jobs, (int, np.integer)) or self.n_jobs == 0:
-            raise HalfspaceError(f"n_jobs is {self.n_jobs!r}: it is a number of threads, None or -1 for one on each core, -2 for one fewer")
+            raise HalfspaceError(f"n_jobs is {self.n_jobs!r}: it is a number of threads, None or -1 for all cores, -2 for all cores but 1")
         return ["--workers", str(self.n_jobs if self.n_jobs > 0 else max(1, os.cpu_count() + 1 + self.n_jobs))]
 
     def _words(self):
@@ -204,8 +202,8 @@ class Probabilities:
     def predict_proba(self, X):
         """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
 
-        The scores are those of the command. Probabilities are computed of them in float64, while the command rounds them
-        to float32.
+        The scores are the command's scores. The probabilities are computed from the scores in float64; `halfspace predict
+        --proba` rounds probabilities to float32.
         """
         scores = self.decision_function(X)
         if scores.ndim == 1:
@@ -232,7 +230,7 @@ class Online:
 
 
 class Incremental(Online):
-    """Training on one batch of rows after the other."""
+    """Training on batches of rows, one after another."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         """Visit the rows once, in their order, and go on from the weights so far.
@@ -256,7 +254,7 @@ class Incremental(Online):
         if first:
             self._name_classes(distinct(y) if classes is None else np.unique(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
-            raise HalfspaceError(f"classes are {list(classes)}, but those of the first call were {self.classes_.tolist()}")
+            raise HalfspaceError(f"classes are {list(classes)}, but the first call had {self.classes_.tolist()}")
         new = np.setdiff1d(distinct(y), self.classes_)
         if len(new) > 0:
             raise HalfspaceError(f"y has the labels {new.tolist()}, which are no classes of the first call: give that call classes=[...]")

@@ -42,7 +42,7 @@ def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bo
     Raises
     ------
     HalfspaceError
-        The sentence of the command: what is wrong, in which file, column and row.
+        The sentence of the command, which names the file, the column and the row.
     Interrupted
         Ctrl-C. Its attribute `model` is the model of the weights so far.
     """
@@ -61,7 +61,7 @@ def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bo
 def compare(data: Data, label: Any = None, *, verbose: bool = False, **options: Any) -> Comparison:
     """Judge all learners by cross-validation on the same folds.
 
-    Parameters are those of `train`; `options` are those of `halfspace compare`.
+    The parameters are the parameters of `train`; `options` are the options of `halfspace compare`.
     """
     with Files() as files:
         args = ["compare", *_rows.source(files, data, label, "sample_weight", options), *_flags(options), "--json"]
@@ -71,7 +71,7 @@ def compare(data: Data, label: Any = None, *, verbose: bool = False, **options: 
 def check(data: Data, label: Any = None, *, verbose: bool = False, **options: Any) -> Separability:
     """Find out whether a plane separates two classes, with a proof.
 
-    Parameters are those of `train`; `options` are those of `halfspace check`.
+    The parameters are the parameters of `train`; `options` are the options of `halfspace check`.
     """
     with Files() as files:
         args = ["check", *_rows.source(files, data, label, None, options), *_flags(options), "--json"]
@@ -135,10 +135,10 @@ class Model:
         """Return the probabilities of the classes in float32, shape (rows, classes)."""
         return self._predict(data, ["--proba"], options)
 
-    def _predict(self, data, what, options):
+    def _predict(self, data, columns, options):
         with Files() as files:
             out = files.output("predictions.npy")
-            run(["predict", *_rows.source(files, data), "--model", self._file(files), "--out", out, *what, *_flags(options)], files)
+            run(["predict", *_rows.source(files, data), "--model", self._file(files), "--out", out, *columns, *_flags(options)], files)
             with files.open("predictions.npy") as file:
                 return np.load(file, allow_pickle=False)
 

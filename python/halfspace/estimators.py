@@ -19,7 +19,7 @@ SHARED = """
     random_state : int or numpy.random.RandomState, optional
         Seed of all random choices. None is the seed 1, so that every training can be repeated.
     n_jobs : int, optional
-        Number of threads; None and -1 are one on each core. The model does not depend on it.
+        Number of threads; None and -1 are the number of cores. The model does not depend on it.
     verbose : int, default 0
         Above 0, progress goes to standard error.
 
@@ -457,7 +457,7 @@ class Winnow(Linear):
     threshold : float, optional
         Score above which a row is positive; None is half the number of features, or of literals.
     literals : bool, default False
-        Learn a weight for each feature x and another one for not x.
+        Learn a weight for each feature x and a weight for not x.
     max_iter : int, default 100
         Most passes over the rows.
     max_updates : int, default 0

@@ -1,11 +1,9 @@
 """The estimators against the command, against scikit-learn, and inside scikit-learn."""
 
 import json
-import os
 import pickle
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest

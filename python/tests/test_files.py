@@ -1,7 +1,5 @@
 """train, compare, check and Model on files, tables and arrays."""
 
-import json
-import os
 from pathlib import Path
 
 import numpy as np
