@@ -114,6 +114,9 @@ func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.Name())
 	}
 	if text, ok := in.reader.(*textfile.CSV); ok && text.None {
+		if text.LeftOut() {
+			return nil, fmt.Errorf("%s: no line is a row: %s has the reasons", in.Name(), opt.Rejects.Path())
+		}
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions

@@ -205,6 +205,9 @@ func withoutAdvice(text string) string {
 	return text
 }
 
+// LeftOut returns true if some lines are rejects.
+func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.sources)) > 0 }
+
 // probes returns a cell for each column, to try values.
 func (in *CSV) probes() []cells {
 	probes := make([]cells, len(in.sel.Columns))
