@@ -69,7 +69,7 @@ func TestJSONAbsent(t *testing.T) {
 	if x[0] != 4 || x[1] != 2.5 || !strings.Contains(strings.Join(notes, "|"), `the first rows have no field "b": absent fields are missing values`) {
 		t.Errorf("row %v, notes %q", x, notes)
 	}
-	if _, err := dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"c":4,"y":1}`), opt); err == nil || !strings.Contains(err.Error(), `no column "a"`) {
+	if _, err := dataset.Load(t.Context(), datatest.TextFile(t, "a.jsonl", `{"c":4,"y":1}`), opt); err == nil || !strings.Contains(err.Error(), `no columns "a", "b"`) {
 		t.Errorf("no column of the model: %v", err)
 	}
 }

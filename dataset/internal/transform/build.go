@@ -204,7 +204,7 @@ func (b *Builder) Add(ctx context.Context, bt *column.Batch) error {
 		}
 	}
 	if b.odd != nil {
-		if err := column.Recovered(func() error { b.odd.Add(b.sel, bt); return nil }); err != nil {
+		if err := column.Recovered(func() error { return b.odd.AddChosen(b.sel, bt, kept) }); err != nil {
 			return b.damaged(ctx, bt, kept, err)
 		}
 	}

@@ -116,7 +116,11 @@ func (b *Builder) Warn(warn func(string)) {
 	}
 	unchosen := b.unchosen.Load()
 	if unchosen > 0 {
-		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample, --limit and --min-class", b.Input-unchosen, b.Input))
+		looked := b.Input
+		if b.sel.limit > 0 { // the batch of the last row of --limit may have more rows
+			looked = min(looked, b.sel.limit)
+		}
+		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample, --limit and --min-class", b.Input-unchosen, looked))
 	}
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
@@ -225,6 +229,20 @@ func (s *suspects) begin(sel *Selection) {
 		}
 		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Derive != "" || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
+}
+
+// AddChosen examines the next rows of the input: if an option chooses rows, the kept rows alone.
+func (s *suspects) AddChosen(sel *Selection, bt *column.Batch, kept Cut) error {
+	if bt.Unchosen == 0 || s.room == 0 {
+		s.Add(sel, bt)
+		return nil
+	}
+	part, err := kept.Of(bt)
+	if err == nil {
+		defer part.Release()
+		s.Add(sel, part)
+	}
+	return err
 }
 
 // Add examines the next rows of the input. The result doesn't depend on how the rows are cut into batches.
