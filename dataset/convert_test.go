@@ -156,7 +156,7 @@ func TestConvertErrors(t *testing.T) {
 		{start, "b.svm", []string{"x", "s"}, "s", `DIR/b.svm can't be written: column "s" is string, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes`},
 		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
 		{start, "b.svm", []string{"n", "y"}, "y", `DIR/b.svm can't be written: column "n", row 1: null, which svmlight can't hold: fill the value in, or leave the column out`},
-		{start, "b.xlsx", nil, "", `DIR/b.xlsx: files with the extension ".xlsx" can't be written: use .parquet, .csv, .arrow, .npy or ` +
+		{start, "b.xlsx", nil, "", `DIR/b.xlsx: files with the extension ".xlsx" can't be written: use .parquet, .csv, .jsonl, .arrow, .npy or ` +
 			`.svm, or - for CSV on standard output`},
 	} {
 		_, err := Convert(context.Background(), []string{c.from}, filepath.Join(dir, c.to), Options{Keep: c.keep},

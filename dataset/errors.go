@@ -6,6 +6,8 @@ import "halfspace/dataset/internal/column"
 var (
 	// ErrFormat: the files have an unknown format, or several formats.
 	ErrFormat = column.ErrFormat
+	// ErrLine: a line of a text file can't be read.
+	ErrLine = column.ErrLine
 	// ErrColumn: a column is absent, or its type doesn't suit its use.
 	ErrColumn = column.ErrColumn
 	// ErrNulls: a value is missing, and Options.Nulls doesn't say how to treat it.

@@ -53,6 +53,7 @@ type openedInput struct {
 	column.Input
 	sel      *transform.Selection
 	versions []blob.Version // versions of the files in object stores; nil if all files are local
+	reader   column.Input   // reads the files
 }
 
 func (in *openedInput) selection() *transform.Selection { return in.sel }
@@ -64,6 +65,9 @@ func (in *openedInput) end() int64 {
 	}
 	return 0
 }
+
+// ErrNoColumns is the error if svmlight files, which have no columns, are examined.
+var ErrNoColumns = errors.New("svmlight has no columns")
 
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
@@ -85,13 +89,14 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err := opt.checkBeside(paths[0], f); err != nil {
 		return nil, err
 	}
-	opt.tell(opt.Text.unused(f))
+	opt.tell(opt.unused(f))
 	pick := &transform.Picker{Choices: opt.choices()}
 	if f.paired() && opt.KeepWide && opt.Spec == nil {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
-		Count: opt.counts, Most: opt.Storage.Numbered()}
+		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.texts,
+		Typed: opt.typed(), Rejects: opt.Rejects}
 	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
 	if parts.partitions != nil && f != formatSvmlight {
 		req.Choose = parts
@@ -103,7 +108,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if err := opt.admit(in, pick.Sel); err != nil {
 		return nil, err
 	}
-	versions := versionsOf(in, sources)
+	versions, reader := versionsOf(in, sources), in
 	if req.Choose == parts {
 		in = parts.input(in)
 	}
@@ -113,21 +118,23 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
 		return nil, changed(in)
 	}
-	return &openedInput{in, pick.Sel, versions}, nil
+	return &openedInput{in, pick.Sel, versions, reader}, nil
 }
 
 // read opens the files of a format.
 func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, p column.Pool) (column.Input, error) {
+	text := opt.Text.reader()
+	text.Sound = opt.Rejects != nil
 	switch f {
 	case formatCSV:
-		return textfile.OpenCSV(ctx, sources, req, opt.Text.reader(), p)
+		return textfile.OpenCSV(ctx, sources, req, text, p)
 	case formatJSON:
 		return textfile.OpenJSON(ctx, sources, req, p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
 			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
 		}
-		return textfile.OpenSvmlight(ctx, sources, req, opt.Text.reader(), p)
+		return textfile.OpenSvmlight(ctx, sources, req, text, p)
 	case formatArrow:
 		return ipcfile.Open(sources, req)
 	case formatNumPy:

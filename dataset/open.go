@@ -57,15 +57,15 @@ func Open(ctx context.Context, paths []string, opt Options) (*Input, error) {
 	return open(ctx, paths, opt, memory.DefaultAllocator)
 }
 
+// open is Open with an allocator. If it finds text in a column that has numbers in the first rows of a file, it opens the files again
+// with a column of text.
 func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input, error) {
 	p, err := column.PoolOf(opt.Workers)
 	if err != nil {
 		return nil, err
 	}
-	opt.Keep, opt.float, opt.counts = nil, arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
-	if opt.ranked != "" {
-		opt.Keep = []string{opt.ranked}
-	}
+	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
+	opt.Keep = opt.asked
 	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
 		if paths, err = Expand(paths); err != nil {
 			return nil, err
@@ -74,6 +74,23 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 			return nil, err
 		}
 	}
+	if opt.Rejects != nil && opt.Spec == nil {
+		if _, err := opt.widest(ctx, paths, p); err != nil { // it finds the rejects
+			return nil, err
+		}
+	}
+	in, err := openAs(ctx, paths, opt, p, mem)
+	if !opt.mayBeText(err) {
+		return in, err
+	}
+	if err := opt.findTexts(ctx, paths, p, err); err != nil {
+		return nil, err
+	}
+	return openAs(ctx, paths, opt, p, mem)
+}
+
+// openAs opens files whose columns have the types of the first rows, or text if they are in opt.texts.
+func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem memory.Allocator) (_ *Input, err error) {
 	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
 		if err := opt.findRare(ctx, paths, p, mem); err != nil {
 			return nil, err
@@ -85,7 +102,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
-		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.ranked != "" || opt.LearnedFrom != ""); err != nil {
+		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.asked != nil || opt.LearnedFrom != ""); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +113,10 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if in.Total() == 0 {
 		return nil, fmt.Errorf("%s: no rows: name a file that has some", in.Name())
 	}
-	if text, ok := in.Input.(*textfile.CSV); ok && text.None {
+	if text, ok := in.reader.(*textfile.CSV); ok && text.None {
+		if text.LeftOut() {
+			return nil, fmt.Errorf("%s: no line is a row: %s has the reasons", in.Name(), opt.Rejects.Path())
+		}
 		return nil, fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
 	}
 	opt.versions = in.versions
@@ -223,9 +243,10 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 		opt.Nulls = schema.NullsError
 	}
 	options, err := json.Marshal(struct {
-		Reader int
+		Reader  int
+		Rejects bool `json:",omitempty"`
 		Options
-	}{readerVersion, opt})
+	}{readerVersion, opt.Rejects != nil, opt})
 	if err != nil {
 		return cache.Key{}, err
 	}

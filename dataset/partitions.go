@@ -151,6 +151,9 @@ func (p *partitionPicker) First(file string, cols []column.Column, numbered bool
 		return nil, err
 	}
 	p.inner = &column.Chosen{Label: -1, Weight: -1, Odd: all.Odd}
+	if all.Never != nil {
+		p.inner.Never = func(file string, rows int64, bounds []column.Bounds) bool { return p.never(all, file, rows, bounds) }
+	}
 	for k := range all.Columns {
 		if c := &all.Columns[k]; c.Index >= 0 {
 			p.place = append(p.place, len(p.inner.Columns))
@@ -177,6 +180,22 @@ func (p *partitionPicker) First(file string, cols []column.Column, numbered bool
 		}
 	}
 	return p.inner, nil
+}
+
+// never is column.Chosen.Never of all columns, for bounds of the reader's columns.
+func (p *partitionPicker) never(all *column.Chosen, file string, rows int64, bounds []column.Bounds) bool {
+	with := make([]column.Bounds, len(p.place))
+	for k, at := range p.place {
+		if at >= 0 {
+			with[k] = bounds[at]
+			continue
+		}
+		with[k] = column.Bounds{Nulls: 0, Ends: p.array(-1-at, file, 2)}
+		if with[k].Ends.NullN() > 0 {
+			with[k] = column.Bounds{Nulls: rows}
+		}
+	}
+	return all.Never(file, rows, with)
 }
 
 // Further returns the reader's columns as they are in another file.

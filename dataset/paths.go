@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,12 +35,12 @@ func Expand(paths []string) ([]string, error) {
 	if slices.ContainsFunc(paths, func(p string) bool { return store.Scheme(p) != "" }) {
 		pool = column.NewPool(store.Requests)
 	}
-	files := make([][]string, len(paths))
-	err := pool.Each(context.Background(), len(paths), func(i int) (err error) {
-		files[i], err = expandOne(paths[i])
-		return err
+	files, bad := make([][]string, len(paths)), make([]error, len(paths))
+	err := pool.Each(context.Background(), len(paths), func(i int) error {
+		files[i], bad[i] = expandOne(paths[i])
+		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, column.JoinErrors(bad...)); err != nil {
 		return nil, err
 	}
 	return slices.Concat(files...), nil
@@ -72,7 +73,7 @@ func expandOne(p string) ([]string, error) {
 	}
 	var files []string
 	for _, m := range matches {
-		if hides(m, p) {
+		if hides(split(m), split(p)) {
 			continue
 		}
 		found, err := named(m)
@@ -186,6 +187,9 @@ func objects(s store.Store, p string) ([]string, error) {
 	if err != nil {
 		return nil, column.PathError(p, err)
 	}
+	if slices.Contains(pattern, "**") {
+		return deep(scheme, p, all)
+	}
 	if slices.ContainsFunc(all, func(object string) bool { return strings.HasPrefix(object, p+"/") }) {
 		return below(p, all) // a folder whose name has the characters of a glob
 	}
@@ -201,6 +205,20 @@ func objects(s store.Store, p string) ([]string, error) {
 	}
 	if _, err := path.Match(strings.Join(pattern, "/"), ""); err != nil {
 		return nil, badGlob(p)
+	}
+	return matched(p, files)
+}
+
+// deep returns the objects that match a pattern in which ** stands for folders at any depth.
+func deep(scheme, p string, all []string) (files []string, err error) {
+	pattern := p[len(scheme):]
+	if !doublestar.ValidatePattern(pattern) {
+		return nil, badGlob(p)
+	}
+	for _, object := range all {
+		if name := object[len(scheme):]; doublestar.MatchUnvalidated(pattern, name) && !hides(strings.Split(name, "/"), strings.Split(pattern, "/")) {
+			files = append(files, object)
+		}
 	}
 	return matched(p, files)
 }
@@ -254,12 +272,17 @@ func below(dir string, all []string) ([]string, error) {
 	return inDirectory(dir, files, others)
 }
 
-// hides returns true if an element of a match is hidden and the same element of the pattern isn't.
-func hides(match, pattern string) bool {
-	const sep = string(filepath.Separator)
-	m, p := strings.Split(filepath.Clean(match), sep), strings.Split(filepath.Clean(pattern), sep)
-	for i := range min(len(m), len(p)) {
-		if hidden(m[i]) && !hidden(p[i]) {
+// split returns the elements of a path.
+func split(p string) []string { return strings.Split(filepath.Clean(p), string(filepath.Separator)) }
+
+// hides returns true if an element of a match is hidden and the same element of the pattern isn't. From ** on, any element of the pattern
+// may be the same.
+func hides(match, pattern []string) bool {
+	for i := range min(len(match), len(pattern)) {
+		if pattern[i] == "**" {
+			return slices.ContainsFunc(match[i:], hidden) && !slices.ContainsFunc(pattern[i:], hidden)
+		}
+		if hidden(match[i]) && !hidden(pattern[i]) {
 			return true
 		}
 	}

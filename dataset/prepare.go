@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
@@ -62,7 +65,7 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 		return nil, err
 	}
 	if f := opt.opened.format; f.paired() {
-		return nil, fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f)
+		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f), ErrNoColumns)
 	}
 	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {
@@ -88,10 +91,7 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil {
 		return nil, false, err
 	}
-	all := *opt
-	all.Categorical = transform.TypedCodings(opt.Categorical, types)
-	all.Standardize, all.Nulls, all.HashTexts, all.float, all.plan, all.Cross, all.Warn = false, "", false, nil, nil, nil, nil
-	in, err := openInput(ctx, paths, all, p)
+	in, err := openInput(ctx, paths, opt.whole(types), p)
 	if err != nil {
 		return nil, false, err
 	}
@@ -112,6 +112,64 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 		return nil
 	})
 	return f, hopeful, err
+}
+
+// whole returns the options with which each column that may become a feature is one. types are the types of Types.
+func (opt Options) whole(types map[string]transform.Type) Options {
+	opt.Categorical = transform.TypedCodings(opt.Categorical, types)
+	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
+	return opt
+}
+
+// widest opens files with all columns that some later pass may read.
+func (opt Options) widest(ctx context.Context, paths []string, p column.Pool) (*openedInput, error) {
+	opt.Limit, opt.rare = 0, nil
+	if !opt.Prepare {
+		return openInput(ctx, paths, opt, p)
+	}
+	types, err := transform.ParseTypes(opt.Types)
+	if err != nil {
+		return nil, err
+	}
+	return openInput(ctx, paths, opt.whole(types), p)
+}
+
+// typed returns the names of the columns whose type or coding an option names.
+func (opt Options) typed() []string {
+	types, err := transform.ParseTypes(opt.Types)
+	if err != nil {
+		return nil // opening the files reports it
+	}
+	return append(slices.Collect(maps.Keys(types)), transform.Coded(opt.Categorical)...)
+}
+
+// mayBeText returns true if an error is about text in a column of numbers, and the column may become one of text.
+func (opt *Options) mayBeText(err error) bool {
+	return opt.Prepare && opt.Spec == nil && opt.Rejects == nil && opt.texts == nil && errors.Is(err, textfile.ErrUnfit)
+}
+
+// findTexts reads all rows and sets the columns that have text in a later row. It returns an error if there are none, or if the files
+// can't be read.
+func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool, found error) error {
+	in, err := opt.widest(ctx, paths, p)
+	if err != nil {
+		return err
+	}
+	text, is := in.reader.(*textfile.CSV)
+	if !is {
+		return found
+	}
+	later, err := text.Later(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, c := range later {
+		opt.texts, opt.notes = append(opt.texts, c.Name), append(opt.notes, c.Note)
+	}
+	if opt.texts == nil {
+		return found
+	}
+	return nil
 }
 
 // findRare sets the classes with fewer rows than MinClass, whose rows are left out.
@@ -148,7 +206,13 @@ func (in *Input) again(ctx context.Context) (bool, error) {
 	}
 	in.hopeful = false
 	opt := in.opt
-	if _, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true); err != nil || opt.plan == nil && !opt.unlabelled {
+	_, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+	if opt.mayBeText(err) {
+		if err = opt.findTexts(ctx, in.paths, in.pool, err); err == nil {
+			_, err = opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+		}
+	}
+	if err != nil || opt.plan == nil && !opt.unlabelled && opt.texts == nil {
 		return false, err
 	}
 	other, err := open(ctx, in.paths, opt, in.mem)
@@ -158,9 +222,9 @@ func (in *Input) again(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// retry calls do, and calls it again if a value is missing and the files were opened in the hope that none is.
+// retry calls do, and calls it again if a value is missing or a text, and the files were opened in the hope that none is.
 func retry[T any](ctx context.Context, in *Input, do func() (T, error)) (result T, err error) {
-	if result, err = do(); !errors.Is(err, ErrNulls) {
+	if result, err = do(); !errors.Is(err, ErrNulls) && !in.opt.mayBeText(err) {
 		return result, err
 	}
 	if changed, bad := in.again(ctx); bad != nil || !changed {

@@ -256,3 +256,32 @@ func TestPrepareTypes(t *testing.T) {
 		require.Error(t, err, want)
 	}
 }
+
+// TestLaterText: a column whose first rows have numbers becomes a column of text if a later row has text, as if an early row had it. So
+// does the label.
+func TestLaterText(t *testing.T) {
+	const rows = 250_000
+	var body strings.Builder
+	for i := range rows {
+		fmt.Fprintf(&body, "%d,%d.00000000,%d\n", i%7, i*i%1000, i%2)
+	}
+	odd := "red,3,1\n5,4,other\n"
+	early, late := textFile(t, "early.csv", "color,x,y\n"+odd+body.String()), textFile(t, "late.csv", "color,x,y\n"+body.String()+odd)
+	for _, opt := range []Options{{}, {MinClass: 1, Where: "x >= 0"}} {
+		opt.Label, opt.Prepare = "y", true
+		var notes []string
+		want := require.Value(Load(t.Context(), early, opt))(t)
+		opt.Warn = func(text string) { notes = append(notes, text) }
+		in := require.Value(Open(t.Context(), []string{late}, opt))(t)
+		stream := require.Value(in.Stream(t.Context()))(t)
+		got := require.Value(Load(t.Context(), late, opt))(t)
+		if !slices.Equal(got.Spec().Features, want.Spec().Features) || !slices.Equal(stream.Spec().Features, want.Spec().Features) || !slices.Equal(got.Spec().Classes, want.Spec().Classes) || got.Rows() != want.Rows() {
+			t.Errorf("%+v: %d rows of %q, classes %v, want %d of %q, %v", opt, got.Rows(), got.Spec().Features, got.Spec().Classes, want.Rows(), want.Spec().Features, want.Spec().Classes)
+		}
+		if note := late + `: column "color" is text, since line 250002 has "red", and numbers before`; !slices.Contains(notes, note) {
+			t.Errorf("notes %q, want %q", notes, note)
+		}
+	}
+	_, err := Load(t.Context(), late, Options{Label: "y"})
+	require.Error(t, err, `line 250002, column "color": "red" is not a number`)
+}

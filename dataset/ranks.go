@@ -24,11 +24,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
-	opt.ranked, opt.Standardize, opt.Warn, opt.Cluster = col, false, nil, nil
-	if opt.Nulls == schema.NullsMean {
-		opt.Nulls = schema.NullsZero
-	}
-	in, err := Open(ctx, paths, opt)
+	in, err := opt.reading(ctx, paths, []string{col})
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +43,15 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 		return nil, err
 	}
 	return r.ranks(), nil
+}
+
+// reading opens files to read columns, which need not be features, of the rows that Open with the same options keeps.
+func (opt Options) reading(ctx context.Context, paths, columns []string) (*Input, error) {
+	opt.asked, opt.Standardize, opt.Warn, opt.Cluster = columns, false, nil, nil
+	if opt.Nulls == schema.NullsMean {
+		opt.Nulls = schema.NullsZero
+	}
+	return Open(ctx, paths, opt)
 }
 
 // A ranking numbers the values of a column in the order in which they appear.

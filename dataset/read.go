@@ -118,16 +118,21 @@ type Options struct {
 	// MinClass leaves out the rows of classes with fewer rows than that, unless Spec is set. Warn gets a line about them.
 	MinClass int64 `json:",omitempty"`
 
+	// Rejects, unless nil, gets the lines of text files that can't be read: with a wrong number of fields, a text among numbers, or broken
+	// quotes, for example. They are no rows then. Each file is read once more, to find these lines.
+	Rejects *Rejects `json:"-"`
+
 	rare []schema.Class // MinClass: the classes that are left out
 	end  int64          // number of input rows after which Limit keeps none; 0: unknown
 
 	opened     *openedFiles    // Prepare, MinClass: the files; nil: they are not open
 	prepared   bool            // Prepare: the profile of the columns determined the next three fields
+	texts      []string        // Prepare: columns of text files that have numbers in the first rows, and text in a later row
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
 	notes      []string        // Prepare: about the features
 	unlabelled bool            // Prepare: leave out rows without a label
 
-	ranked   string          // Open: the column that Ranks reads
+	asked    []string        // Open: the columns that Ranks or Values reads; nil: none
 	shows    bool            // InspectTable: Keep accepts sparse lists too
 	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
 	counts   bool            // Open: count the rows of svmlight files, also for a model
@@ -283,7 +288,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return err
 	}
-	opt.float = arrow.PrimitiveTypes.Float32
+	opt.float, opt.Live = arrow.PrimitiveTypes.Float32, opt.Live && opt.Rejects == nil
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err

@@ -180,7 +180,7 @@ func TestObjectNames(t *testing.T) {
 	}
 	local := func(text string) string { return strings.ReplaceAll(filepath.ToSlash(text), root+"/", "test://") }
 	for _, name := range []string{"b", "b/", "c", "b/a", "b/a.parquet", "b/a*", "b/*", "b/*/x.parquet", "b/*/*", "b/a/n.csv", "b/text", "b/none", "b/absent", "b/absent*", "absent",
-		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2"} {
+		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2", "b/**/*.parquet", "b/**", "b/**/x.*", "b/**/_m=1/*", "b/*/**/x.parquet", "b/year=*/**", "b/**/absent", "b/**/["} {
 		want, bad := Expand([]string{filepath.Join(root, name)})
 		for i := range want {
 			want[i] = local(want[i])

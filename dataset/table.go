@@ -39,7 +39,7 @@ func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableIn
 		return nil, nil, err
 	}
 	if f == formatParquet {
-		opt.tell(opt.Text.unused(f))
+		opt.tell(opt.unused(f))
 		info, err := inspectParquet(path)
 		return info, nil, err
 	}

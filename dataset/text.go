@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
+	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/humanize"
+	"halfspace/schema"
 )
 
 // TextOptions describe the form of text files. By default, the reader detects it from the data.
@@ -20,6 +24,13 @@ type TextOptions struct {
 	// preprocessing are used, or NA, N/A, NaN, null, None, \N and ? if it has none.
 	NullValues []string
 }
+
+// Rejects are the lines of text files that are left out because they can't be read.
+type Rejects = column.Rejects
+
+// NewRejects returns the rejects of no file. Reading a file with Options.Rejects writes its rejects to path, as CSV with the columns
+// file, line, reason and text, behind the rejects of the files that were read before.
+func NewRejects(path string) *Rejects { return column.NewRejects(path) }
 
 // Check returns an error if the options are invalid.
 func (o TextOptions) Check() error {
@@ -38,9 +49,12 @@ func (o TextOptions) Check() error {
 	return err
 }
 
-// unused returns notes about options that are set but don't apply to a format.
-func (o TextOptions) unused(f format) (notes []string) {
-	nulls := ""
+// unused returns notes about options for text that are set but don't apply to a format.
+func (opt Options) unused(f format) (notes []string) {
+	if opt.Rejects != nil && f != formatCSV && f != formatJSON && f != formatSvmlight {
+		notes = append(notes, fmt.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
+	}
+	nulls, o := "", opt.Text
 	if o.NullValues != nil {
 		nulls = "given"
 	}
@@ -53,6 +67,43 @@ func (o TextOptions) unused(f format) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// Broken reads text files, and returns the number of lines that can't be read, and the error of the first of them, which names some
+// others. It returns 0 if the files aren't text or can't be read again. The options choose columns as they do for Convert.
+func (opt Options) Broken(ctx context.Context, paths []string) (n int64, err error) {
+	p, err := column.PoolOf(opt.Workers)
+	if err != nil || slices.Contains(paths, "-") {
+		return 0, nil
+	}
+	opt.Label, opt.Spec, opt.converts, opt.Rejects = "", &schema.Spec{Bias: true}, true, column.NewRejects("")
+	if _, err := openInput(ctx, paths, opt, p); err != nil {
+		return 0, nil
+	}
+	n, first := opt.Rejects.Counted()
+	if n == 0 {
+		return 0, nil
+	}
+	between := ": "
+	if strings.HasPrefix(first[0].Err, "column ") {
+		between = ", "
+	}
+	err = column.ErrorIn(first[0].File, "line %d%s%s", first[0].First, between, first[0].Err)
+	if n > 1 {
+		var others []string
+		for _, r := range first[1:] {
+			line := fmt.Sprint(r.First)
+			if r.File != first[0].File {
+				line = r.File + ": " + line
+			}
+			others = append(others, line)
+		}
+		if n > int64(len(first)) {
+			others = append(others, "and so on")
+		}
+		err = fmt.Errorf("%w; %s can't be read either (%s)", err, humanize.Plural(n-1, "more line"), strings.Join(others, ", "))
+	}
+	return n, err
 }
 
 // Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows

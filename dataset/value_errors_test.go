@@ -225,7 +225,7 @@ func TestStandardizeSpecial(t *testing.T) {
 	_, err = fromRecord(t, rec, 3, Options{Standardize: true})
 	wantError(t, err, "", `column "huge": its numbers are too large for a standard deviation: leave it out with --exclude`)
 	_, err = fromRecord(t, record(t, field("constant", p.Float64, "[0.1, 1e300]")), 3, Options{Spec: d.Spec()})
-	wantError(t, err, "", `no column "flag" (columns: constant)`)
+	wantError(t, err, "", `no columns "flag", "odd" (columns: constant)`)
 	spec := &schema.Spec{Features: []string{"x"}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: "x",
 		Kind: schema.NumberColumn, Center: []float64{0}, Scale: []float64{1}}}}}
 	_, err = fromRecord(t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})

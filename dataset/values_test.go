@@ -40,7 +40,7 @@ func openColumns(path string, names ...string) (*parquetfile.Input, error) {
 		cols = slices.DeleteFunc(cols, func(c column.Column) bool {
 			return c.Type == nil || len(names) > 0 && !slices.Contains(names, c.Name)
 		})
-		f, err := m.Selected(cols)
+		f, err := m.Selected(cols, nil)
 		if err == nil {
 			in.Files, in.Sel, in.Rows = []*parquetfile.File{f}, &column.Chosen{Columns: cols}, m.Rows
 		}

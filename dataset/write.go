@@ -48,7 +48,7 @@ type Writer struct {
 	warn   func(string)
 }
 
-// Create begins a Parquet, Arrow IPC, NumPy, svmlight or CSV file, by the extension of path. "-" means CSV on standard
+// Create begins a Parquet, Arrow IPC, NumPy, svmlight, JSON Lines or CSV file, by the extension of path. "-" means CSV on standard
 // output. A pipe or a device without one of these extensions gets CSV too. In Parquet, nullable columns of schema are
 // OPTIONAL, and other columns are REQUIRED. An error names path and the remedy. After ctx has ended, writing Parquet
 // returns an error, and no call waits for the reader of a pipe.
@@ -70,13 +70,15 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 		return nil, err
 	}
 	w := &Writer{path: path, file: file, schema: schema, others: map[int]bool{}, warn: opt.Warn}
-	if format == formatCSV || format == formatSvmlight {
+	if format == formatCSV || format == formatSvmlight || format == formatJSON {
 		w.copied = min(opt.Copied, schema.NumFields())
 	}
 	err = w.guard(func() error {
 		switch format {
 		case formatCSV:
 			w.enc, err = writer.NewCSV(file, schema)
+		case formatJSON:
+			w.enc, err = writer.NewJSON(file, schema)
 		case formatSvmlight:
 			w.enc, err = writer.NewSvmlight(file, schema, opt.Label)
 		case formatArrow:
@@ -102,13 +104,13 @@ func outputFormat(path string) (format, error) {
 		return formatCSV, nil
 	}
 	ext := strings.ToLower(filepath.Ext(path))
-	if f, ok := extensions[ext]; ok && ext != ".tsv" && f != formatJSON {
+	if f, ok := extensions[ext]; ok && ext != ".tsv" {
 		return f, nil
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeDevice|fs.ModeNamedPipe) != 0 {
 		return formatCSV, nil
 	}
-	const known = "use .parquet, .csv, .arrow, .npy or .svm, or - for CSV on standard output"
+	const known = "use .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output"
 	if ext == "" {
 		return "", column.Mark(fmt.Errorf("%s: no extension tells which format to write: %s", path, known), ErrFormat)
 	}

@@ -54,7 +54,7 @@ func TestCreateErrors(t *testing.T) {
 		opt    WriterOptions
 		want   string
 	}{
-		{"x.txt", one, WriterOptions{}, `extension ".txt" can't be written: use .parquet, .csv, .arrow, .npy or .svm, or - for CSV`},
+		{"x.txt", one, WriterOptions{}, `extension ".txt" can't be written: use .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV`},
 		{"model", one, WriterOptions{}, "no extension tells which format to write: use .parquet, .csv"},
 		{"x.parquet", one, WriterOptions{Compression: "lzma"}, `unknown compression "lzma": use snappy, none, zstd`},
 		{"x.parquet", one, WriterOptions{RowGroupRows: -1}, "-1 rows in a row group: use 1 or more"},

@@ -20,6 +20,13 @@ func NewClassScores(classes int) *ClassScores {
 	return &ClassScores{classes: make([]Scores, classes)}
 }
 
+// Bin makes s keep histograms; see Scores.Bin.
+func (s *ClassScores) Bin() {
+	for k := range s.classes {
+		s.classes[k].Bin()
+	}
+}
+
 // Class returns the scores of a class versus the rest.
 func (s *ClassScores) Class(class int) *Scores { return &s.classes[class] }
 

@@ -15,7 +15,19 @@ import (
 type Scores struct {
 	positive, negative side
 	sorted             bool
+	binned             bool
 }
+
+// Bin makes s keep a histogram in place of every score, so that its memory doesn't grow with the rows: scores are
+// rounded toward 0 to ten binary digits, and rows of equal scores are counted together. Figures then differ by the rows
+// whose order is lost: rows whose scores differ by less than 0.2 %. Call Bin before Add.
+func (s *Scores) Bin() {
+	s.binned = true
+	s.positive.bins, s.negative.bins = map[float32]float64{}, map[float32]float64{}
+}
+
+// binDigits is the number of binary digits of a float32 that Bin drops.
+const binDigits = 14
 
 // Add adds rows with their scores, labels and weights. A label above zero marks a positive row. If weights is nil, each
 // row counts once. Add panics if the lengths differ.
@@ -28,6 +40,14 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 		to := &s.negative
 		if labels[i] > 0 {
 			to = &s.positive
+		}
+		if s.binned {
+			weight := 1.0
+			if weights != nil {
+				weight = weights[i]
+			}
+			to.count(score, weight)
+			continue
 		}
 		if weights != nil && to.weights == nil {
 			to.weights = slices.Repeat([]float64{1}, len(to.scores))
@@ -56,7 +76,13 @@ func (s *Scores) sort() {
 	}
 	var g errgroup.Group
 	for _, side := range []*side{&s.positive, &s.negative} {
-		g.Go(func() error { side.sort(); return nil })
+		g.Go(func() error {
+			if s.binned {
+				side.list()
+			}
+			side.sort()
+			return nil
+		})
 	}
 	g.Wait() // no error
 	s.sorted = true
@@ -65,12 +91,34 @@ func (s *Scores) sort() {
 // A side is the rows of one class.
 type side struct {
 	scores  []float32
-	weights []float64 // nil: all are 1
+	weights []float64           // nil: all are 1
+	bins    map[float32]float64 // weight of the rows by rounded score; see Scores.Bin
+	unknown float64             // weight of the rows whose score is NaN, with bins
+}
+
+// count adds a row to the bins.
+func (s *side) count(score float32, weight float64) {
+	if score != score { // a NaN is no key
+		s.unknown += weight
+		return
+	}
+	s.bins[math.Float32frombits(math.Float32bits(score)>>binDigits<<binDigits)] += weight
+}
+
+// list writes the bins to scores and weights.
+func (s *side) list() {
+	s.scores, s.weights = s.scores[:0], s.weights[:0]
+	for score, weight := range s.bins {
+		s.scores, s.weights = append(s.scores, score), append(s.weights, weight)
+	}
+	if s.unknown > 0 {
+		s.scores, s.weights = append(s.scores, float32(math.NaN())), append(s.weights, s.unknown)
+	}
 }
 
 func (s *side) sort() {
 	if s.weights == nil {
-		slices.Sort(s.scores)
+		s.scores = sorted(s.scores)
 	} else {
 		sort.Sort(s)
 	}
@@ -119,7 +167,7 @@ func (t *prefix) weight() float64 {
 	return t.sum.Value()
 }
 
-// less orders scores as slices.Sort does.
+// less orders scores as sorted does.
 func less(a, b float32) bool {
 	return a < b || a != a && b == b
 }
@@ -152,7 +200,10 @@ func (s *Scores) points() iter.Seq[Point] {
 }
 
 // last returns the point of all rows.
-func (s *Scores) last() Point { return Point{math.NaN(), s.negative.weight(), s.positive.weight()} }
+func (s *Scores) last() Point {
+	s.sort()
+	return Point{math.NaN(), s.negative.weight(), s.positive.weight()}
+}
 
 // AUC returns the area under the ROC curve: the probability that a random positive row has a higher score than a random
 // negative row. Equal scores count half (Mann and Whitney 1947; Hanley and McNeil 1982). It is NaN unless both classes

@@ -154,20 +154,21 @@ func Scores(name string, scores []Score) *Figure {
 // mostBars is the largest number of weights that are drawn.
 const mostBars = 30
 
-// Weights draws the weights of a model, the largest first, with 95 % intervals if the model has standard errors. class
-// is the number of the vector to draw, 0 for two classes. It returns nil for a model without weights.
+// mostMarks is the largest number of categories of a column whose weights are drawn.
+const mostMarks = 100
+
+// Weights draws the weights of a model, the largest first, with 95 % intervals if the model has standard errors. The
+// weights of a column's categories are on one line. class is the number of the vector to draw, 0 for two classes. It
+// returns nil for a model without weights.
 func Weights(m *model.Model, class int) *Figure {
 	if len(m.Weights) <= class || len(m.Weights[class]) == 0 {
 		return nil
 	}
-	w := m.Weights[class]
-	order := make([]int, len(w))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(math.Abs(w[k]), math.Abs(w[i])) })
-	drawn := order[:min(len(order), mostBars)]
-	s := Series{Shape: Ranges}
+	w, of := m.Weights[class], *m
+	of.Weights = m.Weights[class : class+1]
+	terms := of.Terms()
+	drawn := terms[:min(len(terms), mostBars)]
+	s, marks := Series{Shape: Ranges}, Series{Shape: Rings, Colour: 1}
 	f := &Figure{Title: "Weights", X: Axis{Name: "weight"}, Height: 120 + 20*len(drawn), Y: Axis{Name: ""}}
 	exact := len(m.StdErrors) >= len(w) && len(m.Weights) == 1
 	if f.Subtitle = "of features as the model takes them"; m.Preprocessing != nil && m.Preprocessing.Standardized() {
@@ -179,25 +180,52 @@ func Weights(m *model.Model, class int) *Figure {
 	if len(m.Weights) > 1 {
 		f.Title += " of class " + m.Classes[class].Text
 	}
-	if len(drawn) < len(w) {
-		f.Subtitle += fmt.Sprintf("; the largest %d of %s", len(drawn), humanize.Count(int64(len(w))))
+	if len(drawn) < len(terms) {
+		f.Subtitle += fmt.Sprintf("; the largest %d of %s", len(drawn), humanize.Count(int64(len(terms))))
 	}
 	for k := range drawn {
-		i := drawn[len(drawn)-1-k]
-		s.X, s.Y = append(s.X, w[i]), append(s.Y, float64(k))
+		t, y := &drawn[len(drawn)-1-k], float64(k)
+		f.Y.Names = append(f.Y.Names, m.TermName(t))
+		if t.Grouped() {
+			f.group(&marks, w[t.First:][:t.Features], y)
+			continue
+		}
+		i := t.First
+		s.X, s.Y = append(s.X, w[i]), append(s.Y, y)
 		low, high := min(0, w[i]), max(0, w[i])
 		if exact {
 			half := stats.Quantile975 * m.StdErrors[i]
 			low, high = w[i]-half, w[i]+half
 		}
 		s.Low, s.High = append(s.Low, low), append(s.High, high)
-		f.Y.Names = append(f.Y.Names, m.FeatureName(i))
 	}
 	f.Y.From, f.Y.To = -0.6, float64(len(drawn))-0.4
 	zero := Series{Colour: -1, X: []float64{0, 0}, Y: []float64{f.Y.From, f.Y.To}}
-	f.Series = []Series{zero, s}
-	for k, i := range drawn[:min(len(drawn), 10)] {
-		f.Text += fmt.Sprintf("%d: %s %s. ", k+1, m.FeatureName(i), humanize.Real(w[i]))
+	if f.Series = append(f.Series, zero, s); len(marks.X) > 0 {
+		marks.Name = "a category of a column"
+		f.Height += 20 // the legend
+		f.Series = append(f.Series, marks)
+	}
+	for k := range drawn[:min(len(drawn), 10)] {
+		t := &drawn[k]
+		f.Text += fmt.Sprintf("%d: %s %s. ", k+1, m.TermName(t), weightsText(w[t.First:][:t.Features]))
 	}
 	return f
+}
+
+// group draws the weights of a column's categories at y: a line from the least to the greatest weight, and marks.
+func (f *Figure) group(marks *Series, w []float64, y float64) {
+	f.Series = append(f.Series, Series{Colour: 1, X: []float64{slices.Min(w), slices.Max(w)}, Y: []float64{y, y}})
+	w = slices.SortedFunc(slices.Values(w), func(a, b float64) int { return cmp.Compare(math.Abs(b), math.Abs(a)) })
+	for _, v := range w[:min(len(w), mostMarks)] {
+		marks.X, marks.Y = append(marks.X, v), append(marks.Y, y)
+	}
+}
+
+// weightsText returns a weight, or the least and the greatest of several.
+func weightsText(w []float64) string {
+	if len(w) == 1 {
+		return humanize.Real(w[0])
+	}
+	return humanize.Real(slices.Min(w)) + " to " + humanize.Real(slices.Max(w))
 }

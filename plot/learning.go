@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"halfspace/internal/humanize"
+	"halfspace/metrics"
 )
 
 // Learning draws a trace. columns are the columns of a table of package tracefile, by name. For a perceptron it draws
@@ -144,5 +145,21 @@ func Mistakes(rows, mistakes []float64) *Figure {
 	if last := len(rows) - 1; last >= 0 {
 		f.Text = fmt.Sprintf("%s among %s.", humanize.Plural(int64(mistakes[last]), "mistake"), humanize.Plural(int64(rows[last]), "row"))
 	}
+	return f
+}
+
+// Samples draws a learning curve: the share of wrong rows among judged held-out rows, for models of more and more rows.
+func Samples(rows []float64, wrong, judged []int64) *Figure {
+	f := &Figure{Title: "Learning curve", Subtitle: "wrong held-out rows of models of more and more rows, with 95 % intervals (Wilson)", X: Axis{Name: "rows to learn from, on a logarithmic scale", Log: true},
+		Y: Axis{Name: "share of wrong rows", zero: true}}
+	s := Series{Shape: Dots, X: log10(rows)}
+	for i, n := range wrong {
+		share := float64(n) / float64(judged[i])
+		ends := metrics.Wilson(share, float64(judged[i]))
+		s.Y = append(s.Y, share)
+		f.Series = append(f.Series, Series{X: []float64{s.X[i], s.X[i]}, Y: ends[:]})
+		f.Text += fmt.Sprintf("%s: %s wrong. ", humanize.Plural(int64(rows[i]), "row"), humanize.Percent(share))
+	}
+	f.Series = append(f.Series, Series{X: s.X, Y: s.Y}, s)
 	return f
 }

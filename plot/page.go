@@ -3,10 +3,13 @@ package plot
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
+
+	"halfspace/internal/humanize"
 )
 
-// A Page is an HTML page about a training or an evaluation: one file that loads no other file, without a script. It
-// suits phones, paper, dark mode and screen readers.
+// A Page describes a training or an evaluation. HTML makes an HTML page of it: one file that loads no other file, without
+// a script. The HTML page suits phones, paper, dark mode and screen readers. Text makes plain text of it.
 type Page struct {
 	Title    string
 	Lead     string // one sentence below the title
@@ -135,4 +138,70 @@ func (t *Table) write(s *strings.Builder, id string) {
 		s.WriteString("</tr>\n")
 	}
 	s.WriteString("</tbody>\n</table>\n</div>\n")
+}
+
+// Text returns the page as plain text, with the descriptions of the figures.
+func (p *Page) Text() string {
+	var s strings.Builder
+	line := func(format string, args ...any) {
+		for i, arg := range args {
+			args[i] = humanize.Visible(arg.(string))
+		}
+		fmt.Fprintf(&s, format+"\n", args...)
+	}
+	heading := func(text, under string) {
+		line("%s\n%s", text, strings.Repeat(under, len([]rune(text))))
+	}
+	heading(p.Title, "=")
+	line("\n%s", p.Lead)
+	for _, section := range p.Sections {
+		s.WriteString("\n")
+		heading(section.Heading, "-")
+		for _, t := range section.Text {
+			line("\n%s", t)
+		}
+		if section.Code != "" {
+			line("\n    %s", section.Code)
+		}
+		if len(section.Facts) > 0 {
+			s.WriteString("\n")
+		}
+		for _, f := range section.Facts {
+			line("%s: %s", f[0], f[1])
+		}
+		for _, t := range section.Tables {
+			if len(t.Rows) > 0 {
+				line("\n%s\n", t.Caption)
+				t.text(&s)
+			}
+		}
+		for _, f := range section.Figures {
+			line("\n%s (%s). %s", f.Title, f.Subtitle, f.Text)
+		}
+	}
+	return s.String()
+}
+
+// text writes the table with aligned columns.
+func (t *Table) text(s *strings.Builder) {
+	rows := append([][]string{t.Head}, t.Rows...)
+	widths := make([]int, len(t.Head))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(humanize.Line(cell)))
+		}
+	}
+	for _, row := range rows {
+		text := ""
+		for i, cell := range row {
+			cell = humanize.Line(cell)
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				text = cell + space
+			} else {
+				text += "  " + space + cell
+			}
+		}
+		s.WriteString(strings.TrimRight(text, " ") + "\n")
+	}
 }

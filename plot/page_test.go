@@ -41,3 +41,23 @@ func TestPage(t *testing.T) {
 		t.Errorf("headings or pictures are wrong: %s", page)
 	}
 }
+
+// TestText: the text has each part of the page, aligned columns, and no control character.
+func TestText(t *testing.T) {
+	p := &Page{Title: hostile, Lead: "A lead.", Sections: []Section{
+		{Heading: "Rows", Text: []string{"Some text."}, Facts: [][2]string{{"errors", hostile}}, Code: "halfspace x",
+			Tables: []Table{{Caption: "Classes", Head: []string{"class", "n"}, Rows: [][]string{{"é", "1,000"}, {"second", "2"}}}, {Caption: "none", Head: []string{"a"}}}},
+		{Heading: "Pictures", Figures: []*Figure{Samples([]float64{10, 100}, []int64{5, 1}, []int64{10, 10})}}}}
+	text := p.Text()
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x202e }) {
+		t.Errorf("%q", text)
+	}
+	for _, part := range []string{"A lead.\n", "Rows\n----\n\nSome text.\n\n    halfspace x\n\nerrors: ", "\nClasses\n\nclass       n\né       1,000\nsecond      2\n", "\nLearning curve (", "10 rows: 50.00 % wrong. 100 rows: 10.00 % wrong."} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in %s", part, text)
+		}
+	}
+	if strings.Contains(text, "none") {
+		t.Error("a table without rows")
+	}
+}

@@ -40,6 +40,7 @@ const hostile = `<script>alert("&'")</script><img src=x onerror=y>` + "\x00\u202
 func figures() map[string]*Figure {
 	nan := math.NaN()
 	m := &model.Model{Features: []string{hostile, "b"}, Weights: [][]float64{{2, -1}}, Bias: []float64{0}, StdErrors: []float64{0.5, 0.1}, Classes: []schema.Class{schema.StringClass("a"), schema.StringClass("b")}}
+	grouped := &model.Model{Weights: [][]float64{{2, -1, 0.5}}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: hostile, Kind: schema.OneHotColumn, Categories: []string{"a", hostile}}, {Name: "b", Kind: schema.NumberColumn}}}}
 	points := []metrics.Point{{Threshold: math.Inf(1)}, {Threshold: 1, TruePositives: 2}, {Threshold: 0, FalsePositives: 3, TruePositives: 4}}
 	rows := &Rows{X: []float64{0, 1, 2}, Y: []float64{1, 0, 2}, Positive: []bool{true, false, true}, Names: [2]string{hostile, "y"}, Classes: [2]string{hostile, "+"},
 		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Updates: []int{50, 100, 150}, Visited: []int{0, -1, 7}}
@@ -52,7 +53,8 @@ func figures() map[string]*Figure {
 		"learning": Learning(map[string][]float64{"update": {1, 2}, "norm": {1, 1.5}, "upper": {2, 3}, "dot": {1, 1}, "lower": {nan, nan}}),
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
 		"passes":   Learning(map[string][]float64{"update": {0, 1}, "pass": {1, 2}, "objective": {nan, 10}, "gap": {nan, 0}, "gradient": {nan, nan}}),
-		"errors":   Errors(map[string][]float64{"update": {1, 2, 3}, "errors": {5, 7, 4}}), "best": Best([]float64{0, 3}, []float64{9, 2})}
+		"samples":  Samples([]float64{10, 100}, []int64{5, 1}, []int64{10, 10}), "grouped": Weights(grouped, 0),
+		"errors": Errors(map[string][]float64{"update": {1, 2, 3}, "errors": {5, 7, 4}}), "best": Best([]float64{0, 3}, []float64{9, 2})}
 }
 
 // TestFigures: each kind is an SVG in each theme, without a number that is none and with every name escaped.

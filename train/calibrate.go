@@ -49,7 +49,9 @@ func (s *Session) heldOut(ctx context.Context, method, purpose string) (*scored,
 	}
 	defer s.save(ctx) // saves the folds that were judged before
 	err = c.folds(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
-		return c.scoreFold(ctx, from, number, l, r)
+		return c.trainFold(ctx, from, number, l, "calibrating", func(_ *job, m *model.Model, parts *Parts) error {
+			return eachScored(ctx, m, parts.Held.Blocks(ctx), c.workers, r.add)
+		})
 	})
 	if unfinished := (*learner.Unfinished)(nil); errors.As(err, &unfinished) {
 		unfinished.Far = purpose + " was not complete"
@@ -84,9 +86,10 @@ func (s *Session) ofFold() Session {
 	return Session{Options: o}
 }
 
-// scoreFold trains on the rows outside a fold, and scores the rows of the fold.
-func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, l Learner, r *scored) error {
-	show := c.opt.watch(Stage{Name: "calibrating", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
+// trainFold trains on the rows outside a fold, and calls use with the training, its model and both parts of the rows. stage
+// names the work.
+func (c *crossing) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string, use func(j *job, m *model.Model, parts *Parts) error) error {
+	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
 	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options)
 	if err != nil {
 		return err
@@ -97,7 +100,7 @@ func (c *crossing) scoreFold(ctx context.Context, all block.Source, number int, 
 	if err != nil {
 		return err
 	}
-	return cmp.Or(eachScored(ctx, f.Model, parts.Held.Blocks(ctx), c.workers, r.add), ctx.Err())
+	return cmp.Or(use(j, f.Model, parts), ctx.Err())
 }
 
 // scored is rows with scores by models that didn't learn from them.

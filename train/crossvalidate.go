@@ -142,6 +142,7 @@ type crossing struct {
 	workers      int
 	classWeights []float64
 	deal         *deal
+	pool         *pool            // pools the held-out rows; nil: not asked for
 	alone        bool             // one training at a time
 	part         *checkpoint.Part // saves the results; nil: not saved
 	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
@@ -197,16 +198,10 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 	if c.Score == "" && weighted {
 		c.Score = ByWeight
 	}
-	c.Score, c.alone, c.Points = cmp.Or(c.Score, ByErrors), figures, make([]Point, len(learners))
-	for i, l := range learners {
-		p := &c.Points[i]
-		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
-			p.Options = map[string]string{}
-		}
-		if figures {
-			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(spec.Classes))
-		}
-		c.alone = c.alone || l.InMemory
+	c.Score, c.alone = cmp.Or(c.Score, ByErrors), figures
+	c.begins(learners, figures)
+	if !figures && s.Output.HeldOut && len(learners) == 1 && s.Output.Threshold.By == "" {
+		c.pool = &pool{c: c}
 	}
 	if !figures {
 		c.opt.State, c.opt.Note = s.State, s.Note
@@ -222,7 +217,25 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
+	if err == nil && c.pool.judged() {
+		s.HeldOut = c.pool.HeldOut
+	}
 	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
+}
+
+// begins makes the points of the learners.
+func (c *crossing) begins(learners []Learner, figures bool) {
+	c.Points = make([]Point, len(learners))
+	for i, l := range learners {
+		p := &c.Points[i]
+		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
+			p.Options = map[string]string{}
+		}
+		if figures {
+			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(c.src.Spec().Classes))
+		}
+		c.alone = c.alone || l.InMemory
+	}
 }
 
 // unjudged tells whether any point that hasn't failed lacks a result of the fold.
@@ -274,7 +287,6 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 		return err
 	}
 	defer parts.Close()
-	judges := c.weighted(parts.Held)
 	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given()) // bytes of the rows, and of their two parts
 	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
 		side = c.sideBySide(all.Rows(), bytes)
@@ -296,7 +308,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 				progress = nil
 			}
 			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
-			t, value, err := c.judge(ctx, p, j, judges)
+			t, value, err := c.judge(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -357,9 +369,8 @@ func (c *crossing) sideBySide(rows, bytes int64) int {
 // errFolds is the error of rows that can't be dealt into the number of folds.
 var errFolds = errors.New("too few rows for the folds")
 
-// judge trains, and computes the errors and the score on the held-out rows. judges are these rows with the weights of
-// their classes.
-func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Source) (t ErrorCount, value part, err error) {
+// judge trains, and computes the errors and the score on the held-out rows, with the weights of their classes.
+func (c *crossing) judge(ctx context.Context, p *Point, j *job, parts *Parts) (t ErrorCount, value part, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
 	if err == nil && c.cv.Bounded {
@@ -375,10 +386,13 @@ func (c *crossing) judge(ctx context.Context, p *Point, j *job, judges block.Sou
 	if p.Lacks != "" {
 		score = ""
 	}
-	t, value, err = scoreModel(ctx, score, f.Model, judges, j.Workers(), merit)
+	t, value, err = scoreModel(ctx, score, f.Model, c.weighted(parts.Held), j.Workers(), merit)
 	if err == nil && merit != nil {
 		merit.addTo(p.Figures, f.Result.Seconds)
 		p.Figures.Total += time.Since(begin).Seconds()
+	}
+	if err == nil && c.pool != nil && c.pool.folds == len(p.FoldAccuracy) { // a resumed cross-validation skips folds
+		err = c.pool.add(ctx, j, f.Model, parts)
 	}
 	return t, value, err
 }

@@ -195,7 +195,10 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 	if err != nil {
 		return nil, err
 	}
-	if most := slices.Max(counts); int64(folds) > most {
+	switch most := slices.Max(counts); {
+	case most == 1:
+		return nil, fmt.Errorf("%w: each of the %s has a class of its own: choose another column as the label", errFolds, humanize.Plural(all.Rows(), "row"))
+	case int64(folds) > most:
 		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", errFolds, folds, humanize.Plural(most, "row"))
 	}
 	for i, n := range counts {

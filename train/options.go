@@ -62,6 +62,11 @@ type Output struct {
 	// the score 0.
 	Threshold predict.Threshold
 
+	// HeldOut asks for Trained.HeldOut: figures and curves of the validation rows, or of the rows of all folds of a
+	// cross-validation. It takes as much time as a further training, and as another cross-validation if there is a
+	// grid, a path, or a threshold to choose.
+	HeldOut bool
+
 	// Receipt receives the sums of the model, of the rows and of the weights after each epoch, which takes a pass over
 	// the rows. nil: none.
 	Receipt *model.Receipt

@@ -25,6 +25,7 @@ type Session struct {
 	Path        *Path              // result of FollowPath
 	Calibration *model.Calibration // result of Calibrate
 	ThresholdAt *float64           // result of ChooseThreshold
+	HeldOut     *HeldOut           // result of PoolFolds; nil without it, or without Output.HeldOut
 	State       *checkpoint.Run    // saves the state, in place of Options.Checkpoint; Run neither opens nor finishes it
 }
 
@@ -39,6 +40,7 @@ type Trained struct {
 	Visits          int64
 	Validation      *ErrorCount      // errors on validation rows; nil without validation rows
 	CrossValidation *CrossValidation // nil without one
+	HeldOut         *HeldOut         // only with Output.HeldOut, with validation rows or a cross-validation
 	Online          *OnlineCounts    // only with Options.Online
 	// UpdateBound is the most updates of a perceptron from Options.Init; see learner.UpdateBoundFrom. It is nil without
 	// Init, and if no theorem gives a bound.
@@ -99,9 +101,9 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	}
 	one := *s
 	one.Rows = src
+	var parts *Parts // of a share that is held out
 	if s.HoldOut > 0 && validation == nil {
-		parts, err := HoldOut(ctx, src, l, s.Options)
-		if err != nil {
+		if parts, err = HoldOut(ctx, src, l, s.Options); err != nil {
 			return nil, err
 		}
 		defer parts.Close()
@@ -118,10 +120,13 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	if err == nil && s.Output.Threshold.NeedsRows() && s.ThresholdAt == nil {
 		err = one.ChooseThreshold(ctx)
 	}
+	if err == nil && s.Output.HeldOut && s.CV.asked() {
+		err = one.PoolFolds(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return one.learn(ctx, plain(one.Rows), validation, one.configured(one.Learner))
+	return one.learn(ctx, plain(one.Rows), parts, validation, one.configured(one.Learner))
 }
 
 // checked returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
@@ -137,8 +142,9 @@ func checked(ctx context.Context, src block.Source, l Learner) (block.Source, er
 	return refited{rows, again}, nil
 }
 
-// learn learns, and writes to the model which rows it learned from and was judged on.
-func (s *Session) learn(ctx context.Context, src, validation block.Source, l Learner) (*Trained, error) {
+// learn learns, and writes to the model which rows it learned from and was judged on. parts is nil, or the hold-out of a
+// share of all rows.
+func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Trained, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.given())
 	j := &job{Learner: l, opt: s, src: src, validation: validation, held: held}
 	if s.Output.Receipt != nil || s.State != nil {
@@ -180,6 +186,11 @@ func (s *Session) learn(ctx context.Context, src, validation block.Source, l Lea
 	}
 	if err == nil && validation != nil {
 		f.Validation, err = validate(after, m, validation, l.Workers())
+	}
+	if f.HeldOut = s.HeldOut; err == nil && interrupted == nil && validation != nil && s.Output.HeldOut {
+		if f.HeldOut, err = j.judgeHeldOut(ctx, m, parts); err != nil && ctx.Err() != nil {
+			f.HeldOut, err, interrupted = nil, nil, ctx.Err()
+		}
 	}
 	if err != nil && after.Err() == nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 
@@ -120,7 +121,27 @@ var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 // temporary files.
 type Parts struct {
 	Kept, Held block.Source
+	picked     []uint64 // a bit for each row of the source that is held out; nil if there are over mostPicked rows
 	files      []*cache.File
+}
+
+// mostPicked is the largest number of rows of a source whose held-out rows Parts remembers.
+const mostPicked = 1 << 27
+
+// Row returns the number of held-out row i among the rows of the source, or -1 if it is unknown: there are over 2^27 rows.
+func (p *Parts) Row(i int64) int64 {
+	for k, word := range p.picked {
+		n := int64(bits.OnesCount64(word))
+		if i >= n {
+			i -= n
+			continue
+		}
+		for ; i > 0; i-- {
+			word &= word - 1
+		}
+		return int64(64*k + bits.TrailingZeros64(word))
+	}
+	return -1
 }
 
 // Close removes the temporary files.
@@ -162,7 +183,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	cluster, _ := block.RemoteOf(all)
 	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !spreads(l) })
-	kept, held, err := newShares(ctx, all, learn, hold, spread)
+	kept, held, picked, err := newShares(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
 	}
@@ -170,9 +191,9 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held))}, nil
+		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held)), picked: picked}, nil
 	}
-	p := new(Parts)
+	p := &Parts{picked: picked}
 	if p.Held, err = p.store(ctx, held, opt); err == nil {
 		p.Kept, err = p.store(ctx, kept, opt)
 	}
@@ -210,21 +231,21 @@ type share struct {
 func (s *share) Remote() (block.Cluster, []block.View) { return s.cluster, nil }
 
 // newShares returns the rows to learn from, and the rows to hold out. Both stay on the cluster of src if spread is set.
-// It returns an error if a class has rows but none of them to learn from.
-func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, err error) {
+// picked is as in Parts. It returns an error if a class has rows but none of them to learn from.
+func newShares(ctx context.Context, src block.Source, learn, hold Chooser, spread bool) (kept, held *share, picked []uint64, err error) {
 	var picks [2][]uint64 // one bit for each row, for both shares
 	rows, n, spec := [2]int64{}, 0, src.Spec()
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
 	learned := make([]bool, max(2, len(spec.Classes)))
-	seen := slices.Clone(learned)
+	seen, remember := slices.Clone(learned), spread || src.Rows() <= mostPicked
 	err = eachClass(ctx, src, spread, func(class int) {
-		if spread && n%64 == 0 {
+		if remember && n%64 == 0 {
 			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
 		}
 		for part := range is {
 			if is[part](class) {
 				rows[part]++
-				if spread {
+				if remember {
 					picks[part][n/64] |= 1 << (n % 64)
 				}
 				learned[class] = learned[class] || part == 0
@@ -234,11 +255,11 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		n++
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for c, is := range seen {
 		if is && !learned[c] && rows[0] > 0 {
-			return nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or leave the class out", schema.NameClass(spec.Classes[c]))
+			return nil, nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or leave the class out", schema.NameClass(spec.Classes[c]))
 		}
 	}
 	of := func(part int) *share {
@@ -251,7 +272,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		}
 		return s
 	}
-	return of(0), of(1), nil
+	return of(0), of(1), picks[1], nil
 }
 
 // eachClass calls see with the number of each row's class, in row order. If spread is set, the cluster of src reads the

@@ -21,6 +21,7 @@ func TestReportsInBrowser(t *testing.T) {
 		{"train", iris, "--label", "species", "--algo", "pocket", "--epochs", "3", "--trace", "t.csv", "--out", "p.json", "--report", "pocket.html"},
 		{"train", cancer, "--label", "diagnosis", "--algo", "logistic", "--grid", "l2=1,10", "--out", "g.json", "--report", "grid.html"},
 		{"train", cancer, "--label", "diagnosis", "--algo", "svm", "--standardize", "--validation", "0.3", "--out", "s.json", "--report", "svm.html"},
+		{"train", iris, "--label", "species", "--cv", "3", "--out", "f.json", "--report", "folds.html"},
 		{"eval", "--model", "g.json", cancer, "--report", "eval.html"},
 		{"eval", "--model", "g.json", "--model", "g.json", cancer, "--report", "two.html"},
 		{"eval", "--model", "p.json", iris, "--report", "three.html"},

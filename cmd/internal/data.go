@@ -34,11 +34,11 @@ func Convert(a *console.App) *cobra.Command {
 		Use:   "convert DATA... --out FILE [options]",
 		Short: "Write data in another format",
 		Long: `Convert writes the rows of DATA, files of one format, to another format. The
-extension of FILE chooses it: .parquet, .csv, .arrow, .npy or .svm. Columns keep
-their names and types; a .npy file has numbers without names. Only a part of the
-rows is in memory at a time. Only .parquet and .arrow files can hold lists of
-numbers. If a column can't be written, leave it out with --exclude, or choose
-others with --keep.
+extension of FILE chooses it: .parquet, .csv, .jsonl, .arrow, .npy or .svm.
+Columns keep their names and types; a .npy file has numbers without names. Only
+a part of the rows is in memory at a time. Only .parquet and .arrow files can
+hold lists of numbers. If a column can't be written, leave it out with
+--exclude, or choose others with --keep.
 
 In a .svm file the label comes first. Features named f1, f2, ... keep these
 numbers; otherwise features are numbered from 1.`,
@@ -72,7 +72,7 @@ numbers; otherwise features are numbered from 1.`,
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.Out, o.beside.With(paths)); err != nil {
+		if err := cmp.Or(console.Claim(a, o.Out, o.beside.With(paths)), o.rows.Claim(a, paths)); err != nil {
 			return err
 		}
 		return convert(cmd.Context(), a, &o, paths)

@@ -66,3 +66,11 @@ func Short(s string, most int) string {
 	}
 	return s[:head] + dots + s[tail:]
 }
+
+// Begin returns the first most characters of a text, and then "..." if the text is longer.
+func Begin(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return s
+}

@@ -26,26 +26,20 @@ func (m *Moments) Add(x float64) {
 	t.squares += float64(d * (x - t.mean))
 }
 
-// FourChunks returns the sums of four chunks of equal length, which follow each other in values. Add gives the same sums, bit for bit. A
-// chunk alone would wait for the division of each number; four divisions run at once.
-func FourChunks(values []float64) [4]Sums {
-	m := len(values) / 4
-	a, b, c, d := values[:m], values[m:][:m], values[2*m:][:m], values[3*m:][:m]
-	var n, meanA, meanB, meanC, meanD, squaresA, squaresB, squaresC, squaresD float64
+// FourChunks returns the sums of one to four chunks of values, each as Add makes them of an empty chunk. A chunk has rows values. The
+// divisions of a chunk wait for each other; the divisions of four chunks don't.
+func FourChunks(values []float64, rows int) []Sums {
+	chunk := func(k int) []float64 { return values[min(k, len(values)/rows-1)*rows:][:rows] }
+	a, b, c, d := chunk(0), chunk(1), chunk(2), chunk(3)
+	var n, ma, mb, mc, md, sa, sb, sc, sd float64
 	for i := range a {
 		n++
-		p, q, r, s := a[i]-meanA, b[i]-meanB, c[i]-meanC, d[i]-meanD
-		meanA, meanB, meanC, meanD = meanA+p/n, meanB+q/n, meanC+r/n, meanD+s/n
-		squaresA += float64(p * (a[i] - meanA))
-		squaresB += float64(q * (b[i] - meanB))
-		squaresC += float64(r * (c[i] - meanC))
-		squaresD += float64(s * (d[i] - meanD))
+		da, db, dc, dd := a[i]-ma, b[i]-mb, c[i]-mc, d[i]-md
+		ma, mb, mc, md = ma+da/n, mb+db/n, mc+dc/n, md+dd/n
+		sa, sb, sc, sd = sa+float64(da*(a[i]-ma)), sb+float64(db*(b[i]-mb)), sc+float64(dc*(c[i]-mc)), sd+float64(dd*(d[i]-md))
 	}
-	return [4]Sums{{n, meanA, squaresA}, {n, meanB, squaresB}, {n, meanC, squaresC}, {n, meanD, squaresD}}
+	return []Sums{{n, ma, sa}, {n, mb, sb}, {n, mc, sc}, {n, md, sd}}[:len(values)/rows]
 }
-
-// SetChunk sets the current chunk, which has no numbers yet.
-func (m *Moments) SetChunk(s Sums) { m.chunk = s }
 
 // EndChunk ends the current chunk of every feature, and adds it to the feature's moments.
 func EndChunk(all []Moments) {

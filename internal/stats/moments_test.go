@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -65,22 +66,45 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// TestFourChunks compares the sums of four chunks with those of Add.
+// TestFourChunks: four chunks at once have the bits of one chunk after the other.
 func TestFourChunks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 4))
-	for n := range 50 {
-		values := make([]float64, 4*n)
+	rng := rand.New(rand.NewPCG(3, 4))
+	for chunks := 1; chunks <= 4; chunks++ {
+		const rows = 4096
+		values := make([]float64, chunks*rows)
 		for i := range values {
-			values[i] = rng.NormFloat64() * math.Exp(10*rng.NormFloat64())
+			values[i] = rng.NormFloat64()*math.Exp(10*rng.NormFloat64()) + 1000
 		}
-		for k, got := range FourChunks(values) {
+		var want []Sums
+		for k := range chunks {
 			var m Moments
-			for _, v := range values[k*n : (k+1)*n] {
+			for _, v := range values[k*rows:][:rows] {
 				m.Add(v)
 			}
-			if got != m.chunk {
-				t.Errorf("%d numbers, chunk %d: %v, want %v", n, k, got, m.chunk)
-			}
+			want = append(want, m.chunk)
+		}
+		if got := FourChunks(values, rows); !slices.Equal(got, want) {
+			t.Errorf("%d chunks: %v, want %v", chunks, got, want)
 		}
 	}
+}
+
+func BenchmarkChunks(b *testing.B) {
+	values := make([]float64, 1<<14)
+	for i := range values {
+		values[i] = float64(i % 97)
+	}
+	b.Run("four", func(b *testing.B) {
+		for b.Loop() {
+			FourChunks(values, len(values)/4)
+		}
+	})
+	b.Run("one", func(b *testing.B) {
+		for b.Loop() {
+			var m Moments
+			for _, v := range values {
+				m.Add(v)
+			}
+		}
+	})
 }

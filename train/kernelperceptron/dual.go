@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"halfspace/block"
 	"halfspace/gram"
@@ -103,21 +102,15 @@ func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := opt.Checkpoint.Load(l.state); err != nil {
-		return nil, err
-	}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	if err = l.run(ctx); err == errStop {
-		err = nil
-	}
-	return l.conclude(ctx, after, err)
+	return l.conclude(ctx, after, l.Run(ctx))
 }
 
 // conclude returns the result of the training until err, which may be ctx's error. It computes the figures unless after
 // ends.
 func (l *training) conclude(ctx, after context.Context, err error) (*Result, error) {
-	if err != nil && (ctx.Err() == nil || l.updates() == 0) {
+	if err != nil && (ctx.Err() == nil || l.Updates == 0) {
 		return nil, err
 	}
 	r := l.result()
@@ -160,25 +153,14 @@ func (o Settings) withDefaults(features int) (Settings, error) {
 	return o, nil
 }
 
-// updates returns the sum of the updates of all binary classifiers.
-func (l *training) updates() (n int) {
-	for _, m := range l.binaries {
-		n += len(m.mistakes)
-	}
-	return n
-}
-
 // linear tells whether the result is weights and not an expansion.
 func (o *Settings) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted }
 
 // result returns the result without the figures of evaluate.
 func (l *training) result() *Result {
-	r := &Result{Mistakes: make([]int64, l.n), Computed: int64(l.n)}
-	r.Seconds, r.GramSeconds = time.Since(l.start).Seconds(), l.multiplied.Seconds()
+	r := &Result{Result: *l.Learned(), Mistakes: make([]int64, l.n), GramSeconds: l.multiplied.Seconds(), Computed: int64(l.n)}
 	r.Converged = true
 	for _, m := range l.binaries {
-		r.Visits = max(r.Visits, m.visits)
-		r.Updates += int64(len(m.mistakes))
 		r.Converged = r.Converged && m.converged
 		for _, k := range m.mistakes {
 			r.Mistakes[k.row]++
@@ -187,7 +169,6 @@ func (l *training) result() *Result {
 	if l.cache != nil {
 		r.Computed = l.cache.Computed()
 	}
-	r.Epochs = (r.Visits + int64(l.n) - 1) / int64(l.n)
 	var support []uint32
 	for i, n := range r.Mistakes {
 		if n > 0 {
@@ -235,7 +216,7 @@ func (l *training) collapse(r *Result, support []uint32) {
 		}
 		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
 		if l.opt.Form == learner.Voted {
-			e.Votes = append(e.Votes, m.votes(place))
+			e.Votes = append(e.Votes, l.votes(m, place))
 		}
 	}
 	if l.opt.Form == learner.Voted && slices.ContainsFunc(l.weights, func(w float64) bool { return w != 1 }) {
@@ -251,16 +232,16 @@ func (l *training) collapse(r *Result, support []uint32) {
 // coefficients returns y_i alpha_i of the rows of support, or with learner.Averaged their means over all visits.
 func (l *training) coefficients(m *binary, support []uint32) []float64 {
 	sums := make(map[uint32]int64, len(support))
-	over := 1.0
+	over, visits := 1.0, l.visits(m)
 	for _, k := range m.mistakes {
 		if l.opt.Form == learner.Averaged {
-			sums[k.row] += m.visits - k.visit + 1 // the update counts from this visit to the last
+			sums[k.row] += visits - k.visit + 1 // the update counts from this visit to the last
 		} else {
 			sums[k.row]++
 		}
 	}
 	if l.opt.Form == learner.Averaged {
-		over = float64(m.visits)
+		over = float64(visits)
 	}
 	out := make([]float64, len(support))
 	for k, i := range support {
@@ -269,11 +250,19 @@ func (l *training) coefficients(m *binary, support []uint32) []float64 {
 	return out
 }
 
+// visits returns the number of visits of a classifier.
+func (l *training) visits(m *binary) int64 {
+	if m.done {
+		return m.end
+	}
+	return l.Visits
+}
+
 // votes returns each mistake with the number of visits that the weights after it survived. place maps rows to support
 // vectors.
-func (m *binary) votes(place map[uint32]uint32) model.Votes {
+func (l *training) votes(m *binary, place map[uint32]uint32) model.Votes {
 	rows, survived := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
-	next := m.visits + 1
+	next := l.visits(m) + 1
 	for k := len(m.mistakes) - 1; k >= 0; k-- {
 		rows[k], survived[k] = place[m.mistakes[k].row], next-m.mistakes[k].visit
 		next = m.mistakes[k].visit
@@ -281,8 +270,8 @@ func (m *binary) votes(place map[uint32]uint32) model.Votes {
 	return model.Votes{Mistakes: model.Pack(rows), Survived: model.Pack(survived)}
 }
 
-// rowSum returns the sum of the rows of support times their coefficients. It sums in row order within a run, then over
-// the runs.
+// rowSum returns the sum of the rows of support times their coefficients. It sums in row order within a chunk, then over
+// the chunks.
 func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
 	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)

@@ -218,9 +218,7 @@ func TestUncounted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		l := require.Value(newLearner(ctx, d, opt))(t)
-		if err := l.run(ctx); err != nil && err != errStop {
-			t.Fatal(err)
-		}
+		require.NoError(t, l.Run(ctx))
 		cancel()
 		r, err := l.conclude(ctx, ctx, nil)
 		if !errors.Is(err, context.Canceled) || !r.Interrupted || !r.Uncounted || r.Errors != 0 || r.Loss != 0 || r.Updates == 0 || r.Weights == nil && r.Expansion == nil {

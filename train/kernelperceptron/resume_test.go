@@ -9,60 +9,41 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/kernel"
 	"halfspace/train/learner"
 )
 
-// TestResumeMemory: a training that stops before a window of the whole matrix, goes on with a cache, stops inside of that epoch, and goes
-// on with the whole matrix again and other workers, makes the mistakes of one that doesn't stop, and has its scores.
+// TestResumeMemory: a training that stops within a window of the whole matrix, goes on with a cache, stops within that epoch, and goes on
+// with the whole matrix again and other workers, makes the mistakes of one that doesn't stop, and has its scores.
 func TestResumeMemory(t *testing.T) {
 	const n = fewRows + 300
 	d, _, _ := classes(n)
-	var state []byte
-	begin := func(memory int64, workers int) *training {
-		opt := Settings{Options: Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Memory: memory, Kernel: gram.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}}, Run: learner.Run{Workers: workers}}
-		l, err := newLearner(t.Context(), d, opt)
-		if err == nil && state != nil {
-			err = checkpoint.Read(state, l.state)
+	dir := t.TempDir()
+	run := func(memory int64, workers int, saved *checkpoint.Run, left int64) *training {
+		opt := Settings{Options: Options{Order: learner.Shuffle, Epochs: 2, Eta: 1, Memory: memory, Kernel: gram.Kernel{Kind: "poly", Gamma: 0.1, Degree: 2}},
+			Run: learner.Run{Workers: workers, Checkpoint: saved.Part(0)}}
+		l := require.Value(newLearner(t.Context(), d, opt))(t)
+		if err := l.Run(testproblems.NewCountdown(t.Context(), left)); err != nil && (err != context.Canceled || l.Epoch != 0) {
+			t.Fatalf("epoch %d, error %v", l.Epoch, err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, saved.Save())
+		saved.Close()
 		return l
 	}
-	keep := func(l *training) {
-		var err error
-		if state, err = checkpoint.Write(l.state); err != nil {
-			t.Fatal(err)
-		}
+	open := func(resume bool) *checkpoint.Run {
+		return require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: resume}))(t)
 	}
-	want := begin(0, 1)
-	require.NoError(t, want.run(t.Context()))
-
-	first := begin(0, 2)
-	p, rows := learner.NewPermutation(n, 0, 0), []uint32(nil)
-	for k := range p.Windows() {
-		rows = p.Rows(rows, k)
+	want := run(0, 1, nil, 1<<40)
+	first := run(0, 2, open(false), 100)
+	second := run(Bytes(n)/4, 1, open(true), 200)
+	if second.cache == nil || first.Visits == 0 || first.Visits%kernel.EighthRows == 0 || second.Visits <= first.Visits {
+		t.Fatalf("%d visits, and then %d", first.Visits, second.Visits)
 	}
-	stop := p.Windows() / 2
-	if err := first.stretch(t.Context(), rows, func(k int) []uint32 {
-		if k == stop {
-			keep(first)
-		}
-		return p.Window(k)
-	}); err != nil || stop == 0 {
-		t.Fatal(err)
-	}
-	second := begin(Bytes(n)/4, 1)
-	if err := second.run(testproblems.NewCountdown(t.Context(), 20)); err != context.Canceled || second.cache == nil || second.epoch != 0 || !second.inside {
-		t.Fatalf("epoch %d, error %v", second.epoch, err)
-	}
-	keep(second)
-	third := begin(0, 3)
-	require.NoError(t, third.run(t.Context()))
+	third := run(0, 3, open(true), 1<<40)
 	for c, m := range third.binaries {
 		w := want.binaries[c]
-		if m.visits != w.visits || !slices.Equal(m.mistakes, w.mistakes) || !slices.Equal(m.scores, w.scores) {
-			t.Errorf("class %d: %d mistakes in %d visits, and %d in %d without a stop", c, len(m.mistakes), m.visits, len(w.mistakes), w.visits)
+		if third.visits(m) != want.visits(w) || !slices.Equal(m.mistakes, w.mistakes) || !slices.Equal(m.scores, w.scores) {
+			t.Errorf("class %d: %d mistakes in %d visits, and %d in %d without a stop", c, len(m.mistakes), third.visits(m), len(w.mistakes), want.visits(w))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	pivotRows = 257 // number of rows of the first run that Pivots samples
+	pivotRows = 257 // number of rows of the first chunk that Pivots samples
 	farOff    = 64  // a column is far from zero if its median is more than this times its spread
 	farStill  = 1e4 // a constant column is far from zero if its absolute value is at least this
 )
@@ -46,11 +46,9 @@ func firstPivots(ctx context.Context, src block.Source) ([]float64, error) {
 }
 
 // pivotsTask computes Pivots on a cluster. Its piece is the first chunk.
-var pivotsTask = distributed.New("train.pivots", pivotsOf)
-
-func pivotsOf(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
+var pivotsTask = distributed.New("train.pivots", func(ctx context.Context, first distributed.Piece, _ struct{}) ([]float64, error) {
 	return firstPivots(ctx, first.Source)
-}
+})
 
 func pivots(b *block.Block, cols int) (found []float64) {
 	for c, values := range columnsOf(b, min(pivotRows, b.Len()), cols) {

@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
+	"halfspace/kernel"
 	"halfspace/schema"
 )
 
@@ -38,11 +39,35 @@ func (c *changed) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 	return block.Map(ctx, c.Source, func(b, spare *block.Block) (*block.Block, error) { return c.change(b, spare), nil })
 }
 
-// data returns the changed blocks of rows in memory.
-func (c *changed) data(rows *block.Data) *block.Data {
-	var blocks []*block.Block
-	for b := range rows.Blocks(context.Background()) {
-		blocks = append(blocks, c.change(b, nil))
+// any returns c as a *block.Data or a block.Seekable if the unchanged rows are one. For read see changedFile.
+func (c *changed) any(read func(rows int, to *block.Block, from func(*block.Block) error) error) block.Source {
+	switch src := c.Source.(type) {
+	case *block.Data:
+		var blocks []*block.Block
+		for b := range src.Blocks(context.Background()) {
+			blocks = append(blocks, c.change(b, nil))
+		}
+		return block.NewData(c.spec, blocks)
+	case block.Seekable:
+		return changedFile{c, src, read}
 	}
-	return block.NewData(c.spec, blocks)
+	return c
+}
+
+// A changedFile is a changed source of a block.Seekable.
+type changedFile struct {
+	*changed
+	file block.Seekable
+	read func(rows int, to *block.Block, from func(*block.Block) error) error // changes the rows that from reads into to
+}
+
+func (f changedFile) Sparse() bool { return f.file.Sparse() }
+
+func (f changedFile) ReadEighth(e int, to *block.Block) error {
+	rows := min(kernel.EighthRows, f.Rows()-int64(e)*kernel.EighthRows)
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadEighth(e, to) })
+}
+
+func (f changedFile) ReadRows(rows []uint32, to *block.Block) error {
+	return f.read(len(rows), to, func(to *block.Block) error { return f.file.ReadRows(rows, to) })
 }

@@ -59,14 +59,9 @@ func Choose(ctx context.Context, src block.Source, workers int, kept, last []flo
 // exchanged returns sums of the sample weights of wrongly predicted rows: sum 0 with the chosen vectors, sum c+1 with
 // the chosen vectors but the other vector of class c, and the last sum with all other vectors.
 func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
-	var args [2][]float64
-	for i, w := range [][]float32{chosen, other} {
-		for _, v := range w {
-			args[i] = append(args[i], float64(v))
-		}
-	}
+	args := [2][]float32{chosen, other}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeRun(src, args), func(s []float64) {
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) {
 		for i, v := range s {
 			sums[i] += v
 		}
@@ -75,22 +70,19 @@ func exchanged(ctx context.Context, src block.Source, workers int, chosen, other
 }
 
 // exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
-var exchangePass = distributed.NewPerChunk("train.exchange", exchangeRun)
+var exchangePass = distributed.NewPerChunk("train.exchange", exchangeChunk)
 
-// exchangeRun returns the function that computes the sums of exchanged for one chunk.
-func exchangeRun(src block.Source, args [2][]float64) func(block.Chunk) []float64 {
+// exchangeChunk returns the function that computes the sums of exchanged for one chunk.
+func exchangeChunk(src block.Source, args [2][]float32) func(block.Chunk) []float64 {
 	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
 	return func(chunk block.Chunk) []float64 { return exchangedChunk(chunk, a, b) }
 }
 
-// padded cuts weights into vectors of cols elements, and returns float32 copies of them, each of kernel.Stride(cols)
-// elements.
-func padded(weights []float64, cols int) (w [][]float32) {
+// padded cuts weights into vectors of cols elements, and returns copies of them, each of kernel.Stride(cols) elements.
+func padded(weights []float32, cols int) (w [][]float32) {
 	for v := range slices.Chunk(weights, cols) {
 		one := block.Alloc[float32](kernel.Stride(cols))
-		for i, x := range v {
-			one[i] = float32(x)
-		}
+		copy(one, v)
 		w = append(w, one)
 	}
 	return w
@@ -98,19 +90,11 @@ func padded(weights []float64, cols int) (w [][]float32) {
 
 func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 	classes := len(a)
-	scores := func(w [][]float32) [][]float32 {
-		s := make([][]float32, classes)
-		for c := range w {
-			s[c] = make([]float32, chunk.Len())
-			chunk.Scores(w[c], s[c])
-		}
-		return s
-	}
-	of, others := scores(a), scores(b)
+	of, others := classScores(chunk, a), classScores(chunk, b)
 	sums := make([]float64, classes+2)
 	for i, y := range chunk.Y {
-		first, second := greatest(of, i, -1), 0
-		second = greatest(of, i, first)
+		first := greatest(of, i, -1)
+		second := greatest(of, i, first)
 		weight := chunk.Weight(i)
 		add := func(k, predicted int) {
 			if predicted != int(y) {
@@ -131,6 +115,16 @@ func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 		add(classes+1, greatest(others, i, -1))
 	}
 	return sums
+}
+
+// classScores returns the scores of the rows by each vector of weights.
+func classScores(chunk block.Chunk, w [][]float32) [][]float32 {
+	scores := make([][]float32, len(w))
+	for c := range w {
+		scores[c] = make([]float32, chunk.Len())
+		chunk.Scores(w[c], scores[c])
+	}
+	return scores
 }
 
 // greatest returns the first class with the greatest score of row i. It skips the class other.

@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
-	"halfspace/kernel"
 	"halfspace/predict"
 	"halfspace/schema"
 )
@@ -22,7 +21,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	}
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countRun(src, struct{}{}), func(f counted) {
+	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f counted) {
 		unknown = cmp.Or(unknown, f.err)
 		for c := range counts {
 			if f.err == nil {
@@ -33,7 +32,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	return counts, cmp.Or(err, unknown)
 }
 
-var countPass = distributed.NewPerChunk("train.classes", countRun)
+var countPass = distributed.NewPerChunk("train.classes", countChunk)
 
 // counted is the number of rows of each class in a chunk, or an error.
 type counted struct {
@@ -43,8 +42,8 @@ type counted struct {
 
 func (c *counted) Fields() []any { return []any{&c.n, &c.err} }
 
-// countRun returns the function that counts the rows of each class in a run.
-func countRun(src block.Source, _ struct{}) func(block.Chunk) counted {
+// countChunk returns the function that counts the rows of each class in a chunk.
+func countChunk(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()
 	return func(chunk block.Chunk) (f counted) {
 		if f.err = chunk.CheckLabels(spec.Vectors()); f.err != nil {
@@ -107,13 +106,23 @@ func WithClassWeights(src block.Source, classes []float64) block.Source {
 		}
 		return reweight(b, weights, &spec, classes)
 	}}
-	switch src := src.(type) {
-	case *block.Data:
-		return w.data(src)
-	case block.Seekable:
-		return reweightedFile{w, classes, src}
-	}
-	return w
+	return w.any(func(rows int, to *block.Block, from func(*block.Block) error) error {
+		b := *to
+		if to.Sparse == nil {
+			b = *to.Slice(0, rows)
+		}
+		if !src.Spec().Weighted {
+			b.W = nil
+		}
+		if err := from(&b); err != nil {
+			return err
+		}
+		if to.Sparse != nil {
+			to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
+		}
+		reweight(&b, to.W, &spec, classes)
+		return nil
+	})
 }
 
 const classWeightsView = "train.class-weights"
@@ -137,41 +146,4 @@ func reweight(b *block.Block, buf []float64, spec *schema.Spec, classes []float6
 		c.W[r] = weight
 	}
 	return &c
-}
-
-// A reweightedFile is the result of WithClassWeights for a block.Seekable.
-type reweightedFile struct {
-	*changed
-	classes []float64
-	file    block.Seekable
-}
-
-func (f reweightedFile) Sparse() bool { return f.file.Sparse() }
-
-func (f reweightedFile) ReadEighth(c int, to *block.Block) error {
-	rows := min(kernel.EighthRows, f.Rows()-int64(c)*kernel.EighthRows)
-	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadEighth(c, to) })
-}
-
-func (f reweightedFile) ReadRows(rows []uint32, to *block.Block) error {
-	return f.read(len(rows), to, func(to *block.Block) error { return f.file.ReadRows(rows, to) })
-}
-
-// read reads rows into the first rows of a block and sets their sample weights.
-func (f reweightedFile) read(rows int, to *block.Block, read func(to *block.Block) error) error {
-	b := *to
-	if !f.file.Sparse() {
-		b = *to.Slice(0, rows)
-	}
-	if !f.file.Spec().Weighted {
-		b.W = nil
-	}
-	if err := read(&b); err != nil {
-		return err
-	}
-	if f.file.Sparse() {
-		to.Y, to.W = b.Y, slices.Grow(to.W[:0], rows)[:rows]
-	}
-	reweight(&b, to.W, f.spec, f.classes)
-	return nil
 }

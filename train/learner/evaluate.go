@@ -23,7 +23,7 @@ import (
 // the square root of 2 and by the norm of all vectors together. With this definition, two classes with the weights -w
 // and w have the same margin as w alone.
 func Evaluate(ctx context.Context, src block.Source, workers int, r *Result) error {
-	_, _, err := evaluate(ctx, src, workers, r, PerceptronLoss)
+	_, err := EvaluateLoss(ctx, src, workers, r, "")
 	return err
 }
 
@@ -67,42 +67,31 @@ func (l RowLoss) of() func(m float64) float64 {
 	return nil
 }
 
-// EvaluateLoss is Evaluate, and also sets r.Loss: the sum over the rows of loss times sample weight. For more than two
-// classes, it returns the sum of the sample weights of wrongly predicted rows.
-func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
-	r.Loss, wrong, err = evaluate(ctx, src, workers, r, loss)
-	if err == nil && r.Loss-r.Loss != 0 {
-		err = TooLarge()
-	}
-	return wrong, err
-}
-
 // Evaluate evaluates the weights of a result of the learner with the settings s. It sets r.Loss for a learner with a
 // RowLoss, or that makes the perceptron's updates; other learners compute their loss themselves, or have none.
 func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s Settings, r *Result) error {
-	loss := PerceptronLoss
-	switch {
-	case l.RowLoss != nil:
+	loss := RowLoss("")
+	if l.RowLoss != nil {
 		loss = l.RowLoss(s)
-	case l.Perceptron == nil:
-		return Evaluate(ctx, src, workers, r)
+	} else if l.Perceptron != nil {
+		loss = PerceptronLoss
 	}
 	_, err := EvaluateLoss(ctx, src, workers, r, loss)
 	return err
 }
 
-var judgePass = distributed.NewPerChunk("train.evaluate", judgeRun)
+var judgePass = distributed.NewPerChunk("train.evaluate", judgeChunk)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
-	weights []float64 // one vector of src's columns, or one for each class
+	weights []float32 // one vector of src's columns, or one for each class
 	loss    RowLoss
 }
 
 func (j *judgeArgs) Fields() []any { return []any{&j.weights, &j.loss} }
 
-// judgeRun returns the function that evaluates one run.
-func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
+// judgeChunk returns the function that evaluates one chunk.
+func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
 	return func(chunk block.Chunk) judgement {
 		if of == nil {
@@ -118,63 +107,65 @@ func judgeRun(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 	}
 }
 
-// evaluate makes the pass over the rows for Evaluate and EvaluateLoss.
-func evaluate(ctx context.Context, src block.Source, workers int, r *Result, of RowLoss) (loss, wrong float64, err error) {
+// EvaluateLoss is Evaluate, and also sets r.Loss unless loss is "": the sum over the rows of loss times sample weight. For
+// more than two classes, it returns the sum of the sample weights of wrongly predicted rows.
+func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result, loss RowLoss) (wrong float64, err error) {
 	spec := src.Spec()
 	cols := spec.Cols()
 	if cols == 0 || len(r.Weights) == 0 || len(r.Weights)%cols != 0 {
-		return 0, 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
-	}
-	if vectors := len(r.Weights) / cols; len(spec.Classes) > 2 && vectors != len(spec.Classes) {
-		return 0, 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
+		return 0, fmt.Errorf("there are %d weights, not a multiple of %d columns", len(r.Weights), cols)
 	}
 	vectors := len(r.Weights) / cols
-	weights := make([]float64, len(r.Weights))
-	for i, v := range r.Weights {
-		weights[i] = float64(v)
+	if len(spec.Classes) > 2 && vectors != len(spec.Classes) {
+		return 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
 	}
-	errors, square, margin, bad := int64(0), 0.0, math.Inf(1), false
-	predicted := make([]int64, max(2, vectors))
-	var unknown error // the first error of a label
-	add := func(s judgement) {
-		errors += s.errors
-		for c, n := range s.predicted {
-			predicted[c] += n
-		}
-		loss += s.loss
-		wrong += s.wrong
-		square, margin = max(square, s.square), min(margin, s.margin)
-		bad, unknown = bad || s.bad, cmp.Or(unknown, s.err)
+	all := judgement{predicted: make([]int64, max(2, vectors)), margin: math.Inf(1)}
+	args := judgeArgs{r.Weights, cmp.Or(loss, PerceptronLoss)}
+	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeChunk(src, args), all.add)
+	if err = cmp.Or(err, all.err); err != nil {
+		return 0, err
 	}
-	args := judgeArgs{weights, of}
-	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeRun(src, args), add)
-	if err = cmp.Or(err, unknown); err != nil {
-		return 0, 0, err
-	}
-	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = errors, predicted, math.Sqrt(square), Norm(r.Weights), 0
-	if margin > 0 {
-		if r.Margin = margin / r.Norm; vectors > 1 {
+	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = all.errors, all.predicted, math.Sqrt(all.square), Norm(r.Weights), 0
+	if all.margin > 0 {
+		if r.Margin = all.margin / r.Norm; vectors > 1 {
 			r.Margin /= math.Sqrt2
 		}
 	}
-	if sum := r.Norm + r.Radius; bad || sum-sum != 0 {
-		return 0, 0, TooLarge()
+	sum := r.Norm + r.Radius
+	if loss != "" {
+		r.Loss = all.loss
+		sum += all.loss
 	}
-	return loss, wrong, nil
+	if all.bad || sum-sum != 0 {
+		return 0, TooLarge()
+	}
+	return all.wrong, nil
 }
 
-// A judgement is the result of Evaluate for one run.
+// A judgement is the result of Evaluate for one chunk.
 type judgement struct {
 	errors         int64
 	predicted      []int64 // number of rows predicted to be of each class
 	square, margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
 	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
 	bad            bool    // a score overflows float32
-	err            error   // the error of a label
+	err            error   // the first error of a label
 }
 
 func (j *judgement) Fields() []any {
 	return []any{&j.errors, &j.predicted, &j.square, &j.margin, &j.loss, &j.wrong, &j.bad, &j.err}
+}
+
+// add adds the result of the next chunk.
+func (j *judgement) add(s judgement) {
+	j.errors += s.errors
+	for c, n := range s.predicted {
+		j.predicted[c] += n
+	}
+	j.loss += s.loss
+	j.wrong += s.wrong
+	j.square, j.margin = max(j.square, s.square), min(j.margin, s.margin)
+	j.bad, j.err = j.bad || s.bad, cmp.Or(j.err, s.err)
 }
 
 // judge evaluates rows labelled -1 and +1.
@@ -200,11 +191,7 @@ func judge(chunk block.Chunk, w []float32, positive int, loss func(m float64) fl
 // judgeClasses evaluates rows of more than two classes.
 func judgeClasses(chunk block.Chunk, w [][]float32, loss func(m float64) float64) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
-	scores := make([][]float32, len(w))
-	for c := range w {
-		scores[c] = make([]float32, chunk.Len())
-		chunk.Scores(w[c], scores[c])
-	}
+	scores := classScores(chunk, w)
 	for i, y := range chunk.Y {
 		predicted := predict.Predicted(scores, i, 0)
 		j.predicted[predicted]++

@@ -165,12 +165,10 @@ func (l *Learner) Option(name string) *Option {
 // Has tells whether the learner has the option and the option has an effect with these settings.
 func (l *Learner) Has(s Settings, name string) bool {
 	o := l.Option(name)
-	return o != nil && (o.When == nil || l.met(s, o.When))
-}
-
-func (l *Learner) met(s Settings, w *Condition) bool {
-	value := l.Option(w.Option).Text(s)
-	return slices.Contains(w.Values, value) != w.Except
+	if o == nil || o.When == nil {
+		return o != nil
+	}
+	return slices.Contains(o.When.Values, l.Option(o.When.Option).Text(s)) != o.When.Except
 }
 
 // Access returns how a training with these settings reads rows.
@@ -210,15 +208,30 @@ func (l *Learner) Drop(s Settings) {
 // CheckSettings returns an error unless l can train with s. It checks the range of every option, options that exclude
 // each other, and options that have no effect. An error of one option is an *OptionError.
 func (l *Learner) CheckSettings(s Settings) error {
+	err := l.checkEach(s)
+	if err == nil {
+		err = l.CheckTogether(s)
+	}
+	if err != nil {
+		return err
+	}
+	defaults := l.New()
+	for i := range l.Options {
+		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
+			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
+		}
+	}
+	return nil
+}
+
+// checkEach returns an *OptionError if an option is out of range.
+func (l *Learner) checkEach(s Settings) error {
 	for i := range l.Options {
 		if err := l.Options[i].Check(s); err != nil {
 			return err
 		}
 	}
-	if err := l.CheckTogether(s); err != nil {
-		return err
-	}
-	return l.checkUnused(s)
+	return nil
 }
 
 // CheckTogether returns an *OptionError if an option can't be used with the other options.
@@ -245,13 +258,13 @@ func (l *Learner) OnlyApart(s Settings) string {
 	return l.Apart(s)
 }
 
-// checkUnused returns an error if an option is set and has no effect.
-func (l *Learner) checkUnused(s Settings) error {
-	defaults := l.New()
-	for i := range l.Options {
-		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
-			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
-		}
+// Checked returns a copy of s in which every zero value that stands for a default is replaced by the default. It returns
+// an *OptionError if an option is out of range.
+func (l *Learner) Checked(s Settings) (Settings, error) {
+	s = CopySettings(s)
+	l.Complete(s)
+	if err := l.checkEach(s); err != nil {
+		return nil, err
 	}
-	return nil
+	return s, nil
 }

@@ -74,20 +74,24 @@ func (p *Permutation) Window(k int) []uint32 {
 // Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
 // the windows share one generator.
 func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
-	start := len(dst)
-	for _, c := range p.Window(k) {
-		dst = appendEighth(dst, c, p.eighthRows(c))
-	}
-	shuffle(dst[start:], p.rng)
-	return dst
+	return p.appendWindow(dst, k, func(_ int, eighth uint32) uint32 { return eighth })
 }
 
 // Positions is Rows with positions instead of row numbers: positions in a block that holds the window's eighths in their
 // permuted order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
+	return p.appendWindow(dst, k, func(i int, _ uint32) uint32 { return uint32(i) })
+}
+
+// appendWindow appends the permuted rows of window k. The rows of the window's eighth at position i have the numbers of
+// the eighth number(i, eighth).
+func (p *Permutation) appendWindow(dst []uint32, k int, number func(i int, eighth uint32) uint32) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
-		dst = appendEighth(dst, uint32(i), p.eighthRows(c))
+		first := number(i, c) * kernel.EighthRows
+		for r := range uint32(p.eighthRows(c)) {
+			dst = append(dst, first+r)
+		}
 	}
 	shuffle(dst[start:], p.rng)
 	return dst
@@ -95,14 +99,6 @@ func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 
 func (p *Permutation) eighthRows(c uint32) int {
 	return min(kernel.EighthRows, p.n-int(c)*kernel.EighthRows)
-}
-
-// appendEighth appends the numbers of the first n rows of eighth c.
-func appendEighth(dst []uint32, c uint32, n int) []uint32 {
-	for r := range uint32(n) {
-		dst = append(dst, c*kernel.EighthRows+r)
-	}
-	return dst
 }
 
 // shuffle permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
@@ -184,4 +180,18 @@ func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-cha
 		ready <- next
 	}
 	return nil
+}
+
+// WindowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
+const WindowRows = WindowEighths * kernel.EighthRows
+
+// WindowsInFlight returns the most windows in memory of a training on a source of the given number of rows that isn't
+// in memory. While one window is visited, the next windows are read. shards is the number of shards that learn at the
+// same time, at least 1; each shard has its own windows.
+func WindowsInFlight(rows, shards int64) int64 { return min(3*shards, (rows+WindowRows-1)/WindowRows) }
+
+// WindowBytes returns the bytes of WindowsInFlight. bytes returns the memory of blocks of a number of rows. A training
+// without shards has windows if its order isn't cyclic; a shard in the cyclic order has as many chunks instead.
+func WindowBytes(rows, shards int64, bytes func(rows int64) int64) int64 {
+	return WindowsInFlight(rows, shards) * bytes(WindowRows)
 }

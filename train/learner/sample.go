@@ -49,9 +49,7 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 }
 
 // sampleTask returns copies of the chunks of a piece from a cluster.
-var sampleTask = distributed.New("train.sample", sampleChunks)
-
-func sampleChunks(ctx context.Context, piece distributed.Piece, _ struct{}) (chunks []*block.Block, err error) {
+var sampleTask = distributed.New("train.sample", func(ctx context.Context, piece distributed.Piece, _ struct{}) (chunks []*block.Block, err error) {
 	for b, err := range piece.Blocks(ctx) {
 		if err != nil {
 			return nil, err
@@ -59,7 +57,7 @@ func sampleChunks(ctx context.Context, piece distributed.Piece, _ struct{}) (chu
 		chunks = append(chunks, b.Clone())
 	}
 	return chunks, nil
-}
+})
 
 // remoteSample is Sample on the cluster of src. It fetches n chunks; each chunk is one piece.
 func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, error) {
@@ -69,8 +67,7 @@ func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, 
 		pieces = append(pieces, []int64{k * all / n})
 	}
 	var blocks []*block.Block
-	task := sampleTask
-	err := distributed.Each(ctx, src, task, struct{}{}, pieces, func(chunks []*block.Block) error {
+	err := distributed.Each(ctx, src, sampleTask, struct{}{}, pieces, func(chunks []*block.Block) error {
 		for _, chunk := range chunks {
 			chunk = chunk.Clone() // to aligned memory
 			chunk.First = int64(len(blocks)) * block.ChunkRows

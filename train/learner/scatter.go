@@ -16,9 +16,6 @@ type ScatterTask[A, R any] struct {
 	*distributed.PerChunk[scatterArgs[A], scattered[R]]
 }
 
-// A ScatterPart returns the argument part of Scatter for the rows of src.
-type ScatterPart[A, R any] func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R
-
 type scatterArgs[A any] struct {
 	n    int // rows of the matrix
 	args A
@@ -26,7 +23,7 @@ type scatterArgs[A any] struct {
 
 func (s *scatterArgs[A]) Fields() []any { return []any{&s.n, &s.args} }
 
-// scattered is the result of one run: its terms of the matrix, in the order of gram.Triangle, and its terms of the
+// scattered is the result of one chunk: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
 type scattered[R any] struct {
 	products []float64
@@ -35,8 +32,8 @@ type scattered[R any] struct {
 
 func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
 
-// NewScatterTask returns a task for ScatterAs with a name.
-func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A, R] {
+// NewScatterTask returns a task for ScatterAs with a name. of returns the argument part of Scatter for the rows of src.
+func NewScatterTask[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterTask[A, R] {
 	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.args)
 		return func(chunk block.Chunk) (s scattered[R]) {
@@ -47,7 +44,7 @@ func NewScatterTask[A, R any](name string, of ScatterPart[A, R]) *ScatterTask[A,
 }
 
 // ScatterChunk is gram.Scatter for one chunk of rows. It returns the elements of a symmetric matrix of n rows, in the order
-// of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterRun panics otherwise.
+// of gram.Triangle. n must be the size of a valid gram.Triangle: ScatterChunk panics otherwise.
 func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(chunk block.Chunk, s, f []float64)) []float64 {
 	m, err := gram.NewTriangle(n)
 	if err == nil {

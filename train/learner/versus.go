@@ -52,42 +52,18 @@ func Versus(src block.Source, class int) block.Source {
 		Relabel(b.Y, v.Y, class, classes)
 		return &v
 	}}
-	switch src := src.(type) {
-	case *block.Data:
-		return s.data(src)
-	case block.Seekable:
-		return seekableVersus{s, class, classes, src}
-	}
-	return s
+	return s.any(func(rows int, to *block.Block, from func(*block.Block) error) error {
+		err := from(to)
+		y := to.Y[:min(to.Len(), rows)]
+		Relabel(y, y, class, classes)
+		return err
+	})
 }
 
 const versusView = "train.versus"
 
 func init() {
 	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return Versus(src, class) })
-}
-
-// A seekableVersus is the result of Versus for a block.Seekable.
-type seekableVersus struct {
-	*changed
-	class, classes int
-	from           block.Seekable
-}
-
-func (s seekableVersus) Sparse() bool { return s.from.Sparse() }
-
-func (s seekableVersus) ReadEighth(c int, to *block.Block) error {
-	err := s.from.ReadEighth(c, to)
-	y := to.Y[:min(to.Len(), kernel.EighthRows)]
-	Relabel(y, y, s.class, s.classes)
-	return err
-}
-
-func (s seekableVersus) ReadRows(rows []uint32, to *block.Block) error {
-	err := s.from.ReadRows(rows, to)
-	y := to.Y[:min(to.Len(), len(rows))]
-	Relabel(y, y, s.class, s.classes)
-	return err
 }
 
 // Beside returns the number of classes that OneVersusRest learns at once if its argument beside is set: 1 or more.

@@ -107,15 +107,7 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 // stepClasses is Step for more than two classes, each of which has a vector.
 func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (updated bool) {
 	b.RowScores(r, s.w, scores)
-	rival := 0
-	if own == 0 {
-		rival = 1
-	}
-	for c, v := range scores {
-		if c != own && v > scores[rival] {
-			rival = c
-		}
-	}
+	rival := online.Rival(scores, own)
 	t := s.size(1-(float64(scores[own])-float64(scores[rival])), 2, b, r)
 	if t == 0 {
 		return false

@@ -104,36 +104,27 @@ func (k *keeper) state(w *checkpoint.Walk) {
 	k.State(w)
 }
 
-// Resume judges weights that an interrupt left unjudged.
-func (l *training) Resume(ctx context.Context) error {
-	if l.keeper == nil {
-		return nil
-	}
+// resume judges weights that an interrupt left unjudged.
+func (l *training) resume(ctx context.Context) error {
 	return l.keeper.ended(l.keeper.Settle(ctx))
 }
 
-// Updated offers the weights to the judge.
-func (l *training) Updated(ctx context.Context) error {
-	if l.keeper == nil {
-		return nil
-	}
+// updated offers the weights to the judge.
+func (l *training) updated(ctx context.Context) error {
 	return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
 }
 
-// Best returns the number of errors of the best weights so far, or -1 if no weights were judged.
-func (l *training) Best() int64 {
-	if l.keeper == nil || l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
+// best returns the number of errors of the best weights so far, or -1 if no weights were judged.
+func (l *training) best() int64 {
+	if l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
 		return -1
 	}
 	return l.keeper.Best().Errors
 }
 
-// Ended judges the last weights. If the best weights make no errors, they ended the training. Then Ended sets the
+// ended judges the last weights. If the best weights make no errors, they ended the training. Then ended sets the
 // counts of updates and visits back to the counts at their update.
-func (l *training) Ended(ctx context.Context) error {
-	if l.keeper == nil {
-		return nil
-	}
+func (l *training) ended(ctx context.Context) error {
 	if err := l.keeper.End(ctx, l.current(), l.Updates, l.Visits); err != nil {
 		return err
 	}

@@ -126,15 +126,14 @@ func BenchmarkLookouts(b *testing.B) {
 				opt := defaults(b, Settings{Options: Options{Epochs: 1 << 40}, Run: learner.Run{Workers: workers}})
 				src := block.AssumeValid(block.Source(d))
 				l := require.Value(newTraining(context.Background(), &online.Training{Learner: Learner, Task: &learner.Task{Settings: &opt}, Opt: learner.Shared(&opt), Src: src, Rows: d.Rows()}))(b)
-				defer l.Stop()
-				pass := require.Value(online.NewPass(src, learner.Shared(&opt), 0, nil))(b)
-				pass.Enter, pass.Leave = l.Enter, l.Leave
+				defer l.look.stop()
+				pass := require.Value(online.NewPass(src, learner.Shared(&opt), 0, l.prepare))(b)
 				l.w[0] = 1
 				log, made, visited := make([]uint32, online.MostRows(l.rule.stride)), 0, 0
 				b.SetBytes(int64(c.rows) * int64(l.rule.stride) * 4)
 				for b.Loop() {
 					if err := pass.Epoch(context.Background(), 0, 0, func(p *online.Panel, at int) (int, error) {
-						visits, updates, err := l.Visit(p, at, log)
+						visits, updates, err := l.Visit(context.Background(), p, at, log)
 						visited, made = visited+visits, made+updates
 						return visits, err
 					}); err != nil {

@@ -91,9 +91,8 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Setti
 	return online.Validated(ctx, Of(&opt.Options), src, validation, &opt)
 }
 
-// A training is the online.Rule of the perceptrons.
+// A training is the online.Mixer of the perceptrons.
 type training struct {
-	online.Plain
 	*online.Training
 	opt    Settings
 	rule   rule
@@ -157,7 +156,21 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	if p, ok := l.keeper.pocket(); ok && versus > 0 {
 		p.LeaveZeros()
 	}
+	l.hook()
 	return l, err
+}
+
+// hook sets the hooks of the training.
+func (l *training) hook() {
+	t := l.Training
+	t.Prepare, t.EpochEnded, t.Verify, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.verify, l.uncount, l.complete
+	if l.keeper != nil {
+		t.Resume, t.Updated, t.Ended, t.Best = l.resume, l.updated, l.ended, l.best
+	}
+	if l.voters != nil {
+		t.Evaluated = l.evaluated
+		t.Keep = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
+	}
 }
 
 // newRule returns the rule of the options for rows of a spec, and the number of its vectors of weights.
@@ -174,7 +187,7 @@ func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) 
 
 // Visit visits the rows of a panel; see online.Rule. With little room in the log, rows that update nothing may fill it
 // in a single visit. Then there is no use for lookouts.
-func (l *training) Visit(p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
+func (l *training) Visit(_ context.Context, p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
@@ -202,29 +215,26 @@ func (l *training) Visit(p *online.Panel, at int, log []uint32) (visits, updates
 	return visits, updates, err
 }
 
-func (l *training) Enter(length int, cut func(at, rows int) online.Panel) { l.look.begin(length, cut) }
-func (l *training) Leave()                                                { l.look.end() }
-func (l *training) Stop()                                                 { l.look.stop() }
-
-// Most returns the number of visits that end a span of the mean, or the training, if they make no update.
-func (l *training) Most() int64 {
-	if l.mean != nil {
-		return min(l.Left(), spanVisits-l.mean.span)
+// prepare sets the functions of a pass.
+func (l *training) prepare(p *online.Pass) {
+	p.Enter, p.Leave, p.Stop = l.look.begin, l.look.end, l.look.stop
+	// The visits that end a span of the mean, or the training, if they make no update.
+	p.Most = func() int64 {
+		if l.mean != nil {
+			return min(l.Left(), spanVisits-l.mean.span)
+		}
+		return l.Left()
 	}
-	return l.Left()
+	if spec := l.Src.Spec(); spec.Weighted && spec.Vectors() == 1 {
+		p.Filled = func(index *block.Index) (any, func()) {
+			s := newSteps(index, l.rule.eta)
+			return s, s.update
+		}
+	}
 }
 
-// Filled returns the steps of the rows of an index with sample weights.
-func (l *training) Filled(index *block.Index) (any, func()) {
-	if spec := l.Src.Spec(); !spec.Weighted || spec.Vectors() > 1 {
-		return l.Plain.Filled(index)
-	}
-	s := newSteps(index, l.rule.eta)
-	return s, s.update
-}
-
-// EpochEnded divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
-func (l *training) EpochEnded(ctx context.Context) error {
+// epochEnded divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
+func (l *training) epochEnded(ctx context.Context) error {
 	if l.opt.L2 > 0 && l.decayed <= l.Epoch {
 		l.decayed = l.Epoch + 1
 		if l.mean != nil {
@@ -301,7 +311,7 @@ func (l *training) ShardBytes() int64 {
 	return each * int64(len(l.w))
 }
 
-func (l *training) Uncount(visits int64) {
+func (l *training) uncount(visits int64) {
 	if l.mean != nil {
 		l.mean.span -= visits
 	}
@@ -310,32 +320,29 @@ func (l *training) Uncount(visits int64) {
 	}
 }
 
-func (l *training) Verify(ctx context.Context) (bool, error) {
+func (l *training) verify(ctx context.Context) (bool, error) {
 	return someUpdate(ctx, l.Src, &l.rule, l.w)
 }
 
 // someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
 func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bool, error) {
-	w = slices.Clone(w)
-	log := make([]uint32, 1)
-	for b, err := range src.Blocks(ctx) {
-		if err != nil {
-			return false, err
-		}
-		panel := kernel.PanelRows(u.stride)
-		if b.Sparse != nil {
-			panel = online.MostRows(u.stride)
-		}
-		for r := 0; r < b.Len(); {
-			visits, updates := u.visit(w, log, &online.Panel{Block: b, Lo: r, Hi: min(b.Len(), r-r%panel+panel)})
-			if updates > 0 {
-				return true, nil
-			}
-			r += visits
-		}
+	pass, err := online.NewPass(src, learner.Options{}, 0, nil)
+	if err != nil {
+		return false, err
 	}
-	return false, nil
+	w, log := slices.Clone(w), make([]uint32, 1)
+	err = pass.Epoch(ctx, 0, 0, func(p *online.Panel, _ int) (int, error) {
+		visits, updates := u.visit(w, log, p)
+		if updates > 0 {
+			return visits, online.ErrStop
+		}
+		return visits, nil
+	})
+	if err == online.ErrStop {
+		return true, nil
+	}
+	return false, err
 }
 
 // someArgs are the arguments of someUpdate on a cluster.
@@ -368,7 +375,7 @@ func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err e
 	return some, err
 }
 
-func (l *training) Complete(r *learner.Result) {
+func (l *training) complete(r *learner.Result) {
 	r.Weights = l.Unpad(l.current())
 	if l.keeper != nil {
 		r.Last = r.Weights
@@ -381,21 +388,12 @@ func (l *training) Complete(r *learner.Result) {
 	}
 }
 
-// Evaluated counts the errors of the vote.
-func (l *training) Evaluated(ctx context.Context, r *learner.Result) (err error) {
-	if l.voters == nil {
-		return nil
-	}
+// evaluated counts the errors of the vote.
+func (l *training) evaluated(ctx context.Context, r *learner.Result) (err error) {
 	if l.Updates == 0 {
 		return errors.New("every row has a sample weight of 0: there is nothing to learn from")
 	}
 	r.Predicted = nil // the counts were of the mean
 	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)
 	return err
-}
-
-func (l *training) Keep(m *model.Model) {
-	if l.voters != nil {
-		m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols())
-	}
 }

@@ -154,14 +154,7 @@ func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool)
 	if own < 0 || own >= len(u.scores) {
 		return 0, false
 	}
-	if own == 0 {
-		rival = 1
-	}
-	for c, s := range u.scores {
-		if c != own && s > u.scores[rival] {
-			rival = c
-		}
-	}
+	rival = online.Rival(u.scores, own)
 	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
 }
 

@@ -57,11 +57,11 @@ func (v *voters) survive(visits int) {
 // errors returns the number of rows whose label isn't the prediction of the vote.
 func (v *voters) errors(ctx context.Context, src block.Source, workers int) (errors int64, err error) {
 	votes := predict.NewVotes(v.w, v.counts)
-	part := func(run block.Chunk) (n int64) {
+	part := func(chunk block.Chunk) (n int64) {
 		const rows = 16 // number of rows at a time: each row has the scores of all voters
 		var scores [rows]float32
-		for lo := 0; lo < run.Len() && ctx.Err() == nil; lo += rows {
-			some := run.Slice(lo, min(run.Len(), lo+rows))
+		for lo := 0; lo < chunk.Len() && ctx.Err() == nil; lo += rows {
+			some := chunk.Slice(lo, min(chunk.Len(), lo+rows))
 			votes.Scores(some, scores[:some.Len()])
 			for i, s := range scores[:some.Len()] {
 				if (s > 0) != (some.Y[i] > 0) {

@@ -3,6 +3,7 @@ package winnow
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"halfspace/block"
 )
@@ -93,22 +94,18 @@ func signs(ctx context.Context, src block.Source) ([]bool, error) {
 			return nil, err
 		}
 		for r := range b.Len() {
-			see := func(c int, v float32) error {
+			for c, v := range elements(b, r) {
 				switch v {
 				case 0:
-					return nil
+					continue
 				case -1:
 					signed[c] = true
 				case 1:
 				default:
-					return fmt.Errorf("column %q, row %d: %v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out",
+					return nil, fmt.Errorf("column %q, row %d: %v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out",
 						spec.FeatureName(c), b.First+int64(r), v)
 				}
 				filled[c]++
-				return nil
-			}
-			if err := eachElement(b, r, see); err != nil {
-				return nil, err
 			}
 		}
 		rows += int64(b.Len())
@@ -121,21 +118,22 @@ func signs(ctx context.Context, src block.Source) ([]bool, error) {
 	return signed, nil
 }
 
-// eachElement calls see with the column and the value of each element of row r. It stops at the first error of see.
-func eachElement(b *block.Block, r int, see func(c int, v float32) error) error {
-	if b.Sparse == nil {
-		for c, v := range b.X[r*b.Stride:][:b.Cols] {
-			if err := see(c, v); err != nil {
-				return err
+// elements yields the column and the value of each element of row r: all columns, or the stored elements.
+func elements(b *block.Block, r int) iter.Seq2[int, float32] {
+	return func(yield func(int, float32) bool) {
+		if b.Sparse == nil {
+			for c, v := range b.X[r*b.Stride:][:b.Cols] {
+				if !yield(c, v) {
+					return
+				}
+			}
+			return
+		}
+		columns, values := b.Sparse.Row(r)
+		for k, v := range values {
+			if !yield(int(columns[k]), v) {
+				return
 			}
 		}
-		return nil
 	}
-	columns, values := b.Sparse.Row(r)
-	for k, v := range values {
-		if err := see(int(columns[k]), v); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -82,7 +82,6 @@ const mostAhead = 256
 
 // A rule is the online.Rule of Winnow.
 type rule struct {
-	online.Plain
 	*online.Training
 	spec     *schema.Spec
 	w        []float32 // weights that score rows
@@ -168,7 +167,7 @@ func (r *rule) State(w *checkpoint.Walk) {
 // Visit visits rows up to the first mistake, and learns from the mistake. A kernel scores all rows that Visit may
 // visit. Without a mistake the number of rows to score doubles, up to 256. With a mistake it becomes the number of
 // visits.
-func (r *rule) Visit(p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (r *rule) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
 	part := p.Block.Slice(p.Lo, min(p.Hi, p.Lo+r.ahead))
 	scores := r.scores[:part.Len()]
 	part.Scores(r.w, scores)
@@ -190,28 +189,17 @@ func (r *rule) Visit(p *online.Panel, _ int, log []uint32) (visits, updates int,
 
 // checkRow returns an error unless all features of row i are 0 or 1.
 func (r *rule) checkRow(b *block.Block, i int) error {
-	wrong := func(v float32) bool { return v != 0 && v != 1 }
-	if b.Sparse != nil {
-		columns, values := b.Sparse.Row(i)
-		if k := slices.IndexFunc(values, wrong); k >= 0 {
-			return r.notBoolean(int(columns[k]), b.First+int64(i), values[k])
+	for c, v := range elements(b, i) {
+		if v != 0 && v != 1 {
+			advice := "leave others out"
+			if v == -1 {
+				advice = "learn literals, or leave others out"
+			}
+			return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
+				r.spec.FeatureName(c), b.First+int64(i), v, advice)
 		}
-		return nil
-	}
-	x := b.X[i*b.Stride:][:b.Cols]
-	if c := slices.IndexFunc(x, wrong); c >= 0 {
-		return r.notBoolean(c, b.First+int64(i), x[c])
 	}
 	return nil
-}
-
-func (r *rule) notBoolean(column int, row int64, v float32) error {
-	advice := "leave others out"
-	if v == -1 {
-		advice = "learn literals, or leave others out"
-	}
-	return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
-		r.spec.FeatureName(column), row, v, advice)
 }
 
 // learn changes the weights of the features of row i, which is a mistake. positive tells whether its label is +1.
@@ -224,17 +212,8 @@ func (r *rule) learn(b *block.Block, i int, positive bool) {
 		r.literals.learn(r.w, b, i, factor, against)
 		return
 	}
-	if b.Sparse != nil {
-		columns, values := b.Sparse.Row(i)
-		for k, c := range columns {
-			if values[k] != 0 { // a stored value may be -0
-				r.multiply(int(c), factor, against)
-			}
-		}
-		return
-	}
-	for c, v := range b.X[i*b.Stride:][:r.weights] {
-		if v != 0 {
+	for c, v := range elements(b, i) {
+		if v != 0 { // a stored value may be -0
 			r.multiply(c, factor, against)
 		}
 	}

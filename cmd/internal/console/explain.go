@@ -79,6 +79,9 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 			paths = []string{f.Value.String()}
 		}
 	}
+	if broken := brokenLines(cmd, paths, err); broken != nil {
+		return fmt.Errorf("%s%w", lead, broken)
+	}
 	file, line, found := lineOf(cmd, paths, text, learners)
 	if found {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
@@ -87,10 +90,73 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 		text = AsTyped(text)
 		text = cmp.Or(file, humanize.Files(paths)) + ": " + text
 	}
+	if gaps := otherGaps(cmd, paths, err); gaps != "" {
+		return errors.New(lead + text + gaps)
+	}
 	if !found && !learners {
 		return err
 	}
 	return errors.New(lead + text)
+}
+
+// textOptions returns the options on text files and on columns that the command has.
+func textOptions(cmd *cobra.Command) dataset.Options {
+	opt := dataset.Options{Text: dataset.TextOptions{Header: flagText(cmd, "header"), Delimiter: flagText(cmd, "delimiter"), IndexBase: flagText(cmd, "index-base")}}
+	opt.Text.NullValues, _ = cmd.Flags().GetStringSlice("null-values")
+	opt.Exclude, _ = cmd.Flags().GetStringSlice("exclude")
+	return opt
+}
+
+// otherGaps returns a text about the columns that have missing values too, if err is about one that a training with --prepare none found.
+func otherGaps(cmd *cobra.Command, paths []string, err error) string {
+	if nulls := flagText(cmd, "nulls"); !errors.Is(err, dataset.ErrNulls) || flagText(cmd, "prepare") != "none" || nulls != "auto" && nulls != "error" || slices.Contains(paths, "-") {
+		return ""
+	}
+	opt := textOptions(cmd)
+	opt.Features, _ = cmd.Flags().GetStringSlice("features")
+	opt.Label = flagText(cmd, "label")
+	p, bad := dataset.Examine(cmd.Context(), paths, opt)
+	if bad != nil {
+		return ""
+	}
+	var others []string
+	for _, c := range p.Columns {
+		if c.Missing > 0 && !strings.Contains(err.Error(), fmt.Sprintf("column %q", c.Name)) && !strings.Contains(c.Type, "string") {
+			others = append(others, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		}
+	}
+	if p.Unlabelled > 0 && !strings.Contains(err.Error(), "label") {
+		others = append(others, fmt.Sprintf("the label %q (%d)", opt.Label, p.Unlabelled))
+	}
+	if len(others) == 0 {
+		return ""
+	}
+	return "; missing values are also in " + strings.Join(others[:min(len(others), 10)], ", ") + ": --prepare auto handles all of them, --nulls drop leaves their rows out"
+}
+
+// brokenLines returns the error about all broken lines of text files, with the option that leaves them out. It returns nil if err isn't
+// about a broken line.
+func brokenLines(cmd *cobra.Command, paths []string, err error) error {
+	if f := cmd.Flag("rejects"); f == nil || f.Changed || !errors.Is(err, dataset.ErrLine) {
+		return nil
+	}
+	n, all := textOptions(cmd).Broken(cmd.Context(), paths)
+	if n == 0 {
+		return nil
+	}
+	them := "them"
+	if n == 1 {
+		them = "it"
+	}
+	return fmt.Errorf("%w (--rejects bad.csv leaves %s out and goes on)", all, them)
+}
+
+// flagText returns the value of a flag, or "" if the command lacks it.
+func flagText(cmd *cobra.Command, name string) string {
+	if f := cmd.Flag(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
 }
 
 // AsTyped rewrites the options in an error of a learner as the user types them.
@@ -116,20 +182,14 @@ func namesFile(text string, paths []string) bool {
 // error doesn't name exactly one row.
 func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (file string, line int64, found bool) {
 	rows := rowNumber.FindAllStringSubmatch(text, -1)
-	flag := func(name string) string {
-		if f := cmd.Flag(name); f != nil {
-			return f.Value.String()
-		}
-		return ""
-	}
-	if len(rows) != 1 || learners && flag("nulls") == "drop" { // learners don't count dropped rows
+	if len(rows) != 1 || learners && flagText(cmd, "nulls") == "drop" { // learners don't count dropped rows
 		return "", 0, false
 	}
 	row, err := strconv.ParseInt(rows[0][1], 10, 64)
 	if err != nil {
 		return "", 0, false
 	}
-	opt := dataset.TextOptions{Header: flag("header"), Delimiter: flag("delimiter"), IndexBase: flag("index-base")}
+	opt := dataset.TextOptions{Header: flagText(cmd, "header"), Delimiter: flagText(cmd, "delimiter"), IndexBase: flagText(cmd, "index-base")}
 	return opt.Line(cmd.Context(), paths, row)
 }
 

@@ -147,9 +147,11 @@ func (b *Beside) Set(opt *dataset.Options) { opt.Labels, opt.Weights = b.Labels,
 
 // Rows holds the options that choose rows.
 type Rows struct {
-	where  string
-	sample float64
-	limit  int64
+	where   string
+	sample  float64
+	limit   int64
+	rejects string
+	left    *dataset.Rejects // nil without --rejects
 }
 
 // AddTo adds the flags.
@@ -158,12 +160,32 @@ func (r *Rows) AddTo(cmd *cobra.Command) {
 	f.StringVar(&r.where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
 	f.Float64Var(&r.sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
 	f.Int64Var(&r.limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
+	f.StringVar(&r.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with the reasons.")
 }
 
 // Choose sets the options in opt.
 func (r *Rows) Choose(opt *dataset.Options) {
-	opt.Where, opt.Sample, opt.Limit = r.where, r.sample, r.limit
+	if r.rejects != "" && r.left == nil { // one for all files of the command
+		r.left = dataset.NewRejects(r.rejects)
+	}
+	opt.Where, opt.Sample, opt.Limit, opt.Rejects = r.where, r.sample, r.limit, r.left
 }
+
+// Claim returns an error if the file of --rejects can't be written. inputs are the files that the command reads.
+func (r *Rows) Claim(a *console.App, inputs []string) error {
+	switch {
+	case r.rejects == "":
+		return nil
+	case console.ToStdout(r.rejects):
+		return console.Usagef("--rejects is %s: name a file", r.rejects)
+	case a.Cluster != nil:
+		return console.Usagef("--rejects with several computers: write the good lines to another file first, with halfspace convert --rejects %s", console.Quote(r.rejects))
+	}
+	return console.Claim(a, r.rejects, inputs)
+}
+
+// Rejects tells whether --rejects is set.
+func (r *Rows) Rejects() bool { return r.rejects != "" }
 
 // Check returns an error if an option can't be used.
 func (r *Rows) Check() error {
@@ -231,7 +253,7 @@ func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 
 // AddOut adds --out.
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
 }
 
 // AddJSON adds --json.

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -87,7 +88,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err != nil {
 			return err
 		}
-		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
+		if err := cmp.Or(o.Rows.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
 		return checkAs(cmd.Context(), a, &o, paths)

@@ -16,6 +16,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
@@ -58,7 +59,7 @@ func Inspect(a *console.App) *cobra.Command {
 		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := cmp.Or(columns.rows.Check(), text.Check()); err != nil {
+		if err := cmp.Or(columns.rows.Check(), text.Check(), columns.rows.Claim(a, args)); err != nil {
 			return err
 		}
 		switch info, err := os.Stat(args[0]); {
@@ -170,15 +171,7 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	return a.Report(asJSON, p, func() *console.Sheet {
 		s := new(console.Sheet)
 		s.Line("%s: %s\n", humanize.Files(paths), humanize.Plural(p.Rows, "row"))
-		rows := [][]string{{"column", "type", "missing", "distinct", "range", "examples", "becomes"}}
-		for _, c := range p.Columns {
-			distinct := humanize.Count(int64(c.Distinct))
-			if c.More {
-				distinct = "over " + distinct
-			}
-			rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Missing), distinct, cmp.Or(c.Range, "-"), shorten(strings.Join(c.Examples, ", "), 40), c.Becomes})
-		}
-		s.Table(rows)
+		s.Table(report.ColumnTable(p))
 		classes := [][]string{{"class", "rows", "share"}}
 		for _, c := range p.Classes {
 			classes = append(classes, []string{schema.NameClass(c.Class), humanize.Count(c.Rows), fmt.Sprintf("%.2f %%", 100*float64(c.Rows)/float64(max(1, p.Rows-p.Unlabelled)))})
@@ -292,7 +285,7 @@ func (r parquetReport) sheet() *console.Sheet {
 		if i == 0 {
 			s.Line("\nKey-value metadata:\n")
 		}
-		s.Line("  %s: %s", kv.Key, shorten(humanize.Line(kv.Value), 100))
+		s.Line("  %s: %s", kv.Key, humanize.Begin(humanize.Line(kv.Value), 100))
 	}
 	return s
 }
@@ -326,12 +319,4 @@ func yesNo(yes bool) string {
 		return "yes"
 	}
 	return "no"
-}
-
-// shorten cuts text to n letters, and then adds "...".
-func shorten(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n]) + "..."
-	}
-	return text
 }

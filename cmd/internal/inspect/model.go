@@ -40,7 +40,7 @@ func (w weight) label() string {
 	if len(w.Texts) == 0 {
 		return w.Feature
 	}
-	return fmt.Sprintf("%s (%s)", w.Feature, shorten(strings.Join(w.Texts, ", "), 60))
+	return fmt.Sprintf("%s (%s)", w.Feature, humanize.Begin(strings.Join(w.Texts, ", "), 60))
 }
 
 func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
@@ -116,7 +116,7 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		case c.Kind == schema.NumberedColumn:
 			how = fmt.Sprintf("numbered from %d to %d", c.First, c.First+c.Elements-1)
 		case c.Kind == schema.OneHotColumn:
-			how = "one-hot: " + shorten(strings.Join(c.Categories, ", "), 60)
+			how = "one-hot: " + humanize.Begin(strings.Join(c.Categories, ", "), 60)
 		case c.Kind == schema.CrossColumn:
 			name = "cross"
 			fallthrough

@@ -102,7 +102,8 @@ func Eval(a *console.App) *cobra.Command {
 		if err := o.Scan.Check(); err != nil {
 			return err
 		}
-		if err := o.reporting.Check(a, cmd, args, slices.Concat(args, o.models), []string{o.roc, o.pr}); err != nil {
+		inputs := slices.Concat(args, o.models)
+		if err := cmp.Or(o.Rows.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
 			return err
 		}
 		return evalAll(cmd.Context(), a, &o, args)
@@ -248,11 +249,9 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		return nil, 0, err
 	}
 	scoring := time.Duration(0)
-	opt, undo := o.Options(a)
+	opt, undo := o.scanOptions(a, m)
 	defer undo()
-	opt.Spec, opt.Label, opt.SampleWeight, opt.Progress = m.Spec(), cmp.Or(o.label, m.Label), o.weight, bar.Reading("evaluating")
-	o.beside.Name(&opt.Label, &opt.SampleWeight)
-	o.beside.Set(&opt)
+	opt.Progress = bar.Reading("evaluating")
 	added := func() error {
 		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
 			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
@@ -290,6 +289,15 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	return e, scoring, nil
 }
 
+// scanOptions returns the options to read rows for a model. The caller must call undo.
+func (o *evalOptions) scanOptions(a *console.App, m *model.Model) (opt dataset.Options, undo func()) {
+	opt, undo = o.Options(a)
+	opt.Spec, opt.Label, opt.SampleWeight = m.Spec(), cmp.Or(o.label, m.Label), o.weight
+	o.beside.Name(&opt.Label, &opt.SampleWeight)
+	o.beside.Set(&opt)
+	return opt, undo
+}
+
 // evalModel evaluates the model of the file path on the rows of paths. held is as in judge.
 func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
 	begin := time.Now()
@@ -310,6 +318,13 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
 	r := &evalReport{Evaluation: report.NewEvaluation(m, e, confusion, o.reporting.File != ""), loading: loading, scoring: scoring}
+	if o.reporting.File != "" && a.Cluster == nil {
+		opt, undo := o.scanOptions(a, m)
+		defer undo()
+		if r.values, err = r.NewValues(ctx, m, opt, paths); err != nil {
+			return nil, err
+		}
+	}
 	if r.Model = path; o.threshold.By != "" || m.Threshold != nil {
 		r.setThreshold(o.threshold.Threshold, at, m, &e.Scores)
 	}

@@ -26,6 +26,7 @@ type evalReport struct {
 	*report.Evaluation
 	roc, pr          []metrics.Point // only with --roc and --pr
 	loading, scoring time.Duration
+	values           *report.Values // only with --report
 }
 
 // sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
@@ -91,18 +92,22 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	for _, r := range reports {
 		evaluations = append(evaluations, r.Evaluation)
 	}
-	var hard []plot.Section
+	var hard, weights []plot.Section
 	pictures := plot.Section{Heading: "Pictures", Figures: report.CurveFigures(evaluations)}
 	for i, r := range reports {
 		result := report.Result(r.Sheet(o.thresholdText(r), o.calibration))
 		result.Heading += of(r)
 		p.Sections = append(p.Sections, result)
 		hashes = append(hashes, report.Hash(models[i], r.Model)...)
-		for _, f := range r.Figures(models[i]) {
+		for _, f := range r.Figures() {
 			f.Title += of(r)
 			pictures.Figures = append(pictures.Figures, f)
 		}
-		if misses := r.Misses(models[i]); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
+		for _, w := range report.Weights(models[i]) {
+			w.Heading += of(r)
+			weights = append(weights, w)
+		}
+		if misses := r.Misses(models[i], r.values); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
 			misses.Heading += of(r)
 			hard = append(hard, *misses)
 		}
@@ -113,7 +118,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 	for i, c := range first.Classes {
 		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
 	}
-	p.Sections = append(append(p.Sections, report.Data(a, paths, classes)), hard...)
+	p.Sections = slices.Concat(p.Sections, hard, weights, []plot.Section{report.Data(a, paths, classes)})
 	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
 }

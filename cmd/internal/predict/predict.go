@@ -47,13 +47,14 @@ func Predict(a *console.App) *cobra.Command {
 		Long: `Predict writes one row for each row of DATA, in the same order. The column
 "prediction" is the predicted class, in the type of the training labels. DATA
 needs the features of the model, but no label. If the model was trained with
---nulls drop, a row with a missing value gets a null.
+--nulls drop, a row with a missing value gets a null. A line that --rejects
+leaves out gets no row.
 
-The extension of FILE chooses the format: .parquet, .csv, .arrow, .npy or .svm;
-- writes CSV to standard output. Rows of standard input are predicted as they
-arrive. In a .svm file, which holds only numbers, the prediction comes first. A
-.npy file holds one array: the predictions, or with --score, --proba or
---project these alone.`,
+The extension of FILE chooses the format: .parquet, .csv, .jsonl, .arrow, .npy
+or .svm; - writes CSV to standard output. Rows of standard input are predicted
+as they arrive, unless --rejects is given. In a .svm file, which holds only
+numbers, the prediction comes first. A .npy file holds one array: the
+predictions, or with --score, --proba or --project these alone.`,
 		Example: `  halfspace predict --model m.json new.parquet --out predictions.parquet
   halfspace predict --model m.json new.parquet --keep id --score --out predictions.csv
   halfspace predict --model m.json 'new/*.parquet' --keep id --out - | head`,
@@ -83,7 +84,8 @@ arrive. In a .svm file, which holds only numbers, the prediction comes first. A
 		if err != nil {
 			return err
 		}
-		if err := console.Claim(a, o.file.Out, append(paths, o.model)); err != nil {
+		inputs := append(paths, o.model)
+		if err := cmp.Or(console.Claim(a, o.file.Out, inputs), o.Rows.Claim(a, inputs)); err != nil {
 			return err
 		}
 		return predictRows(cmd.Context(), a, &o, m, paths)
@@ -159,7 +161,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	defer p.abort()
 	opt, undo := o.Options(a)
 	defer undo()
-	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"})
+	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && !o.Rows.Rejects()
 	opt.Live, opt.Spec, opt.Keep, opt.Progress = p.live, m.Spec(), o.keep, bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })

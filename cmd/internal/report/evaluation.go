@@ -2,11 +2,13 @@ package report
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
@@ -313,9 +315,9 @@ func CurveFigures(reports []*Evaluation) []*plot.Figure {
 	return []*plot.Figure{plot.ROC(roc...), plot.PrecisionRecall(pr...)}
 }
 
-// Figures returns the pictures of a model: the calibration of two classes, the confusion and the curves of more than
-// two classes, and the weights.
-func (r *Evaluation) Figures(m *model.Model) (all []*plot.Figure) {
+// Figures returns the pictures of an evaluation: the calibration of two classes, the confusion and the curves of more than
+// two classes.
+func (r *Evaluation) Figures() (all []*plot.Figure) {
 	if r.calibration != nil {
 		all = append(all, plot.Calibration(r.calibration.Bins()))
 	}
@@ -331,22 +333,17 @@ func (r *Evaluation) Figures(m *model.Model) (all []*plot.Figure) {
 		}
 		all = append(all, roc, pr)
 	}
-	for class := range min(plot.MostClasses, len(m.Weights)) {
-		if w := plot.Weights(m, class); w != nil {
-			all = append(all, w)
-		}
-	}
 	return all
 }
 
-// Misses returns the section of the rows that were most wrong, or nil if there are none.
-func (r *Evaluation) Misses(m *model.Model) *plot.Section {
+// Misses returns the section of the rows that were most wrong, or nil if there are none. values are the rows in the
+// files; without them, the section has the values of features.
+func (r *Evaluation) Misses(m *model.Model, values *Values) *plot.Section {
 	if len(r.worst) == 0 {
 		return nil
 	}
-	s := &plot.Section{Heading: "Hard rows", Text: []string{"Rows are numbered from 0 in the order of the files. Rows that were skipped have no number."}}
 	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + r.At(), Head: []string{"row", "class", "predicted", "score"}}
-	odds := m.HasProbabilities()
+	odds := !math.IsNaN(r.worst[0].Probability)
 	if len(r.Classes) > 2 {
 		t.Head[3] = "difference of scores"
 		if t.Caption = "Wrong rows whose predicted class is farthest above their own"; odds {
@@ -356,31 +353,140 @@ func (r *Evaluation) Misses(m *model.Model) *plot.Section {
 	if odds {
 		t.Head = append(t.Head, "probability of the class")
 	}
-	shown := shownFeatures(m, r.worst)
+	for _, miss := range r.worst {
+		row := []string{"-", r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
+		if miss.Row >= 0 {
+			row[0] = humanize.Count(miss.Row)
+		}
+		if odds {
+			row = append(row, humanize.Real(miss.Probability))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	s := &plot.Section{Heading: "Most wrong rows"}
+	if values != nil {
+		s.Text = append(s.Text, values.add(&t, r.worst))
+	} else {
+		s.Text = append(s.Text, "Rows are numbered from 0 in the order of the files. Rows that were skipped have no number.")
+		s.Text = append(s.Text, addFeatures(&t, m, r.worst)...)
+	}
+	s.Tables = []plot.Table{t}
+	return s
+}
+
+// addFeatures adds to the table of wrong rows the values of the features that moved their scores most.
+func addFeatures(t *plot.Table, m *model.Model, worst []train.Misclassified) (text []string) {
+	shown := shownFeatures(m, worst)
 	for _, i := range shown {
 		t.Head = append(t.Head, m.FeatureName(i))
 	}
 	if len(shown) < m.Width() && shown != nil {
-		s.Text = append(s.Text, "Of the features, those are shown that moved the scores of these rows most.")
+		text = []string{"Of the features, those are shown that moved the scores of these rows most."}
 	}
 	scale := stats.NewMaker(m.Spec())
-	for _, miss := range r.worst {
-		row := []string{humanize.Count(miss.Row), r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
-		if odds {
-			row = append(row, humanize.Real(miss.Probability))
-		}
+	for k, miss := range worst {
 		for _, i := range shown {
 			center, deviation := scale.Scale(i)
 			value := 0.0
 			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
 				value = miss.Features[at].Value
 			}
-			row = append(row, humanize.Real(value*deviation+center))
+			t.Rows[k] = append(t.Rows[k], humanize.Real(value*deviation+center))
 		}
-		t.Rows = append(t.Rows, row)
 	}
-	s.Tables = []plot.Table{t}
-	return s
+	return text
+}
+
+// Values are rows in the files, by their numbers.
+type Values struct {
+	columns []string
+	all     int // number of columns that are features
+	rows    map[int64]dataset.Row
+}
+
+// mostColumns is the largest number of columns that are shown for a wrong row.
+const mostColumns = 12
+
+// NewValues reads the rows that were most wrong from the files, with the columns of the strongest weights. opt are the
+// options with which the files were read. It returns nil if the files can't be read again.
+func (r *Evaluation) NewValues(ctx context.Context, m *model.Model, opt dataset.Options, paths []string) (*Values, error) {
+	var names []string
+	for _, t := range m.Terms() {
+		of := []schema.Part{{Name: t.Column.Name}}
+		if t.Column.Kind == schema.CrossColumn {
+			of = t.Column.Of
+		}
+		for _, part := range of {
+			if t.Column.Kind != schema.NumberedColumn && !slices.Contains(names, part.Name) {
+				names = append(names, part.Name)
+			}
+		}
+		if len(names) > 1000 { // later columns are weak
+			break
+		}
+	}
+	v := &Values{all: len(names)}
+	shown := names[:min(len(names), mostColumns)]
+	for _, c := range m.Spec().Columns() { // in the order of the files
+		if slices.Contains(shown, c.Name) && !slices.Contains(v.columns, c.Name) {
+			v.columns = append(v.columns, c.Name)
+		}
+	}
+	for _, name := range shown {
+		if !slices.Contains(v.columns, name) {
+			v.columns = append(v.columns, name)
+		}
+	}
+	var numbers []int64
+	for _, miss := range r.worst {
+		if miss.Row >= 0 {
+			numbers = append(numbers, miss.Row)
+		}
+	}
+	if len(numbers) == 0 || slices.Contains(paths, "-") {
+		return nil, nil
+	}
+	var err error
+	v.rows, err = opt.Values(ctx, paths, v.columns, numbers)
+	return v, err
+}
+
+// add adds to the table of wrong rows their places and their values in the files.
+func (v *Values) add(t *plot.Table, worst []train.Misclassified) (text string) {
+	var files []string
+	for _, row := range v.rows {
+		if !slices.Contains(files, row.File) {
+			files = append(files, row.File)
+		}
+	}
+	columns := v.columns
+	for _, row := range v.rows {
+		if len(row.Values) != len(columns) { // svmlight has no columns
+			columns, v.all = []string{"features"}, 0
+		}
+	}
+	for i, miss := range worst {
+		row, ok := v.rows[miss.Row]
+		if ok {
+			t.Rows[i][0] = humanize.Count(row.Row)
+		} else {
+			row.Values = make([]string, len(columns))
+		}
+		for k := range row.Values {
+			row.Values[k] = humanize.Short(row.Values[k], 80)
+		}
+		if len(files) > 1 {
+			t.Rows[i] = slices.Insert(t.Rows[i], 1, row.File)
+		}
+		t.Rows[i] = append(t.Rows[i], row.Values...)
+	}
+	if text = "Rows are numbered from 0 in each file."; len(files) > 1 {
+		t.Head = slices.Insert(t.Head, 1, "file")
+	}
+	if t.Head = append(t.Head, columns...); len(v.columns) < v.all {
+		text += fmt.Sprintf(" Of %d columns, those with the strongest weights are shown.", v.all)
+	}
+	return text + " The values are those of the file."
 }
 
 // mostShown is the largest number of features that are shown for a wrong row.

@@ -20,7 +20,7 @@ func TestMisses(t *testing.T) {
 	m.Algorithm = "logistic"
 	r := &Evaluation{Classes: m.Classes, worst: []train.Misclassified{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
 		Features: []train.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}
-	s := r.Misses(m)
+	s := r.Misses(m, nil)
 	want := [][]string{{"row", "class", "predicted", "score", "probability of the class", "a", "b", "c", "j"}, {"7", "0", "1", "12", "0.25", "22", "18", "6", "14"}}
 	if got := append([][]string{s.Tables[0].Head}, s.Tables[0].Rows...); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -31,7 +31,7 @@ func TestMisses(t *testing.T) {
 	if got := s.Tables[0].Head[5:]; len(s.Text) != 2 || len(got) != 4 {
 		t.Errorf("%v, %v", got, s.Text)
 	}
-	if got := r.Misses(m).Tables[0].Head[5:]; strings.Join(got, "") != "bcdefghi" {
+	if got := r.Misses(m, nil).Tables[0].Head[5:]; strings.Join(got, "") != "bcdefghi" {
 		t.Errorf("shown are %v: those that moved the score", got)
 	}
 }

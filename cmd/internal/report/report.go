@@ -24,6 +24,9 @@ import (
 	"halfspace/plot"
 )
 
+// textExtension is the extension of a report without pictures.
+const textExtension = ".txt"
+
 // Options say where a report is written.
 type Options struct {
 	File        string // "": no report
@@ -35,7 +38,7 @@ type Options struct {
 
 // AddFlag adds the flag.
 func (o *Options) AddFlag(f *pflag.FlagSet) {
-	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows.")
+	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows, or without pictures to a .txt file.")
 }
 
 // Check returns an error if the report can't be written. inputs are the files that the verb reads, and outputs the
@@ -44,8 +47,8 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 	if o.File == "" {
 		return nil
 	}
-	if ext := strings.ToLower(filepath.Ext(o.File)); ext != ".html" && ext != ".htm" {
-		return console.Usagef("--report %s: a report is HTML: name a file that ends in .html", o.File)
+	if ext := strings.ToLower(filepath.Ext(o.File)); ext != ".html" && ext != ".htm" && ext != textExtension {
+		return console.Usagef("--report %s: a report is HTML or text: name a file that ends in .html or .txt", o.File)
 	}
 	if slices.Contains(outputs, o.File) {
 		return console.Usagef("--report and another option write %s: name another file", o.File)
@@ -151,7 +154,11 @@ func Result(sheet *console.Sheet) plot.Section {
 func (o *Options) Write(ctx context.Context, p *plot.Page) error {
 	grace, end := parallel.Grace(ctx)
 	defer end()
-	if err := console.WriteText(grace, o.File, p.HTML()); err != nil {
+	text := p.HTML
+	if strings.ToLower(filepath.Ext(o.File)) == textExtension {
+		text = p.Text
+	}
+	if err := console.WriteText(grace, o.File, text()); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil

@@ -287,17 +287,23 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 	return &Rows{data, f.Density(), nil, nil}, err
 }
 
+// validated returns the options for the rows of a validation, with the features and classes of spec.
+func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Options {
+	own := *o
+	own.Columns.Beside = flags.Beside{} // it is for the training rows
+	own.Columns.spec, own.Columns.label = spec, spec.Label
+	opt := own.options(bar)
+	opt.Sample, opt.Limit = 0, 0 // of the training rows
+	return opt
+}
+
 // OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
 // they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
 	if o.Columns.Beside.Labels != "" && dataset.IsArray(paths[0]) {
 		return nil, fmt.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
 	}
-	own := *o
-	own.Columns.Beside = flags.Beside{} // it is for the training rows
-	own.Columns.spec, own.Columns.label = learned.Spec(), learned.Spec().Label
-	opt := own.options(bar)
-	opt.Sample, opt.Limit = 0, 0 // of the training rows
+	opt := o.validated(learned.Spec(), bar)
 	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }
 	in, err := dataset.Open(ctx, paths, opt)
 	if err != nil {

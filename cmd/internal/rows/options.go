@@ -3,6 +3,8 @@ package rows
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,6 +120,31 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 	o.Machine.AddTo(cmd)
 }
 
+// Examine describes the columns of files, and the features that they become. It returns nil if the columns aren't
+// prepared, or can't be read again.
+func (o *Options) Examine(ctx context.Context, paths []string, bar *console.Progress) (*dataset.Profile, error) {
+	if c := &o.Columns; !c.Prepare() || c.spec != nil || slices.Contains(paths, "-") {
+		return nil, nil
+	}
+	p, err := dataset.Examine(ctx, paths, o.options(bar))
+	if errors.Is(err, dataset.ErrNoColumns) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// Again returns the options to read rows of the training, or of the validation, again for a model.
+func (o *Options) Again(bar *console.Progress, spec *schema.Spec, validation bool) dataset.Options {
+	if validation {
+		return o.validated(spec, bar)
+	}
+	opt := o.options(bar)
+	if opt.MinClass == 0 { // otherwise rows of rare classes would be an error
+		opt.Spec, opt.Label = spec, spec.Label
+	}
+	return opt
+}
+
 // words returns the values of an option as texts.
 func words[S ~string](values []S) (all []string) {
 	for _, v := range values {
@@ -142,6 +169,9 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	}
 	if c.label == "" && dataset.IsArray(args[0]) {
 		return console.Usagef("--labels is missing: name the .npy file that holds the classes, or their column in the array with --label")
+	}
+	if o.Rows.Rejects() && o.Storage.cache != "" {
+		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
 	}
 	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")

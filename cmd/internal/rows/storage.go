@@ -25,6 +25,7 @@ type Storage struct {
 	Weighted bool  // rows have weights
 	Shared   bool  // some rows are held out, so that rows take their memory twice for a while
 	Folds    bool  // each fold has its own features: its rows are in memory in addition to all rows
+	Halved   bool  // a learning curve takes the memory of half of the rows once more
 	Parted   bool  // each part of the rows gets its own cache
 
 	Beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
@@ -62,7 +63,7 @@ func (s *Storage) Hold(bytes int64) {
 	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
 }
 
-// parted returns the bytes of all rows and of the copies that Shared and Folds need. all is the bytes of the rows
+// parted returns the bytes of all rows and of the copies that Shared, Folds and Halved need. all is the bytes of the rows
 // alone.
 func (s *Storage) parted(all int64) int64 {
 	held := all
@@ -71,6 +72,9 @@ func (s *Storage) parted(all int64) int64 {
 	}
 	if s.Folds {
 		held += all
+	}
+	if s.Halved {
+		held += all / 2
 	}
 	return held
 }

@@ -87,6 +87,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 	if err != nil {
 		return err
 	}
+	t.parts = parts
 	t.data, t.validation = rows.New(parts.Kept, nil), rows.New(parts.Held, parts.Close)
 	t.data.Density = all.Density
 	return all.Close()

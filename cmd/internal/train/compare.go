@@ -116,7 +116,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := o.reporting.Check(a, cmd, args, paths, nil); err != nil {
+		if err := cmp.Or(o.Rows.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
 		best := func() string { return "halfspace train " + console.Quote(args...) + givenOptions(cmd, &o) }

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -278,10 +279,27 @@ func (o *trainOptions) defaultsText() string {
 	return text + ", chosen because no --algo was given"
 }
 
-// page returns the report as an HTML page.
-func (t *trainer) page(r *Report, f *train.Trained, sheet *console.Sheet, paths []string) *plot.Page {
-	m := f.Model
-	result := report.Result(sheet)
+// writePage writes the file of --report.
+func (t *trainer) writePage(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) error {
+	page, err := t.page(ctx, r, f, paths, validation)
+	if err == nil {
+		err = t.reporting.Write(ctx, page)
+	}
+	return err
+}
+
+// page returns the report as a page.
+func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
+	m, inputs := f.Model, slices.Concat(paths, validation)
+	judged, err := t.heldOut(ctx, f, paths, validation)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := t.columns(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	result := report.Result(r.sheet(t.trainOptions, m))
 	for i := range result.Facts {
 		switch f, v := &result.Facts[i], r.Validation; {
 		case f[0] == "errors" && r.TrainErrors != nil:
@@ -302,17 +320,97 @@ func (t *trainer) page(r *Report, f *train.Trained, sheet *console.Sheet, paths 
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, report.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
 	p := &plot.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
-	p.Sections = append(p.Sections, result)
+	p.Sections = slices.Concat([]plot.Section{result}, judged, report.Weights(m))
 	if figures := t.figures(r, m); figures != nil {
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: figures})
+		p.Sections = append(p.Sections, plot.Section{Heading: "Course of the training", Figures: figures})
 	}
-	p.Sections = append(p.Sections, report.Data(t.App, paths, data))
+	p.Sections = append(append(p.Sections, report.Data(t.App, inputs, data)), columns...)
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, t.stages(r, f, report.Bytes(paths)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
-	return p
+	p.Sections = append(p.Sections, t.stages(r, f, report.Bytes(inputs)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	return p, nil
 }
 
-// figures returns the pictures of a training: its trace, the errors of the pocket, the weights, and the dual coefficients.
+// heldOut returns the sections on held-out rows: their figures, and the most wrong rows. It returns nil if there are none.
+func (t *trainer) heldOut(ctx context.Context, f *train.Trained, paths, validation []string) (all []plot.Section, err error) {
+	h, m := f.HeldOut, f.Model
+	if h == nil {
+		return nil, nil
+	}
+	if t.parts != nil {
+		h.Number(t.parts)
+	}
+	e := report.NewEvaluation(m, h.Evaluation, h.Confusion, true)
+	s := report.Result(e.Sheet(console.KeptThreshold(m), e.Calibration != nil))
+	s.Heading, s.Text = "On held-out rows", t.heldOutText(h, m)
+	s.Figures = append(report.CurveFigures([]*report.Evaluation{e}), e.Figures()...)
+	var learned []float64
+	var wrong, judged []int64
+	for _, p := range h.Learning {
+		learned, wrong, judged = append(learned, float64(p.Rows)), append(wrong, p.Judged.Errors), append(judged, p.Judged.Rows)
+	}
+	if len(learned) > 1 {
+		s.Figures = append(s.Figures, plot.Samples(learned, wrong, judged))
+	}
+	all = append(all, s)
+	var values *report.Values
+	if t.Cluster == nil {
+		if len(validation) > 0 {
+			paths = validation
+		}
+		opt := t.Again(t.bar, m.Spec(), len(validation) > 0)
+		if values, err = e.NewValues(ctx, m, opt, paths); err != nil {
+			return nil, err
+		}
+	}
+	if misses := e.Misses(m, values); misses != nil {
+		all = append(all, *misses)
+	}
+	return all, nil
+}
+
+// heldOutText says which rows were held out, and why their figures may look too good.
+func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) {
+	n := humanize.Plural(h.Confusion.Rows(), "row")
+	switch {
+	case h.Folds > 0:
+		text = append(text, fmt.Sprintf("%s, each predicted by a model that didn't learn from it: %s. The scores of the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each judged by a model of ")))
+		if t.calibrates() {
+			text = append(text, "The models of the folds have no calibration, and so no probabilities.")
+		}
+	case t.share > 0:
+		text = append(text, fmt.Sprintf("%s that --validation %s held out of the rows to learn from.", n, t.trainOptions.validation))
+	default:
+		text = append(text, fmt.Sprintf("%s of --validation %s, which the training did not learn from.", n, t.trainOptions.validation))
+	}
+	if h.Folds == 0 && t.learner.Judges {
+		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their figures look better than those of new rows.")
+	}
+	if len(t.axes) > 0 || t.path > 0 {
+		text = append(text, "The options were chosen by these rows too, so that their figures look a little better than those of new rows.")
+	}
+	if h.Rounded {
+		text = append(text, "The curves, the AUC and the average precision come from a histogram of the scores, since there are many.")
+	}
+	if len(h.Learning) > 1 && h.Folds > 0 {
+		text = append(text, "The learning curve is that of the first fold.")
+	}
+	return text
+}
+
+// columns returns the section of the columns of the files, and of the features that they became. It returns nil if the
+// columns weren't prepared.
+func (t *trainer) columns(ctx context.Context, paths []string) ([]plot.Section, error) {
+	if t.Cluster != nil {
+		return nil, nil
+	}
+	p, err := t.Examine(ctx, paths, t.bar)
+	if p == nil || err != nil {
+		return nil, err
+	}
+	return []plot.Section{report.Columns(p)}, nil
+}
+
+// figures returns the pictures of a training: its trace, the errors of the pocket, and the dual coefficients.
 func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	figures := t.follower.Figures(m.Classes)
 	var updates, errors []float64
@@ -321,11 +419,6 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	}
 	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.file == "") {
 		figures = append(figures, best)
-	}
-	for class := range min(plot.MostClasses, len(m.Weights)) {
-		if w := plot.Weights(m, class); w != nil {
-			figures = append(figures, w)
-		}
 	}
 	for class := range plot.MostClasses {
 		if a := plot.Alphas(m, class); a != nil {

@@ -70,7 +70,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
 	}
 	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, t.page(r, fitted, r.sheet(o, m), inputs)); err != nil {
+		if err := t.writePage(ctx, r, fitted, paths, validationPaths); err != nil {
 			return err
 		}
 	}
@@ -133,6 +133,7 @@ type trainer struct {
 	bar              *console.Progress
 	data, validation *rows.Rows
 	followed         *train.Path        // nil without --path
+	parts            *train.Parts       // the hold-out of --validation SHARE; nil: none
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
 	saved            *checkpoint.Run    // nil without --checkpoint
 	seconds          trainSeconds
@@ -209,6 +210,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 	}{
 		{t.path > 0, s.FollowPath, &t.seconds.CrossValidation}, {t.path == 0 && t.folds > 0, s.CrossValidate, &t.seconds.CrossValidation},
 		{t.calibrates(), s.Calibrate, &t.seconds.Calibration}, {t.choosesThreshold(), s.ChooseThreshold, &t.seconds.Threshold},
+		{t.reporting.File != "" && t.folds > 0, s.PoolFolds, &t.seconds.CrossValidation},
 	} {
 		if !step.asked {
 			continue
@@ -217,7 +219,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		if err := step.make(ctx); err != nil {
 			return nil, console.OfLearner(err)
 		}
-		*step.seconds = time.Since(begin).Seconds()
+		*step.seconds += time.Since(begin).Seconds()
 	}
 	if t.followed, t.learner = s.Path, s.Learner; s.Path != nil {
 		if n := s.Path.Unproven(); n > 0 {
@@ -249,7 +251,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
 	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Columns.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
-		Split: t.split, Output: train.Output{Threshold: t.threshold},
+		Split: t.split, Output: train.Output{Threshold: t.threshold, HeldOut: t.reporting.File != ""},
 		Watch: train.Watch{Note: func(text string) { t.Warn(console.AsTyped(text)) }, Stage: console.Stage(t.bar)}}
 	if t.calibrates() {
 		opt.Output.Calibrate = t.calibrate.Value

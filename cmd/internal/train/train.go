@@ -126,7 +126,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	data := o.Columns.Beside.With(slices.Concat(validation, paths))
 	inputs := append(slices.Clone(data), o.init)
 	if err := cmp.Or(console.Claim(a, o.out, data), // --out may replace the model of --init
-		o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
+		o.Rows.Claim(a, inputs), o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
 		o.checkFolds(cmd), o.Split.Check(),
 		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
 		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
@@ -140,6 +140,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	o.noteSplit(a)
 	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
 	o.Storage.Folds = o.holdsFolds() && o.Columns.Learned()
+	o.Storage.Halved = o.reporting.File != "" && (o.validation != "" || o.folds > 0)
 	if o.share > 0 {
 		o.LearnFrom = o.kept
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d%s", o.share, o.seed, o.Split.Name())

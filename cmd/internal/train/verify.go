@@ -179,6 +179,9 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []strin
 	if err := give(again, options...); err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
+	if f := again.Flags().Lookup("rejects"); f.Changed { // the file of the training stays
+		err = set(again, "rejects", []string{os.DevNull})
+	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if again.Flags().Lookup(f.Name) != nil && f.Name != "receipt" && f.Name != "json" {
 			err = errors.Join(err, set(again, f.Name, flags.Values(f)))

@@ -16,11 +16,14 @@ type Batch struct {
 	Columns  []arrow.Array
 	First    int64         // number of the batch's first row in the input; set by the pass
 	Unchosen int64         // number of rows that the options where, sample and limit leave out
+	Unread   bool          // Never holds for the rows: they were not read, and each value is null
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
 	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the kept columns
 
-	// Line returns the line in which a row of the batch begins, for text that can't be read again; otherwise Line is
-	// nil.
+	Rejects []Reject // lines between the rows, in a pass that looks for them
+
+	// Line returns the line in which a row of the batch begins, for text that can't be read again or has lines that are no rows;
+	// otherwise Line is nil.
 	Line func(row int64) int64
 }
 
@@ -98,7 +101,7 @@ func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 	}
 	defer b.Release()
 	for lo := int64(0); lo < b.Rows; lo += most {
-		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns))}
+		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns)), Unread: b.Unread}
 		for k, a := range b.Columns {
 			part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
 		}

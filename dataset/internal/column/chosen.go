@@ -2,6 +2,8 @@
 package column
 
 import (
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"halfspace/schema"
 )
 
@@ -14,6 +16,15 @@ type Chosen struct {
 	Keep     []int
 	Odd      []string // remedies for text columns that have mostly numbers and were left out
 	Plain    bool     // the features are numbers of the file, unchanged
+
+	// Never, unless nil, returns true if no row of a part of a file is chosen. bounds has an element for each column.
+	Never func(file string, rows int64, bounds []Bounds) bool
+}
+
+// Bounds are the statistics of the values of a column in some rows.
+type Bounds struct {
+	Ends  arrow.Array // a lower and an upper bound of the values that are neither null nor NaN; nil: unknown
+	Nulls int64       // number of nulls; -1: unknown
 }
 
 // A columnChooser chooses the columns to read.
@@ -34,5 +45,8 @@ type Request struct {
 	Count    bool         // count the rows and their values when the files are opened
 	Most     int          // maximum number of features of numbered columns
 	Live     bool         // pass on rows as soon as they arrive
+	Texts    []string     // columns of text, whatever the first rows of a text file have
+	Typed    []string     // columns whose type an option names: numbers may stand beside other texts in them
+	Rejects  *Rejects     // gets the lines of text files that can't be read; nil: they are an error
 	Progress func(rows, total int64)
 }

@@ -18,6 +18,7 @@ var (
 	ErrNulls   = errors.New("missing value")
 	ErrDamaged = errors.New("damaged data")
 	ErrMemory  = memory.ErrMemory
+	ErrLine    = errors.New("broken line")
 )
 
 // A marked error also is an error of a kind, for errors.Is.
@@ -35,6 +36,24 @@ func Mark(err, kind error) error {
 		return nil
 	}
 	return marked{err, kind}
+}
+
+// LineError returns the error that a line of a text file can't be read.
+func LineError(path string, line int64, err error) error {
+	return Mark(ErrorIn(path, "line %d: %w", line, err), ErrLine)
+}
+
+// JoinErrors returns the errors that aren't nil as one error in one line, or nil.
+func JoinErrors(errs ...error) (all error) {
+	for _, err := range errs {
+		switch {
+		case all == nil:
+			all = err
+		case err != nil:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
 }
 
 // Damaged is the error that a file is damaged, from this program or from Arrow.

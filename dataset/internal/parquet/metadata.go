@@ -159,8 +159,9 @@ func nestedType(n pschema.Node) string {
 	return "struct"
 }
 
-// Selected checks the metadata of the given columns and returns it.
-func (m *Metadata) Selected(columns []column.Column) (*File, error) {
+// Selected checks the metadata of the given columns and returns it. Row groups of which never excludes each row are not read; never
+// may be nil.
+func (m *Metadata) Selected(columns []column.Column, never neverFunc) (*File, error) {
 	f := &File{path: m.path, Info: m.Info}
 	columns, f.joints = leavesOf(columns)
 	f.columns = columns
@@ -178,6 +179,7 @@ func (m *Metadata) Selected(columns []column.Column) (*File, error) {
 			return nil, err
 		}
 		if rows += group.rows; group.rows > 0 {
+			group.unread = never != nil && unread(m.path, meta, columns, never)
 			f.Groups = append(f.Groups, group)
 		}
 		number++

@@ -47,6 +47,7 @@ type rowGroup struct {
 	all        int64 // number of all its rows
 	skip, rows int64
 	Chunks     []chunk
+	unread     bool // no row is chosen: batches have nulls
 }
 
 // A chunk is the place of the values of a column in a row group, checked against the file. A file may have millions
@@ -74,7 +75,7 @@ func Open(ctx context.Context, paths []string, req column.Request, p column.Pool
 		if in.Sel, err = req.Choose.First(paths[0], columns, false); err != nil {
 			return err
 		}
-		in.Files[0], err = m.Selected(in.Sel.Columns)
+		in.Files[0], err = m.Selected(in.Sel.Columns, in.Sel.Never)
 		return err
 	})
 	if err != nil {
@@ -90,7 +91,7 @@ func Open(ctx context.Context, paths []string, req column.Request, p column.Pool
 				columns, err = req.Choose.Further(m.path, columns)
 			}
 			if err == nil {
-				in.Files[i+1], err = m.Selected(columns)
+				in.Files[i+1], err = m.Selected(columns, in.Sel.Never)
 			}
 			return err
 		})
@@ -272,7 +273,7 @@ func (in *Input) LabelOnly() column.Input {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {
 			g.Groups = append(g.Groups, rowGroup{number: group.number, all: group.all, skip: group.skip, rows: group.rows,
-				Chunks: group.Chunks[label : label+1]})
+				Chunks: group.Chunks[label : label+1], unread: group.unread})
 		}
 		only.Files = append(only.Files, g)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
+	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/parquet/page"
 	"halfspace/internal/files"
@@ -93,6 +94,9 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 		}
 	}
 	r.step = int(min(max(column.BatchBytes/bytes, column.MinBatchRows), column.MaxBatchRows))
+	if r.step > block.ChunkRows { // whole chunks are faster
+		r.step -= r.step % block.ChunkRows
+	}
 	if mem.Room > 0 {
 		r.step = int(min(int64(r.step), int64(mem.Room*len(r.columns))/bytes))
 	}
@@ -103,6 +107,9 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 // decode yields the batches of the row group, then the error if there is one. It returns true if yield took all
 // batches and there was no error. yield must release the batches that it gets.
 func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile, mem *page.Pool, yield func(*column.Batch, error) bool) bool {
+	if d.group.unread {
+		return d.file.nulls(ctx, d.group.rows, yield)
+	}
 	var r *groupReader
 	err := column.Recovered(func() error {
 		src, err := files.get(d.file)

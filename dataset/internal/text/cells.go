@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
 )
 
 // cells are the values of a column of text: integers, numbers, booleans or strings.
@@ -126,16 +128,19 @@ func (c *cells) widen() {
 	c.whole = nil
 }
 
+// ErrUnfit is the kind of the error that a text is in a column of numbers or booleans.
+var ErrUnfit = errors.New("text")
+
 // unfit returns the error if text doesn't fit the column, whose type was determined by the first rows.
 func (c *cells) unfit(text []byte, err error) error {
 	if err == errNoNumber && comma().Match(text) {
-		return fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text))
+		return column.Mark(fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text)), ErrUnfit)
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
 		return fmt.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
-	return fmt.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
-		quote(text), err, c.nullIs.advice(string(text), nil))
+	return column.Mark(fmt.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
+		quote(text), err, c.nullIs.advice(string(text), nil)), ErrUnfit)
 }
 
 // quote returns text in quotes, shortened to 40 bytes.

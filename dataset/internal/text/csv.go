@@ -31,11 +31,12 @@ type CSV struct {
 	sources  []*column.Source
 	Files    []CsvFile
 	sel      *column.Chosen
-	None     bool          // there are no rows, only a header
-	rounded  []atomic.Bool // for each column, whether a whole number was rounded to another number
-	comments atomic.Bool   // there was a comment
-	memory   int64         // maximum bytes of memory of a pass; 0: no limit
-	model    bool          // the columns have the types that a model takes
+	None     bool            // there are no rows, only a header
+	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
+	comments atomic.Bool     // there was a comment
+	memory   int64           // maximum bytes of memory of a pass; 0: no limit
+	model    bool            // the columns have the types that a model takes
+	rejects  *column.Rejects // nil: a line that can't be read is an error
 }
 
 // A CsvFile is the information about a file from its first rows.
@@ -44,8 +45,10 @@ type CsvFile struct {
 	dialect
 	place []int // for each column, its number in the selection, or -1
 	nulls *nullWords
-	keys  *keys // of JSON Lines; nil for CSV
-	rows  int   // number of rows in the first chunk
+	typing
+	keys *keys          // of JSON Lines; nil for CSV
+	out  []column.Lines // lines that are no rows
+	rows int            // number of rows in the first chunk
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
@@ -61,6 +64,7 @@ func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, 
 		f.nulls = nulls
 		var bound []column.Column
 		if i == 0 {
+			f.typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
 			if schema, err = f.infer(ctx, first.Chunk); err != nil {
 				return nil, err
 			}
@@ -82,6 +86,9 @@ func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, 
 		in.Files = append(in.Files, f)
 	}
 	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
+	if err := in.examine(ctx, req, p); err != nil {
+		return nil, err
+	}
 	if in.None = first.all && in.Files[0].rows == 0; first.all {
 		return in, nil
 	}
@@ -98,7 +105,11 @@ func Dialects(ctx context.Context, sources []*column.Source, text Options) (file
 		if i == 0 {
 			size = SampleBytes
 		}
-		head, all, err := headOf(s, size, Breaks{Quote: '"'}, decisive)
+		at := Breaks{Quote: '"'}
+		if text.Sound {
+			at = Breaks{}
+		}
+		head, all, err := headOf(s, size, at, decisive)
 		if err != nil {
 			return nil, first, err
 		}
@@ -193,7 +204,7 @@ func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(ro
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
 	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &column.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
-		memory: in.memory}
+		memory: in.memory, rejects: in.rejects}
 	for _, k := range columns {
 		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
 	}
@@ -237,6 +248,7 @@ func (in *CSV) Notes() (notes []string) {
 	if in.comments.Load() {
 		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
 	}
+	notes = append(notes, in.rejects.Notes(in.sources)...)
 	for _, c := range in.sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
@@ -259,7 +271,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		make := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
-				if err == nil && in.sources[file].Stdin != nil {
+				if err == nil && (in.sources[file].Stdin != nil || in.rejects != nil) {
 					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
 				}
 				return b, err
@@ -310,8 +322,8 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 
 // parseCSV reads the records of a chunk into cells, and returns their number.
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
-	s := f.rowsOf(c)
-	for ; s.record(); rows++ {
+	s, out := f.rowsOf(c), column.From(f.out, c.line)
+	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -361,15 +373,32 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 		switch {
 		case err == nil:
 		case n < len(f.names):
-			return fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err)
+			return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
 		default:
-			return fmt.Errorf("%s: line %d: %w", f.path, line, err)
+			return column.LineError(f.path, line, err)
 		}
 	}
 	if n != len(f.names) {
-		return fmt.Errorf("%s: line %d: the number of fields is %d, but %d in the first line: mend the line", f.path, first, n, len(f.names))
+		return column.LineError(f.path, first, errFields(n, len(f.names)))
 	}
 	return nil
+}
+
+// errFields returns the error that a record has n fields.
+func errFields(n, want int) error {
+	return fmt.Errorf("the number of fields is %d, but %d in the first line: mend the line", n, want)
+}
+
+// examine finds the lines that are no rows, if they are to be left out.
+func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) error {
+	in.rejects = req.Rejects
+	err := examine(ctx, p, req.Memory, req.Rejects, in.sources, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
+		return in.check(ctx, &in.Files[file], c, func(int, int64, []byte) {})
+	}, req.Progress)
+	for i := range in.Files {
+		in.Files[i].out, _ = req.Rejects.Of(in.Files[i].path)
+	}
+	return err
 }
 
 // Most returns an upper bound of the number of rows: each of their columns takes at least a character and a

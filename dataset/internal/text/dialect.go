@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "p
 // Options are the TextOptions that a reader of text needs.
 type Options struct {
 	Header, Delimiter, IndexBase string
+	Sound                        bool // records that can't be read are left out
 }
 
 // Comma returns the delimiter in the options, or 0 if there is none.
@@ -55,7 +57,12 @@ type dialect struct {
 }
 
 // Breaks returns where the records end.
-func (d *dialect) Breaks() Breaks { return Breaks{d.quote, d.comments} }
+func (d *dialect) Breaks() Breaks {
+	if d.sound && d.quote != 0 {
+		return Breaks{sound: &d.grammar}
+	}
+	return Breaks{Quote: d.quote, Comments: d.comments}
+}
 
 // scan returns a scanner of a chunk.
 func (d *dialect) scan(c Chunk) scanner {
@@ -90,7 +97,13 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 	return func(yield func([]csvField, error) bool) {
 		s := d.scan(c)
 		var fields []csvField
-		for s.record() {
+		for first := true; s.record(); first = false {
+			if whole := s; d.sound && !first {
+				if _, err := whole.skim(); err != nil {
+					s = whole
+					continue
+				}
+			}
 			fields = fields[:0]
 			for s.more {
 				line := s.line
@@ -100,7 +113,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 						maxTextColumns, schema.MaxFeatures)
 				}
 				if err != nil {
-					yield(nil, fmt.Errorf("line %d: %w", line, err))
+					yield(nil, column.LineError("", line, err))
 					return
 				}
 				fields = append(fields, csvField{string(text), quoted})
@@ -115,6 +128,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 // detect detects the dialect of a file from its first chunk.
 func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, error) {
 	d := dialect{grammar: delimited(0)}
+	d.sound = opt.Sound
 	var err error
 	if d.Comma, err = opt.Comma(); err != nil {
 		return d, err
@@ -239,7 +253,7 @@ func detectComma(c Chunk, g grammar) byte {
 // number of fields of the first record.
 func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 	const most = 100
-	rows := 0
+	rows, others := 0, 0
 	for fields, err := range records(c, g) {
 		if err != nil {
 			return 0, false, first
@@ -247,14 +261,17 @@ func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 		if rows++; rows == 1 {
 			n, first = len(fields), len(fields)
 		}
-		if len(fields) != n {
+		if len(fields) != n && !g.sound {
 			return n, false, first
+		}
+		if len(fields) != n {
+			others++
 		}
 		if rows == most {
 			break
 		}
 	}
-	return n, true, first
+	return n, 10*others <= rows, first
 }
 
 // A guess is the information about the values of a column so far.
@@ -264,6 +281,7 @@ type guess struct {
 	whole, truths bool   // all values are integers; all values are true, false, 1 or 0
 	odd           int    // number of values that aren't numbers, counted while numbers may be the majority
 	text          bool   // numbers can't be the majority any more
+	fraction      bool   // some number is no integer
 	cell          string // the first of the odd values
 	line          int64  // the line of cell
 	dates, commas int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -280,6 +298,12 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if whole := s; f.sound {
+			if n, err := whole.skim(); err != nil || n != len(f.names) {
+				s = whole
+				continue
+			}
+		}
 		line := s.line
 		f.rows++
 		for i := 0; s.more; i++ {
@@ -289,7 +313,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			at := s.line
 			text, quoted, err := s.field()
 			if err != nil {
-				return nil, column.ErrorIn(f.path, "line %d: %w", line, err)
+				return nil, column.LineError(f.path, line, err)
 			}
 			if i < len(guesses) {
 				guesses[i].field(text, quoted, at)
@@ -314,7 +338,7 @@ func (n nullTexts) add(text []byte) {
 func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
-		typ := guesses[i].typ()
+		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
@@ -369,6 +393,7 @@ func (g *guess) plain(s *scanner) bool {
 	}
 	v, ok := s.number()
 	if ok && !g.nulls.number(v) {
+		g.fraction = g.fraction || v != math.Trunc(v)
 		g.truths, g.whole = g.truths && (v == 0 || v == 1), false
 		g.values++
 	}
@@ -405,11 +430,39 @@ func (g *guess) Add(text []byte, line int64) {
 			g.cell, g.line = string(text), line
 		}
 		g.text = g.odd > 100 && !g.mostlyNumbers()
+	} else if _, ok := parseInteger(text); !ok {
+		g.fraction = true
 	}
 }
 
 // mostlyNumbers returns true if some values aren't numbers, but fewer than half.
 func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < g.values }
+
+// A typing is the names of columns whose type doesn't follow from the first rows alone.
+type typing struct {
+	texts, named []string
+	lenient      bool // a text among many numbers is a broken line
+}
+
+// of returns the type of a column. If t is lenient, the column has numbers if nearly all values are
+// numbers.
+func (t typing) of(name string, g *guess) arrow.DataType {
+	typ := g.typ()
+	switch {
+	case slices.Contains(t.texts, name):
+		return arrow.BinaryTypes.String
+	case !t.lenient || typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !g.mostlyNumbers() || g.commas == g.odd:
+		return typ
+	case !few(g.odd, g.values):
+		return typ
+	case g.fraction:
+		return arrow.PrimitiveTypes.Float64
+	}
+	return arrow.PrimitiveTypes.Int64
+}
+
+// few returns true if so few of all values are odd that their lines are taken for broken ones.
+func few(odd, all int) bool { return 10*odd <= all || odd <= 3 && 2*odd < all }
 
 func (g *guess) typ() arrow.DataType {
 	switch {

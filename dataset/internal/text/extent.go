@@ -48,7 +48,7 @@ func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all e
 	jobs := Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
 			defer c.recycle(&in.texts)
-			seen, err := measured(in.sources[file].Path, c, in.fewer, most)
+			seen, err := in.measured(in.sources[file].Path, c, most)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
@@ -63,17 +63,14 @@ func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all e
 	return all, ctx.Err()
 }
 
-// measured returns the extent of a chunk. If fewer is set, the features belong to a model, and other indices are
-// ignored.
-func measured(path string, c Chunk, fewer bool, most int) (seen extent, err error) {
-	n := c.line
+// measured returns the extent of a chunk. If the features belong to a model, other indices are ignored.
+func (in *Svmlight) measured(path string, c Chunk, most int) (seen extent, err error) {
 	seen.most = most
 	seen.pairs = int64(bytes.Count(c.Text, []byte{':'}))
-	for line := range bytes.Lines(c.Text) {
-		if err := seen.Add(line); err != nil && !fewer {
-			return seen, fmt.Errorf("%s: line %d: %w", path, n, err)
+	for n, line := range in.linesOf(path, c) {
+		if err := seen.Add(line); err != nil && !in.fewer {
+			return seen, column.LineError(path, n, err)
 		}
-		n++
 	}
 	return seen, nil
 }

@@ -2,7 +2,9 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -36,7 +38,8 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 	if err != nil {
 		return nil, err
 	}
-	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}}
+	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}, typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
+	f.sound = req.Rejects != nil
 	cols, err := f.inferJSON(ctx, first)
 	if err != nil {
 		return nil, err
@@ -59,6 +62,9 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 		in.Files = append(in.Files, f)
 	}
 	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
+	if err := in.examine(ctx, req, p); err != nil {
+		return nil, err
+	}
 	if all && len(sources) == 1 {
 		return in, nil
 	}
@@ -108,11 +114,18 @@ func (c Chunk) objects() objects { return objects{text: c.Text, line: c.line - 1
 // inferJSON finds the keys of the file's first chunk and returns the columns.
 func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, error) {
 	var guesses []guess
-	nested := map[int]string{}
+	type nested struct {
+		first string // the first list or object
+		n     int
+	}
+	lists := map[int]nested{} // by column
 	o, seen := c.objects(), nullTexts{}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if f.sound && o.wellFormed() != nil {
+			continue
 		}
 		more, err := o.object()
 		for i := 0; more && err == nil; i++ {
@@ -127,24 +140,24 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 			case bad != nil:
 				err = fmt.Errorf("field %q: %w", f.names[i], bad)
 			case kind >= jsonList:
-				if nested[i] == "" {
-					nested[i] = fmt.Sprintf("%s in line %d", kind, o.line)
-				}
+				lists[i] = nested{cmp.Or(lists[i].first, fmt.Sprintf("%s in line %d", kind, o.line)), lists[i].n + 1}
 			case kind == jsonText || string(text) != "null":
 				guesses[i].field(text, kind == jsonText, o.line)
 				seen.add(text)
 			}
 		}
 		if err != nil {
-			return nil, column.ErrorIn(f.path, "line %d: %w", o.line, err)
+			return nil, column.LineError(f.path, o.line, err)
 		}
 		if o.next == len(o.text) && !more {
 			break
 		}
 	}
 	cols := f.columns(guesses, seen)
-	for i, what := range nested {
-		cols[i].Type, cols[i].Desc, cols[i].Advice, cols[i].Content = arrow.StructOf(), what, "", ""
+	for i, l := range lists {
+		if !f.lenient || !few(l.n, l.n+guesses[i].values) {
+			cols[i].Type, cols[i].Desc, cols[i].Advice, cols[i].Content = arrow.StructOf(), l.first, "", ""
+		}
 	}
 	return cols, nil
 }
@@ -199,36 +212,22 @@ func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, er
 
 // parseJSON reads the objects of a chunk into cells, and returns their number.
 func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int64, err error) {
-	o, last := c.objects(), make([]int64, len(to)) // last: for each column, 1 + the last row that has it
+	o, out, last := c.objects(), column.From(f.out, c.line), make([]int64, len(to)) // last: for each column, 1 + the last row that has it
 	for ; ; rows++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
+		o.skipRejects(&out)
 		more, err := o.object()
 		if err == nil && !more {
 			return rows, nil
 		}
 		added := 0
-		for i := 0; err == nil; i++ {
-			if more, err = o.field(); !more || err != nil {
-				break
-			}
-			if i, err = f.knownKey(&o, i); err != nil {
-				break
-			}
-			if k := f.placeOf(i); k < 0 {
-				_, _, err = o.value()
-			} else if last[k] == rows+1 {
-				err = fmt.Errorf("field %q is there twice: leave one out", f.names[i])
-			} else if err = o.cell(&to[k]); err != nil {
-				err = fmt.Errorf("field %q: %w", f.names[i], err)
-			} else {
-				last[k] = rows + 1
-				added++
-			}
+		if err == nil {
+			added, err = f.object(&o, to, last, rows+1, nil)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("%s: line %d: %w", f.path, o.line, err)
+			return 0, column.LineError(f.path, o.line, err)
 		}
 		for k := 0; added < len(to); k++ {
 			if last[k] <= rows {
@@ -236,6 +235,42 @@ func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int6
 				added++
 			}
 		}
+	}
+}
+
+// object reads the fields of an object into cells, and returns their number. last has, for each column, the last row that has it. If
+// unfit isn't nil, it gets the column of each value that doesn't fit, and the object is read to its end.
+func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit func(k int, line int64, text []byte)) (added int, bad error) {
+	for i := 0; ; i++ {
+		more, err := o.field()
+		if !more || err != nil {
+			return added, cmp.Or(bad, err)
+		}
+		if i, err = f.knownKey(o, i); err != nil {
+			return added, cmp.Or(bad, err)
+		}
+		k := f.placeOf(i)
+		var text []byte
+		switch {
+		case k < 0:
+			_, _, err = o.value()
+		case last[k] == row:
+			return added, fmt.Errorf("field %q is there twice: leave one out", f.names[i])
+		default:
+			text, err = o.cell(&to[k])
+			last[k] = row
+			added++
+		}
+		switch {
+		case err == nil:
+			continue
+		case k >= 0:
+			err = fmt.Errorf("field %q: %w", f.names[i], err)
+		}
+		if bad = cmp.Or(bad, err); unfit == nil || !errors.Is(err, ErrUnfit) {
+			return added, bad
+		}
+		unfit(k, o.line, text)
 	}
 }
 
@@ -267,8 +302,8 @@ func (f *CsvFile) knownKey(o *objects, i int) (int, error) {
 	return -1, nil
 }
 
-// cell reads a value into a cell.
-func (o *objects) cell(to *cells) error {
+// cell reads a value into a cell. If the value doesn't fit, text is its text.
+func (o *objects) cell(to *cells) (text []byte, err error) {
 	switch to.typ {
 	case arrow.FLOAT64:
 		if v, ok := o.number(); ok {
@@ -277,7 +312,7 @@ func (o *objects) cell(to *cells) error {
 			} else {
 				to.numbers = append(to.numbers, v)
 			}
-			return nil
+			return nil, nil
 		}
 	case arrow.INT64:
 		if v, ok := o.integer(); ok {
@@ -286,20 +321,20 @@ func (o *objects) cell(to *cells) error {
 			} else {
 				to.whole = append(to.whole, v)
 			}
-			return nil
+			return nil, nil
 		}
 	}
 	text, kind, err := o.value()
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case kind >= jsonList:
-		return fmt.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
+		return nil, fmt.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
 	case kind == jsonPlain && string(text) == "null":
 		to.addNull()
-		return nil
+		return nil, nil
 	}
-	return to.Add(text, kind == jsonText)
+	return text, to.Add(text, kind == jsonText)
 }
 
 // some returns the first few names.
@@ -329,10 +364,15 @@ func (k *keys) notes(path string) (lines []string) {
 }
 
 // JSONRows is RowsOf for JSON Lines.
-func JSONRows(c Chunk, after int64) (line, left int64) {
+func JSONRows(c Chunk, after int64) (line, left int64) { return jsonRows(c, after, nil) }
+
+// jsonRows is JSONRows for a chunk in which some lines are no rows.
+func jsonRows(c Chunk, after int64, out []column.Lines) (line, left int64) {
 	n := c.line
 	for line := range bytes.Lines(c.Text) {
-		if len(bytes.TrimSpace(line)) > 0 {
+		if len(out) > 0 && out[0].First == n {
+			out = out[1:]
+		} else if len(bytes.TrimSpace(line)) > 0 {
 			if after == 0 {
 				return n, 0
 			}

@@ -2,16 +2,19 @@ package text
 
 import (
 	"bytes"
+
+	"halfspace/dataset/internal/column"
 )
 
 // RowsOf skips after rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows
 // still to skip.
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
+	out := column.From(f.out, c.line)
 	if f.keys != nil {
-		return JSONRows(c, after)
+		return jsonRows(c, after, out)
 	}
 	s := f.rowsOf(c)
-	for ; s.record(); after-- {
+	for ; s.next(&out); after-- {
 		if after == 0 {
 			return s.line, 0
 		}

@@ -38,6 +38,9 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 			recurs, typed, texts = make([]bool, len(fields)), make([]bool, len(fields)), make([]bool, len(fields))
 			continue
 		}
+		if d.sound && len(fields) != len(l.first) {
+			continue
+		}
 		for i, f := range fields {
 			is := f.typed()
 			if l.typed = l.typed || is; i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) {
@@ -127,6 +130,9 @@ func singleQuoted(c Chunk, g grammar) bool {
 		}
 		if quoted == nil {
 			quoted, plain = make([]bool, len(fields)), make([]bool, len(fields))
+		}
+		if err == nil && g.sound && len(fields) != len(quoted) {
+			continue
 		}
 		if err != nil || len(fields) != len(quoted) {
 			return false

@@ -8,11 +8,15 @@ import (
 // blanks is the delimiter that means any number of spaces and tabs.
 const blanks = ' '
 
+// errOpen is the error that a field has no closing quotes.
+var errOpen = errors.New("the quotes that begin here aren't closed: close them")
+
 // A grammar is the form of delimited text.
 type grammar struct {
 	Comma    byte // the delimiter
 	quote    byte // begins and ends a field that may contain delimiters, line breaks and doubled quotes
 	comments bool // each line that begins with # is a comment
+	sound    bool // records that can't be read are left out
 	width    int  // number of fields that a line that begins with # has if it isn't a comment; 0: no line is a comment
 }
 
@@ -64,9 +68,13 @@ func (s *scanner) atComment() bool {
 }
 
 // fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it
-// reports the error.
+// reports the error. Where rejects are left out, only the line at the position counts.
 func (s *scanner) fieldsAt(at int) int {
-	n, line := 0, scanner{text: s.text, pos: at, grammar: s.grammar, more: true}
+	text := s.text
+	if n := bytes.IndexByte(text[at:], '\n'); s.sound && n >= 0 {
+		text = text[:at+n]
+	}
+	n, line := 0, scanner{text: text, pos: at, grammar: s.grammar, more: true}
 	for ; line.more; n++ {
 		if _, _, err := line.field(); err != nil {
 			return s.width
@@ -124,7 +132,7 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 	for {
 		n := bytes.IndexByte(s.text[i:], s.quote)
 		if n < 0 {
-			return nil, errors.New("the quotes that begin here aren't closed: close them")
+			return nil, errOpen
 		}
 		part := s.text[i : i+n]
 		s.line += int64(bytes.Count(part, []byte{'\n'}))

@@ -159,7 +159,7 @@ func TestChunks(t *testing.T) {
 		for _, size := range []int{1, 7, 64, 1000} {
 			var got [][]string
 			var gotErr error
-			c := &chunker{r: bytes.NewReader(text), at: Breaks{'"', g.comments}, size: size, line: 1}
+			c := &chunker{r: bytes.NewReader(text), at: Breaks{Quote: '"', Comments: g.comments}, size: size, line: 1}
 			for gotErr == nil {
 				ch, err := c.next()
 				if err == io.EOF {

@@ -32,20 +32,21 @@ const (
 type Svmlight struct {
 	sources  []*column.Source
 	sel      *column.Chosen
-	rows     int64     // number of rows; -1: not counted
-	pairs    int64     // upper bound of the number of pairs; -1: not counted
-	least    int       // the smallest index that a feature may have
-	label    int       // the label's number in the selection, or -1
-	last     int       // the largest index of a feature
-	place    []int32   // for each index, its number in the selection, or -1; nil if features are numbered
-	kept     []int32   // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
-	first    int       // index of the first numbered feature
-	numbered int       // number of numbered features, whose indices begin at first; 0: place has the features
-	fewer    bool      // the columns belong to a model: lines may have other indices
-	Plain    bool      // batches have pairs, and only the label and the kept columns as columns
-	texts    sync.Pool // *[]byte of chunks to reuse: getting new memory takes longer than filling it
-	spare    sync.Pool // *column.Pairs to reuse
-	memory   int64     // maximum bytes of memory of a pass; 0: no limit
+	rows     int64           // number of rows; -1: not counted
+	pairs    int64           // upper bound of the number of pairs; -1: not counted
+	least    int             // the smallest index that a feature may have
+	label    int             // the label's number in the selection, or -1
+	last     int             // the largest index of a feature
+	place    []int32         // for each index, its number in the selection, or -1; nil if features are numbered
+	kept     []int32         // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
+	first    int             // index of the first numbered feature
+	numbered int             // number of numbered features, whose indices begin at first; 0: place has the features
+	fewer    bool            // the columns belong to a model: lines may have other indices
+	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
+	texts    sync.Pool       // *[]byte of chunks to reuse: getting new memory takes longer than filling it
+	spare    sync.Pool       // *column.Pairs to reuse
+	memory   int64           // maximum bytes of memory of a pass; 0: no limit
+	rejects  *column.Rejects // nil: a line that can't be read is an error
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
 	sawZero  atomic.Bool
@@ -54,9 +55,20 @@ type Svmlight struct {
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
 	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
+	if opt.IndexBase == "1" {
+		in.least = 1
+	}
+	var err error
 	var seen extent
+	if in.rejects = req.Rejects; in.rejects != nil {
+		err = examine(ctx, p, req.Memory, in.rejects, sources, lines, svmlightBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
+			return in.check(sources[file].Path, c, req.Most)
+		}, req.Progress)
+		if err != nil {
+			return nil, err
+		}
+	}
 	if !in.fewer || req.Count {
-		var err error
 		if seen, err = in.measure(ctx, p, req.Most); err != nil {
 			return nil, err
 		}
@@ -70,9 +82,6 @@ func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Requ
 	first := 1
 	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
 		first = 0
-	}
-	if opt.IndexBase == "1" {
-		in.least = 1
 	}
 	if in.fewer && seen.numbered {
 		first = seen.first
@@ -172,6 +181,7 @@ func (in *Svmlight) LastPass() { column.LastPass(in.sources) }
 
 // Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
+	notes = in.rejects.Notes(in.sources)
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
 	}
@@ -222,7 +232,7 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
 	label := in.sel.Columns[in.sel.Label]
-	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory}
+	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory, rejects: in.rejects}
 	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }
@@ -259,15 +269,13 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 			Value: make([]float64, 0, most), Home: &in.spare}
 	}
 	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
-	n := c.line
-	for line := range bytes.Lines(c.Text) {
+	for n, line := range in.linesOf(path, c) {
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := in.row(line, rows); err != nil {
-				return nil, fmt.Errorf("%s: line %d: %w", path, n, err)
+				return nil, column.LineError(path, n, err)
 			}
 		}
-		n++
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
 	if in.sel.Label >= 0 {
@@ -341,6 +349,45 @@ func numbers(v []float64) arrow.Array {
 		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
 	defer data.Release()
 	return array.NewFloat64Data(data)
+}
+
+// linesOf yields the lines of a chunk that may be rows, and their numbers.
+func (in *Svmlight) linesOf(path string, c Chunk) iter.Seq2[int64, []byte] {
+	out, _ := in.rejects.Of(path)
+	return func(yield func(int64, []byte) bool) {
+		out, n := column.From(out, c.line), c.line
+		for line := range bytes.Lines(c.Text) {
+			if len(out) > 0 && out[0].First == n {
+				out = out[1:]
+			} else if !yield(n, line) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+// check finds the lines of a chunk that are no rows. most is the largest index that a line may have.
+func (in *Svmlight) check(path string, c Chunk, most int) (rows int64, rejects []column.Reject, err error) {
+	n := c.line
+	seen, tried := extent{most: most}, &column.Pairs{Ends: []int32{0}}
+	for line := range bytes.Lines(c.Text) {
+		row, _, _ := bytes.Cut(line, []byte{'#'})
+		if row = bytes.TrimSpace(row); len(row) > 0 {
+			tried.Labels, tried.Ends, tried.Index, tried.Value = tried.Labels[:0], tried.Ends[:1], tried.Index[:0], tried.Value[:0]
+			err := in.row(row, tried)
+			if err == nil && !in.fewer {
+				err = seen.Add(row)
+			}
+			if err == nil {
+				rows++
+			} else {
+				rejects = append(rejects, rejectOf(path, n, line, err))
+			}
+		}
+		n++
+	}
+	return rows, rejects, nil
 }
 
 // lines returns the breaks of a format whose lines are records.

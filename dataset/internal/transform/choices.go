@@ -142,6 +142,15 @@ type namedCoding struct {
 	coding  Coding
 }
 
+// Coded returns the names and patterns of the columns that the option categorical names.
+func Coded(categorical string) (names []string) {
+	_, named, _ := parseCodings(categorical) // checked before
+	for _, n := range named {
+		names = append(names, n.pattern)
+	}
+	return names
+}
+
 // parseCodings parses Options.Categorical. It returns the coding of all text columns, and the codings of named
 // columns.
 func parseCodings(text string) (all Coding, named []namedCoding, err error) {

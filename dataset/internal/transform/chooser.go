@@ -39,6 +39,67 @@ func (c *chooser) Label() (int, error) {
 	return i, nil
 }
 
+// absent returns an error if the file lacks two or more of the columns that the options or the model name. A single one is reported where
+// it is looked up.
+func (c *chooser) absent(named []namedCoding) error {
+	const most = 10
+	var all []string
+	absent, seen := 0, map[string]bool{"": true}
+	add := func(option string, names ...string) {
+		for _, name := range names {
+			if c.index[name] != nil || seen[name] || c.isPattern(name) {
+				continue
+			}
+			seen[name] = true
+			if absent++; absent > most {
+				continue
+			}
+			what := fmt.Sprintf("%q", name)
+			if option != "" {
+				what += " (" + option + c.hint(name) + ")"
+			}
+			all = append(all, what)
+		}
+	}
+	add("--label", c.opt.Label)
+	if c.opt.Spec == nil {
+		add("--features", c.opt.Features...)
+		add("--exclude", c.opt.Exclude...)
+		for _, n := range named {
+			add("--categorical or --type", n.pattern)
+		}
+		for _, text := range c.opt.Cross {
+			if x, err := parseCross(text); err == nil {
+				add("--cross", x.names...)
+			}
+		}
+	} else if c.opt.Spec.Width() > 0 {
+		for _, in := range c.opt.Spec.Columns() {
+			if in.Kind != schema.CrossColumn {
+				add("", in.Name)
+			}
+			for _, part := range in.Of {
+				add("", part.Name)
+			}
+		}
+	}
+	add("--sample-weight", c.opt.SampleWeight)
+	add("--keep", c.opt.Keep...)
+	if where, err := parseWhere(c.opt.Where); err == nil {
+		_ = where.each(func(cond *condition) error {
+			add("--where", cond.name)
+			return nil
+		})
+	}
+	if absent < 2 {
+		return nil
+	}
+	if absent > most {
+		all = append(all, fmt.Sprintf("and %d more", absent-most))
+	}
+	return c.errorf("no columns %s (columns: %s)", strings.Join(all, ", "), c.list(column.Column.Label))
+}
+
 // weight returns the number of the column of sample weights, or -1 if the options name none.
 func (c *chooser) weight(label int) (int, error) {
 	if c.opt.SampleWeight == "" {

@@ -35,18 +35,23 @@ func (s *fileColumns) lookUp(name string) (int, error) {
 	default:
 		return 0, s.errorf("%d columns are named %q: rename them", len(at), name)
 	}
-	names := make([]string, len(s.cols))
-	for i, c := range s.cols {
-		names[i] = c.Name
-	}
-	hint := ""
-	if near := humanize.Nearest(name, names); near != "" {
-		hint = fmt.Sprintf(": did you mean %q?", near)
-	}
+	hint := s.hint(name)
 	if hint == "" {
 		hint = s.comment()
 	}
 	return 0, s.errorf("no column %q%s (columns: %s)", name, hint, s.list(column.Column.Label))
+}
+
+// hint returns the question whether another column is meant by a name, or "".
+func (s *fileColumns) hint(name string) string {
+	names := make([]string, len(s.cols))
+	for i, c := range s.cols {
+		names[i] = c.Name
+	}
+	if near := humanize.Nearest(name, names); near != "" {
+		return fmt.Sprintf(": did you mean %q?", near)
+	}
+	return ""
 }
 
 // comment returns the advice to delete the first line if the first column's name begins with #, otherwise "".

@@ -178,11 +178,13 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	if r.wide, err = column.NewView64(a); err != nil {
 		return err
 	}
-	row, scratch := st.rows, make([]float64, max(min(fourChunks, (kept.Len()+block.ChunkRows)&^(block.ChunkRows-1)), c.Width()))
+	const four = 4 * block.ChunkRows
+	row, scratch := st.rows, make([]float64, max(min(four, a.Len()), c.Width()))
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
-			if row%block.ChunkRows == 0 && span.Hi-lo >= fourChunks && !r.byRow() && st.countFour(k, r.wide, lo, scratch) {
-				lo, row = lo+fourChunks, row+fourChunks
+			if n := min(four, (span.Hi-lo)/block.ChunkRows*block.ChunkRows); !r.byRow() && row%block.ChunkRows == 0 && n > 0 &&
+				st.countChunks(k, r.wide, lo, lo+n, scratch) {
+				lo, row = lo+n, row+int64(n)
 				continue
 			}
 			n := min(span.Hi-lo, block.ChunkRows-int(row%block.ChunkRows))
@@ -199,18 +201,19 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	return nil
 }
 
-// fourChunks is the number of rows of four chunks.
-const fourChunks = 4 * block.ChunkRows
-
-// countFour adds four chunks of column k, from row lo on, unless a number is missing: then it returns false.
-func (st *Statistics) countFour(k int, v column.View[float64], lo int, scratch []float64) bool {
-	values, _ := v.Read(lo, lo+fourChunks, scratch)
+// countChunks adds one to four chunks of a column of numbers, the rows from lo up to, but not including, hi. It returns false, and adds
+// nothing, if a value is missing.
+func (st *Statistics) countChunks(k int, v column.View[float64], lo, hi int, scratch []float64) bool {
+	values, _ := v.Read(lo, hi, scratch)
 	if !v.Sound(lo, values) {
 		return false
 	}
-	for _, sums := range stats.FourChunks(values) {
-		st.moments[k][0].SetChunk(sums)
-		st.endChunk(k)
+	for _, sums := range stats.FourChunks(values, block.ChunkRows) {
+		if st.part == nil {
+			st.moments[k][0].AddChunk(sums)
+		} else {
+			st.part.chunks[k] = append(st.part.chunks[k], sums)
+		}
 	}
 	return true
 }

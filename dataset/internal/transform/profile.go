@@ -415,7 +415,16 @@ type Prepared struct {
 // profile decide.
 func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 	p := &Plan{Nulls: nulls, Unlabelled: f.noLabel > 0}
+	if f.rows > 0 && f.noLabel == f.rows {
+		return nil, column.Mark(fmt.Errorf("column %q has no value: choose another column with --label", f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
+	}
 	plain, gaps := true, false
+	var bad []error
+	for _, name := range slices.Sorted(maps.Keys(f.types)) {
+		if f.types[name] != asIgnored && !slices.ContainsFunc(f.sel.Inputs, func(in schema.Column) bool { return in.Name == name }) {
+			bad = append(bad, column.Mark(fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name), column.ErrColumn))
+		}
+	}
 	for k := range f.columns {
 		in := f.sel.Inputs[k]
 		if in.Kind == schema.CrossColumn {
@@ -423,7 +432,7 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 		}
 		inputs, becomes, err := f.decide(k)
 		if err != nil {
-			return nil, err
+			bad = append(bad, err)
 		}
 		c := &f.columns[k]
 		if c.text && len(inputs) > 0 && inputs[0].Derive.Dated() {
@@ -443,8 +452,11 @@ func (f *Profile) Plan(nulls schema.Nulls) (*Plan, error) {
 		}
 		p.Columns = append(p.Columns, col)
 	}
+	if len(bad) > 0 {
+		return nil, column.JoinErrors(bad...)
+	}
 	if len(p.Inputs) == 0 {
-		if !slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text }) {
+		if slices.ContainsFunc(f.columns, func(c columnProfile) bool { return c.missing > 0 }) || !slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text }) {
 			return nil, f.nothing(p)
 		}
 		p.Columns, plain = nil, true // a program that asks for numbers gets these

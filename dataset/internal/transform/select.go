@@ -172,6 +172,9 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
 	}
 	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
+	if err := c.absent(named); err != nil {
+		return nil, err
+	}
 	p, inputs, err := c.places(named)
 	if err != nil {
 		return nil, err
@@ -203,6 +206,9 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 		if c := &sel.Columns[i]; inputs[k].Kind == schema.NumberColumn && inputs[k].Derive == "" && i != sel.Label && !kept[i] {
 			c.Float = opt.Float
 		}
+	}
+	if sel.where != nil && !sel.derivesFixed() {
+		sel.Never = sel.never
 	}
 	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil

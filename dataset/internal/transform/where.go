@@ -560,7 +560,11 @@ func textsOf(a arrow.Array) func(i int) string {
 // leaveOut marks, in gone, the rows of a batch that the options where, sample and limit leave out, and counts them.
 func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
 	bt.Unchosen = 0
-	if s.where != nil {
+	if bt.Unread {
+		for i := range gone {
+			gone[i] = true
+		}
+	} else if s.where != nil {
 		chosen, err := s.where.choose(bt)
 		if err != nil {
 			return err

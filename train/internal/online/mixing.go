@@ -1,12 +1,14 @@
 package online
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
@@ -365,27 +367,19 @@ func (x *Shards) deal(epoch int64) error {
 func (x *Shards) passes(ctx context.Context, epoch int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	failed := make(chan error, 1)
+	var failed error
+	var once sync.Once
 	err := parallel.For(ctx, x.opt.Workers, len(x.each), func(_, s int) {
 		if x.done[s] {
 			return
 		}
 		err := x.each[s].Pass(ctx, epoch)
-		if x.done[s] = err == nil; err == nil || err == errPause {
-			return
-		}
-		select {
-		case failed <- err:
+		if x.done[s] = err == nil; err != nil && err != errPause {
+			once.Do(func() { failed = err })
 			stop()
-		default: // another member failed before
 		}
 	})
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return err
-	}
+	return cmp.Or(failed, err)
 }
 
 // Take returns the parts of the epoch so far, and ends the epoch. It returns nil between two epochs.

@@ -98,19 +98,21 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// A quiet rule makes no update. Its first Verify fails.
+// A quiet rule makes no update. Its first verification fails.
 type quiet struct {
-	Plain
+	Mixer
 	failed bool
 }
 
-func (q *quiet) Visit(p *Panel, _ int, _ []uint32) (int, int, error) { return p.Len(), 0, nil }
+func (q *quiet) Visit(_ context.Context, p *Panel, _ int, _ []uint32) (int, int, error) {
+	return p.Len(), 0, nil
+}
 
 func (q *quiet) Weights() []float32 { return nil }
 
-func (q *quiet) State(*checkpoint.Walk) {}
+func (q *quiet) Vectors() [][]float64 { return nil }
 
-func (q *quiet) Verify(context.Context) (bool, error) {
+func (q *quiet) verify(context.Context) (bool, error) {
 	if !q.failed {
 		q.failed = true
 		return false, context.Canceled
@@ -122,8 +124,9 @@ func (q *quiet) Verify(context.Context) (bool, error) {
 func TestShardVerifies(t *testing.T) {
 	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
 	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
-		t.Streaks = true
-		return new(quiet), nil
+		q := new(quiet)
+		t.Streaks, t.Verify = true, q.verify
+		return q, nil
 	}, nil, learner.Options{Order: learner.Random}, numbered(3), 0))(t)
 	m := member{shard}
 	if err := m.Pass(t.Context(), 0); err != context.Canceled {

@@ -24,7 +24,7 @@ type Panel struct {
 	Index *block.Index
 	Rows  []uint32  // row numbers in Index
 	Ahead []float32 // features to prefetch; see kernel.EpochIndexed
-	Kept  any       // see Filled
+	Kept  any       // see Pass.Filled
 	from  *window   // window to which Index belongs
 }
 
@@ -80,6 +80,11 @@ type Pass struct {
 	Leave func()
 	// Most, if not nil, returns the most rows that a panel of sparse rows must have.
 	Most func() int64
+	// Filled, if not nil, is called with each index that the pass makes. The panels with rows of that index have its
+	// result kept. The function again is called after new rows are read into that index.
+	Filled func(*block.Index) (kept any, again func())
+	// Stop, if not nil, is called after the last panel of a training.
+	Stop func()
 
 	src     block.Source
 	opt     learner.Options
@@ -89,12 +94,16 @@ type Pass struct {
 }
 
 // NewPass returns passes over the rows of src, in the order opt.Order. The rows are the given shard, 0 without shards.
-// Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. filled may be nil.
-func NewPass(src block.Source, opt learner.Options, shard int, filled Filled) (p *Pass, err error) {
+// Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. prepare may set the functions of the pass; it may be nil.
+func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pass)) (p *Pass, err error) {
 	p = &Pass{src: src, opt: opt, stream: Stream(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
+	if prepare != nil {
+		prepare(p)
+	}
 	if opt.Order == learner.Cyclic || opt.Order == "" {
 		return p, nil
 	}
+	filled := p.Filled
 	if filled == nil {
 		filled = func(*block.Index) (any, func()) { return nil, func() {} }
 	}

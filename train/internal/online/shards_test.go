@@ -305,9 +305,11 @@ func TestWindows(t *testing.T) {
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
 		file := learntest.Cached(t, testproblems.RandomClasses(int(c.rows), 2, 2, 0.1))
 		made := int64(0)
-		if _, err := online.NewPass(block.Source(file), learner.Options{Order: learner.Shuffle}, 0, func(*block.Index) (any, func()) {
-			made++
-			return nil, func() {}
+		if _, err := online.NewPass(block.Source(file), learner.Options{Order: learner.Shuffle}, 0, func(p *online.Pass) {
+			p.Filled = func(*block.Index) (any, func()) {
+				made++
+				return nil, func() {}
+			}
 		}); err != nil {
 			t.Fatal(err)
 		}

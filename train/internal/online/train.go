@@ -19,15 +19,12 @@ import (
 // Train trains l, which must come from Complete or Steps, on all rows of src with the settings s. The result doesn't
 // depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
 func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Settings: s}))
+	return Validated(ctx, l, src, nil, s)
 }
 
 // Validated is Train with rows to validate on.
 func Validated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
-	return trained(l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s}))
-}
-
-func trained(learned *learner.Learned, err error) (*learner.Result, error) {
+	learned, err := l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s})
 	if learned == nil {
 		return nil, err
 	}
@@ -57,7 +54,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 				m, err := newShard(l, rule, t.Task, t.Opt, rows, number)
 				if err == nil {
 					m.all = t
-					m.Rule.Begin(t.Rule.Weights(), t.Rule.Vectors())
+					m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
 				}
 				return member{m}, err
 			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error) {
@@ -71,7 +68,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 		if r == nil {
 			return nil, err
 		}
-		return &learner.Learned{Result: r, Own: r, Keep: t.Rule.Keep}, err
+		return &learner.Learned{Result: r, Own: r, Keep: t.Keep}, err
 	}
 	return l
 }
@@ -95,8 +92,14 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 	if err := t.make(ctx, rule); err != nil {
 		return err
 	}
-	return CheckMemory(t.Task, t.Rule.ShardBytes())
+	if t.Opt.Shards > 1 {
+		return CheckMemory(t.Task, t.mixer().ShardBytes())
+	}
+	return nil
 }
+
+// mixer returns the rule of a learner with shards.
+func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
 // make makes the rule.
 func (t *Training) make(ctx context.Context, rule Maker) (err error) {
@@ -147,7 +150,7 @@ func (t *Training) take(parts []Part) (clean bool) {
 		t.Updates += p.Updates
 		clean = clean && p.Clean
 	}
-	t.Rule.Take(parts)
+	t.mixer().Take(parts)
 	t.shardVisits.Store(0)
 	t.shardUpdates.Store(0)
 	return clean
@@ -180,7 +183,7 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 }
 
 func (m member) Part() Part {
-	return Part{Weights: m.Rule.Weights(), State: m.Rule.Vectors(), Visits: m.Training.Visits, Updates: m.Updates, Clean: m.Converged}
+	return Part{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits, Updates: m.Updates, Clean: m.Converged}
 }
 
 func (m member) Visits() int64 { return m.Training.Visits }
@@ -216,7 +219,7 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		if err != nil {
 			return part, err
 		}
-		t.Rule.Begin(args.w, args.vectors)
+		t.mixer().Begin(args.w, args.vectors)
 		m := member{t}
 		err = m.Pass(ctx, args.epoch)
 		return m.Part(), err
@@ -236,7 +239,7 @@ func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArg
 	if err != nil {
 		return nil, err
 	}
-	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.Rule.Vectors()}, dealt, func(p Part) error {
+	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt, func(p Part) error {
 		parts = append(parts, p)
 		return nil
 	})
@@ -252,7 +255,6 @@ func Steps(l *learner.Learner) *learner.Learner {
 
 // A stepping is the rule of a stepper.
 type stepping struct {
-	Plain
 	learner.Stepper
 	t      *Training
 	scores []float32
@@ -268,10 +270,11 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 		stepper.Begin(t.Task.Init.Weights, t.Task.Init.State)
 	}
 	t.LastSum = true
+	t.Keep = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
 	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
 }
 
-func (s *stepping) Visit(p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
 	for i := range p.Len() {
 		b, r := p.At(i)
 		if s.Step(s.scores, b, r, b.Y[r]) {
@@ -329,5 +332,3 @@ func (s *stepping) ShardBytes() int64 {
 	}
 	return each * int64(len(s.Weights()))
 }
-
-func (s *stepping) Keep(m *model.Model) { m.State = model.NewState(s.Stepper.State()) }

@@ -19,15 +19,20 @@ import (
 // ErrStop ends the epochs: the training has finished.
 var ErrStop = errors.New("finished")
 
-// A Rule says which rows update the weights, and how. It keeps the weights. Plain has all methods that few rules need.
+// A Rule says which rows update the weights, and how. It keeps the weights.
 type Rule interface {
 	// Visit visits the rows of a panel in turn, and updates the weights. It writes the positions of the rows that
 	// updated the weights to log. It ends after the last row, or when log is full. The capacity of log is its length
-	// without a limit of updates. See Pass.Epoch for at.
-	Visit(p *Panel, at int, log []uint32) (visits, updates int, err error)
+	// without a limit of updates. See Pass.Epoch for at. An error doesn't undo the visits and updates before it.
+	Visit(ctx context.Context, p *Panel, at int, log []uint32) (visits, updates int, err error)
 
 	Weights() []float32 // the vectors of weights, each of kernel.Stride elements
 	State(w *checkpoint.Walk)
+}
+
+// A Mixer is a Rule whose weights are mixed with the weights of other shards.
+type Mixer interface {
+	Rule
 
 	// Begin sets the weights of a shard when its epoch begins. vectors are the result of Vectors of the rule of all
 	// shards.
@@ -35,46 +40,32 @@ type Rule interface {
 	Vectors() [][]float64 // vectors beside the weights that the shards mix
 	Take(parts []Part)    // mixes the parts of the shards; parts may be empty
 	ShardBytes() int64    // memory of a shard
-
-	Filled(*block.Index) (kept any, again func())           // see Filled
-	Enter(length int, cut func(at, rows int) Panel)         // see Pass
-	Leave()                                                 // see Pass
-	Most() int64                                            // see Pass
-	Resume(ctx context.Context) error                       // makes up for work after an update that an interrupt left out
-	Updated(ctx context.Context) error                      // is called after a panel with updates
-	EpochEnded(ctx context.Context) error                   // is called after an epoch; an interrupt may repeat the call
-	Verify(ctx context.Context) (some bool, err error)      // tells whether any row would update the weights
-	Uncount(visits int64)                                   // takes the last visits back, which made no update
-	Stop()                                                  // is called after the last visit
-	Ended(ctx context.Context) error                        // is called after the last epoch
-	Complete(r *learner.Result)                             // sets the figures of the rule in a result
-	Evaluated(ctx context.Context, r *learner.Result) error // completes a result that is evaluated
-	Keep(m *model.Model)                                    // see learner.Learned
-	Best() int64                                            // see learner.Progress
 }
 
-// Plain has the methods of a Rule that doesn't need them.
-type Plain struct{}
+// Hooks are functions that few rules need. The Maker of a rule sets them; a nil function does nothing.
+type Hooks struct {
+	Prepare    func(*Pass)                                  // sets the functions of a Pass
+	Resume     func(context.Context) error                  // makes up for work after an update that an interrupt left out
+	Updated    func(context.Context) error                  // is called after a panel with updates
+	EpochEnded func(context.Context) error                  // is called after an epoch; an interrupt may repeat the call
+	Ended      func(context.Context) error                  // is called after the last epoch
+	Verify     func(context.Context) (some bool, err error) // tells whether any row would update the weights
+	Uncount    func(visits int64)                           // takes the last visits back, which made no update
+	Best       func() int64                                 // see learner.Progress
+	Sum        func() func() [sha256.Size]byte              // returns the hash of the numbers in place of the weights; see learner.Progress
 
-func (Plain) Begin([]float32, [][]float64)                     {}
-func (Plain) Vectors() [][]float64                             { return nil }
-func (Plain) Take([]Part)                                      {}
-func (Plain) ShardBytes() int64                                { return 0 }
-func (Plain) Filled(*block.Index) (any, func())                { return nil, func() {} }
-func (Plain) Enter(int, func(at, rows int) Panel)              {}
-func (Plain) Leave()                                           {}
-func (Plain) Most() int64                                      { return block.ChunkRows }
-func (Plain) Resume(context.Context) error                     { return nil }
-func (Plain) Updated(context.Context) error                    { return nil }
-func (Plain) EpochEnded(context.Context) error                 { return nil }
-func (Plain) Verify(context.Context) (bool, error)             { return false, nil }
-func (Plain) Uncount(int64)                                    {}
-func (Plain) Stop()                                            {}
-func (Plain) Ended(context.Context) error                      { return nil }
-func (Plain) Complete(*learner.Result)                         {}
-func (Plain) Evaluated(context.Context, *learner.Result) error { return nil }
-func (Plain) Keep(*model.Model)                                {}
-func (Plain) Best() int64                                      { return -1 }
+	Complete  func(*learner.Result)                        // sets the figures of the rule in a result
+	Evaluated func(context.Context, *learner.Result) error // completes a result that is evaluated
+	Keep      func(*model.Model)                           // see learner.Learned
+}
+
+// call calls f unless it is nil.
+func call(ctx context.Context, f func(context.Context) error) error {
+	if f == nil {
+		return nil
+	}
+	return f(ctx)
+}
 
 // A Training is the state of a training between two panels, or the state of a shard in an epoch.
 type Training struct {
@@ -85,10 +76,12 @@ type Training struct {
 	Rows    int64
 	Rule    Rule
 
-	// The constructor of the rule may set these fields.
+	// The Maker may set these fields.
+	Hooks
 	Streaks bool // converges once consecutive visits without an update are as many as there are rows; see converge
 	Single  bool // a panel ends after an update
 	LastSum bool // reports the weights at the end of the last epoch too
+	Own     bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
 
 	Visits    int64
 	Updates   int64
@@ -116,6 +109,11 @@ type Training struct {
 	reports                   sync.Mutex
 }
 
+// New returns a training on the rows of src, which must come from block.Validate, for Run. The caller sets the rule.
+func New(src block.Source, opt learner.Options) *Training {
+	return &Training{Src: src, Opt: opt, Rows: src.Rows(), start: time.Now()}
+}
+
 // IsShard tells whether the training is a shard of another training. all is nil on a cluster.
 func (t *Training) IsShard() bool { return t.isShard }
 
@@ -124,7 +122,6 @@ func (t *Training) Left() int64 { return t.Rows - t.streak }
 
 // run makes the remaining epochs. It returns ErrStop if the training ends before the last epoch.
 func (t *Training) run(ctx context.Context) error {
-	defer t.Rule.Stop()
 	t.report(nil)
 	defer t.report(nil)
 	epoch := t.shardsEpoch
@@ -132,6 +129,9 @@ func (t *Training) run(ctx context.Context) error {
 		pass, err := t.newPass()
 		if err != nil {
 			return err
+		}
+		if pass.Stop != nil {
+			defer pass.Stop()
 		}
 		epoch = func(ctx context.Context) error { return t.epoch(ctx, pass, t.Epoch) }
 	}
@@ -141,10 +141,10 @@ func (t *Training) run(ctx context.Context) error {
 	for t.Epoch < t.Opt.Epochs {
 		err := epoch(ctx)
 		if err == nil {
-			err = t.Rule.EpochEnded(ctx)
+			err = call(ctx, t.EpochEnded)
 		}
 		if err == nil || err == ErrStop && t.LastSum {
-			t.report(learner.SumOf(t.Rule.Weights()))
+			t.report(t.sum())
 		}
 		if err != nil {
 			return err
@@ -158,18 +158,20 @@ func (t *Training) run(ctx context.Context) error {
 	return nil
 }
 
-func (t *Training) newPass() (*Pass, error) {
-	pass, err := NewPass(t.Src, t.Opt, t.number, t.Rule.Filled)
-	if err == nil {
-		pass.Enter, pass.Leave, pass.Most = t.Rule.Enter, t.Rule.Leave, t.Rule.Most
+// sum returns the hash of the weights for a report.
+func (t *Training) sum() func() [sha256.Size]byte {
+	if t.Sum != nil {
+		return t.Sum()
 	}
-	return pass, err
+	return learner.SumOf(t.Rule.Weights())
 }
+
+func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.number, t.Prepare) }
 
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
 	err := pass.Epoch(ctx, epoch, t.at, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
-	if err == nil && t.Updates == t.before && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
+	if err == nil && t.Updates == t.before && !t.Own && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
 		t.Converged, err = true, ErrStop
 	}
 	return err
@@ -182,7 +184,7 @@ func (t *Training) goOn(ctx context.Context) error {
 		return ErrStop
 	}
 	if t.Updates > 0 {
-		if err := t.Rule.Resume(ctx); err != nil {
+		if err := call(ctx, t.Resume); err != nil {
 			return err
 		}
 	}
@@ -202,18 +204,18 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	if left := t.Opt.MaxUpdates - t.Updates; t.Opt.MaxUpdates > 0 && left < int64(len(log)) {
 		log = log[:left]
 	}
-	visits, updates, err := t.Rule.Visit(p, at, log)
-	if err != nil {
-		return 0, err
-	}
+	visits, updates, err := t.Rule.Visit(ctx, p, at, log)
 	t.Visits += int64(visits)
 	t.at += int64(visits)
 	t.Updates += int64(updates)
 	t.streak += int64(visits)
 	t.mayReport()
-	if updates > 0 {
+	if err != nil {
+		return 0, err
+	}
+	if updates > 0 && !t.Own {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
-		if err := t.Rule.Updated(ctx); err != nil {
+		if err := call(ctx, t.Updated); err != nil {
 			return 0, err
 		}
 	}
@@ -230,7 +232,7 @@ func (t *Training) checkEnd(ctx context.Context) error {
 		return nil
 	}
 	if t.Opt.Order == learner.Random {
-		some, err := t.Rule.Verify(ctx)
+		some, err := t.Verify(ctx)
 		if err != nil {
 			return err
 		}
@@ -242,7 +244,9 @@ func (t *Training) checkEnd(ctx context.Context) error {
 	// Visits beyond the streak don't count, so that the figures don't depend on the number of rows of a panel.
 	beyond := t.streak - t.Rows
 	t.Visits -= beyond
-	t.Rule.Uncount(beyond)
+	if t.Uncount != nil {
+		t.Uncount(beyond)
+	}
 	t.streak = t.Rows
 	t.Converged = true
 	return ErrStop
@@ -313,10 +317,16 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 		return
 	}
 	t.reported = time.Now()
-	visits, updates := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load()
+	visits, updates, best := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load(), int64(-1)
+	if t.Best != nil {
+		best = t.Best()
+	}
 	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
-		Best: t.Rule.Best(), Elapsed: time.Since(t.start), Sum: sum})
+		Best: best, Elapsed: t.Elapsed(), Sum: sum})
 }
+
+// Elapsed returns the time of the training, the time before a checkpoint included.
+func (t *Training) Elapsed() time.Duration { return time.Since(t.start) }
 
 // Unpad returns vectors of weights without the padding at their ends.
 func (t *Training) Unpad(w []float32) (out []float32) { return Unpad(w, t.Src.Spec().Cols()) }
@@ -329,35 +339,59 @@ func Unpad(w []float32, cols int) (out []float32) {
 	return out
 }
 
-// learned returns the result without the figures that need another pass over the rows.
-func (t *Training) learned() *learner.Result {
+// Rival returns the class other than own with the greatest score, the first of equal ones.
+func Rival(scores []float32, own int) (rival int) {
+	if own == 0 {
+		rival = 1
+	}
+	for c, s := range scores {
+		if c != own && s > scores[rival] {
+			rival = c
+		}
+	}
+	return rival
+}
+
+// Learned returns the result without the figures that need another pass over the rows.
+func (t *Training) Learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
-		Mixed: t.Mixed, Converged: t.Converged, Seconds: time.Since(t.start).Seconds()}
-	t.Rule.Complete(r)
+		Mixed: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
+	if t.Complete != nil {
+		t.Complete(r)
+	}
 	return r
+}
+
+// Run makes the epochs that follow the state of the checkpoint.
+func (t *Training) Run(ctx context.Context) error {
+	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
+		return err
+	}
+	err := t.run(ctx)
+	switch {
+	case err == nil || err == ErrStop:
+		t.over, err = true, nil
+		t.mark() // no weights change after it
+	case ctx.Err() != nil:
+		t.mark()
+	}
+	return err
 }
 
 // train makes the remaining epochs and returns the result. If ctx ends the training after one update or more, it
 // returns the weights so far together with the error.
 func (t *Training) train(ctx context.Context) (*learner.Result, error) {
-	if _, err := t.Opt.Checkpoint.Load(t.state); err != nil {
-		return nil, err
-	}
-	err := t.run(ctx)
-	if err == nil || err == ErrStop {
-		t.over, err = true, nil
-		t.mark() // the steps below change no weights
-		if err = t.Rule.Ended(ctx); err == nil {
-			r := t.learned()
-			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil {
-				err = t.Rule.Evaluated(ctx, r)
+	err := t.Run(ctx)
+	if err == nil {
+		if err = call(ctx, t.Ended); err == nil {
+			r := t.Learned()
+			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.Evaluated != nil {
+				err = t.Evaluated(ctx, r)
 			}
 			if err == nil {
 				return r, nil
 			}
 		}
-	} else if ctx.Err() != nil {
-		t.mark()
 	}
 	if t.shards != nil {
 		t.take(t.shards.Take())
@@ -365,7 +399,7 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	if ctx.Err() == nil || t.Updates == 0 {
 		return nil, err
 	}
-	r := t.learned()
+	r := t.Learned()
 	r.Interrupted = true
 	return r, err
 }

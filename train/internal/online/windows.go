@@ -18,7 +18,7 @@ type window struct {
 	rows  []uint32     // numbers of the rows in index, in the order of the visits
 	index *block.Index // index that holds the rows
 	ahead []uint32     // eighths of index to prefetch during the visits: the eighths of the next window
-	kept  any          // see Filled
+	kept  any          // see Pass.Filled
 
 	// Source of the rows of index: whole eighths, or drawn rows. Both are nil if index has all rows.
 	eighths, draws []uint32
@@ -53,13 +53,12 @@ type windows interface {
 	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
-// A Filled function is called with each index that a Pass makes. The panels with rows of that index have its result
-// kept. The function again is called after new rows are read into that index.
-type Filled func(*block.Index) (kept any, again func())
+// filled is the type of Pass.Filled.
+type filled = func(*block.Index) (kept any, again func())
 
 // newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
 // the workers of opt.
-func newWindows(src block.Source, opt learner.Options, filled Filled) (windows, error) {
+func newWindows(src block.Source, opt learner.Options, filled filled) (windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
@@ -153,7 +152,7 @@ type readWindow struct {
 	again  func()         // called after rows are read
 }
 
-func newFileWindows(src block.Seekable, filled Filled) (*fileWindows, error) {
+func newFileWindows(src block.Seekable, filled filled) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
 	eighths := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
 	for range learner.WindowsInFlight(src.Rows(), 1) {

@@ -237,6 +237,7 @@ type ColumnChunk struct {
 	Stored, Uncompressed int64 // bytes of its pages in the file, and decompressed
 	Data, Dictionary     int64 // offsets of the first data page and of the dictionary in the file
 	Nulls                int64
+	Min, Max             []byte // bounds of the values, as PLAIN encodes them; nil: unknown
 	Encodings            []Encoding
 	Encrypted            bool
 	File                 string // file that contains the chunk; "": this file
@@ -326,7 +327,7 @@ func (t *thrift) chunkMetadata(c *ColumnChunk) {
 		case (id == 8 || id == 13) && kind == thriftList: // key-value metadata, and numbers of pages per encoding
 			t.skipList(thriftStruct)
 		case id == 12 && kind == thriftStruct:
-			t.fields(func(id int16, kind byte) bool { return id == 3 && t.int64(kind, &c.Nulls) })
+			t.statistics(c)
 		case id == 4:
 			return t.int32(kind, (*int32)(&c.Codec))
 		default:
@@ -334,6 +335,32 @@ func (t *thrift) chunkMetadata(c *ColumnChunk) {
 		}
 		return true
 	})
+}
+
+// statistics reads the number of nulls and the bounds min_value and max_value. It leaves the deprecated min and max out, whose order
+// depends on the writer.
+func (t *thrift) statistics(c *ColumnChunk) {
+	t.fields(func(id int16, kind byte) bool {
+		switch {
+		case id == 3:
+			return t.int64(kind, &c.Nulls)
+		case id == 5 && kind == thriftBinary:
+			c.Max = t.bound()
+		case id == 6 && kind == thriftBinary:
+			c.Min = t.bound()
+		default:
+			return false
+		}
+		return true
+	})
+}
+
+// bound reads a bound, or nil if it is longer than maxText.
+func (t *thrift) bound() []byte {
+	if text := t.text(maxText + 1); len(text) <= maxText {
+		return []byte(text)
+	}
+	return nil
 }
 
 // encodings reads a list of encodings, and keeps each encoding once.

@@ -1,0 +1,356 @@
+package text
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+)
+
+// longestRecord is the largest length in bytes of a record with line breaks, where rejects are left out: quotes that stay open for
+// longer aren't closed.
+const longestRecord = 1 << 20
+
+// resume goes from the record that begins at a position behind its first line, because the record can't be read. It returns the
+// reason, which is in the first line. n is the number of fields before it.
+func (s *scanner) resume(start int, line int64) (n int, err error) {
+	end := len(s.text)
+	if i := bytes.IndexByte(s.text[start:], '\n'); i >= 0 {
+		end = start + i + 1
+	}
+	alone := scanner{text: s.text[start:end], grammar: s.grammar, more: true}
+	for ; alone.more && err == nil; n++ {
+		_, _, err = alone.field()
+	}
+	s.pos, s.line, s.more = end, line+1, false
+	return max(0, n-1), err
+}
+
+// skim reads the fields of a record and returns their number. If they can't be read, it goes to the next line.
+func (s *scanner) skim() (n int, err error) {
+	start, line := s.pos, s.line
+	for ; s.more; n++ {
+		if _, _, err := s.field(); err != nil {
+			return s.resume(start, line)
+		}
+	}
+	if s.tooLong(start) {
+		return s.resume(start, line)
+	}
+	return n, nil
+}
+
+// cutSound returns the end of the last whole record in text, which begins with a record. A record that can't be read is its first line.
+func (g *grammar) cutSound(text []byte) int {
+	i := bytes.LastIndexByte(text, '\n')
+	if i < 0 || bytes.IndexByte(text[:i], g.quote) < 0 {
+		return i + 1
+	}
+	s := scanner{text: text, grammar: *g}
+	for s.record() {
+		start := s.pos
+		line := bytes.IndexByte(text[start:], '\n')
+		if line < 0 {
+			return start
+		}
+		var err error
+		for s.more && err == nil {
+			_, _, err = s.field()
+		}
+		switch {
+		case err == errOpen && len(text)-start <= longestRecord: // the quotes may be closed later
+			return start
+		case err != nil || s.tooLong(start):
+			s.pos, s.more = start+line+1, false
+		case s.pos == len(text) && text[len(text)-1] != '\n':
+			return start
+		}
+	}
+	return i + 1
+}
+
+// tooLong returns true if the record from a position up to here has line breaks and is too long for that.
+func (s *scanner) tooLong(start int) bool {
+	return s.pos-start > longestRecord && bytes.IndexByte(s.text[start:s.pos-1], '\n') >= 0
+}
+
+// next begins the next record that is a row, and returns false if there is none. rejects are the lines from here on that are no rows.
+func (s *scanner) next(rejects *[]column.Lines) bool {
+	for s.record() {
+		if len(*rejects) == 0 || (*rejects)[0].First != s.line {
+			return true
+		}
+		for last := (*rejects)[0].Last; s.line <= last && s.pos < len(s.text); {
+			n := bytes.IndexByte(s.text[s.pos:], '\n') + 1
+			if n == 0 {
+				n = len(s.text) - s.pos
+			}
+			s.pos += n
+			s.line++
+		}
+		s.more, *rejects = false, (*rejects)[1:]
+	}
+	return false
+}
+
+// skipRejects goes behind the next objects if their lines are rejects. rejects are the lines from here on that are no rows.
+func (o *objects) skipRejects(rejects *[]column.Lines) {
+	for len(*rejects) > 0 {
+		n := bytes.IndexByte(o.text[o.next:], '\n') + 1
+		if n == 0 {
+			n = len(o.text) - o.next
+		}
+		switch first := (*rejects)[0].First; {
+		case n == 0:
+			return
+		case o.line+1 == first:
+			*rejects = (*rejects)[1:]
+		case len(bytes.TrimSpace(o.text[o.next:o.next+n])) > 0:
+			return
+		}
+		o.next += n
+		o.line++
+	}
+}
+
+// wellFormed returns an error if the next object can't be read, and goes behind it then.
+func (o *objects) wellFormed() error {
+	whole := *o
+	more, err := whole.object()
+	for more && err == nil {
+		if more, err = whole.field(); more && err == nil {
+			if _, _, err = whole.key(); err == nil {
+				_, _, err = whole.value()
+			}
+		}
+	}
+	if err != nil {
+		*o = whole
+	}
+	return err
+}
+
+// A check finds the rejects in a chunk, and the number of its rows.
+type check func(file int, c Chunk) (rows int64, rejects []column.Reject, err error)
+
+// examine finds the rejects of the sources that weren't examined before. It does nothing if r is nil.
+func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects, sources []*column.Source, breaks func(file int) Breaks, size int, check check, progress func(rows, total int64)) error {
+	if r == nil {
+		return nil
+	}
+	var todo []int
+	var names []string
+	var left []*column.Source
+	for i, s := range sources {
+		if _, known := r.Of(s.Path); !known {
+			todo, names, left = append(todo, i), append(names, s.Path), append(left, s)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	jobs := Chunks(left, func(i int) Breaks { return breaks(todo[i]) }, size, nil, func(i int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) {
+			rows, rejects, err := check(todo[i], c)
+			return &column.Batch{Rows: rows, Rejects: rejects}, err
+		})
+	})
+	return r.Examine(ctx, names, func(add func(column.Reject) error) error {
+		rows := int64(0)
+		for b, err := range column.InOrder(ctx, p, memory, jobs) {
+			if err != nil {
+				return err
+			}
+			for _, one := range b.Rejects {
+				if err := add(one); err != nil {
+					return err
+				}
+			}
+			if rows += b.Rows; progress != nil {
+				progress(rows, -1)
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// rejectOf returns the reject of lines that begin at a line, without the last line break.
+func rejectOf(path string, line int64, text []byte, reason error) column.Reject {
+	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
+	last := line + int64(bytes.Count(text, []byte{'\n'}))
+	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text), Err: reason.Error()}
+}
+
+// withoutAdvice returns the text of an error up to the colon before its advice. Colons in quotes don't count, nor does the colon behind
+// the name of a column, which is in quotes.
+func withoutAdvice(text string) string {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case !quoted && text[i] == ':' && i > 0 && text[i-1] != '"' && strings.HasPrefix(text[i:], ": "):
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// LeftOut returns true if some lines are rejects.
+func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.sources)) > 0 }
+
+// probes returns a cell for each column, to try values.
+func (in *CSV) probes() []cells {
+	probes := make([]cells, len(in.sel.Columns))
+	for k, c := range in.sel.Columns {
+		probes[k] = newCells(c.Type, 1, in.Files[0].nulls)
+		probes[k].booleans = in.model
+	}
+	return probes
+}
+
+// probe returns an error if a value doesn't fit in a column.
+func (c *cells) probe(text []byte, quoted bool) error {
+	err := c.Add(text, quoted)
+	c.clear()
+	return err
+}
+
+// clear removes all values.
+func (c *cells) clear() {
+	c.whole, c.numbers, c.chars, c.rows, c.valid, c.nulls = c.whole[:0], c.numbers[:0], c.chars[:0], 0, nil, 0
+	if c.ends != nil {
+		c.ends = c.ends[:1]
+	}
+}
+
+// check finds the rejects in a chunk. unfit gets the column of each value that doesn't fit.
+func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
+	probes := in.probes()
+	if f.keys != nil {
+		return in.checkJSON(ctx, f, c, probes, unfit)
+	}
+	s := f.rowsOf(c)
+	for s.record() {
+		if err := ctx.Err(); err != nil {
+			return 0, nil, err
+		}
+		start, line := s.pos, s.line
+		if err := f.checkRow(&s, probes, unfit); err != nil {
+			rejects = append(rejects, rejectOf(f.path, line, s.text[start:s.pos], err))
+			continue
+		}
+		rows++
+	}
+	return rows, rejects, nil
+}
+
+// checkRow returns an error if a record is no row, and goes behind the record.
+func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line int64, text []byte)) (bad error) {
+	whole := *s
+	n, err := whole.skim()
+	defer func() { *s = whole }()
+	switch {
+	case err != nil && n < len(f.names):
+		return fmt.Errorf("column %q: %w", f.names[n], err)
+	case err != nil:
+		return err
+	case n != len(f.names):
+		return errFields(n, len(f.names))
+	}
+	for n = 0; s.more; n++ {
+		k := f.place[n]
+		if k >= 0 && (probes[k].typ == arrow.FLOAT64 || probes[k].typ == arrow.INT64) {
+			if _, ok := s.number(); ok {
+				continue
+			}
+		}
+		at := s.line
+		text, quoted, err := s.field()
+		if err == nil && k >= 0 {
+			err = probes[k].probe(text, quoted)
+		}
+		if err != nil && bad == nil {
+			bad = fmt.Errorf("column %q: %w", f.names[n], err)
+		}
+		if errors.Is(err, ErrUnfit) {
+			unfit(k, at, text)
+		}
+	}
+	return bad
+}
+
+// checkJSON is check for JSON Lines.
+func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
+	o, last := c.objects(), make([]int64, len(probes))
+	for row := int64(1); ; row++ {
+		if err := ctx.Err(); err != nil {
+			return 0, nil, err
+		}
+		more, err := o.object()
+		if err == nil && !more {
+			return rows, rejects, nil
+		}
+		if err == nil {
+			_, err = f.object(&o, probes, last, row, unfit)
+		}
+		for k := range probes {
+			probes[k].clear()
+		}
+		if err != nil {
+			rejects = append(rejects, rejectOf(f.path, o.line, o.row, err))
+			continue
+		}
+		rows++
+	}
+}
+
+// A Later is a column that has text in a later row, and numbers or booleans in the first rows.
+type Later struct {
+	Name string
+	Note string // the first line with text
+}
+
+// Later returns the columns that have text in a later row.
+func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error) {
+	var mu sync.Mutex
+	type place struct {
+		file int
+		line int64
+		text string
+	}
+	found := make([]*place, len(in.sel.Columns))
+	jobs := Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) {
+			_, _, err := in.check(ctx, &in.Files[file], c, func(k int, line int64, text []byte) {
+				mu.Lock()
+				defer mu.Unlock()
+				if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
+					found[k] = &place{file, line, quote(text)}
+				}
+			})
+			return &column.Batch{}, err
+		})
+	})
+	for _, err := range column.InOrder(ctx, p, in.memory, jobs) {
+		if err != nil {
+			return nil, err
+		}
+	}
+	for k, at := range found {
+		if at != nil {
+			name := in.sel.Columns[k].Name
+			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Files[at.file].path, name, at.line, at.text)})
+		}
+	}
+	return all, ctx.Err()
+}
