@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx duckdb soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
@@ -36,7 +36,7 @@ build: ## one static binary
 test: ## the project at small sizes: build, lint, tests of every package, the models without assembly, the demo
 	@begin=$$SECONDS; \
 	$(MAKE) build && $(MAKE) lint && $(MAKE) --jobs=2 --output-sync=line asm-check unit && $(MAKE) --jobs=2 --output-sync=line recorded demo && \
-	echo "make test: passed in $$((SECONDS - begin)) s: $$(cat tmp/tests), recorded models without assembly, vet, staticcheck, generated assembly, demo. make check adds all sizes, race detector, other CPUs and systems, browsers, ONNX, Beam."
+	echo "make test: passed in $$((SECONDS - begin)) s: $$(cat tmp/tests), recorded models without assembly, vet, staticcheck, generated assembly, demo. make check adds all sizes, race detector, other CPUs and systems, browsers, ONNX, DuckDB, Python, Beam."
 
 check: ## make test, then all that is slower
 	$(MAKE) test
@@ -48,7 +48,7 @@ rest:
 	HALFSPACE_TEST=full $(MAKE) unit
 	$(MAKE) --jobs=2 --output-sync=line race arm64 noasm worlds counts pages
 	$(MAKE) race-files
-	$(MAKE) onnx
+	$(MAKE) onnx duckdb
 	$(MAKE) python
 	$(MAKE) beam
 	@echo "make check: all passed"
@@ -101,6 +101,14 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 			echo "$$word: ONNX files: npm could not install the runtime" >&2; exit $$status; }; \
 		export HALFSPACE_ONNXRUNTIME=$(CURDIR)/tmp/onnx; \
 		go test -count=1 -run TestONNX ./export $(ONNX); \
+	else test $$? = 3; fi
+
+duckdb: ## --where, --limit, folders that name columns, and --rejects, against DuckDB
+	if ./scripts/need.sh npm npm "DuckDB"; then \
+		mkdir -p tmp/duckdb && npm install --silent --no-save --prefix tmp/duckdb $(DUCKDB) || { \
+			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
+			echo "$$word: DuckDB: npm could not install it" >&2; exit $$status; }; \
+		HALFSPACE_DUCKDB=$(CURDIR)/tmp/duckdb go test -count=1 -run TestDuckDB ./dataset; \
 	else test $$? = 3; fi
 
 PYTHON := /usr/bin/python3
@@ -177,7 +185,7 @@ bench: ## kernels, matrices, sparse rows and streams; halfspace bench has every 
 	go test -run '^$$' -bench . ./kernel/... ./gram/... ./train/perceptron ./dataset
 	go test -run '^$$' -bench Stream -benchtime 1x ./bench -full
 
-# DuckDB for the benchmarks, in a folder that git ignores.
+# DuckDB, in a folder that git ignores.
 DUCKDB := @duckdb/node-api@1.5.6-r.1
 PEERS := tmp/peers
 
