@@ -25,7 +25,7 @@ func duckDB(t *testing.T) func(sql string) [][]any {
 	if folder == "" {
 		t.Skip("HALFSPACE_DUCKDB names no folder with DuckDB: run make duckdb")
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "duckdb.mjs"), folder)
+	cmd := exec.CommandContext(t.Context(), "node", filepath.Join("testdata", "sql.mjs"), folder)
 	cmd.Stderr = os.Stderr
 	to := require.Value(cmd.StdinPipe())(t)
 	from := bufio.NewReader(require.Value(cmd.StdoutPipe())(t))
