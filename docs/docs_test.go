@@ -136,8 +136,7 @@ func TestNames(t *testing.T) {
 		if name == "CHANGELOG.md" {
 			continue
 		}
-		for _, m := range span.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
-			word := strings.TrimSuffix(m[1], "/")
+		for _, word := range words(text) {
 			if q := qualified.FindStringSubmatch(word); q != nil && q[1] != "math" {
 				names++
 				if declared[q[1]] == nil {
@@ -168,6 +167,18 @@ func TestNames(t *testing.T) {
 	if names < 20 {
 		t.Errorf("the documents name %d paths and identifiers", names)
 	}
+}
+
+// words returns the texts between backticks, a/{b,c}.go as a/b.go and a/c.go.
+func words(text string) (all []string) {
+	for _, m := range span.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
+		before, rest, _ := strings.Cut(strings.TrimSuffix(m[1], "/"), "{")
+		names, after, _ := strings.Cut(rest, "}")
+		for name := range strings.SplitSeq(names, ",") {
+			all = append(all, before+name+after)
+		}
+	}
+	return all
 }
 
 // declarations returns the exported names of the module's packages of a name: their functions, types, methods, fields, constants and variables.
