@@ -30,13 +30,13 @@
 //
 // Output parameters come first in the parameter list, then input parameters. Kernels check nothing, except the bounds
 // of sparse rows. They read and write no byte past the end of a slice. The runtime can't preempt assembly, so the
-// caller bounds the work of a call: a panel of 64 to 256 KiB. No kernel keeps a pointer, and every stub says so to the
+// caller bounds the work of a call: a panel of up to 128 KiB. No kernel keeps a pointer, and every stub says so to the
 // compiler (noescape). Destination and source don't overlap, unless the kernel's description allows it.
 //
 // # The kernels
 //
 // The names carry the element type. Rows are float32. Dot, Axpy, Scores and Exp exist for float64 too, which solvers use;
-// Sigmoid, Log1p, Logistic and RankKUpdate exist for float64 alone.
+// Sigmoid, Log1p, Logistic, Adapt and RankKUpdate exist for float64 alone.
 //
 // Dot(x, y) is the dot product in the order above; len(x) == len(y). 0 elements give +0.
 //
@@ -170,6 +170,15 @@
 //	for i := range y {
 //		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
 //		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
+//	}
+//
+// AdaptF64(w, z, n, root, x, slope, rates) learns from a row x whose loss has the slope slope by the score, by FTRL-Proximal steps (McMahan et al.
+// 2013, algorithm 1). w, z, n, root and x have the same length, a multiple of 8. rates are 1/alpha, beta, l1 and l2:
+//
+//	for c := range x where x[c] != 0 {
+//		h := slope * float64(x[c]); n[c] += h*h; r := sqrt(n[c])
+//		z[c] += h - (r-root[c]) * rates[0] * float64(w[c]); root[c] = r
+//		a := |z[c]|; w[c] = a > l1 ? float32(-sign(z[c]) * (a-l1) / ((beta+r)*rates[0] + l2)) : 0
 //	}
 //
 // asm/ref/exp.go defines the operations of these functions and their order, and so the result to the last bit. Each

@@ -48,6 +48,7 @@ var (
 		Sigmoid:     avx2.SigmoidF64,
 		Log1p:       avx2.Log1pF64,
 		Logistic:    avx2.LogisticF64,
+		Adapt:       avx2.AdaptF64,
 	}
 )
 

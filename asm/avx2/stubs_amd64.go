@@ -129,6 +129,11 @@ func Log1pF64(y, x []float64)
 //go:noescape
 func LogisticF64(z, factor, curvature, loss, y []float64)
 
+// AdaptF64 learns from a row by steps whose sizes adapt to each column. See package asm.
+//
+//go:noescape
+func AdaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)
+
 // TileF32 multiplies packed panels of MR rows by one of NR columns. See package asm.
 //
 //go:noescape

@@ -21,7 +21,7 @@ func TestF32(t *testing.T) {
 func TestF64(t *testing.T) {
 	kerneltest.Need(t, "avx512")
 	kerneltest.Run(t, kerneltest.Set[float64]{
-		RankKUpdate: avx512.RankKUpdateF64, Exp: avx512.ExpF64, Sigmoid: avx512.SigmoidF64, Log1p: avx512.Log1pF64, Logistic: avx512.LogisticF64,
+		RankKUpdate: avx512.RankKUpdateF64, Exp: avx512.ExpF64, Sigmoid: avx512.SigmoidF64, Log1p: avx512.Log1pF64, Logistic: avx512.LogisticF64, Adapt: avx512.AdaptF64,
 	}, kerneltest.F64)
 }
 

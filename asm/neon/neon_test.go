@@ -45,6 +45,7 @@ var (
 		Sigmoid:     neon.SigmoidF64,
 		Log1p:       neon.Log1pF64,
 		Logistic:    neon.LogisticF64,
+		Adapt:       neon.AdaptF64,
 	}
 )
 

@@ -292,3 +292,20 @@ func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 		}
 	}
 }
+
+func AdaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64) {
+	inverse, beta, l1, l2 := rates[0], rates[1], rates[2], rates[3]
+	for c, v := range x {
+		if v == 0 {
+			continue
+		}
+		h := float64(slope * float64(v))
+		sum := n[c] + float64(h*h)
+		r := math.Sqrt(sum)
+		at := z[c] + (h - float64(float64((r-root[c])*inverse)*float64(w[c])))
+		z[c], n[c], root[c], w[c] = at, sum, r, 0
+		if size := math.Abs(at); size > l1 {
+			w[c] = float32(math.Copysign((size-l1)/(float64((beta+r)*inverse)+l2), -at))
+		}
+	}
+}

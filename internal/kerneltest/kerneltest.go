@@ -47,6 +47,7 @@ type Set[T Float] struct {
 
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
+	Adapt               func(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -86,6 +87,7 @@ var (
 		Sigmoid:     ref.SigmoidF64,
 		Log1p:       ref.Log1pF64,
 		Logistic:    ref.LogisticF64,
+		Adapt:       ref.AdaptF64,
 	}
 )
 
@@ -141,6 +143,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
 		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},
 		{"Logistic", got.Logistic != nil, h.logistic},
+		{"Adapt", got.Adapt != nil, h.adapt},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)

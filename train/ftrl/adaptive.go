@@ -57,12 +57,6 @@ type AdaGradSettings struct {
 // delta is the summand of AdaGrad beside the square root of the sum of squared gradients.
 const delta = 1e-10
 
-// rates are the loss, the rates and the penalties of FTRL-Proximal. For AdaGrad the penalties are 0.
-type rates struct {
-	loss                Loss
-	alpha, beta, l1, l2 float64
-}
-
 // TrainFTRL trains by FTRL-Proximal with a learning rate for each feature (McMahan et al., "Ad click prediction: a view
 // from the trenches", KDD 2013, algorithm 1), in opt.Epochs epochs. All weights are 0 at first. After t visits the
 // weights are the minimum over w of

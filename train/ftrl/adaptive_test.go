@@ -173,12 +173,12 @@ func TestBegin(t *testing.T) {
 	spec := clicks(2, 3).Spec()
 	w := block.Alloc[float32](kernel.Stride(4))
 	copy(w, []float32{0.25, -3, 0, 7})
-	for _, r := range []rates{{loss: Logistic, alpha: 0.1, beta: 1, l1: 2, l2: 0.5}, {loss: Hinge, alpha: 0.3, beta: delta}} {
+	for _, r := range [][4]float64{{0.1, 1, 2, 0.5}, {0.3, delta, 0, 0}} {
 		for _, state := range []map[string][]float64{nil, {"z": {1, 2, 3, 4}, "n": {5, 6, 0, 8}}} {
-			s := require.Value(newStepper(spec, r))(t)
+			s := require.Value(newStepper(spec, Logistic, r[0], r[1], r[2], r[3]))(t)
 			s.Begin(w, state)
 			for c, v := range w[:4] {
-				if got := s.weight(c, s.at[c].z, s.at[c].root); math.Abs(float64(got-v)) > 1e-6*math.Abs(float64(v)) || s.w[c] != v {
+				if got := s.weight(c); math.Abs(float64(got-v)) > 1e-6*math.Abs(float64(v)) || s.w[c] != v {
 					t.Errorf("column %d: weight %v follows from the state, want %v", c, got, v)
 				}
 			}

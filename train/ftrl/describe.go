@@ -18,7 +18,7 @@ var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 		o := s.(*Settings)
-		return newStepper(spec, rates{loss: Logistic, alpha: o.Alpha, beta: o.Beta, l1: o.L1, l2: o.L2})
+		return newStepper(spec, Logistic, o.Alpha, o.Beta, o.L1, o.L2)
 	}})
 
 // adaGrad describes AdaGrad.
@@ -33,7 +33,7 @@ var adaGrad = online.Steps(&learner.Learner{Name: "adagrad",
 	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradSettings).Loss) },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 		o := s.(*AdaGradSettings)
-		return newStepper(spec, rates{loss: o.Loss, alpha: o.Eta, beta: delta})
+		return newStepper(spec, o.Loss, o.Eta, delta, 0, 0)
 	}})
 
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.

@@ -2,6 +2,7 @@ package ftrl
 
 import (
 	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/kernel"
@@ -12,26 +13,25 @@ import (
 
 // A stepper is the learner.Stepper of FTRL-Proximal and AdaGrad.
 type stepper struct {
-	rates
+	loss    Loss
+	rates   [4]float64 // 1/alpha, beta, l1 and l2, as f64.Adapt takes them; AdaGrad has no penalties
 	w       []float32
-	at      []state // state of each column; w follows from the states
-	bias    int     // the column without penalties; -1: none
-	inverse float64 // 1/alpha
-	slope   [1]float64
+	z, n    []float64 // state of each column and of the padding; w follows from them
+	root    []float64 // square roots of n
+	cols    int
+	bias    int // the column without penalties; -1: none
+	sigmoid [1]float64
 }
 
-// A state is the sums of one column over the visits so far: z, n and the square root of n.
-type state struct{ z, n, root float64 }
-
-func newStepper(spec *schema.Spec, r rates) (*stepper, error) {
+func newStepper(spec *schema.Spec, loss Loss, alpha, beta, l1, l2 float64) (*stepper, error) {
 	if err := learner.TwoClasses(spec); err != nil {
 		return nil, err
 	}
-	cols := spec.Cols()
-	s := &stepper{rates: r, w: block.Alloc[float32](kernel.Stride(cols)), bias: -1, inverse: 1 / r.alpha,
-		at: make([]state, cols)}
+	stride := kernel.Stride(spec.Cols())
+	s := &stepper{loss: loss, rates: [4]float64{1 / alpha, beta, l1, l2}, w: block.Alloc[float32](stride),
+		z: make([]float64, stride), n: make([]float64, stride), root: make([]float64, stride), cols: spec.Cols(), bias: -1}
 	if spec.Bias {
-		s.bias = cols - 1
+		s.bias = s.cols - 1
 	}
 	return s, nil
 }
@@ -41,35 +41,27 @@ func (s *stepper) Weights() []float32 { return s.w }
 // Begin takes the weights and n. It takes z too if the weights follow from z with the present options. If they don't,
 // for example because alpha changed, Begin computes the z from which they follow.
 func (s *stepper) Begin(w []float32, state map[string][]float64) {
-	z, n := state["z"], state["n"]
-	for c := range s.at {
-		at := &s.at[c]
-		if c < len(n) && n[c] >= 0 {
-			at.n, at.root = n[c], math.Sqrt(n[c])
+	copy(s.w, w)
+	copy(s.z, state["z"])
+	for c, n := range state["n"] {
+		if n >= 0 {
+			s.n[c], s.root[c] = n, math.Sqrt(n)
 		}
-		if s.w[c] = w[c]; c < len(z) {
-			at.z = z[c]
-		}
-		if s.weight(c, at.z, at.root) == w[c] {
+	}
+	for c, v := range s.w {
+		if s.weight(c) == v {
 			continue
 		}
-		l1, l2 := s.l1, s.l2
-		if c == s.bias {
-			l1, l2 = 0, 0
-		}
-		at.z = -float64(float64(w[c]) * (float64((s.beta+at.root)*s.inverse) + l2))
-		if w[c] != 0 {
-			at.z -= math.Copysign(l1, float64(w[c]))
+		r := s.ratesOf(c)
+		s.z[c] = -float64(float64(v) * (float64((r[1]+s.root[c])*r[0]) + r[3]))
+		if v != 0 {
+			s.z[c] -= math.Copysign(r[2], float64(v))
 		}
 	}
 }
 
 func (s *stepper) State() map[string][]float64 {
-	z, n := make([]float64, len(s.at)), make([]float64, len(s.at))
-	for c, at := range s.at {
-		z[c], n[c] = at.z, at.n
-	}
-	return map[string][]float64{"z": z, "n": n}
+	return map[string][]float64{"z": slices.Clone(s.z[:s.cols]), "n": slices.Clone(s.n[:s.cols])}
 }
 
 func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
@@ -85,11 +77,15 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 		}
 		return true
 	}
-	for c, v := range b.X[r*b.Stride:][:b.Cols] {
-		if v != 0 {
-			s.add(c, float64(g*float64(v)))
-		}
+	x, c := b.X[r*b.Stride:][:b.Stride], s.bias
+	if c < 0 || s.rates[2] == 0 && s.rates[3] == 0 {
+		f64.Adapt(s.w, s.z, s.n, s.root, x, g, &s.rates)
+		return true
 	}
+	w, z, n, root := s.w[c], s.z[c], s.n[c], s.root[c] // f64.Adapt would penalise the bias
+	f64.Adapt(s.w, s.z, s.n, s.root, x, g, &s.rates)
+	s.w[c], s.z[c], s.n[c], s.root[c] = w, z, n, root
+	s.add(c, float64(g*float64(x[c])))
 	return true
 }
 
@@ -102,34 +98,35 @@ func (s *stepper) derivative(y, score float64) float64 {
 		}
 		return 0
 	}
-	s.slope[0] = -m
-	f64.Sigmoid(s.slope[:], s.slope[:])
-	return -y * s.slope[0]
+	s.sigmoid[0] = -m
+	f64.Sigmoid(s.sigmoid[:], s.sigmoid[:])
+	return -y * s.sigmoid[0]
 }
 
-// add makes the update of column c with the gradient g, and computes its weight.
+// add makes the update of column c with the gradient g, and computes its weight: f64.Adapt for one column.
 func (s *stepper) add(c int, g float64) {
-	at := &s.at[c]
-	n := at.n + float64(g*g)
+	n := s.n[c] + float64(g*g)
 	root := math.Sqrt(n)
-	z := at.z + (g - float64(float64((root-at.root)*s.inverse)*float64(s.w[c])))
-	at.z, at.n, at.root = z, n, root
-	s.w[c] = s.weight(c, z, root)
+	s.z[c] += g - float64(float64((root-s.root[c])*s.rates[0])*float64(s.w[c]))
+	s.n[c], s.root[c] = n, root
+	s.w[c] = s.weight(c)
 }
 
-// weight returns the weight of column c for its z and the square root of its n.
-func (s *stepper) weight(c int, z, root float64) float32 {
-	l1, l2 := s.l1, s.l2
+// ratesOf returns the rates of column c.
+func (s *stepper) ratesOf(c int) [4]float64 {
+	r := s.rates
 	if c == s.bias {
-		l1, l2 = 0, 0
+		r[2], r[3] = 0, 0
 	}
-	switch {
-	case z > l1:
-		z -= l1
-	case z < -l1:
-		z += l1
-	default:
+	return r
+}
+
+// weight returns the weight of column c, which follows from its state.
+func (s *stepper) weight(c int) float32 {
+	r, z := s.ratesOf(c), s.z[c]
+	size := math.Abs(z)
+	if !(size > r[2]) {
 		return 0
 	}
-	return float32(-z / (float64((s.beta+root)*s.inverse) + l2))
+	return float32(math.Copysign((size-r[2])/(float64((r[1]+s.root[c])*r[0])+r[3]), -z))
 }

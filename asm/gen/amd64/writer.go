@@ -42,6 +42,7 @@ var ISAs = []ISA{
 		{"sigmoid", (*Writer).sigmoid},
 		{"log1p", (*Writer).log1p},
 		{"logistic", (*Writer).logistic},
+		{"adapt", (*Writer).adapt},
 	}},
 }
 
@@ -71,6 +72,7 @@ var kernels = []Kernel{
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
+	{"adapt", (*Writer).adapt},
 	{"limits", (*Writer).limits},
 }
 

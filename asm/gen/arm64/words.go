@@ -97,6 +97,17 @@ func (w *Writer) widen(v, lo, hi vec) {
 	w.word(0x4e617800|uint32(hi)|uint32(v)<<5, "fcvtl2 v%d.2d, v%d.4s", hi, v)
 }
 
+// narrow converts two vectors of float64 to four float32.
+func (w *Writer) narrow(lo, hi, dst vec) {
+	w.word(0x0e616800|uint32(dst)|uint32(lo)<<5, "fcvtn v%d.2s, v%d.2d", dst, lo)
+	w.word(0x4e616800|uint32(dst)|uint32(hi)<<5, "fcvtn2 v%d.4s, v%d.2d", dst, hi)
+}
+
+// abs clears the sign.
+func (w *Writer) abs(v, dst vec) {
+	w.word(w.code(0x4ea0f800, dst, v, 0), "fabs v%d.%[3]s, v%[2]d.%[3]s", dst, v, w.full())
+}
+
 // stnp stores two vectors with the hint that they aren't needed soon.
 func (w *Writer) stnp(a, b vec, m mem) {
 	at := fmt.Sprintf("[x%d,#%d]", m.base, m.off)

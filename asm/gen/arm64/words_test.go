@@ -40,7 +40,7 @@ func TestWords(t *testing.T) {
 	}
 	for _, name := range []string{
 		"fadd", "fsub", "fmul", "fdiv", "fmin", "fmax", "fmaxnm", "fmla", "faddp", "fneg", "fcmeq", "fcmgt", "fcvtl",
-		"fcvtl2", "movi", "stnp",
+		"fcvtl2", "fcvtn", "fcvtn2", "fabs", "movi", "stnp",
 	} {
 		if !seen[name] {
 			t.Errorf("no kernel has %s", name)

@@ -48,6 +48,7 @@ var Kernels = []Kernel{
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
+	{"adapt", (*Writer).adapt},
 }
 
 // A Type is an element type.

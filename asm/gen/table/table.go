@@ -73,6 +73,8 @@ var Functions = []Function{
 	{Name: "Log1p", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
 	{Name: "Logistic", Signature: "(z, factor, curvature, loss, y []float64)", Package: Kernel, Types: float64Only,
 		Doc: "computes a logistic loss and its derivatives from scores z and signs y."},
+	{Name: "Adapt", Signature: "(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)", Package: Kernel, Types: float64Only,
+		Doc: "learns from a row by steps whose sizes adapt to each column."},
 
 	{Name: "Tile", Signature: "(c []T, ldc, grow int, a, b []T, add bool)", Package: Microkernel,
 		Shape: []string{"MR", "NR"}, Doc: "multiplies packed panels of MR rows by one of NR columns."},
