@@ -73,6 +73,17 @@
 // Epoch returns the number of rows that it visited and the number of row numbers that it wrote to log. log has room for
 // at least one number. A score of NaN is no mistake. A label of zero makes steps of zero length, which are logged.
 //
+// EpochPassive(w, log, x, y, most, slack) runs the passive-aggressive algorithm over len(y) rows of stride len(w). The
+// labels are -1 or 1. Dot is in float32, MaxSquaredNorm and the rest in float64:
+//
+//	for r := range y {
+//		loss := 1 - float64(y[r]*Dot(row r, w)); square := MaxSquaredNorm(row r, len(w)); t := min(most, loss/(square+slack))
+//		if loss > 0 && square > 0 && t != 0 {
+//			w = Axpy(w, y[r]*float32(t), row r); log[updates++] = r; if updates == len(log) { return r+1, updates }
+//		}
+//	}
+//	return len(y), updates
+//
 // EpochIndexed(w, log, x, y, idx, ahead, eta, margin) is Epoch in the order of idx, over rows that lie in chunks of
 // 512: row i is row i%512 of x[i/512], and its label is y[i/512][i%512]. It writes positions in idx to log. While it
 // visits idx[i] it prefetches row i of ahead to the second-level cache. ahead may have any number of rows, of the same

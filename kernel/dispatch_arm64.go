@@ -59,6 +59,15 @@ func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 	}
 }
 
+func epochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
+	switch {
+	case level >= NEON:
+		return neon.EpochPassiveF32(w, log, x, y, most, slack)
+	default:
+		return ref.EpochPassiveF32(w, log, x, y, most, slack)
+	}
+}
+
 func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	switch {
 	case level >= NEON:

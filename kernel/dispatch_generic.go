@@ -32,6 +32,10 @@ func epochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 	return ref.EpochF32(w, log, x, y, eta, margin)
 }
 
+func epochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
+	return ref.EpochPassiveF32(w, log, x, y, most, slack)
+}
+
 func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	return ref.EpochIndexedF32(w, log, x, y, idx, ahead, eta, margin)
 }

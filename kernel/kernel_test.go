@@ -47,9 +47,13 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(dst[:4], x[1:], x[:stride]) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Scores(dst[:3], x, x[:stride]) }},
 		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.Epoch(dst[:3], log, x, y, 1, 0) }},
+		{"kernel: stride is not a positive multiple of 32 bytes", func(dst []float32) { kernel.EpochPassive(dst[:3], log, x, y, 1, 0) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Epoch(dst[:stride], log, x[1:], y, 1, 0) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.EpochPassive(dst[:stride], log, x[1:], y, 1, 0) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Epoch(dst[:stride], log, x, y[1:], 1, 0) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.EpochPassive(dst[:stride], log, x, y[1:], 1, 0) }},
 		{"kernel: empty log", func(dst []float32) { kernel.Epoch(dst[:stride], nil, x, y, 1, 0) }},
+		{"kernel: empty log", func(dst []float32) { kernel.EpochPassive(dst[:stride], nil, x, y, 1, 0) }},
 		{"kernel: length of w is not the stride", func(dst []float32) { kernel.EpochIndexed(dst, log, rows, []uint32{0}, nil, 1, 0) }},
 		{"kernel: row number out of range", func(dst []float32) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 4}, nil, 1, 0) }},
 		{"kernel: row number out of range", func(dst []float32) {

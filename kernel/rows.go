@@ -38,10 +38,39 @@ func Scores(out, x, w []float32) {
 //	}
 //	return len(y), updates
 func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int) {
+	if !checkEpoch(w, log, x, y) {
+		return 0, 0
+	}
+	return epochF32(w, log, x, y, eta, margin)
+}
+
+// EpochPassive runs the passive-aggressive algorithm over the rows of x, whose labels are y, -1 or 1. w and log are as in
+// Epoch, and so are the results. A row changes w if its hinge loss is above 0. With most = C and slack = 0 this is PA-I,
+// with most = +Inf and slack = 1/(2 C) PA-II (Crammer et al., "Online Passive-Aggressive Algorithms", 2006, section 3).
+//
+//	for r := range y {
+//		loss, square := 1 - y[r]*Dot(row r of x, w), |row r of x|^2 // in float64
+//		t := min(most, loss/(square+slack))
+//		if loss > 0 && square > 0 && t != 0 {
+//			Axpy(w, y[r]*t, row r of x)
+//			log[updates], updates = r, updates+1
+//			if updates == len(log) { return r+1, updates }
+//		}
+//	}
+//	return len(y), updates
+func EpochPassive(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
+	if !checkEpoch(w, log, x, y) {
+		return 0, 0
+	}
+	return epochPassiveF32(w, log, x, y, most, slack)
+}
+
+// checkEpoch panics unless an epoch over the rows of x can change w and write to log. It tells whether there are rows.
+func checkEpoch(w []float32, log []uint32, x, y []float32) bool {
 	checkStride(len(w))
 	checkRows(x, len(y), len(w))
 	if len(y) == 0 {
-		return 0, 0
+		return false
 	}
 	if len(log) == 0 {
 		panic("kernel: empty log")
@@ -50,7 +79,7 @@ func Epoch(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows
 	race.Write(log)
 	race.Read(x)
 	race.Read(y)
-	return epochF32(w, log, x, y, eta, margin)
+	return true
 }
 
 // Rows addresses the rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may be shorter.

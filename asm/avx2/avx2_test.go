@@ -20,6 +20,7 @@ var (
 		FirstMistake:   avx2.FirstMistakeF32,
 		Scores:         avx2.ScoresF32,
 		Epoch:          avx2.EpochF32,
+		EpochPassive:   avx2.EpochPassiveF32,
 		EpochIndexed:   avx2.EpochIndexedF32,
 		Transpose:      avx2.TransposeF32,
 		MaxSquaredNorm: avx2.MaxSquaredNormF32,

@@ -14,16 +14,16 @@ TEXT ·MaxSquaredNormF32(SB), NOSPLIT, $0-40
 
 row1:
 	CMPQ   CX, DX
-	JB     done4
+	JB     done2
+	MOVQ   DX, BX
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
-	MOVQ   DX, BX
 
-step3:
+step4:
 	CMPQ        BX, $0x10
-	JB          rest2
+	JB          rest3
 	VCVTPS2PD   (AX), Y5
 	VFMADD231PD Y5, Y5, Y1
 	VCVTPS2PD   16(AX), Y5
@@ -34,9 +34,9 @@ step3:
 	VFMADD231PD Y5, Y5, Y4
 	ADDQ        $0x40, AX
 	SUBQ        $0x10, BX
-	JMP         step3
+	JMP         step4
 
-rest2:
+rest3:
 	TESTQ       BX, BX
 	JZ          fold5
 	VCVTPS2PD   (AX), Y5
@@ -68,7 +68,7 @@ fold5:
 	SUBQ         DX, CX
 	JMP          row1
 
-done4:
+done2:
 	MOVSD X0, ret+32(FP)
 	VZEROUPPER
 	RET

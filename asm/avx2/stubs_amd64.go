@@ -49,6 +49,11 @@ func ScoresF64(out, x, w []float64)
 //go:noescape
 func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int)
 
+// EpochPassiveF32 runs the passive-aggressive algorithm over len(y) rows of stride len(w). See package asm.
+//
+//go:noescape
+func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int)
+
 // EpochIndexedF32 runs the perceptron over the rows numbered in idx. See package asm.
 //
 //go:noescape

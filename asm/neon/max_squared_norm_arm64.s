@@ -13,7 +13,8 @@ TEXT ·MaxSquaredNormF32(SB), NOSPLIT, $0-40
 
 row1:
 	CMP     R2, R1
-	BLO     done5
+	BLO     done2
+	MOVD    R2, R3
 	WORD    $0x6f00e401 // movi v1.2d, #0x0
 	WORD    $0x6f00e402 // movi v2.2d, #0x0
 	WORD    $0x6f00e403 // movi v3.2d, #0x0
@@ -22,11 +23,10 @@ row1:
 	WORD    $0x6f00e406 // movi v6.2d, #0x0
 	WORD    $0x6f00e407 // movi v7.2d, #0x0
 	WORD    $0x6f00e408 // movi v8.2d, #0x0
-	MOVD    R2, R3
 
-step2:
+step3:
 	CMP     $16, R3
-	BLO     rest3
+	BLO     rest4
 	FLDPQ   (R0), (F9, F10)
 	FLDPQ   32(R0), (F11, F12)
 	ADD     $64, R0
@@ -47,10 +47,10 @@ step2:
 	VFMLA   V19.D2, V19.D2, V7.D2
 	VFMLA   V20.D2, V20.D2, V8.D2
 	SUB     $16, R3
-	B       step2
+	B       step3
 
-rest3:
-	CBZ     R3, fold4
+rest4:
+	CBZ     R3, fold5
 	FLDPQ   (R0), (F9, F10)
 	ADD     $32, R0
 	WORD    $0x0e61792b // fcvtl v11.2d, v9.2s
@@ -63,7 +63,7 @@ rest3:
 	VFMLA   V14.D2, V14.D2, V4.D2
 	SUB     $8, R3
 
-fold4:
+fold5:
 	WORD    $0x4e65d421 // fadd v1.2d, v1.2d, v5.2d
 	WORD    $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
 	WORD    $0x4e67d463 // fadd v3.2d, v3.2d, v7.2d
@@ -76,6 +76,6 @@ fold4:
 	SUB     R2, R1
 	B       row1
 
-done5:
+done2:
 	FMOVD   F0, ret+32(FP)
 	RET

@@ -17,6 +17,7 @@ var (
 		FirstMistake:   neon.FirstMistakeF32,
 		Scores:         neon.ScoresF32,
 		Epoch:          neon.EpochF32,
+		EpochPassive:   neon.EpochPassiveF32,
 		EpochIndexed:   neon.EpochIndexedF32,
 		Transpose:      neon.TransposeF32,
 		MaxSquaredNorm: neon.MaxSquaredNormF32,

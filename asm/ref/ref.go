@@ -122,6 +122,29 @@ func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 	return len(y), updates
 }
 
+func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int) {
+	stride := len(w)
+	for r, label := range y {
+		row := x[r*stride : (r+1)*stride]
+		loss := 1 - float64(label*dot(row, w))
+		if !(loss > 0) {
+			continue
+		}
+		square := MaxSquaredNormF32(row, stride)
+		size := min(most, loss/(square+slack))
+		if square == 0 || size == 0 {
+			continue
+		}
+		axpy(w, label*float32(size), row)
+		log[updates] = uint32(r)
+		updates++
+		if updates == len(log) {
+			return r + 1, updates
+		}
+	}
+	return len(y), updates
+}
+
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {

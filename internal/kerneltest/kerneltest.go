@@ -24,6 +24,7 @@ type Set[T Float] struct {
 	FirstMistake   func(y, scores []T) int
 	Scores         func(out, x, w []T)
 	Epoch          func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
+	EpochPassive   func(w []T, log []uint32, x, y []T, most, slack float64) (int, int)
 	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
@@ -59,6 +60,7 @@ var (
 		FirstMistake:   ref.FirstMistakeF32,
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
+		EpochPassive:   ref.EpochPassiveF32,
 		EpochIndexed:   ref.EpochIndexedF32,
 		Transpose:      ref.TransposeF32,
 		MaxSquaredNorm: ref.MaxSquaredNormF32,
@@ -126,6 +128,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Scores", got.Scores != nil, h.scores},
 		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
+		{"EpochPassive", got.EpochPassive != nil, h.epochPassive},
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},
 		{"Transpose", got.Transpose != nil, h.transpose},
 		{"MaxSquaredNorm", got.MaxSquaredNorm != nil, h.maxSquaredNorm},

@@ -142,6 +142,22 @@ func (h *harness[T]) epoch(t *testing.T) {
 	})
 }
 
+func (h *harness[T]) epochPassive(t *testing.T) {
+	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
+		w := h.numbers(stride, f)
+		x, y := h.rows(n, stride, f, w), h.labels(n)
+		if n > 1 {
+			clear(x[stride : 2*stride]) // a row without a norm makes no update
+		}
+		most, slack := []float64{1, 1e-3, math.Inf(1)}[h.rng.IntN(3)], []float64{0, 0.5}[h.rng.IntN(2)]
+		h.walks(t, what, n, w, func(to *walk[T], p Place) {
+			to.visits, to.updates = h.got.EpochPassive(to.w, to.log, Put(h.buffers[2], p, x), Put(h.buffers[3], p, y), most, slack)
+		}, func(to *walk[T], _ Place) {
+			to.visits, to.updates = h.want.EpochPassive(to.w, to.log, x, y, most, slack)
+		})
+	})
+}
+
 func (h *harness[T]) epochIndexed(t *testing.T) {
 	h.panels([]int{1, 13, 2*ref.EighthRows + 7}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)

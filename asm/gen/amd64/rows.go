@@ -1,6 +1,8 @@
 package amd64
 
 import (
+	"math"
+
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -185,9 +187,17 @@ type visitor struct {
 }
 
 func (w *Writer) visitor() visitor {
-	v := visitor{Writer: w, eta: w.XMM(), margin: w.XMM(), sign: w.signs(), updates: w.GP64()}
-	w.Load(w.Param("eta"), v.eta)
-	w.Load(w.Param("margin"), v.margin)
+	eta, margin, sign := w.XMM(), w.XMM(), w.signs()
+	w.Load(w.Param("eta"), eta)
+	w.Load(w.Param("margin"), margin)
+	v := w.logging()
+	v.eta, v.margin, v.sign = eta, margin, sign
+	return v
+}
+
+// logging returns a visitor that adds rows to w and logs them.
+func (w *Writer) logging() visitor {
+	v := visitor{Writer: w, updates: w.GP64()}
 	v.log = w.GP64()
 	w.Load(w.Param("log").Base(), v.log)
 	v.room = w.address(w.Param("log").Len())
@@ -212,6 +222,11 @@ func (v visitor) test(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) 
 func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, full string) {
 	a := v.YMM()
 	v.muls(y, v.eta, a.AsX())
+	v.add(x, a, ws, position, full)
+}
+
+// add adds a, in lane 0, times the row at x to w, and logs the position. It jumps to full if the log is full.
+func (v visitor) add(x reg.GPVirtual, a reg.VecVirtual, ws weights, position reg.GPVirtual, full string) {
 	v.broadcast(a.AsX(), a)
 	for k, r := range ws.regs {
 		v.fmap(vec(x, k), a, r)
@@ -240,14 +255,32 @@ func (v visitor) update(x reg.GPVirtual, y operand.Mem, ws weights, position reg
 // alike.
 const prefetchAhead = 2048
 
-// epoch writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
-// The update stands outside of the loop.
+// epoch writes Epoch.
 func (w *Writer) epoch() {
 	w.begin("Epoch")
+	w.epochOf(func() rule {
+		v := w.visitor()
+		return rule{v, v.test, func(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, _, full string) {
+			v.update(x, y, ws, position, full)
+		}}
+	})
+}
+
+// A rule is the visitor of an epoch over rows in file order. test jumps to wrong if the row at x, whose label is at y,
+// is to change w. update changes it. It may jump to next, and w and the log stay as they are.
+type rule struct {
+	visitor
+	test   func(x reg.GPVirtual, y operand.Mem, ws weights, wrong string)
+	update func(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, next, full string)
+}
+
+// epochOf writes a plain branch on the mistake. The predictor is right for most rows, so that many rows are in flight.
+// The update stands outside of the loop.
+func (w *Writer) epochOf(begin func() rule) {
 	x := w.GP64()
 	w.Load(w.Param("x").Base(), x)
 	y, n := w.slice("y")
-	v := w.visitor()
+	v := begin()
 	r := w.GP64()
 	w.XORQ(r, r)
 	done := w.label("done")
@@ -269,7 +302,7 @@ func (w *Writer) epoch() {
 		w.JMP(ref(stop))
 
 		w.Label(wrong)
-		v.update(x, label, ws, r, full)
+		v.update(x, label, ws, r, next, full)
 		w.JMP(ref(next))
 		w.Label(full)
 		w.INCQ(r)
@@ -280,4 +313,62 @@ func (w *Writer) epoch() {
 	w.Store(r, w.Return("rows"))
 	w.Store(v.updates, w.Return("updates"))
 	w.end()
+}
+
+// epochPassive writes EpochPassive. The squared norm of a row does not depend on w: it is computed while the score is
+// on its way.
+func (w *Writer) epochPassive() {
+	w.begin("EpochPassive")
+	w.epochOf(func() rule {
+		v, one, loss, bits := w.logging(), w.XMM(), w.XMM(), w.GP64()
+		w.MOVQ(operand.U64(math.Float64bits(1)), bits)
+		w.VMOVQ(bits, one)
+		return rule{v, func(x reg.GPVirtual, y operand.Mem, ws weights, wrong string) {
+			s, zero := w.score(x, ws, false), w.XMM()
+			w.VMULSS(y, s, s) // exact, since the label is -1 or 1
+			w.VCVTSS2SD(s, s, s)
+			w.VSUBSD(s, one, loss)
+			w.zero(zero)
+			w.VUCOMISD(zero, loss)
+			w.JHI(ref(wrong))
+		}, func(x reg.GPVirtual, y operand.Mem, ws weights, position reg.GPVirtual, next, full string) {
+			square, zero, factor, changed := w.rowSquares(x, ws), w.XMM(), w.YMM(), w.label("changed")
+			size := factor.AsX()
+			w.zero(zero)
+			w.VUCOMISD(zero, square)
+			w.JEQ(ref(next))
+			w.VADDSD(w.address(w.Param("slack")), square, square)
+			w.VDIVSD(square, loss, size)
+			w.VMOVSD(w.address(w.Param("most")), square)
+			w.VMINSD(size, square, size) // NaN if size is NaN
+			w.VUCOMISD(zero, size)
+			w.JNE(ref(changed))
+			w.JPC(ref(next))
+			w.Label(changed)
+			w.VCVTSD2SS(size, size, size)
+			w.VMULSS(y, size, size)
+			v.add(x, factor, ws, position, full)
+		}}
+	})
+}
+
+// rowSquares returns the squared norm of the row at x in float64, as MaxSquaredNorm computes it.
+func (w *Writer) rowSquares(x reg.GPVirtual, ws weights) reg.VecVirtual {
+	if ws.regs == nil {
+		at, left := w.GP64(), w.GP64()
+		w.MOVQ(x, at)
+		w.MOVQ(ws.size, left)
+		w.SHRQ(imm(w.log2()), left)
+		return w.squares(at, left)
+	}
+	acc := w.ymms(min(accs, 2*len(ws.regs)))
+	for k := range 2 * len(ws.regs) {
+		if k < len(acc) {
+			w.VCVTPS2PD(mem(x, k*4*w.Size), acc[k])
+			w.VMULPD(acc[k], acc[k], acc[k])
+		} else {
+			w.addSquares(mem(x, k*4*w.Size), acc[k%accs])
+		}
+	}
+	return w.inFloat64().foldSome(acc)
 }

@@ -288,18 +288,29 @@ func (w *Writer) maxSquaredNorm() {
 	w.Load(w.Param("stride"), stride)
 	best := w.XMM()
 	w.zero(best)
-	f64 := &Writer{Context: w.Context, Type: Types[1], labels: w.labels}
 
-	row, rest, step, done := w.label("row"), w.label("rest"), w.label("step"), w.label("done")
+	row, done := w.label("row"), w.label("done")
 	w.Label(row)
 	w.CMPQ(n, stride)
 	w.JB(ref(done))
-	acc := w.ymms(accs)
-	w.zero(acc...)
 	left := w.GP64()
 	w.MOVQ(stride, left)
+	s := w.squares(x, left)
+	w.VMAXSD(best, s, best)
+	w.SUBQ(stride, n)
+	w.JMP(ref(row))
 
-	// First all four accumulators, then the rest of the row, whose vectors go to the first ones.
+	w.Label(done)
+	w.Store(best, w.ReturnIndex(0))
+	w.end()
+}
+
+// squares returns the sum of the squares of left elements at x, and advances x beyond them: first all four accumulators,
+// then the rest of the row, whose vectors go to the first ones.
+func (w *Writer) squares(x, left reg.GPVirtual) reg.VecVirtual {
+	rest, step, folded := w.label("rest"), w.label("step"), w.label("fold")
+	acc := w.ymms(accs)
+	w.zero(acc...)
 	widened := accs * 4 // elements that fill the four
 	w.Label(step)
 	w.CMPQ(left, imm(widened))
@@ -312,7 +323,6 @@ func (w *Writer) maxSquaredNorm() {
 	w.JMP(ref(step))
 
 	w.Label(rest)
-	folded := w.label("fold")
 	for k := 0; k < accs-1; k++ {
 		w.TESTQ(left, left)
 		w.JZ(ref(folded))
@@ -321,14 +331,12 @@ func (w *Writer) maxSquaredNorm() {
 		w.SUBQ(imm(4), left)
 	}
 	w.Label(folded)
-	s := f64.fold(acc)
-	w.VMAXSD(best, s, best)
-	w.SUBQ(stride, n)
-	w.JMP(ref(row))
+	return w.inFloat64().fold(acc)
+}
 
-	w.Label(done)
-	w.Store(best, w.ReturnIndex(0))
-	w.end()
+// inFloat64 returns a writer of float64 instructions into the same function.
+func (w *Writer) inFloat64() *Writer {
+	return &Writer{Context: w.Context, Type: Types[1], ISA: w.ISA, labels: w.labels}
 }
 
 // addSquares adds the squares of four elements to the lanes of acc.

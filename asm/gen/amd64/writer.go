@@ -53,6 +53,7 @@ var kernels = []Kernel{
 	{"first_mistake", (*Writer).firstMistake},
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
+	{"epoch_passive", (*Writer).epochPassive},
 	{"epoch_indexed", (*Writer).epochIndexed},
 	{"transpose", (*Writer).transpose},
 	{"max_squared_norm", (*Writer).maxSquaredNorm},

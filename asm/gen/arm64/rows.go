@@ -174,6 +174,11 @@ func (v visitor) update(x gp, y mem, ws weights, position gp, full string) {
 	a := v.vec()
 	v.movs(y, a.f())
 	v.op("FMUL"+v.letter, v.eta.f(), a.f(), a.f())
+	v.addRow(x, a, ws, position, full)
+}
+
+// addRow adds a, in lane 0, times the row at x to w, and logs the position. It jumps to full if the log is full.
+func (v visitor) addRow(x gp, a vec, ws weights, position gp, full string) {
 	if ws.regs == nil {
 		v.updateMemory(x, a, ws)
 	}
@@ -239,4 +244,76 @@ func (w *Writer) epoch() {
 	w.op("MOVD", r, w.result(0))
 	w.op("MOVD", v.updates, w.result(1))
 	w.op("RET")
+}
+
+// epochPassive writes EpochPassive, with w in memory: a score and a squared norm at once need most registers.
+func (w *Writer) epochPassive() {
+	w.begin("EpochPassive", 0)
+	x := w.load(w.param("x").Base())
+	y, n := w.slice("y")
+	v := visitor{Writer: w, updates: w.gp()}
+	v.log, v.room = w.slice("log")
+	ws := inMemory(w.load(w.param("w").Base()), w.bytes(w.param("w").Len()))
+	r, one, slack, most := w.gp(), w.vec(), w.vec(), w.vec()
+	w.op("FMOVD", "$1.0", one.f())
+	w.op("FMOVD", address(w.param("slack")), slack.f())
+	w.op("FMOVD", address(w.param("most")), most.f())
+	w.op("MOVD", "ZR", r)
+	w.op("MOVD", "ZR", v.updates)
+	row, next, full, stop := w.label("row"), w.label("next"), w.label("full"), w.label("stop")
+	w.op("CBZ", n, stop)
+	w.here(row)
+	loss := w.vec()
+	w.passiveLoss(x, mem{y, 0}, ws, one, loss)
+	w.op("FCMPD", "$(0.0)", loss.f())
+	w.op("BLE", next)
+	w.op("BVS", next)
+	square, size := w.rowSquares(x, ws), w.vec()
+	w.op("FCMPD", "$(0.0)", square.f())
+	w.op("BEQ", next)
+	w.op("BVS", next)
+	w.op("FADDD", slack.f(), square.f(), square.f())
+	w.op("FDIVD", square.f(), loss.f(), size.f())
+	w.op("FMIND", size.f(), most.f(), size.f())
+	w.op("FCMPD", "$(0.0)", size.f())
+	w.op("BEQ", next)
+	w.op("FCVTDS", size.f(), size.f())
+	w.movs(mem{y, 0}, square.f())
+	w.op("FMULS", square.f(), size.f(), size.f())
+	v.addRow(x, size, ws, r, full)
+	w.here(next)
+	w.op("ADD", ws.size, x)
+	w.op("ADD", imm(w.Size), y)
+	w.op("ADD", imm(1), r)
+	w.op("CMP", n, r)
+	w.op("BLO", row)
+	w.op("B", stop)
+	w.here(full)
+	w.op("ADD", imm(1), r)
+	w.here(stop)
+	w.op("MOVD", r, w.result(0))
+	w.op("MOVD", v.updates, w.result(1))
+	w.op("RET")
+}
+
+// passiveLoss sets loss to 1 - y s in float64, where s is the score of the row at x.
+func (w *Writer) passiveLoss(x gp, y mem, ws weights, one, loss vec) {
+	defer w.scope()()
+	s, label := w.score(x, ws, false), w.vec()
+	w.movs(y, label.f())
+	w.op("FMULS", label.f(), s.f(), s.f()) // exact, since the label is -1 or 1
+	w.op("FCVTSD", s.f(), s.f())
+	w.op("FSUBD", s.f(), one.f(), loss.f())
+}
+
+// rowSquares returns the squared norm of the row at x in float64, as MaxSquaredNorm computes it.
+func (w *Writer) rowSquares(x gp, ws weights) vec {
+	square := w.vec()
+	defer w.scope()()
+	at, left := w.gp(), w.gp()
+	w.op("MOVD", x, at)
+	w.op("LSR", imm(w.log2()), ws.size, left)
+	s := w.squares(at, left)
+	w.op("FMOVD", s.f(), square.f())
+	return square
 }

@@ -244,17 +244,29 @@ func (w *Writer) maxSquaredNorm() {
 	x, n := w.slice("x")
 	stride := w.load(w.param("stride"))
 	left := w.gp()
-	best, acc := w.vec(), w.vecs(accs)
+	best := w.vec()
 	w.zero(best)
 
-	row, step, rest, folded, done := w.label("row"), w.label("step"), w.label("rest"), w.label("fold"), w.label("done")
+	row, done := w.label("row"), w.label("done")
 	w.here(row)
 	w.op("CMP", stride, n)
 	w.op("BLO", done)
-	w.zero(acc...)
 	w.op("MOVD", stride, left)
+	s := w.squares(x, left)
+	w.op("FMAXNMD", s.f(), best.f(), best.f())
+	w.op("SUB", stride, n)
+	w.op("B", row)
 
-	// First all accumulators, then the rest of the row, whose vectors go to the first ones.
+	w.here(done)
+	w.op("FMOVD", best.f(), w.result(0))
+	w.op("RET")
+}
+
+// squares returns the sum of the squares of left elements at x, and advances x beyond them: first all accumulators, then
+// the rest of the row, whose vectors go to the first ones.
+func (w *Writer) squares(x, left gp) (s vec) {
+	acc, step, rest, folded := w.vecs(accs), w.label("step"), w.label("rest"), w.label("fold")
+	w.zero(acc...)
 	const lanes = 2 * accs
 	w.here(step)
 	w.op("CMP", imm(lanes), left)
@@ -271,15 +283,8 @@ func (w *Writer) maxSquaredNorm() {
 		w.op("SUB", imm(unit), left)
 	}
 	w.here(folded)
-	var s vec
 	w.inFloat64(func() { s = w.fold(acc) })
-	w.op("FMAXNMD", s.f(), best.f(), best.f())
-	w.op("SUB", stride, n)
-	w.op("B", row)
-
-	w.here(done)
-	w.op("FMOVD", best.f(), w.result(0))
-	w.op("RET")
+	return s
 }
 
 // addSquares adds the squares of the elements at x, two for each accumulator, and advances x beyond them.

@@ -43,6 +43,8 @@ var Functions = []Function{
 	{Name: "Scores", Types: both, Signature: "(out, x, w []T)", Package: Kernel, Doc: "scores len(out) rows of stride len(w)."},
 	{Name: "Epoch", Signature: "(w []T, log []uint32, x, y []T, eta, margin T) (rows, updates int)", Package: Kernel,
 		Doc: "runs the perceptron over len(y) rows of stride len(w)."},
+	{Name: "EpochPassive", Signature: "(w []T, log []uint32, x, y []T, most, slack float64) (rows, updates int)", Package: Kernel,
+		Doc: "runs the passive-aggressive algorithm over len(y) rows of stride len(w)."},
 	{Name: "EpochIndexed", Package: Kernel,
 		Signature: "(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (visits, updates int)",
 		Doc:       "runs the perceptron over the rows numbered in idx."},

@@ -258,6 +258,7 @@ type stepping struct {
 	learner.Stepper
 	t      *Training
 	scores []float32
+	log    [1]uint32
 }
 
 func newStepping(_ context.Context, t *Training) (Rule, error) {
@@ -274,10 +275,27 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
 }
 
+// A swift stepper makes the steps of several rows by one call of a kernel.
+type swift interface {
+	// Steps steps through rows lo to hi-1 of b and writes the numbers of the rows that change the weights to log, from 0 for
+	// row lo on. It ends early if log is full. ok is false, and nothing changes, if the rows are not for the kernel.
+	Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int, ok bool)
+}
+
 func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+	swift, isSwift := s.Stepper.(swift)
+	if isSwift && p.Block != nil {
+		if visits, updates, ok := swift.Steps(log, p.Block, p.Lo, p.Hi); ok {
+			return visits, updates, nil
+		}
+	}
 	for i := range p.Len() {
 		b, r := p.At(i)
-		if s.Step(s.scores, b, r, b.Y[r]) {
+		updated, ok := 0, false
+		if isSwift {
+			_, updated, ok = swift.Steps(s.log[:], b, r, r+1)
+		}
+		if updated > 0 || !ok && s.Step(s.scores, b, r, b.Y[r]) {
 			log[updates] = uint32(i)
 			updates++
 		}
