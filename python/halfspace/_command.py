@@ -233,15 +233,25 @@ def _interrupt(process: subprocess.Popen) -> None:
 
 def _listen(stderr: BinaryIO, said: list[str], verbose: bool) -> None:
     """Collect notes and errors in `said`, and show progress."""
+    verbose = verbose and sys.stderr is not None
     for raw in stderr:
         line = raw.decode("utf-8", "replace").rstrip()
         note = re.match(r"(note|halfspace): (.*)", line)
         if note:
             said.append(note[2])
         elif verbose and line:
-            _show(line)
+            verbose = _shown(line)
     if verbose and sys.stderr.isatty():
         print(file=sys.stderr)
+
+
+def _shown(line: str) -> bool:
+    """Show progress, and tell whether `sys.stderr` takes it: a thread that stops reading would stop the command."""
+    try:
+        _show(line)
+    except (OSError, ValueError):  # it was closed
+        return False
+    return True
 
 
 def _show(line: str) -> None:
