@@ -167,12 +167,12 @@ def read(files: Memory | Folder, name: str) -> str:
         return file.read().decode("utf-8")
 
 
-def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: bool = False,
+def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: str | None = None,
         words: dict[str, str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
 
-    Notes of the command become warnings, unless `quiet`. With `verbose`, progress goes to `sys.stderr`. `words` has
-    the names of options in Python by their names in the command, for sentences.
+    Notes of the command become warnings, except notes that begin with `quiet`. With `verbose`, progress goes to
+    `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences.
 
     Raises
     ------
@@ -212,8 +212,8 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: b
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
-    if not quiet:
-        for sentence in sentences:
+    for sentence in sentences:
+        if quiet is None or not sentence.startswith(quiet):
             warnings.warn(sentence, HalfspaceWarning, stacklevel=4)
     return result
 
@@ -264,7 +264,13 @@ def _show(line: str) -> None:
 
 
 def _plain(sentence: str, names: dict[str, str], words: dict[str, str]) -> str:
-    """Return the sentence with the names of files and options in Python."""
+    """Return the sentence with the names of files and options in Python.
+
+    If `words` has names, advice in parentheses that names an option without a name in Python is left out.
+    """
     for path, name in names.items():
         sentence = re.sub(re.escape(path) + r"(?!\d)", name, sentence)
-    return re.sub(r"--([a-zA-Z][\w-]*)", lambda option: words.get(option[1], option[0]), sentence)
+    option = r"--(algo [\w-]+|[a-zA-Z][\w-]*)"
+    if words:
+        sentence = re.sub(r" \([^()]*--[^()]*\)", lambda advice: advice[0] if set(re.findall(option, advice[0])) <= set(words) else "", sentence)
+    return re.sub(option, lambda name: words.get(name[1], name[0]), sentence)

@@ -267,11 +267,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
         raise HalfspaceError(f"{name} is no option in Python: a model has save, and figures are returned")
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            args.append(flag)
-        elif isinstance(value, Mapping) and name == "grid":
+        if isinstance(value, Mapping) and name == "grid":
             for axis, values in value.items():
                 args += [flag, f"{axis}={','.join(text(v) for v in values)}"]
         elif isinstance(value, Mapping):
@@ -281,8 +277,8 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
                 args += [flag, text(each)]
         elif isinstance(value, (list, tuple)):
             args += [flag, ",".join(_rows.quoted(text(v)) for v in value)]
-        elif isinstance(value, (str, bytes, os.PathLike, int, float, np.generic)):
-            args += [flag, text(value)]
+        elif value is None or isinstance(value, (str, bytes, os.PathLike, int, float, np.generic)):
+            args += _rows.argument(flag, value)
         else:
             raise HalfspaceError(f"{name} is of type {type(value).__name__}: give a number, a text, a bool, a list or a dict")
     return args

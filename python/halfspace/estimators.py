@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -64,16 +65,19 @@ class _Penalized(Linear):
             return []
         return super()._option(name, value)
 
+    def _words(self):
+        return dict(super()._words(), l1="1 / C", l2="1 / C")
+
     def _penalty(self):
-        if isinstance(self.C, (str, bool)) or not 0 < self.C < np.inf:
-            raise HalfspaceError(f"C is {self.C!r}: it is a number above 0")
+        if not isinstance(self.C, Real) or not 0 < self.C < np.inf or 1 / float(self.C) == np.inf:
+            raise HalfspaceError(f"C is {self.C!r}: it is a number above 0, and so is 1 / C")
         strength = 1 / float(self.C)
         if self.penalty == "l2":
             return ["--l2", text(strength)]
         if self.penalty == "l1":
             return ["--l1", text(strength)]
         if self.penalty == "elasticnet":
-            if self.l1_ratio is None or not 0 <= self.l1_ratio <= 1:
+            if not isinstance(self.l1_ratio, Real) or not 0 <= self.l1_ratio <= 1:
                 raise HalfspaceError(f"l1_ratio is {self.l1_ratio!r}: with penalty=\"elasticnet\" it is a number from 0 to 1")
             return ["--l1", text(self.l1_ratio * strength), "--l2", text((1 - self.l1_ratio) * strength)]
         if self.penalty in (None, "none"):
@@ -501,6 +505,8 @@ class Winnow(Linear):
     def _features(self, X):
         if self.binarize is None:
             return X
+        if not isinstance(self.binarize, Real):
+            raise HalfspaceError(f"binarize is {self.binarize!r}: it is a number or None")
         if hasattr(X, "tocsr"):
             if self.binarize < 0:
                 raise HalfspaceError(f"binarize is {self.binarize}: with a sparse matrix it is 0 or more, so that zeros stay 0")
@@ -579,6 +585,9 @@ class KernelPerceptron(Online, Linear):
     verbose: int = 0
 
     _algorithm = "kernel-perceptron"
+
+    def _option(self, name, value):
+        return [] if name in ("degree", "coef0") and self.kernel != "poly" else super()._option(name, value)
 
     def _keep_weights(self, model):
         self._weights = None
