@@ -13,7 +13,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import BinaryIO, Callable
+from typing import Any, BinaryIO, Callable
 
 if sys.platform != "win32":
     import fcntl
@@ -39,7 +39,7 @@ class Interrupted(KeyboardInterrupt):
         The model of the weights so far; None if the interrupt came before the first weights.
     """
 
-    model = None
+    model: Any = None
 
 
 def binary() -> str:

@@ -51,12 +51,12 @@ class Linear(ClassifierMixin, BaseEstimator):
         self._warn()
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Return the predicted class of each row, an array of shape (rows,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
 
         With two classes the shape is (rows,): a score above 0 predicts `classes_[1]`. With more classes the shape is
@@ -205,7 +205,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 class Probabilities:
     """Probabilities of a learner whose scores are log odds."""
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
 
         The scores are the command's scores. The probabilities are computed from the scores in float64; `halfspace predict
@@ -222,7 +222,7 @@ class Probabilities:
         sums = odds.sum(axis=1, keepdims=True)
         return np.where(sums > 0, odds / np.where(sums > 0, sums, 1), 1 / odds.shape[1])
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (rows, classes)."""
         return np.log(self.predict_proba(X))
 

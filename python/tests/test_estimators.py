@@ -1,7 +1,9 @@
 """The estimators against the command, against scikit-learn, and inside scikit-learn."""
 
+import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -417,6 +419,21 @@ def test_too_large(cancer, convert):
     for call in lambda: halfspace.LogisticRegression().fit(convert(X), y), lambda: estimator.predict(convert(X)), lambda: halfspace.train(convert(X), y):
         with pytest.raises(HalfspaceError, match=sentence if np.lib.NumpyVersion(np.__version__) >= "1.24.0" else ""):
             call()
+
+
+@pytest.mark.parametrize("name", halfspace.ESTIMATORS)
+def test_documentation(name):
+    """The documentation has each option once, with its default, then the attributes."""
+    text = inspect.getdoc(getattr(halfspace, name))
+    before, parameters, attributes = re.split(r"\n(?:Parameters|Attributes)\n-+\n", text)
+    documented = re.findall(r"(?m)^(\w+) : .*?(?:, default (.*)|, optional)?$", parameters)
+    signature = inspect.signature(getattr(halfspace, name)).parameters
+    assert sorted(option for option, _ in documented) == sorted(signature)
+    for option, default in documented:
+        assert repr(signature[option].default) == (default or "None").replace('"', "'")
+    assert "coef_ : " in attributes and "\n\n\n" not in text
+    with pytest.raises(TypeError):
+        make(name, no_option=1)
 
 
 def test_attributes(cancer):
