@@ -214,8 +214,16 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
     for sentence in sentences:
         if quiet is None or not sentence.startswith(quiet):
-            warnings.warn(sentence, HalfspaceWarning, stacklevel=4)
+            warn(sentence, HalfspaceWarning)
     return result
+
+
+def warn(sentence: str, category: type[Warning]) -> None:
+    """Warn about the line that called the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, category, stacklevel=level)
 
 
 def _ended(status: int) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import warnings
 
 import numpy as np
 
 from . import _rows, _score
-from ._command import Files, HalfspaceError, Interrupted, read, run
+from ._command import Files, HalfspaceError, Interrupted, read, run, warn
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
 
@@ -36,7 +35,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         y : array, shape (rows,)
             Labels: whole numbers, booleans or texts, of two classes or more.
         sample_weight : array, shape (rows,), optional
-            Weights of the rows, 0 or more. A row of weight 2 counts as two rows.
+            Weights of the rows, 0 or more. A row of weight 2 counts as two rows; online learners make its update twice as large.
 
         Returns
         -------
@@ -103,8 +102,8 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _warn(self):
         if self._solver and not self._converged:
-            warnings.warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
-                          "increase max_iter, or standardize the features", ConvergenceWarning, stacklevel=3)
+            warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
+                 "increase max_iter, or standardize the features", ConvergenceWarning)
 
     def _keep(self, text):
         model = json.loads(text)

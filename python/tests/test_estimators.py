@@ -328,8 +328,9 @@ def test_not_converged(cancer):
 
 def test_notes_are_warnings():
     X = np.random.RandomState(0).normal(size=(100, 2)) * [1, 1e7]
-    with pytest.warns(HalfspaceWarning, match="varies"):
+    with pytest.warns(HalfspaceWarning, match="varies") as notes:
         halfspace.LogisticRegression().fit(X, (X[:, 0] > 0).astype(int))
+    assert notes[0].filename == __file__
 
 
 def test_notes_for_estimators():
