@@ -42,6 +42,7 @@ class Linear(ClassifierMixin, BaseEstimator):
         self
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
+        vars(self).pop("model_", None)  # after an error, no old weights stand beside new classes
         X, y = check_rows(self, X, y, reset=True)
         self._name_classes(distinct(y))
         weights = weights_of(sample_weight, X)
@@ -256,6 +257,8 @@ class Incremental(Online):
         -------
         self
         """
+        if isinstance(self.class_weight, str):
+            raise HalfspaceError(f"class_weight is {self.class_weight!r}: partial_fit takes a dict, since a batch does not tell how many rows classes have")
         first = not hasattr(self, "model_")
         X, y = check_rows(self, X, y, reset=first)
         weights = weights_of(sample_weight, X)

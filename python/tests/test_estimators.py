@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn import datasets, discriminant_analysis, linear_model, svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -273,6 +274,21 @@ def test_partial_fit_with_other_types_of_labels(cancer, first, second):
     expected = halfspace.Perceptron().partial_fit(X, y).partial_fit(X, y)
     estimator = halfspace.Perceptron().partial_fit(X, y.astype(first)).partial_fit(X, y.astype(second))
     assert (estimator.coef_ == expected.coef_).all() and estimator.classes_.dtype == first
+
+
+def test_partial_fit_takes_no_balance(cancer):
+    with pytest.raises(HalfspaceError, match="partial_fit takes a dict"):
+        halfspace.FTRL(class_weight="balanced").partial_fit(*cancer)
+    halfspace.FTRL(class_weight={0: 2}).partial_fit(*cancer)
+
+
+def test_failed_fit(cancer, iris):
+    """After an error in a second fit, the weights of the first one do not stand beside the new classes."""
+    estimator = halfspace.Perceptron().fit(*cancer)
+    with pytest.raises(HalfspaceError):
+        estimator.set_params(max_iter=0).fit(*iris)
+    with pytest.raises(NotFittedError):
+        estimator.predict(cancer[0])
 
 
 def test_labels_of_several_types(cancer):
