@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ._command import HalfspaceError, HalfspaceWarning, Interrupted
 from ._model import Comparison, Model, Report, Separability, check, compare, train
 
 ESTIMATORS = ("LogisticRegression", "LinearSVC", "Perceptron", "AveragedPerceptron", "Pocket", "PassiveAggressive", "FTRL",
               "AdaGrad", "Winnow", "LDA", "KernelPerceptron")
+
+if TYPE_CHECKING:  # editors look for the estimators here
+    from .estimators import *  # noqa: F403
 
 __all__ = ["train", "compare", "check", "Model", "Comparison", "Separability", "Report", "HalfspaceError", "HalfspaceWarning", "Interrupted",
            *ESTIMATORS]

@@ -13,7 +13,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path
-from typing import BinaryIO, Callable
+from typing import Any, BinaryIO, Callable
 
 if sys.platform != "win32":
     import fcntl
@@ -39,7 +39,7 @@ class Interrupted(KeyboardInterrupt):
         The model of the weights so far; None if the interrupt came before the first weights.
     """
 
-    model = None
+    model: Any = None
 
 
 def binary() -> str:
@@ -167,12 +167,12 @@ def read(files: Memory | Folder, name: str) -> str:
         return file.read().decode("utf-8")
 
 
-def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: bool = False,
+def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: str | None = None,
         words: dict[str, str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
 
-    Notes of the command become warnings, unless `quiet`. With `verbose`, progress goes to `sys.stderr`. `words` has
-    the names of options in Python by their names in the command, for sentences.
+    Notes of the command become warnings, except notes that begin with `quiet`. With `verbose`, progress goes to
+    `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences.
 
     Raises
     ------
@@ -212,10 +212,18 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: b
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
-    if not quiet:
-        for sentence in sentences:
-            warnings.warn(sentence, HalfspaceWarning, stacklevel=4)
+    for sentence in sentences:
+        if quiet is None or not sentence.startswith(quiet):
+            warn(sentence, HalfspaceWarning)
     return result
+
+
+def warn(sentence: str, category: type[Warning]) -> None:
+    """Warn about the line that called the package."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, category, stacklevel=level)
 
 
 def _ended(status: int) -> str:
@@ -233,15 +241,25 @@ def _interrupt(process: subprocess.Popen) -> None:
 
 def _listen(stderr: BinaryIO, said: list[str], verbose: bool) -> None:
     """Collect notes and errors in `said`, and show progress."""
+    verbose = verbose and sys.stderr is not None
     for raw in stderr:
         line = raw.decode("utf-8", "replace").rstrip()
         note = re.match(r"(note|halfspace): (.*)", line)
         if note:
             said.append(note[2])
         elif verbose and line:
-            _show(line)
+            verbose = _shown(line)
     if verbose and sys.stderr.isatty():
         print(file=sys.stderr)
+
+
+def _shown(line: str) -> bool:
+    """Show progress, and tell whether `sys.stderr` takes it: a thread that stops reading would stop the command."""
+    try:
+        _show(line)
+    except (OSError, ValueError):  # it was closed
+        return False
+    return True
 
 
 def _show(line: str) -> None:
@@ -254,7 +272,13 @@ def _show(line: str) -> None:
 
 
 def _plain(sentence: str, names: dict[str, str], words: dict[str, str]) -> str:
-    """Return the sentence with the names of files and options in Python."""
+    """Return the sentence with the names of files and options in Python.
+
+    If `words` has names, advice in parentheses that names an option without a name in Python is left out.
+    """
     for path, name in names.items():
         sentence = re.sub(re.escape(path) + r"(?!\d)", name, sentence)
-    return re.sub(r"--([a-zA-Z][\w-]*)", lambda option: words.get(option[1], option[0]), sentence)
+    option = r"--(algo [\w-]+|[a-zA-Z][\w-]*)"
+    if words:
+        sentence = re.sub(r" \([^()]*--[^()]*\)", lambda advice: advice[0] if set(re.findall(option, advice[0])) <= set(words) else "", sentence)
+    return re.sub(option, lambda name: words.get(name[1], name[0]), sentence)

@@ -25,7 +25,7 @@ try:
         return estimator._validate_data(**options)
 
     def check_weights(sample_weight, X):
-        """Return an array of float64, a weight for each row."""
+        """Return an array of finite numbers, in float64, a weight for each row."""
         return _validation._check_sample_weight(sample_weight, X, dtype=np.float64)
 
 except ImportError:
@@ -101,6 +101,8 @@ except ImportError:
         weights = np.asarray(sample_weight, dtype=np.float64)
         if weights.shape != (X.shape[0],):
             raise ValueError(f"sample_weight has the shape {weights.shape}, but X has {X.shape[0]} rows")
+        if not np.isfinite(weights).all():
+            raise ValueError("Input sample_weight contains NaN or infinity")
         return weights
 
 

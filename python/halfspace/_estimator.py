@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
-import warnings
 
 import numpy as np
 
 from . import _rows, _score
-from ._command import Files, HalfspaceError, Interrupted, read, run
+from ._command import Files, HalfspaceError, Interrupted, read, run, warn
 from ._compat import (BaseEstimator, ClassifierMixin, ConvergenceWarning, check_classification_targets, check_fitted,
                       check_random_state, check_rows, check_weights)
 
@@ -35,27 +35,28 @@ class Linear(ClassifierMixin, BaseEstimator):
         y : array, shape (rows,)
             Labels: whole numbers, booleans or texts, of two classes or more.
         sample_weight : array, shape (rows,), optional
-            Weights of the rows, 0 or more. A row of weight 2 counts as two rows.
+            Weights of the rows, 0 or more. A row of weight 2 counts as two rows; online learners make its update twice as large.
 
         Returns
         -------
         self
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
+        vars(self).pop("model_", None)  # after an error, no old weights stand beside new classes
         X, y = check_rows(self, X, y, reset=True)
         self._name_classes(distinct(y))
-        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        weights = weights_of(sample_weight, X)
         with Files() as files:
-            self._train(files, X, self._labels(y), weights)
+            self._train(files, X, self._labels(y), weights, quiet="random_state has no effect")  # scikit-learn sets it everywhere
         self._warn()
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """Return the predicted class of each row, an array of shape (rows,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Return the scores of the rows, in float64: the numbers of `halfspace predict --score`, bit for bit.
 
         With two classes the shape is (rows,): a score above 0 predicts `classes_[1]`. With more classes the shape is
@@ -82,11 +83,11 @@ class Linear(ClassifierMixin, BaseEstimator):
         """Return the scores of rows by the command."""
         with Files() as files:
             run(["predict", *_rows.send(files, X), "--model", files.input("model.json", lambda file: file.write(self.model_.encode())),
-                 "--score", "--out", files.output("scores.npy"), *self._machine()], files, quiet=True, words=self._words())
+                 "--score", "--out", files.output("scores.npy"), *self._machine()], files, quiet="", words=self._words())
             with files.open("scores.npy") as file:
                 return np.load(file, allow_pickle=False)
 
-    def _train(self, files, X, y, weights, more=(), quiet=False):
+    def _train(self, files, X, y, weights, more=(), quiet=""):
         """Train on rows that were checked, and keep the model. `more` are further arguments of the command."""
         args = ["train", *_rows.send(files, self._features(X), y, weights), "--algo", self._algorithm, "--prepare", "none",
                 "--out", files.output("model.json"), "--json", *self._options(), *self._machine(), *more]
@@ -102,8 +103,8 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _warn(self):
         if self._solver and not self._converged:
-            warnings.warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
-                          "increase max_iter, or standardize the features", ConvergenceWarning, stacklevel=3)
+            warn(f"{type(self).__name__} did not reach the optimum in {self.n_iter_} passes over the rows: "
+                 "increase max_iter, or standardize the features", ConvergenceWarning)
 
     def _keep(self, text):
         model = json.loads(text)
@@ -134,13 +135,15 @@ class Linear(ClassifierMixin, BaseEstimator):
     def _name_classes(self, classes):
         check_classification_targets(classes)
         if len(classes) < 2:
-            raise HalfspaceError(f"y has one class, {classes[0]!r}: a classifier takes two classes or more")
+            raise HalfspaceError(f"y has one class, {classes.tolist()[0]!r}: a classifier takes two classes or more")
         self.classes_ = classes
 
     def _labels(self, y):
         """Return labels that the command orders as `classes_`: whole numbers, booleans or texts."""
         if y.dtype.kind in "iubf" and abs(self.classes_.astype(np.float64)).max() < 2**53:
-            return y.astype(np.int64) if y.dtype.kind == "f" else y
+            if self.classes_.dtype.kind == "b":
+                return y.astype(bool)
+            return y.astype(np.int64) if y.dtype.kind in "bf" else y
         if y.dtype.kind == "U" or all(isinstance(label, str) for label in self.classes_):
             return y.astype(str)
         return np.searchsorted(self.classes_, y)
@@ -148,11 +151,12 @@ class Linear(ClassifierMixin, BaseEstimator):
     def _options(self):
         """Return the arguments of the command for the options of the estimator."""
         args = []
-        for name, value in self.get_params(deep=False).items():
-            if name not in ALL_CLASSES:
-                args += self._option(name, value)
-        if not isinstance(self.fit_intercept, (bool, np.bool_)):
-            raise HalfspaceError(f"fit_intercept is {self.fit_intercept!r}: it is True or False")
+        for field in dataclasses.fields(self):
+            value, switch = getattr(self, field.name), isinstance(field.default, bool)
+            if isinstance(value, (bool, np.bool_)) != switch and field.name != "verbose":
+                raise HalfspaceError(f"{field.name} is {value!r}: it is {'True or False' if switch else 'neither True nor False'}")
+            if field.name not in ALL_CLASSES:
+                args += self._option(field.name, value)
         if not self.fit_intercept:
             args.append("--no-bias")
         if getattr(self, "class_weight", None) is not None:
@@ -166,17 +170,19 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _option(self, name, value):
         """Return the arguments of the command for an option of the learner; None is the command's default."""
-        flag = "--" + FLAGS.get(name, name.replace("_", "-"))
-        if value is None or value is False:
-            return []
-        return [flag] if value is True else [flag, _rows.text(value)]
+        return _rows.argument("--" + FLAGS.get(name, name.replace("_", "-")), value)
 
     def _class_weights(self):
-        if isinstance(self.class_weight, str):
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             return self.class_weight
-        labels = self._labels(self.classes_)
-        own = {label: weight for label, weight in zip(labels.tolist(), (self.class_weight.get(c, 1) for c in self.classes_))}
-        return ",".join(_rows.quoted(f"{_rows.text(label)}={_rows.text(weight)}") for label, weight in own.items())
+        if not hasattr(self.class_weight, "keys"):
+            raise HalfspaceError(f"class_weight is {self.class_weight!r}: it is \"balanced\", or a dict with factors of classes")
+        given, classes = dict(self.class_weight), self.classes_.tolist()
+        unknown = [label for label in given if label not in classes]
+        if unknown and any(label not in given for label in classes):
+            raise HalfspaceError(f"class_weight has the labels {unknown}, which are no classes: y has {classes}")
+        return ",".join(_rows.quoted(f"{_rows.text(label)}={_rows.text(given.get(name, 1))}")
+                        for name, label in zip(classes, self._labels(self.classes_).tolist()))
 
     def _machine(self):
         """Return the arguments of the command that change its speed, and no result."""
@@ -188,7 +194,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 
     def _words(self):
         words = {FLAGS.get(name, name.replace("_", "-")): name for name in self.get_params(deep=False)}
-        return dict(words, seed="random_state", workers="n_jobs", **{"no-bias": "fit_intercept=False"})
+        return dict(words, seed="random_state", workers="n_jobs", **{"no-bias": "fit_intercept=False", f"algo {self._algorithm}": type(self).__name__})
 
     def __sklearn_tags__(self):  # scikit-learn 1.6 and later
         tags = super().__sklearn_tags__()
@@ -199,7 +205,7 @@ class Linear(ClassifierMixin, BaseEstimator):
 class Probabilities:
     """Probabilities of a learner whose scores are log odds."""
 
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Return the probabilities of the classes, in float64, shape (rows, classes); each row adds up to 1.
 
         The scores are the command's scores. The probabilities are computed from the scores in float64; `halfspace predict
@@ -216,7 +222,7 @@ class Probabilities:
         sums = odds.sum(axis=1, keepdims=True)
         return np.where(sums > 0, odds / np.where(sums > 0, sums, 1), 1 / odds.shape[1])
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (rows, classes)."""
         return np.log(self.predict_proba(X))
 
@@ -227,6 +233,9 @@ class Online:
     def _more_tags(self):
         return {"_xfail_checks": {"check_sample_weights_invariance":
                                   "the check shuffles the rows, and the order of the rows is a part of an online training"}}
+
+    def __sklearn_tags__(self):  # scikit-learn 1.6 and later look for both; there, the caller of a check expects failures
+        return super().__sklearn_tags__()
 
 
 class Incremental(Online):
@@ -248,9 +257,11 @@ class Incremental(Online):
         -------
         self
         """
+        if isinstance(self.class_weight, str):
+            raise HalfspaceError(f"class_weight is {self.class_weight!r}: partial_fit takes a dict, since a batch does not tell how many rows classes have")
         first = not hasattr(self, "model_")
         X, y = check_rows(self, X, y, reset=first)
-        weights = None if sample_weight is None else check_weights(sample_weight, X)
+        weights = weights_of(sample_weight, X)
         if first:
             self._name_classes(distinct(y) if classes is None else np.unique(classes))
         elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
@@ -262,7 +273,7 @@ class Incremental(Online):
             X, y, weights = with_classes(X, y, weights, self.classes_)
         with Files() as files:
             more = [] if first else ["--init", files.input("init", lambda f: f.write(self.model_.encode()))]
-            self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more], quiet=True)
+            self._train(files, X, self._labels(y), weights, ["--epochs", "1", "--order", "cyclic", *more])
         return self
 
 
@@ -275,7 +286,23 @@ def distinct(y):
             wide = y if y.dtype.kind == "u" else y.astype(np.int64, copy=False)  # a difference of int8 can be above 127
             seen[wide - wide.dtype.type(low)] = True
             return (np.flatnonzero(seen).astype(wide.dtype) + wide.dtype.type(low)).astype(y.dtype)
-    return np.unique(y)
+    try:
+        return np.unique(y)
+    except TypeError:
+        raise HalfspaceError("y has labels of several types: give numbers alone or texts alone") from None
+
+
+def weights_of(sample_weight, X):
+    """Return an array of float64 with a weight of 0 or more for each row, or None."""
+    if sample_weight is None:
+        return None
+    weights = check_weights(sample_weight, X)
+    low = weights.argmin()
+    if weights[low] < 0:
+        raise HalfspaceError(f"sample_weight has {weights[low]} in row {low}: it is 0 or more")
+    if not weights.any():
+        raise HalfspaceError("sample_weight is 0 in every row: give one row a weight or more")
+    return weights
 
 
 def with_classes(X, y, weights, classes):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any, Mapping
 
@@ -100,13 +101,7 @@ class Model:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the model file; it appears whole or not at all."""
-        path = Path(path)
-        new = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            new.write_bytes(self.text.encode("utf-8"))
-            os.replace(new, path)
-        finally:
-            new.unlink(missing_ok=True)
+        _write(path, self.text.encode("utf-8"))
 
     @property
     def algorithm(self) -> str:
@@ -162,7 +157,7 @@ class Model:
         with Files() as files:
             content = run(["export", self._file(files), "--onnx", "-"], files)
         if path is not None:
-            Path(path).write_bytes(content)
+            _write(path, content)
         return content
 
     def _file(self, files) -> str:
@@ -191,7 +186,7 @@ class Report:
 
     def save(self, path: str | os.PathLike) -> None:
         """Write the page to a file."""
-        Path(path).write_text(self.html, encoding="utf-8")
+        _write(path, self.html.encode("utf-8"))
 
     def _repr_html_(self) -> str:
         return f'<iframe srcdoc="{html.escape(self.html)}" style="width: 100%; height: 40em; border: 0"></iframe>'
@@ -260,6 +255,17 @@ class Separability:
         return f"<not separable: {rows}, shown by {len(self.document['witness'])} rows>"
 
 
+def _write(path: str | os.PathLike, content: bytes) -> None:
+    """Write a file; it appears whole or not at all."""
+    path = Path(path)
+    new = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        new.write_bytes(content)
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
 def _flags(options: Mapping[str, Any]) -> list[str]:
     """Return options as arguments of the command."""
     args: list[str] = []
@@ -267,11 +273,7 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
         raise HalfspaceError(f"{name} is no option in Python: a model has save, and figures are returned")
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
-            continue
-        if value is True:
-            args.append(flag)
-        elif isinstance(value, Mapping) and name == "grid":
+        if isinstance(value, Mapping) and name == "grid":
             for axis, values in value.items():
                 args += [flag, f"{axis}={','.join(text(v) for v in values)}"]
         elif isinstance(value, Mapping):
@@ -281,8 +283,8 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
                 args += [flag, text(each)]
         elif isinstance(value, (list, tuple)):
             args += [flag, ",".join(_rows.quoted(text(v)) for v in value)]
-        elif isinstance(value, (str, bytes, os.PathLike, int, float, np.generic)):
-            args += [flag, text(value)]
+        elif value is None or isinstance(value, (str, os.PathLike, int, float, np.generic)):
+            args += _rows.argument(flag, value)
         else:
             raise HalfspaceError(f"{name} is of type {type(value).__name__}: give a number, a text, a bool, a list or a dict")
     return args

@@ -36,12 +36,25 @@ def _write(file, X) -> None:
     dtype = X.dtype.newbyteorder("=") if kept else np.dtype(np.float32)
     np.lib.format.write_array_header_1_0(file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": X.shape})
     for first in range(0, len(X), PANEL):
-        with np.errstate(over="ignore"):  # the command names a number that float32 does not have
-            file.write(np.ascontiguousarray(X[first:first + PANEL], dtype=dtype).data)
+        file.write(_converted(X[first:first + PANEL], dtype, first).data)
+
+
+def _converted(panel, dtype, first: int):
+    """Return the rows from number `first` on in another type."""
+    try:
+        with np.errstate(over="raise"):  # before NumPy 1.24, the command names a number that is too large
+            return np.ascontiguousarray(panel, dtype=dtype)
+    except FloatingPointError:
+        with np.errstate(over="ignore"):
+            row, column = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(dtype)))[0]
+        raise HalfspaceError(f"X has {panel[row, column]} in row {first + row}, column {column}: features are rounded to float32, "
+                             f"whose numbers go up to {np.finfo(np.float32).max:.2g}") from None
 
 
 def _write_csr(file, X) -> None:
     from scipy import sparse
+    if X.dtype.itemsize > 8:  # the command has no such numbers
+        X = X.astype(np.float32)
     sparse.save_npz(file, X, compressed=False)
 
 
@@ -78,6 +91,13 @@ def _table(files: Memory | Folder, table) -> str:
         with pyarrow.ipc.new_file(file, table.schema) as out:
             out.write_table(table)
     return files.input("data.arrow", write)
+
+
+def argument(flag: str, value) -> list[str]:
+    """Return the arguments for an option: True is the option alone, None and False are no arguments."""
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return [flag] if value else []
+    return [flag, text(value)]
 
 
 def text(value) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from dataclasses import dataclass
-from typing import Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,49 +14,146 @@ from ._command import HalfspaceError
 from ._estimator import Incremental, Linear, Online, Probabilities
 from ._rows import text
 
-SHARED = """
+PARAMETERS = "Parameters\n----------\n"
+ATTRIBUTES = """
+Attributes
+----------
+classes_ : array, shape (classes,)
+    Labels in ascending order.
+coef_ : array of float64, shape (1, features) for two classes, else (classes, features)
+    Weights of the features.
+intercept_ : array of float64, shape (1,) or (classes,)
+    Biases.
+n_iter_ : int
+    Passes over the rows.
+n_features_in_ : int
+feature_names_in_ : array of str
+    Names of the features, if X was a DataFrame whose columns have texts as names.
+objective_ : float or None
+    Objective at the weights; None for learners without.
+duality_gap_ : float or None
+    Bound on the difference between `objective_` and the optimum; None for learners without.
+model_ : str
+    Text of the model file, the bytes that the command writes for the same rows and options.
+"""
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as _estimator  # editors know the options of a dataclass
+else:
+    def _estimator(cls):
+        """Make `__init__` of the fields of a class and its bases, and join the documentation of their parameters."""
+        cls = dataclass(eq=False, repr=False, **({"kw_only": True} if sys.version_info >= (3, 10) else {}))(cls)
+        text, _, own = inspect.cleandoc(cls.__doc__).partition(PARAMETERS)
+        cls._parameters = own.rstrip()
+        if not cls.__name__.startswith("_"):
+            parameters = [vars(base)["_parameters"] for base in cls.__mro__ if "_parameters" in vars(base)]
+            cls.__doc__ = text + PARAMETERS + "\n".join(filter(None, parameters)) + "\n" + ATTRIBUTES
+        return cls
+
+
+@_estimator
+class _Options(Linear):
+    """Options of every estimator.
+
+    Parameters
+    ----------
     fit_intercept : bool, default True
         Learn a bias. It is not penalised.
-    class_weight : dict or "balanced", optional
-        Factors of the rows' weights by class. "balanced" gives all classes the same sum of weights.
     random_state : int or numpy.random.RandomState, optional
         Seed of all random choices. None is the seed 1, so that every training can be repeated.
     n_jobs : int, optional
         Number of threads; None and -1 are the number of cores. The model does not depend on it.
     verbose : int, default 0
         Above 0, progress goes to standard error.
-
-    Attributes
-    ----------
-    classes_ : array, shape (classes,)
-        Labels in ascending order.
-    coef_ : array of float64, shape (1, features) for two classes, else (classes, features)
-        Weights of the features.
-    intercept_ : array of float64, shape (1,) or (classes,)
-        Biases.
-    n_iter_ : int
-        Passes over the rows.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Names of the features, if X was a DataFrame whose columns have texts as names.
-    objective_ : float or None
-        Objective at the weights; None for learners without.
-    duality_gap_ : float or None
-        Bound on the difference between `objective_` and the optimum; None for learners without.
-    model_ : str
-        Text of the model file, the bytes that the command writes for the same rows and options.
     """
 
-
-def _estimator(cls):
-    """Make `__init__` of the fields of a class, and append the documentation that all classes share."""
-    cls = dataclass(eq=False, repr=False)(cls)
-    cls.__doc__ = cls.__doc__.rstrip() + SHARED
-    return cls
+    fit_intercept: bool = True
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
 
-class _Penalized(Linear):
-    """A learner whose objective is C Σ loss + penalty, in the command's terms Σ loss + penalty / C."""
+@_estimator
+class _Weighted(_Options):
+    """Weights of classes.
+
+    Parameters
+    ----------
+    class_weight : dict or "balanced", optional
+        Factors of the rows' weights by class. "balanced" gives all classes the same sum of weights.
+    """
+
+    class_weight: Any = None
+
+
+@_estimator
+class _Online(Online, _Weighted):
+    """Options of learners that visit one row after the other.
+
+    Parameters
+    ----------
+    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
+        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
+        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
+    max_iter : int, default 100
+        Most passes over the rows.
+    """
+
+    order: str = "fixed-shuffle"
+    max_iter: int = 100
+
+
+@_estimator
+class _Mistakes(_Online):
+    """Options of the perceptron and its kin.
+
+    Parameters
+    ----------
+    eta0 : float, default 1.0
+        Learning rate, above 0 and up to 1.
+    margin : float, default 0.0
+        Update the weights unless y (w·x + b) is above this number.
+    max_updates : int, default 0
+        Most updates of the weights; 0 is no limit.
+    validation : float, optional
+        Share of the rows that is held out: the weights with the fewest errors on it are kept.
+    early_stop : int, optional
+        Stop after this many passes without fewer errors on the rows of `validation`.
+    shards : int, default 1
+        Number of parts of the rows that learn at the same time. The model depends on it.
+    mix : {"uniform", "mistakes"}, optional
+        Share of each part in the mix of their weights.
+    """
+
+    eta0: float = 1.0
+    margin: float = 0.0
+    max_updates: int = 0
+    validation: float | None = None
+    early_stop: int | None = None
+    shards: int = 1
+    mix: str | None = None
+
+
+@_estimator
+class _Penalized(_Weighted):
+    """A learner whose objective is C Σ loss + penalty, in the command's terms Σ loss + penalty / C.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", None}, default "l2"
+        Penalty on the weights: ‖w‖² / (2 C), ‖w‖₁ / C, or their mix by `l1_ratio`; None for LogisticRegression alone.
+    C : float, default 1.0
+        Inverse of the penalty's strength, above 0.
+    l1_ratio : float, optional
+        Share of the l1 penalty, from 0 to 1, with "elasticnet".
+    nonnegative : bool, default False
+        Keep weights at 0 or more.
+    """
+
+    penalty: str | None = "l2"
+    C: float = 1.0
+    l1_ratio: float | None = None
+    nonnegative: bool = False
 
     _solver = True
 
@@ -64,16 +164,19 @@ class _Penalized(Linear):
             return []
         return super()._option(name, value)
 
+    def _words(self):
+        return dict(super()._words(), l1="1 / C", l2="1 / C")
+
     def _penalty(self):
-        if isinstance(self.C, (str, bool)) or not 0 < self.C < np.inf:
-            raise HalfspaceError(f"C is {self.C!r}: it is a number above 0")
+        if not isinstance(self.C, Real) or not 0 < self.C < np.inf or 1 / float(self.C) == np.inf:
+            raise HalfspaceError(f"C is {self.C!r}: it is a number above 0, and so is 1 / C")
         strength = 1 / float(self.C)
         if self.penalty == "l2":
             return ["--l2", text(strength)]
         if self.penalty == "l1":
             return ["--l1", text(strength)]
         if self.penalty == "elasticnet":
-            if self.l1_ratio is None or not 0 <= self.l1_ratio <= 1:
+            if not isinstance(self.l1_ratio, Real) or not 0 <= self.l1_ratio <= 1:
                 raise HalfspaceError(f"l1_ratio is {self.l1_ratio!r}: with penalty=\"elasticnet\" it is a number from 0 to 1")
             return ["--l1", text(self.l1_ratio * strength), "--l2", text((1 - self.l1_ratio) * strength)]
         if self.penalty in (None, "none"):
@@ -90,14 +193,6 @@ class LogisticRegression(Probabilities, _Penalized):
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", None}, default "l2"
-        Penalty on the weights: ‖w‖² / (2 C), ‖w‖₁ / C, or their mix by `l1_ratio`.
-    C : float, default 1.0
-        Inverse of the penalty's strength, above 0.
-    l1_ratio : float, optional
-        Share of the l1 penalty, from 0 to 1, with "elasticnet".
-    nonnegative : bool, default False
-        Keep weights at 0 or more.
     solver : {"auto", "newton", "truncated", "lbfgs", "sgd"}, default "auto"
         How to find the optimum.
     multiclass : {"auto", "ovr", "joint"}, default "auto"
@@ -112,21 +207,12 @@ class LogisticRegression(Probabilities, _Penalized):
         Number of parts of the rows that learn at the same time, for the solver "sgd". The model depends on it.
     """
 
-    penalty: str | None = "l2"
-    C: float = 1.0
-    l1_ratio: float | None = None
-    nonnegative: bool = False
     solver: str = "auto"
     multiclass: str = "auto"
     max_iter: int | None = None
     order: str | None = None
     eta0: float | None = None
     shards: int | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "logistic"
 
@@ -139,136 +225,53 @@ class LinearSVC(_Penalized):
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet"}, default "l2"
-        Penalty on the weights: ‖w‖² / (2 C), ‖w‖₁ / C, or their mix by `l1_ratio`.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
-        Loss of a row: max(0, 1 - y (w·x + b)), or its square.
-    C : float, default 1.0
-        Inverse of the penalty's strength, above 0.
-    l1_ratio : float, optional
-        Share of the l1 penalty, from 0 to 1, with "elasticnet".
-    nonnegative : bool, default False
-        Keep weights at 0 or more.
+        Loss of a row: max(0, 1 - y (w·x + b))², or the same without the square.
     multiclass : {"auto", "ovr", "joint"}, default "auto"
         More than two classes: each versus the rest, or all together. "auto" is "ovr".
     max_iter : int, optional
         Most passes over the rows; None depends on the loss and the number of features.
     """
 
-    penalty: str | None = "l2"
     loss: str = "squared_hinge"
-    C: float = 1.0
-    l1_ratio: float | None = None
-    nonnegative: bool = False
     multiclass: str = "auto"
     max_iter: int | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "svm"
 
 
 @_estimator
-class Perceptron(Incremental, Linear):
+class Perceptron(Incremental, _Mistakes):
     """Rosenblatt's perceptron: a wrong row is added to the weights, eta0 times.
 
     Parameters
     ----------
-    eta0 : float, default 1.0
-        Learning rate, above 0 and up to 1.
-    margin : float, default 0.0
-        Update the weights unless y (w·x + b) is above this number.
     l2 : float, default 0.0
         Penalty l2/2 ‖w‖² beside the sum of the losses.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
-    max_updates : int, default 0
-        Most updates of the weights; 0 is no limit.
-    validation : float, optional
-        Share of the rows that is held out: the weights with the fewest errors on it are kept.
-    early_stop : int, optional
-        Stop after this many passes without fewer errors on the rows of `validation`.
-    shards : int, default 1
-        Number of parts of the rows that learn at the same time. The model depends on it.
-    mix : {"uniform", "mistakes"}, optional
-        Share of each part in the mix of their weights.
     """
 
-    eta0: float = 1.0
-    margin: float = 0.0
     l2: float = 0.0
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
-    max_updates: int = 0
-    validation: float | None = None
-    early_stop: int | None = None
-    shards: int = 1
-    mix: str | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "perceptron"
 
 
 @_estimator
-class AveragedPerceptron(Online, Linear):
+class AveragedPerceptron(_Mistakes):
     """The mean of the perceptron's weights after every visit of a row (Freund and Schapire 1999).
 
     Parameters
     ----------
-    eta0 : float, default 1.0
-        Learning rate, above 0 and up to 1.
-    margin : float, default 0.0
-        Update the weights unless y (w·x + b) is above this number.
     l2 : float, default 0.0
         Penalty l2/2 ‖w‖² beside the sum of the losses.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
-    max_updates : int, default 0
-        Most updates of the weights; 0 is no limit.
-    validation : float, optional
-        Share of the rows that is held out: the weights with the fewest errors on it are kept.
-    early_stop : int, optional
-        Stop after this many passes without fewer errors on the rows of `validation`.
-    shards : int, default 1
-        Number of parts of the rows that learn at the same time. The model depends on it.
-    mix : {"uniform", "mistakes"}, optional
-        Share of each part in the mix of their weights.
     """
 
-    eta0: float = 1.0
-    margin: float = 0.0
     l2: float = 0.0
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
-    max_updates: int = 0
-    validation: float | None = None
-    early_stop: int | None = None
-    shards: int = 1
-    mix: str | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "averaged"
 
 
 @_estimator
-class Pocket(Online, Linear):
+class Pocket(_Mistakes):
     """The perceptron's weights with the fewest errors on all rows (Gallant 1990).
 
     Parameters
@@ -276,48 +279,15 @@ class Pocket(Online, Linear):
     pocket : {"exact", "ratchet", "epoch"}, default "exact"
         When to count the errors of new weights on all rows: after every update, after a longer run of right rows than
         the kept weights had, or at the end of each pass.
-    eta0 : float, default 1.0
-        Learning rate, above 0 and up to 1.
-    margin : float, default 0.0
-        Update the weights unless y (w·x + b) is above this number.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
-    max_updates : int, default 0
-        Most updates of the weights; 0 is no limit.
-    validation : float, optional
-        Share of the rows that is held out: the weights with the fewest errors on it are kept.
-    early_stop : int, optional
-        Stop after this many passes without fewer errors on the rows of `validation`.
-    shards : int, default 1
-        Number of parts of the rows that learn at the same time. The model depends on it.
-    mix : {"uniform", "mistakes"}, optional
-        Share of each part in the mix of their weights.
     """
 
     pocket: str = "exact"
-    eta0: float = 1.0
-    margin: float = 0.0
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
-    max_updates: int = 0
-    validation: float | None = None
-    early_stop: int | None = None
-    shards: int = 1
-    mix: str | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "pocket"
 
 
 @_estimator
-class PassiveAggressive(Incremental, Linear):
+class PassiveAggressive(Incremental, _Online):
     """The passive-aggressive algorithms PA-I and PA-II (Crammer et al. 2006).
 
     An update minimises ½ ‖w' - w‖² + C loss(w'), for the row that the weights w have a loss on.
@@ -328,13 +298,8 @@ class PassiveAggressive(Incremental, Linear):
         Aggressiveness, above 0: a small C changes the weights less.
     loss : {"hinge", "squared_hinge"}, default "hinge"
         Loss of a row: "hinge" is PA-I, "squared_hinge" PA-II.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
     multiclass : {"auto", "ovr", "joint"}, default "auto"
         More than two classes: each versus the rest, or all together. "auto" is "joint".
-    max_iter : int, default 100
-        Most passes over the rows.
     shards : int, default 1
         Number of parts of the rows that learn at the same time. The model depends on it.
     mix : {"uniform", "mistakes"}, optional
@@ -343,22 +308,15 @@ class PassiveAggressive(Incremental, Linear):
 
     C: float = 1.0
     loss: str = "hinge"
-    order: str = "fixed-shuffle"
     multiclass: str = "auto"
-    max_iter: int = 100
     shards: int = 1
     mix: str | None = None
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "passive-aggressive"
 
 
 @_estimator
-class FTRL(Probabilities, Incremental, Linear):
+class FTRL(Probabilities, Incremental, _Online):
     """FTRL-Proximal: logistic regression online, with a learning rate for each feature (McMahan et al. 2013).
 
     Parameters
@@ -371,30 +329,18 @@ class FTRL(Probabilities, Incremental, Linear):
         Penalty l1 ‖w‖₁ beside the sum of the losses of all visits: it makes weights 0.
     l2 : float, default 0.0
         Penalty l2/2 ‖w‖² beside the sum of the losses of all visits.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
     """
 
     alpha: float = 0.1
     beta: float = 1.0
     l1: float = 0.0
     l2: float = 0.0
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "ftrl"
 
 
 @_estimator
-class AdaGrad(Probabilities, Incremental, Linear):
+class AdaGrad(Probabilities, Incremental, _Online):
     """Log loss or hinge loss online, with a learning rate for each feature (Duchi et al. 2011).
 
     `predict_proba` exists with the loss "logistic".
@@ -405,25 +351,13 @@ class AdaGrad(Probabilities, Incremental, Linear):
         Learning rate, above 0 and up to 1.
     loss : {"logistic", "hinge"}, default "logistic"
         Loss of a row: log(1 + exp(-y (w·x + b))), or max(0, 1 - y (w·x + b)).
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
     shards : int, default 1
         Number of parts of the rows that learn at the same time. The model depends on it.
     """
 
     eta0: float = 0.1
     loss: str = "logistic"
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
     shards: int = 1
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "adagrad"
 
@@ -442,7 +376,7 @@ class AdaGrad(Probabilities, Incremental, Linear):
 
 
 @_estimator
-class Winnow(Linear):
+class Winnow(_Options):
     """Winnow, whose updates multiply the weights of features that are 0 or 1 (Littlestone 1988).
 
     Rows and classes have no weights.
@@ -473,10 +407,6 @@ class Winnow(Linear):
     max_iter: int = 100
     max_updates: int = 0
     binarize: float | None = 0.0
-    fit_intercept: bool = True
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "winnow"
 
@@ -501,6 +431,8 @@ class Winnow(Linear):
     def _features(self, X):
         if self.binarize is None:
             return X
+        if not isinstance(self.binarize, Real):
+            raise HalfspaceError(f"binarize is {self.binarize!r}: it is a number or None")
         if hasattr(X, "tocsr"):
             if self.binarize < 0:
                 raise HalfspaceError(f"binarize is {self.binarize}: with a sparse matrix it is 0 or more, so that zeros stay 0")
@@ -512,7 +444,7 @@ class Winnow(Linear):
 
 
 @_estimator
-class LDA(Probabilities, Linear):
+class LDA(Probabilities, _Weighted):
     """Fisher's linear discriminant analysis, for classes that are nearly normal with one covariance.
 
     Parameters
@@ -525,17 +457,12 @@ class LDA(Probabilities, Linear):
 
     shrinkage: Any = None
     solver: str = "auto"
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "lda"
 
 
 @_estimator
-class KernelPerceptron(Online, Linear):
+class KernelPerceptron(_Online):
     """The perceptron in the space of a kernel, for up to some 10,000 rows.
 
     `coef_` and `intercept_` exist with the kernel "linear".
@@ -554,11 +481,6 @@ class KernelPerceptron(Online, Linear):
         Weights to keep: the last ones, the mean after every visit, or all, with a vote for each visit.
     eta0 : float, default 1.0
         Learning rate, above 0 and up to 1.
-    order : {"cyclic", "shuffle", "fixed-shuffle", "random"}, default "fixed-shuffle"
-        Order of the rows in a pass: as they are, a new permutation in each pass, the same permutation in all passes, or
-        drawn with replacement. The command takes "cyclic" by default; arrays are often sorted by class.
-    max_iter : int, default 100
-        Most passes over the rows.
     max_updates : int, default 0
         Most updates of the weights; 0 is no limit.
     """
@@ -569,16 +491,12 @@ class KernelPerceptron(Online, Linear):
     coef0: float = 0.0
     form: str = "last"
     eta0: float = 1.0
-    order: str = "fixed-shuffle"
-    max_iter: int = 100
     max_updates: int = 0
-    fit_intercept: bool = True
-    class_weight: Any = None
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     _algorithm = "kernel-perceptron"
+
+    def _option(self, name, value):
+        return [] if name in ("degree", "coef0") and self.kernel != "poly" else super()._option(name, value)
 
     def _keep_weights(self, model):
         self._weights = None

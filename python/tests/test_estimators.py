@@ -1,9 +1,12 @@
 """The estimators against the command, against scikit-learn, and inside scikit-learn."""
 
+import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from scipy import sparse
 from sklearn import datasets, discriminant_analysis, linear_model, svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -193,7 +197,8 @@ def test_labels(cancer, labels):
 
 @pytest.mark.parametrize("convert", [
     np.asfortranarray, lambda X: X.astype(np.float32), lambda X: X.astype(np.float32).astype(">f4"), lambda X: np.repeat(X, 2, axis=0)[::2],
-    lambda X: X.tolist(), sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix], ids=range(8))
+    lambda X: X.tolist(), sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix,
+    lambda X: X.astype(np.longdouble), lambda X: sparse.csr_matrix(X).astype(np.longdouble)], ids=range(10))
 def test_arrays(cancer, convert):
     X, y = cancer
     expected = halfspace.LogisticRegression().fit(X, y)
@@ -263,6 +268,34 @@ def test_partial_fit(iris, name):
         batches.partial_fit(X[:2], [0, 7])
 
 
+@pytest.mark.parametrize("first, second", [(bool, int), (int, bool), (int, float), (float, bool), (bool, float), (np.uint8, np.int64)])
+def test_partial_fit_with_other_types_of_labels(cancer, first, second):
+    X, y = cancer
+    expected = halfspace.Perceptron().partial_fit(X, y).partial_fit(X, y)
+    estimator = halfspace.Perceptron().partial_fit(X, y.astype(first)).partial_fit(X, y.astype(second))
+    assert (estimator.coef_ == expected.coef_).all() and estimator.classes_.dtype == first
+
+
+def test_partial_fit_takes_no_balance(cancer):
+    with pytest.raises(HalfspaceError, match="partial_fit takes a dict"):
+        halfspace.FTRL(class_weight="balanced").partial_fit(*cancer)
+    halfspace.FTRL(class_weight={0: 2}).partial_fit(*cancer)
+
+
+def test_failed_fit(cancer, iris):
+    """After an error in a second fit, the weights of the first one do not stand beside the new classes."""
+    estimator = halfspace.Perceptron().fit(*cancer)
+    with pytest.raises(HalfspaceError):
+        estimator.set_params(max_iter=0).fit(*iris)
+    with pytest.raises(NotFittedError):
+        estimator.predict(cancer[0])
+
+
+def test_labels_of_several_types(cancer):
+    with pytest.raises(HalfspaceError, match="y has labels of several types"):
+        halfspace.Perceptron().fit(cancer[0], np.array([0, "a"], dtype=object)[cancer[1]])
+
+
 @pytest.mark.parametrize("y", [[3, -1, 3], [0], [-128, 127], [-128, 100], [2**63 + 1, 2**63], [10**9, 0], [1.5, 0.5], ["b", "a"], [True, False]])
 @pytest.mark.parametrize("dtype", [None, np.int8, np.int64, np.uint64])
 def test_distinct(y, dtype):
@@ -303,17 +336,6 @@ def test_wrong_options(cancer, estimator, text):
     assert text in str(raised.value) and "/dev/fd" not in str(raised.value)
 
 
-def test_wrong_rows(cancer):
-    X, y = cancer
-    X = X.copy()
-    X[3, 2] = 1e300
-    with pytest.raises(HalfspaceError) as raised:
-        halfspace.LogisticRegression().fit(X, y)
-    assert "X.npy" in str(raised.value) and "x2" in str(raised.value) and "row 3" in str(raised.value)
-    with pytest.raises(HalfspaceError, match="sample_weight|weight"):
-        halfspace.LogisticRegression().fit(*cancer, -np.ones(len(y)))
-
-
 def test_not_converged(cancer):
     from sklearn.exceptions import ConvergenceWarning
     with pytest.warns(ConvergenceWarning, match="increase max_iter"):
@@ -322,8 +344,113 @@ def test_not_converged(cancer):
 
 def test_notes_are_warnings():
     X = np.random.RandomState(0).normal(size=(100, 2)) * [1, 1e7]
-    with pytest.warns(HalfspaceWarning, match="varies"):
+    with pytest.warns(HalfspaceWarning, match="varies") as notes:
         halfspace.LogisticRegression().fit(X, (X[:, 0] > 0).astype(int))
+    assert notes[0].filename == __file__
+
+
+def test_notes_for_estimators():
+    """Neither defaults nor a random_state, which scikit-learn sets everywhere, have notes, and notes name Python's options."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(200, 3))
+    y = (X[:, 0] + random.normal(size=200) > 0).astype(int)
+    for name in halfspace.ESTIMATORS:
+        with warnings.catch_warnings(record=True) as notes:
+            warnings.simplefilter("always")
+            make(name, random_state=3).fit(X, y)
+        assert [str(note.message) for note in notes if "predicted" not in str(note.message)] == []
+    with pytest.warns(HalfspaceWarning, match="^order has no effect with LogisticRegression$"):
+        halfspace.LogisticRegression(order="cyclic").fit(X, y)
+    with pytest.warns(HalfspaceWarning, match="leave it out$"):
+        halfspace.LogisticRegression().fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("name, options, sentence", [
+    ("LogisticRegression", {"nonnegative": 1}, "nonnegative is 1: it is True or False"),
+    ("LogisticRegression", {"fit_intercept": None}, "fit_intercept is None: it is True or False"),
+    ("LogisticRegression", {"max_iter": True}, "max_iter is True: it is neither True nor False"),
+    ("LogisticRegression", {"C": None}, "C is None: it is a number above 0, and so is 1 / C"),
+    ("LogisticRegression", {"C": 1e-320}, "C is 1e-320: it is a number above 0, and so is 1 / C"),
+    ("LogisticRegression", {"C": np.array([1.0])}, "C is array([1.]): it is a number above 0, and so is 1 / C"),
+    ("LogisticRegression", {"penalty": "elasticnet", "l1_ratio": "a"}, "l1_ratio is 'a': with penalty=\"elasticnet\" it is a number from 0 to 1"),
+    ("LinearSVC", {"penalty": None}, "1 / C is 0: use a penalty above 0"),
+    ("Perceptron", {"max_iter": 0}, "max_iter is 0: use 1 or more"),
+    ("Perceptron", {"eta0": "x"}, "eta0 x: use a number"),
+    ("Perceptron", {"n_jobs": 0}, "n_jobs is 0: it is a number of threads, None or -1 for all cores, -2 for all cores but 1"),
+    ("Perceptron", {"class_weight": [1, 2]}, "class_weight is [1, 2]: it is \"balanced\", or a dict with factors of classes"),
+    ("Perceptron", {"class_weight": "0=2"}, "class_weight is '0=2': it is \"balanced\", or a dict with factors of classes"),
+    ("Perceptron", {"class_weight": {0: 1, 7: 2}}, "class_weight has the labels [7], which are no classes: y has [0, 1]"),
+    ("Winnow", {"binarize": "a"}, "binarize is 'a': it is a number or None"),
+])
+def test_wrong_options(cancer, name, options, sentence):
+    with pytest.raises(HalfspaceError) as raised:
+        make(name, **options).fit(*cancer)
+    assert str(raised.value) == sentence
+
+
+def test_class_weights(cancer):
+    X, y = cancer
+    expected = halfspace.LogisticRegression(class_weight={0: 1, 1: 3}).fit(X, y).model_
+    for weights in {1: 3}, {0: 1.0, 1: 3.0, 7: 5.0}, {np.int64(1): np.float32(3)}:
+        assert halfspace.LogisticRegression(class_weight=weights).fit(X, y).model_ == expected
+    texts = halfspace.LogisticRegression(class_weight={' a="b, c': 3}).fit(X, np.array([" ", ' a="b, c'])[y])
+    assert (texts.coef_ == halfspace.LogisticRegression(class_weight={1: 3}).fit(X, y).coef_).all()
+
+
+@pytest.mark.parametrize("number", [True, np.True_])
+def test_numpy_booleans(cancer, number):
+    X, y = cancer
+    assert halfspace.LogisticRegression(nonnegative=number).fit(X, y).coef_.min() == 0
+    assert halfspace.train(X, y, algo="logistic", nonnegative=number) == halfspace.train(X, y, algo="logistic", nonnegative=True)
+    assert halfspace.train(X, y, algo="logistic", nonnegative=np.False_) == halfspace.train(X, y, algo="logistic")
+
+
+@pytest.mark.parametrize("weights, sentence", [
+    (lambda n: np.where(np.arange(n) == 3, -1.5, 1), "sample_weight has -1.5 in row 3: it is 0 or more"),
+    (lambda n: np.zeros(n), "sample_weight is 0 in every row: give one row a weight or more"),
+    (lambda n: np.ones(n - 1), "shape"), (lambda n: np.full(n, np.nan), "NaN"), (lambda n: np.full(n, np.inf), "infinity")])
+def test_wrong_weights(cancer, weights, sentence):
+    X, y = cancer
+    for call in halfspace.Perceptron().fit, lambda X, y, w: halfspace.Perceptron().partial_fit(X, y, sample_weight=w):
+        with pytest.raises(ValueError, match=sentence):
+            call(X, y, weights(len(y)))
+
+
+@pytest.mark.parametrize("name", [name for name in halfspace.ESTIMATORS if name not in ("Winnow", "AveragedPerceptron")])
+def test_weight_zero_is_a_row_left_out(iris, name):
+    """With the rows in the same order; the mean of AveragedPerceptron counts visits, also of rows without weight."""
+    X, y = iris
+    weights = np.random.RandomState(0).randint(0, 3, len(y)).astype(float)
+    options = {"order": "cyclic", "max_iter": 7} if "order" in make(name).get_params() and name != "LogisticRegression" else {}
+    some = make(name, **options).fit(X[weights > 0], y[weights > 0], weights[weights > 0])
+    assert (make(name, **options).fit(X, y, weights).decision_function(X) == some.decision_function(X)).all()
+
+
+@pytest.mark.parametrize("convert", [lambda X: X, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2], lambda X: X.astype(np.longdouble)])
+def test_too_large(cancer, convert):
+    X, y = cancer
+    X = X.copy()
+    X[17, 2] = 1e39
+    sentence = "X has 1e[+]39 in row 17, column 2: features are rounded to float32, whose numbers go up to 3.4e[+]38"
+    estimator = halfspace.LogisticRegression().fit(*cancer)
+    for call in lambda: halfspace.LogisticRegression().fit(convert(X), y), lambda: estimator.predict(convert(X)), lambda: halfspace.train(convert(X), y):
+        with pytest.raises(HalfspaceError, match=sentence if np.lib.NumpyVersion(np.__version__) >= "1.24.0" else ""):
+            call()
+
+
+@pytest.mark.parametrize("name", halfspace.ESTIMATORS)
+def test_documentation(name):
+    """The documentation has each option once, with its default, then the attributes."""
+    text = inspect.getdoc(getattr(halfspace, name))
+    before, parameters, attributes = re.split(r"\n(?:Parameters|Attributes)\n-+\n", text)
+    documented = re.findall(r"(?m)^(\w+) : .*?(?:, default (.*)|, optional)?$", parameters)
+    signature = inspect.signature(getattr(halfspace, name)).parameters
+    assert sorted(option for option, _ in documented) == sorted(signature)
+    for option, default in documented:
+        assert repr(signature[option].default) == (default or "None").replace('"', "'")
+    assert "coef_ : " in attributes and "\n\n\n" not in text
+    with pytest.raises(TypeError):
+        make(name, no_option=1)
 
 
 def test_attributes(cancer):

@@ -1,5 +1,6 @@
 """train, compare, check and Model on files, tables and arrays."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -114,5 +115,28 @@ def test_errors(cancer, call, text):
 
 
 def test_notes_are_warnings(cancer):
-    with pytest.warns(HalfspaceWarning, match="varies"):
+    with pytest.warns(HalfspaceWarning, match="varies") as notes:
         halfspace.train(cancer, "diagnosis", algo="logistic")
+    assert notes[0].filename == __file__
+
+
+def test_writes_by_threads(tmp_path, cancer):
+    """Threads that save to the same file do not meet, and an error leaves neither a file nor a change."""
+    model = halfspace.train(cancer, "diagnosis")
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(model.save, tmp_path / "m.json") for _ in range(200)]:
+            done.result()
+    assert (tmp_path / "m.json").read_text() == model.text
+    (tmp_path / "folder").mkdir()
+    for save in model.save, model.to_onnx, model.report(cancer).save:
+        with pytest.raises(OSError):
+            save(tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "m.json"]
+
+
+def test_text_of_a_table():
+    pandas = pytest.importorskip("pandas")
+    texts = ['a "quoted", text', "two\nlines", "ä‖", "NA"]
+    table = pandas.DataFrame({"text": texts * 30, "y": [text + "!" for text in texts] * 30})
+    model = halfspace.train(table, "y", algo="logistic")
+    assert model.predict(table).tolist() == table.y.tolist()

@@ -155,6 +155,26 @@ print((peak() - before) / X.nbytes)
     assert done.returncode == 0 and float(done.stdout) < 0.3, (done.stdout, done.stderr)
 
 
+@pytest.mark.parametrize("stderr", ["None", "open(os.devnull, 'w')"])
+def test_progress_without_a_standard_error(stderr):
+    """Progress that cannot be shown does not fill the pipe, which would stop the command."""
+    process = start(PROGRAM.split("try:")[0] + f'''
+import os, threading
+from halfspace import _command
+sys.stderr = {stderr}
+if sys.stderr: sys.stderr.close()
+read, write = os.pipe()
+said = []
+listener = threading.Thread(target=_command._listen, args=(os.fdopen(read, "rb"), said, True))
+listener.start()
+with os.fdopen(write, "wb") as pipe: pipe.write(b"training: 1 %\\n" * 100000 + b"note: end\\n")
+listener.join()
+print(said, halfspace.Perceptron(max_iter=2, verbose=1).fit(X, y).n_iter_)
+''')
+    out, err = process.communicate(timeout=60)
+    assert out == "['end'] 2\n", (out, err)
+
+
 def test_no_command(monkeypatch):
     monkeypatch.setenv("HALFSPACE_BINARY", "/nowhere/halfspace")
     with pytest.raises((halfspace.HalfspaceError, OSError)):
