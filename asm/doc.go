@@ -185,6 +185,10 @@
 //
 //	for each row { max = larger(max, fold of 16 lanes: lane[i%16] = fma(float64(x[i]), float64(x[i]), lane[i%16])) }
 //
+// Standardize(dst, x, center, scale) has len(dst) == len(x). It computes in float64, from float32 or float64 to float32:
+//
+//	for i := range x { dst[i] = float32((float64(x[i]) - center) / scale) }
+//
 // Exp(y, x), Sigmoid(y, x) and Log1p(y, x) are elementary functions; len(x) == len(y), and y may be x:
 //
 //	for i := range x { y[i] = exp(x[i]) }

@@ -185,6 +185,15 @@ func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []fl
 	}
 }
 
+func standardizeF32(dst []float32, x []float32, center, scale float64) {
+	switch {
+	case level >= NEON:
+		neon.StandardizeF32(dst, x, center, scale)
+	default:
+		ref.StandardizeF32(dst, x, center, scale)
+	}
+}
+
 func expF32(y, x []float32) {
 	switch {
 	case level >= NEON:

@@ -88,6 +88,10 @@ func boundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []fl
 	ref.BoundsWeightedF32(low, x, weights, w, limits, cols)
 }
 
+func standardizeF32(dst []float32, x []float32, center, scale float64) {
+	ref.StandardizeF32(dst, x, center, scale)
+}
+
 func expF32(y, x []float32) {
 	ref.ExpF32(y, x)
 }

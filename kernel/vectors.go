@@ -70,3 +70,10 @@ func Exp(y, x []float32) {
 	checkPair(y, x)
 	expF32(y, x)
 }
+
+// Standardize sets dst[i] to (x[i]-center)/scale, computed in float64. dst has x's length and may be x. Without elements
+// nothing changes.
+func Standardize(dst, x []float32, center, scale float64) {
+	checkPair(dst, x)
+	standardizeF32(dst, x, center, scale)
+}

@@ -39,6 +39,7 @@ var (
 		BoundsMR: avx2.BoundsMRF32, BoundsNR: avx2.BoundsNRF32,
 		BoundsWeighted: avx2.BoundsWeightedF32,
 		ScaleRows:      avx2.ScaleRowsF32,
+		Standardize:    avx2.StandardizeF32,
 		Exp:            avx2.ExpF32,
 	}
 	f64 = kerneltest.Set[float64]{
@@ -47,6 +48,7 @@ var (
 		Scores:      avx2.ScoresF64,
 		RankKUpdate: avx2.RankKUpdateF64,
 		Exp:         avx2.ExpF64,
+		Standardize: avx2.StandardizeF64,
 		Sigmoid:     avx2.SigmoidF64,
 		Log1p:       avx2.Log1pF64,
 		Logistic:    avx2.LogisticF64,

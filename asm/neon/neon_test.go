@@ -36,6 +36,7 @@ var (
 		BoundsMR: neon.BoundsMRF32, BoundsNR: neon.BoundsNRF32,
 		BoundsWeighted: neon.BoundsWeightedF32,
 		ScaleRows:      neon.ScaleRowsF32,
+		Standardize:    neon.StandardizeF32,
 		Exp:            neon.ExpF32,
 	}
 	f64 = kerneltest.Set[float64]{
@@ -44,6 +45,7 @@ var (
 		Scores:      neon.ScoresF64,
 		RankKUpdate: neon.RankKUpdateF64,
 		Exp:         neon.ExpF64,
+		Standardize: neon.StandardizeF64,
 		Sigmoid:     neon.SigmoidF64,
 		Log1p:       neon.Log1pF64,
 		Logistic:    neon.LogisticF64,

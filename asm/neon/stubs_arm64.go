@@ -114,6 +114,16 @@ func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 //go:noescape
 func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
 
+// StandardizeF32 sets dst[i] to (x[i]-center)/scale. See package asm.
+//
+//go:noescape
+func StandardizeF32(dst []float32, x []float32, center, scale float64)
+
+// StandardizeF64 sets dst[i] to (x[i]-center)/scale. See package asm.
+//
+//go:noescape
+func StandardizeF64(dst []float32, x []float64, center, scale float64)
+
 // ExpF32 sets y[i] to e^x[i]. See package asm.
 //
 //go:noescape

@@ -359,3 +359,15 @@ func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 		}
 	}
 }
+
+func StandardizeF32(dst, x []float32, center, scale float64) { standardize(dst, x, center, scale) }
+
+func StandardizeF64(dst []float32, x []float64, center, scale float64) {
+	standardize(dst, x, center, scale)
+}
+
+func standardize[T float](dst []float32, x []T, center, scale float64) {
+	for i, v := range x {
+		dst[i] = float32((float64(v) - center) / scale)
+	}
+}

@@ -47,6 +47,7 @@ type Set[T Float] struct {
 	ScaleRows   func(dst []float64, x []T, s []float64, stride, cols int)
 	RankKUpdate func(c, a, b []float64, rows int, square bool) // float64 alone
 
+	Standardize         func(dst []float32, x []T, center, scale float64)
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
 }
@@ -79,6 +80,7 @@ var (
 		BoundsMR: ref.BoundsMRF32, BoundsNR: ref.BoundsNRF32,
 		BoundsWeighted: ref.BoundsWeightedF32,
 		ScaleRows:      ref.ScaleRowsF32,
+		Standardize:    ref.StandardizeF32,
 		Exp:            ref.ExpF32,
 	}
 	F64 = Set[float64]{
@@ -86,6 +88,7 @@ var (
 		Axpy:        ref.AxpyF64,
 		Scores:      ref.ScoresF64,
 		RankKUpdate: ref.RankKUpdateF64,
+		Standardize: ref.StandardizeF64,
 		Exp:         ref.ExpF64,
 		Sigmoid:     ref.SigmoidF64,
 		Log1p:       ref.Log1pF64,
@@ -143,6 +146,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Bounds", got.Bounds != nil, h.bounds},
 		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
 		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
+		{"Standardize", got.Standardize != nil, h.standardize},
 		{"Exp", got.Exp != nil, func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) }},
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
 		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},

@@ -62,6 +62,19 @@ func (h *harness[T]) axpy4(t *testing.T) {
 }
 
 // firstMistake tests scores that are right up to a random position, and then are of any kind.
+func (h *harness[T]) standardize(t *testing.T) {
+	lengths(40, func(what string, f flavour, n int) {
+		x, center, scale := h.numbers(n, f), h.rng.NormFloat64(), h.rng.Float64()
+		want := make([]float32, n)
+		h.want.Standardize(want, x, center, scale)
+		h.try(t, what, h.edges(), func(what string, p Place) {
+			got := Put(h.buffers[0], p, make([]float32, n))
+			h.got.Standardize(got, Put(h.buffers[1], p, x), center, scale)
+			equal(t, what, got, want)
+		})
+	})
+}
+
 func (h *harness[T]) firstMistake(t *testing.T) {
 	lengths(100, func(what string, f flavour, n int) {
 		y, scores := h.labels(n), h.numbers(n, f)

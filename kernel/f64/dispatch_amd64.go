@@ -34,6 +34,15 @@ func scoresF64(out, x, w []float64) {
 	}
 }
 
+func standardizeF64(dst []float32, x []float64, center, scale float64) {
+	switch {
+	case kernel.Active() >= kernel.AVX2:
+		avx2.StandardizeF64(dst, x, center, scale)
+	default:
+		ref.StandardizeF64(dst, x, center, scale)
+	}
+}
+
 func expF64(y, x []float64) {
 	switch {
 	case kernel.Active() >= kernel.AVX512:

@@ -20,6 +20,10 @@ func scoresF64(out, x, w []float64) {
 	ref.ScoresF64(out, x, w)
 }
 
+func standardizeF64(dst []float32, x []float64, center, scale float64) {
+	ref.StandardizeF64(dst, x, center, scale)
+}
+
 func expF64(y, x []float64) {
 	ref.ExpF64(y, x)
 }

@@ -78,6 +78,16 @@ func Scores(out, x, w []float64) {
 	}
 }
 
+// Standardize sets dst[i] to (x[i]-center)/scale as float32. dst has x's length. Without elements nothing changes.
+func Standardize(dst []float32, x []float64, center, scale float64) {
+	if len(dst) != len(x) {
+		panic("f64: slices of different lengths")
+	}
+	race.Write(dst)
+	race.Read(x)
+	standardizeF64(dst, x, center, scale)
+}
+
 // Exp sets y[i] to e^x[i]. y has x's length and may be x. The error is below 0.8 ULP, or 0.9 ULP where the result is
 // subnormal. Without elements nothing changes.
 //

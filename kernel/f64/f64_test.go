@@ -31,6 +31,7 @@ func TestPanics(t *testing.T) {
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:4], x[1:], x[:stride]) }},
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:3], x, x[:stride]) }},
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:1], nil, x[:stride]) }},
+		{"f64: slices of different lengths", func(dst []float64) { f64.Standardize(make([]float32, 3), x[:2], 0, 1) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:3], dst[4:6], dst[6:8], x[:2]) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:4], dst[4:5], dst[6:8], x[:2]) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:4], dst[4:6], dst[6:7], x[:2]) }},

@@ -345,3 +345,57 @@ func (w *Writer) addSquares(src operand.Mem, acc operand.Op) {
 	w.VCVTPS2PD(src, v)
 	w.VFMADD231PD(v, v, acc)
 }
+
+// standardize writes Standardize: eight elements at a time, then single ones. The divisions are the limit.
+func (w *Writer) standardize() {
+	w.begin("Standardize")
+	x, n := w.slice("x")
+	dst := w.GP64()
+	w.Load(w.Param("dst").Base(), dst)
+	center, scale := w.YMM(), w.YMM()
+	w.VBROADCASTSD(w.address(w.Param("center")), center)
+	w.VBROADCASTSD(w.address(w.Param("scale")), scale)
+
+	loop, rest, one, done := w.label("loop"), w.label("rest"), w.label("one"), w.label("done")
+	w.SUBQ(imm(8), n)
+	w.JB(ref(rest))
+	w.Label(loop)
+	for k := range 2 {
+		v := w.YMM()
+		if w.Size == 4 {
+			w.VCVTPS2PD(mem(x, k*4*w.Size), v)
+		} else {
+			w.VMOVUPD(mem(x, k*4*w.Size), v)
+		}
+		w.VSUBPD(center, v, v)
+		w.VDIVPD(scale, v, v)
+		w.VCVTPD2PSY(v, v.AsX())
+		w.VMOVUPS(v.AsX(), mem(dst, k*16))
+	}
+	w.ADDQ(imm(8*w.Size), x)
+	w.ADDQ(imm(8*4), dst)
+	w.SUBQ(imm(8), n)
+	w.JAE(ref(loop))
+
+	w.Label(rest)
+	w.ADDQ(imm(8), n)
+	w.JZ(ref(done))
+	w.Label(one)
+	v := w.XMM()
+	if w.Size == 4 {
+		w.VXORPS(v, v, v)
+		w.VCVTSS2SD(mem(x, 0), v, v)
+	} else {
+		w.VMOVSD(mem(x, 0), v)
+	}
+	w.VSUBSD(center.AsX(), v, v)
+	w.VDIVSD(scale.AsX(), v, v)
+	w.VCVTSD2SS(v, v, v)
+	w.VMOVSS(v, mem(dst, 0))
+	w.ADDQ(imm(w.Size), x)
+	w.ADDQ(imm(4), dst)
+	w.DECQ(n)
+	w.JNZ(ref(one))
+	w.Label(done)
+	w.end()
+}

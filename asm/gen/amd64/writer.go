@@ -70,6 +70,7 @@ var kernels = []Kernel{
 	{"scale_rows", (*Writer).scaleRows},
 	{"rank_k_update", (*Writer).rankKUpdate},
 	{"copy_non_temporal", (*Writer).copyNonTemporal},
+	{"standardize", (*Writer).standardize},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},

@@ -314,3 +314,54 @@ func (w *Writer) inFloat64(f func()) {
 	f()
 	w.Type = t
 }
+
+// standardize writes Standardize: four elements at a time, then single ones.
+func (w *Writer) standardize() {
+	w.begin("Standardize", 0)
+	x, n := w.slice("x")
+	dst := w.load(w.param("dst").Base())
+	center, scale, narrow := w.vec(), w.vec(), w.vec()
+	wide := w.vecs(2)
+	w.inFloat64(func() {
+		w.repeat("center", center)
+		w.repeat("scale", scale)
+	})
+	loop, rest, done := w.label("loop"), w.label("rest"), w.label("done")
+	w.here(loop)
+	w.op("CMP", imm(4), n)
+	w.op("BLO", rest)
+	if w.Size == 4 {
+		w.ld(mem{x, 0}, narrow)
+		w.widen(narrow, wide[0], wide[1])
+	} else {
+		w.ld(mem{x, 0}, wide...)
+	}
+	w.inFloat64(func() {
+		for _, v := range wide {
+			w.sub(v, center, v)
+			w.div(v, scale, v)
+		}
+	})
+	w.narrow(wide[0], wide[1], narrow)
+	w.st(mem{dst, 0}, narrow)
+	w.op("ADD", imm(4*w.Size), x)
+	w.op("ADD", imm(4*4), dst)
+	w.op("SUB", imm(4), n)
+	w.op("B", loop)
+	w.here(rest)
+	w.op("CBZ", n, done)
+	w.movs(mem{x, 0}, wide[0].f())
+	if w.Size == 4 {
+		w.op("FCVTSD", wide[0].f(), wide[0].f())
+	}
+	w.op("FSUBD", center.f(), wide[0].f(), wide[0].f())
+	w.op("FDIVD", scale.f(), wide[0].f(), wide[0].f())
+	w.op("FCVTDS", wide[0].f(), wide[0].f())
+	w.op("FMOVS", wide[0].f(), mem{dst, 0})
+	w.op("ADD", imm(w.Size), x)
+	w.op("ADD", imm(4), dst)
+	w.op("SUB", imm(1), n)
+	w.op("B", rest)
+	w.here(done)
+	w.op("RET")
+}

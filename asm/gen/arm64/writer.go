@@ -46,6 +46,7 @@ var Kernels = []Kernel{
 	{"scale_rows", (*Writer).scaleRows},
 	{"rank_k_update", (*Writer).rankKUpdate},
 	{"limits", (*Writer).limits},
+	{"standardize", (*Writer).standardize},
 	{"exp", (*Writer).exp},
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},

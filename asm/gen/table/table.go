@@ -73,6 +73,8 @@ var Functions = []Function{
 		Shape: []string{"BoundsMR", "BoundsNR"}, Doc: "bounds the errors of candidates."},
 	{Name: "BoundsWeighted", Signature: "(low []int64, x []T, weights []int32, w, limits []T, cols int)", Package: Kernel,
 		Doc: "bounds the sums of sample weights over the errors of candidates."},
+	{Name: "Standardize", Types: both, Signature: "(dst []float32, x []T, center, scale float64)", Package: Kernel,
+		Doc: "sets dst[i] to (x[i]-center)/scale."},
 	{Name: "Exp", Types: both, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to e^x[i]."},
 	{Name: "Sigmoid", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to 1/(1 + e^-x[i])."},
 	{Name: "Log1p", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},

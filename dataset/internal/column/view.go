@@ -97,6 +97,12 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		lost := None
 		scratch = scratch[:hi-lo]
+		if unsafe.Sizeof(T(0)) > unsafe.Sizeof(S(0)) { // nothing is lost
+			for i, v := range src[lo:hi] {
+				scratch[i] = T(v)
+			}
+			return scratch, None
+		}
 		for i, v := range src[lo:hi] {
 			scratch[i] = T(v)
 			if S(scratch[i]) != v {
@@ -250,16 +256,20 @@ func Finite[T float32 | float64](values []T) bool {
 	}
 	switch v := any(values).(type) {
 	case []float32:
-		return vanishes(v, kernel.Dot)
+		return vanishes(v, zeros32[:], kernel.Dot)
 	case []float64:
-		return vanishes(v, f64.Dot)
+		return vanishes(v, zeros64[:], f64.Dot)
 	}
 	return false
 }
 
+var (
+	zeros32 [256]float32
+	zeros64 [256]float64
+)
+
 // vanishes returns true if the dot product with zeros is zero for each part of values.
-func vanishes[T float32 | float64](values []T, dot func(x, y []T) T) bool {
-	var zeros [256]T
+func vanishes[T float32 | float64](values, zeros []T, dot func(x, y []T) T) bool {
 	for part := range slices.Chunk(values, len(zeros)) {
 		if dot(part, zeros[:len(part)]) != 0 {
 			return false

@@ -10,6 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
 
@@ -120,6 +122,9 @@ func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, 
 	if r.center == nil {
 		return finished(r, r.view, lo, hi, dst)
 	}
+	if r.standardizeNarrow(lo, hi, dst) {
+		return dst[:hi-lo], column.None, 0, ""
+	}
 	wide, lost, row, what := finished(r, r.wide, lo, hi, s.wide)
 	if what != "" {
 		return nil, lost, row, what
@@ -128,6 +133,20 @@ func (r *reader) read(lo, hi int, dst []float32, s *scratch) (values []float32, 
 	r.standardize(dst, wide)
 	i, what := tooFar(dst, wide)
 	return dst, lost, lo + i, what
+}
+
+// standardizeNarrow writes standardized numbers of a column of float32 without gaps to dst. Otherwise, or if a result isn't
+// finite, it returns false.
+func (r *reader) standardizeNarrow(lo, hi int, dst []float32) bool {
+	if _, narrow := r.view.Array.(*array.Float32); !narrow || r.list != nil || r.sparse != nil {
+		return false
+	}
+	values, _ := r.view.Read(lo, hi, nil)
+	if !r.view.Sound(lo, values) {
+		return false
+	}
+	kernel.Standardize(dst[:hi-lo], values, r.center[0], r.scale[0])
+	return column.Finite(dst[:hi-lo])
 }
 
 // tooFar returns the index of the first finite number of wide whose value in dst isn't finite, and the error text, or
@@ -164,10 +183,7 @@ func finished[V float32 | float64](r *reader, v column.View[V], lo, hi int, dst 
 // standardize writes standardized numbers to dst: many rows of one feature, or all features of one row of a list.
 func (r *reader) standardize(dst []float32, wide []float64) {
 	if r.list == nil && r.sparse == nil {
-		center, scale := r.center[0], r.scale[0]
-		for i, x := range wide {
-			dst[i] = float32((x - center) / scale)
-		}
+		f64.Standardize(dst, wide, r.center[0], r.scale[0])
 		return
 	}
 	for i, x := range wide {
