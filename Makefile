@@ -24,7 +24,7 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers counts bench-mnist bench-optima bench-sparse bench-shards onnx duckdb soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-optima bench-sparse bench-shards onnx duckdb soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
 cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
@@ -198,6 +198,9 @@ bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB in
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench -full
+
+bench-limits: ## online learners beside plain loops in C
+	go test -run '^$$' -bench PeerLoops -benchtime 1x ./bench -full
 
 bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench -full

@@ -36,7 +36,7 @@
 // # The kernels
 //
 // The names carry the element type. Rows are float32. Dot, Axpy, Scores and Exp exist for float64 too, which solvers use;
-// Sigmoid, Log1p, Logistic, Adapt and RankKUpdate exist for float64 alone.
+// Sigmoid, Log1p, Logistic and RankKUpdate exist for float64 alone.
 //
 // Dot(x, y) is the dot product in the order above; len(x) == len(y). 0 elements give +0.
 //
@@ -81,6 +81,23 @@
 //		if loss > 0 && square > 0 && t != 0 {
 //			w = Axpy(w, y[r]*float32(t), row r); log[updates++] = r; if updates == len(log) { return r+1, updates }
 //		}
+//	}
+//	return len(y), updates
+//
+// EpochAdaptive(w, log, z, n, root, x, y, weights, l1, l2, inverse, beta, hinge) runs FTRL-Proximal (McMahan et al. 2013,
+// algorithm 1) over len(y) rows of stride len(w), with the logistic loss or the hinge loss. The labels are -1 or 1. z, n,
+// root, l1 and l2 have len(w) elements; weights has a sample weight for each row, or is nil for 1. Dot is in float32, the
+// rest in float64:
+//
+//	for r := range y {
+//		m := float64(y[r]*Dot(row r, w)); if hinge && !(m < 1) { continue }
+//		slope := -y[r] * (hinge ? 1 : Sigmoid(-m)) * weights[r]; if slope == 0 { continue }
+//		for c where x := row r [c]; x != 0 {
+//			g := slope * float64(x); n[c] += g*g; s := sqrt(n[c])
+//			z[c] += g - (s-root[c]) * inverse * float64(w[c]); root[c] = s
+//			a := |z[c]|; w[c] = a > l1[c] ? float32(-sign(z[c]) * (a-l1[c]) / ((beta+s)*inverse + l2[c])) : 0
+//		}
+//		log[updates++] = r; if updates == len(log) { return r+1, updates }
 //	}
 //	return len(y), updates
 //
@@ -181,15 +198,6 @@
 //	for i := range y {
 //		m := y[i] * z[i]; e := exp(-|m|); r := 1/(1+e); t := e*r
 //		z[i] = m; factor[i] = -(y[i] * (m < 0 ? r : t)); curvature[i] = t*r; loss[i] = log(1+e) + larger(0, -m)
-//	}
-//
-// AdaptF64(w, z, n, root, x, slope, rates) learns from a row x whose loss has the slope slope by the score, by FTRL-Proximal steps (McMahan et al.
-// 2013, algorithm 1). w, z, n, root and x have the same length, a multiple of 8. rates are 1/alpha, beta, l1 and l2:
-//
-//	for c := range x where x[c] != 0 {
-//		h := slope * float64(x[c]); n[c] += h*h; r := sqrt(n[c])
-//		z[c] += h - (r-root[c]) * rates[0] * float64(w[c]); root[c] = r
-//		a := |z[c]|; w[c] = a > l1 ? float32(-sign(z[c]) * (a-l1) / ((beta+r)*rates[0] + l2)) : 0
 //	}
 //
 // asm/ref/exp.go defines the operations of these functions and their order, and so the result to the last bit. Each

@@ -253,6 +253,16 @@ func TestSciPy(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"dense.npy", "stored.npz"} { // all columns, the labels too, as they are
+		n, err := Convert(context.Background(), []string{at(name)}, at(name+".csv"), Options{Label: "y", Labels: at("y.npy")}, WriterOptions{})
+		if err != nil || n != rows {
+			t.Fatalf("%s: %d rows: %v", name, n, err)
+		}
+	}
+	same := func(name string) []byte { return require.Value(os.ReadFile(at(name)))(t) }
+	if !bytes.Equal(same("dense.npy.csv"), same("stored.npz.csv")) {
+		t.Error("a sparse matrix is converted to another table than the dense array")
+	}
 	weights[5] = -1
 	put(t, at("w.npy"), numpyFile(1, "<f4", false, fmt.Sprintf("(%d,)", rows), numpyElements("<f4", weights)))
 	_, err := Load(context.Background(), at("stored.npz"), Options{Storage: Sparse, Label: "y", Labels: at("y.npy"), SampleWeight: "w", Weights: at("w.npy")})

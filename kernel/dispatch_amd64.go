@@ -69,6 +69,17 @@ func epochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack floa
 	}
 }
 
+func epochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int) {
+	switch {
+	case level >= AVX512:
+		return avx512.EpochAdaptiveF32(w, log, z, n, root, x, y, weights, l1, l2, inverse, beta, hinge)
+	case level >= AVX2:
+		return avx2.EpochAdaptiveF32(w, log, z, n, root, x, y, weights, l1, l2, inverse, beta, hinge)
+	default:
+		return ref.EpochAdaptiveF32(w, log, z, n, root, x, y, weights, l1, l2, inverse, beta, hinge)
+	}
+}
+
 func epochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int) {
 	switch {
 	case level >= AVX2:

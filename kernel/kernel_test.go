@@ -53,6 +53,9 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.Epoch(dst[:stride], log, x, y[1:], 1, 0) }},
 		{"kernel: length of x is not rows * stride", func(dst []float32) { kernel.EpochPassive(dst[:stride], log, x, y[1:], 1, 0) }},
 		{"kernel: empty log", func(dst []float32) { kernel.Epoch(dst[:stride], nil, x, y, 1, 0) }},
+		{"kernel: a state has another length than the weights", func(dst []float32) { adaptive(8).Epoch(dst[:stride], log, x, y, nil) }},
+		{"kernel: rows and sample weights differ in number", func(dst []float32) { adaptive(stride).Epoch(dst[:stride], log, x, y, make([]float64, 1)) }},
+		{"kernel: length of x is not rows * stride", func(dst []float32) { adaptive(stride).Epoch(dst[:stride], log, x[1:], y, nil) }},
 		{"kernel: empty log", func(dst []float32) { kernel.EpochPassive(dst[:stride], nil, x, y, 1, 0) }},
 		{"kernel: length of w is not the stride", func(dst []float32) { kernel.EpochIndexed(dst, log, rows, []uint32{0}, nil, 1, 0) }},
 		{"kernel: row number out of range", func(dst []float32) { kernel.EpochIndexed(dst[:stride], log, rows, []uint32{0, 4}, nil, 1, 0) }},
@@ -137,4 +140,9 @@ func TestStride(t *testing.T) {
 			t.Errorf("a panel of stride %d has %d rows", stride, n)
 		}
 	}
+}
+
+func adaptive(columns int) *kernel.Adaptive {
+	s := func() []float64 { return make([]float64, columns) }
+	return &kernel.Adaptive{Z: s(), N: s(), Root: s(), L1: s(), L2: s(), Inverse: 10, Beta: 1}
 }

@@ -65,6 +65,50 @@ func EpochPassive(w []float32, log []uint32, x, y []float32, most, slack float64
 	return epochPassiveF32(w, log, x, y, most, slack)
 }
 
+// Adaptive is FTRL-Proximal of McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013, algorithm 1, whose
+// steps adapt to each column. Its slices have an element for each column, padding included.
+type Adaptive struct {
+	Z, N   []float64 // the state: N are the sums of squared gradients
+	Root   []float64 // square roots of N
+	L1, L2 []float64 // penalties
+
+	Inverse, Beta float64 // 1/alpha and beta of the learning rates
+	Hinge         bool    // the loss is max(0, 1 - m) of the margin m, not log(1 + e^-m)
+}
+
+// Epoch runs the algorithm over the rows of x, whose labels are y, -1 or 1. weights has a sample weight for each row, or
+// is nil. w and log are as in Epoch, and so are the results. A column in which a row is 0 keeps its state.
+//
+//	for r := range y {
+//		slope := derivative of the loss by the score of row r, times weights[r]; if slope == 0 { continue }
+//		for c where x := row r [c]; x != 0 {
+//			g := slope*x; N[c] += g*g; s := sqrt(N[c])
+//			Z[c] += g - (s-Root[c])*Inverse*w[c]; Root[c] = s
+//			a := |Z[c]|; w[c] = a > L1[c] ? -sign(Z[c])*(a-L1[c])/((Beta+s)*Inverse + L2[c]) : 0
+//		}
+//		log[updates], updates = r, updates+1
+//		if updates == len(log) { return r+1, updates }
+//	}
+//	return len(y), updates
+func (a *Adaptive) Epoch(w []float32, log []uint32, x, y []float32, weights []float64) (rows, updates int) {
+	for _, s := range [][]float64{a.Z, a.N, a.Root, a.L1, a.L2} {
+		if len(s) != len(w) {
+			panic("kernel: a state has another length than the weights")
+		}
+	}
+	if weights != nil && len(weights) != len(y) {
+		panic("kernel: rows and sample weights differ in number")
+	}
+	if !checkEpoch(w, log, x, y) {
+		return 0, 0
+	}
+	race.Write(a.Z)
+	race.Write(a.N)
+	race.Write(a.Root)
+	race.Read(weights)
+	return epochAdaptiveF32(w, log, a.Z, a.N, a.Root, x, y, weights, a.L1, a.L2, a.Inverse, a.Beta, a.Hinge)
+}
+
 // checkEpoch panics unless an epoch over the rows of x can change w and write to log. It tells whether there are rows.
 func checkEpoch(w []float32, log []uint32, x, y []float32) bool {
 	checkStride(len(w))

@@ -21,6 +21,7 @@ var (
 		Scores:         avx2.ScoresF32,
 		Epoch:          avx2.EpochF32,
 		EpochPassive:   avx2.EpochPassiveF32,
+		EpochAdaptive:  avx2.EpochAdaptiveF32,
 		EpochIndexed:   avx2.EpochIndexedF32,
 		Transpose:      avx2.TransposeF32,
 		MaxSquaredNorm: avx2.MaxSquaredNormF32,
@@ -49,7 +50,6 @@ var (
 		Sigmoid:     avx2.SigmoidF64,
 		Log1p:       avx2.Log1pF64,
 		Logistic:    avx2.LogisticF64,
-		Adapt:       avx2.AdaptF64,
 	}
 )
 

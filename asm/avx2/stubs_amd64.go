@@ -54,6 +54,11 @@ func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (r
 //go:noescape
 func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int)
 
+// EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See package asm.
+//
+//go:noescape
+func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int)
+
 // EpochIndexedF32 runs the perceptron over the rows numbered in idx. See package asm.
 //
 //go:noescape
@@ -133,11 +138,6 @@ func Log1pF64(y, x []float64)
 //
 //go:noescape
 func LogisticF64(z, factor, curvature, loss, y []float64)
-
-// AdaptF64 learns from a row by steps whose sizes adapt to each column. See package asm.
-//
-//go:noescape
-func AdaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)
 
 // TileF32 multiplies packed panels of MR rows by one of NR columns. See package asm.
 //

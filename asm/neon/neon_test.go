@@ -18,6 +18,7 @@ var (
 		Scores:         neon.ScoresF32,
 		Epoch:          neon.EpochF32,
 		EpochPassive:   neon.EpochPassiveF32,
+		EpochAdaptive:  neon.EpochAdaptiveF32,
 		EpochIndexed:   neon.EpochIndexedF32,
 		Transpose:      neon.TransposeF32,
 		MaxSquaredNorm: neon.MaxSquaredNormF32,
@@ -46,7 +47,6 @@ var (
 		Sigmoid:     neon.SigmoidF64,
 		Log1p:       neon.Log1pF64,
 		Logistic:    neon.LogisticF64,
-		Adapt:       neon.AdaptF64,
 	}
 )
 

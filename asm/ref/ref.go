@@ -145,6 +145,50 @@ func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack floa
 	return len(y), updates
 }
 
+func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int) {
+	stride := len(w)
+	for r, label := range y {
+		row := x[r*stride : (r+1)*stride]
+		margin, slope := float64(label*dot(row, w)), [1]float64{1}
+		if hinge && !(margin < 1) {
+			continue
+		}
+		if !hinge {
+			slope[0] = -margin
+			SigmoidF64(slope[:], slope[:])
+		}
+		g := float64(-float64(label) * slope[0])
+		if weights != nil {
+			g = float64(g * weights[r])
+		}
+		if g == 0 {
+			continue
+		}
+		for c, v := range row {
+			if v != 0 {
+				adapt(&w[c], &z[c], &n[c], &root[c], float64(g*float64(v)), l1[c], l2[c], inverse, beta)
+			}
+		}
+		log[updates] = uint32(r)
+		updates++
+		if updates == len(log) {
+			return r + 1, updates
+		}
+	}
+	return len(y), updates
+}
+
+// adapt updates a column with the gradient g.
+func adapt(w *float32, z, n, root *float64, g, l1, l2, inverse, beta float64) {
+	*n += float64(g * g)
+	r := math.Sqrt(*n)
+	*z += g - float64(float64((r-*root)*inverse)*float64(*w))
+	*root, *w = r, 0
+	if size := math.Abs(*z); size > l1 {
+		*w = float32(math.Copysign((size-l1)/(float64((beta+r)*inverse)+l2), -*z))
+	}
+}
+
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
@@ -312,23 +356,6 @@ func RankKUpdateF64(c, a, b []float64, rows int, square bool) {
 		}
 		for j := range cols {
 			c[i*BlockCols+j] += acc[j]
-		}
-	}
-}
-
-func AdaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64) {
-	inverse, beta, l1, l2 := rates[0], rates[1], rates[2], rates[3]
-	for c, v := range x {
-		if v == 0 {
-			continue
-		}
-		h := float64(slope * float64(v))
-		sum := n[c] + float64(h*h)
-		r := math.Sqrt(sum)
-		at := z[c] + (h - float64(float64((r-root[c])*inverse)*float64(w[c])))
-		z[c], n[c], root[c], w[c] = at, sum, r, 0
-		if size := math.Abs(at); size > l1 {
-			w[c] = float32(math.Copysign((size-l1)/(float64((beta+r)*inverse)+l2), -at))
 		}
 	}
 }

@@ -202,10 +202,9 @@ func (d *Data) errors(rows, features int) []Loop {
 // elementary returns the loops of elementary functions. Flops are the operations of asm/ref; a fused multiply-add counts
 // as two.
 func elementary() []Loop {
-	const n, ofExp, ofSigmoid, ofLog1p, ofLogistic, ofAdapt = 1024, 38, 40, 34, 80, 14
+	const n, ofExp, ofSigmoid, ofLog1p, ofLogistic = 1024, 38, 40, 34, 80
 	x, size, labels, y := Normals[float64](n), magnitudes[float64](n), signs[float64](n), make([]float64, n)
 	z, factor, curvature, loss := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	w, row := Normals[float32](n), Normals[float32](n)
 	name := fmt.Sprintf("/type=float64/n=%d", n)
 	return []Loop{
 		{Name: "Exp" + name, Bytes: 2 * n * 8, Flops: ofExp * n, Run: func() { f64.Exp(y, x) }},
@@ -214,9 +213,6 @@ func elementary() []Loop {
 		{Name: "Logistic" + name, Bytes: 5 * n * 8, Flops: ofLogistic * n, Run: func() {
 			copy(z, x)
 			f64.Logistic(z, factor, curvature, loss, labels)
-		}},
-		{Name: "Adapt" + name, Bytes: n * (7*8 + 3*4), Flops: ofAdapt * n, Run: func() {
-			f64.Adapt(w, factor, curvature, loss, row, 0.5, &[4]float64{10, 1, 0.5, 0.5})
 		}},
 	}
 }

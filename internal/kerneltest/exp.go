@@ -97,46 +97,6 @@ func (h *harness[T]) logistic(t *testing.T) {
 	}
 }
 
-func (h *harness[T]) adapt(t *testing.T) {
-	narrow := func(v []float64) []float32 {
-		f := make([]float32, len(v))
-		for i := range v {
-			f[i] = float32(v[i])
-		}
-		return f
-	}
-	for _, f := range h.arguments() {
-		for n := 0; n <= 40; n += 8 {
-			w, x, slope := narrow(h.doubles(n, f)), narrow(h.doubles(n, f)), h.doubles(1, f)[0]
-			state := [3][]float64{h.doubles(n, f), h.doubles(n, f), h.doubles(n, f)} // z, n, root
-			for i := range x {
-				if h.rng.IntN(3) == 0 {
-					x[i] = 0
-				}
-				state[2][i] = math.Sqrt(state[1][i])
-			}
-			rates := []float64{1 / h.rng.Float64(), h.rng.Float64(), h.rng.Float64() * float64(h.rng.IntN(3)), h.rng.Float64()}
-			want, expected := slices.Clone(w), [3][]float64{}
-			for i := range state {
-				expected[i] = slices.Clone(state[i])
-			}
-			h.want.Adapt(want, expected[0], expected[1], expected[2], x, slope, rates)
-			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.edges(), func(what string, p Place) {
-				got := Put(h.buffers[0], p, w)
-				var out [3][]float64
-				for i := range out {
-					out[i] = Put(h.buffers[1+i], p, state[i])
-				}
-				h.got.Adapt(got, out[0], out[1], out[2], Put(h.buffers[4], p, x), slope, Put(h.buffers[5], p, rates))
-				equal(t, what+", w", got, want)
-				for i, part := range []string{"z", "n", "root"} {
-					equal(t, what+", "+part, out[i], expected[i])
-				}
-			})
-		}
-	}
-}
-
 // applied fails if got differs from want, and names the argument.
 func applied[E Float](t *testing.T, what string, x, got, want []E) {
 	t.Helper()

@@ -25,6 +25,7 @@ type Set[T Float] struct {
 	Scores         func(out, x, w []T)
 	Epoch          func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
 	EpochPassive   func(w []T, log []uint32, x, y []T, most, slack float64) (int, int)
+	EpochAdaptive  func(w []T, log []uint32, z, n, root []float64, x, y []T, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (int, int)
 	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64
@@ -48,7 +49,6 @@ type Set[T Float] struct {
 
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
-	Adapt               func(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -61,6 +61,7 @@ var (
 		Scores:         ref.ScoresF32,
 		Epoch:          ref.EpochF32,
 		EpochPassive:   ref.EpochPassiveF32,
+		EpochAdaptive:  ref.EpochAdaptiveF32,
 		EpochIndexed:   ref.EpochIndexedF32,
 		Transpose:      ref.TransposeF32,
 		MaxSquaredNorm: ref.MaxSquaredNormF32,
@@ -89,7 +90,6 @@ var (
 		Sigmoid:     ref.SigmoidF64,
 		Log1p:       ref.Log1pF64,
 		Logistic:    ref.LogisticF64,
-		Adapt:       ref.AdaptF64,
 	}
 )
 
@@ -129,6 +129,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Zeros", got.Dot != nil && got.Scores != nil, h.zeros},
 		{"Epoch", got.Epoch != nil, h.epoch},
 		{"EpochPassive", got.EpochPassive != nil, h.epochPassive},
+		{"EpochAdaptive", got.EpochAdaptive != nil, h.epochAdaptive},
 		{"EpochIndexed", got.EpochIndexed != nil, h.epochIndexed},
 		{"Transpose", got.Transpose != nil, h.transpose},
 		{"MaxSquaredNorm", got.MaxSquaredNorm != nil, h.maxSquaredNorm},
@@ -146,7 +147,6 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
 		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},
 		{"Logistic", got.Logistic != nil, h.logistic},
-		{"Adapt", got.Adapt != nil, h.adapt},
 	} {
 		if k.has {
 			t.Run(k.name, k.test)

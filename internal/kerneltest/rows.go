@@ -158,6 +158,44 @@ func (h *harness[T]) epochPassive(t *testing.T) {
 	})
 }
 
+func (h *harness[T]) epochAdaptive(t *testing.T) {
+	h.panels([]int{0, 1, 2, 3, 13}, func(what string, f flavour, stride, n int) {
+		x, y, weights := h.rows(n, stride, f, h.numbers(stride, f)), h.labels(n), h.doubles(n, flavours[0])
+		for i := range x {
+			if h.rng.IntN(3) == 0 {
+				x[i] = 0
+			}
+		}
+		if h.rng.IntN(2) == 0 {
+			weights = nil
+		}
+		state := [5][]float64{h.doubles(stride, f), h.doubles(stride, f), h.doubles(stride, f), make([]float64, stride), make([]float64, stride)}
+		for c := range stride { // z, n, root, l1, l2
+			state[2][c], state[3][c], state[4][c] = math.Sqrt(state[1][c]), float64(h.rng.IntN(2))*h.rng.Float64(), float64(h.rng.IntN(2))
+		}
+		inverse, beta, hinge := 1/h.rng.Float64(), h.rng.Float64(), h.rng.IntN(2) == 0
+		for _, length := range []int{1, 3, n + 1} {
+			w, all := h.numbers(stride, f), state
+			want := walk[T]{w: slices.Clone(w), log: make([]uint32, length)}
+			for i := range all {
+				all[i] = slices.Clone(state[i])
+			}
+			want.visits, want.updates = h.want.EpochAdaptive(want.w, want.log, all[0], all[1], all[2], x, y, weights, all[3], all[4], inverse, beta, hinge)
+			h.try(t, fmt.Sprintf("%s log=%d", what, length), h.edges(), func(what string, p Place) {
+				got, own := walk[T]{w: Put(h.buffers[0], p, w), log: make([]uint32, length)}, state
+				for i := range 3 {
+					own[i] = Put(h.buffers[1+i], p, state[i])
+				}
+				got.visits, got.updates = h.got.EpochAdaptive(got.w, got.log, own[0], own[1], own[2], Put(h.buffers[4], p, x), Put(h.buffers[5], p, y), weights, own[3], own[4], inverse, beta, hinge)
+				h.compareWalks(t, what, got, want)
+				for i, part := range []string{"z", "n", "root"} {
+					equal(t, what+" "+part, own[i], all[i])
+				}
+			})
+		}
+	})
+}
+
 func (h *harness[T]) epochIndexed(t *testing.T) {
 	h.panels([]int{1, 13, 2*ref.EighthRows + 7}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)

@@ -77,14 +77,3 @@ func logisticF64(z, factor, curvature, loss, y []float64) {
 		ref.LogisticF64(z, factor, curvature, loss, y)
 	}
 }
-
-func adaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64) {
-	switch {
-	case kernel.Active() >= kernel.AVX512:
-		avx512.AdaptF64(w, z, n, root, x, slope, rates)
-	case kernel.Active() >= kernel.AVX2:
-		avx2.AdaptF64(w, z, n, root, x, slope, rates)
-	default:
-		ref.AdaptF64(w, z, n, root, x, slope, rates)
-	}
-}

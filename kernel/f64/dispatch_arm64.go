@@ -68,12 +68,3 @@ func logisticF64(z, factor, curvature, loss, y []float64) {
 		ref.LogisticF64(z, factor, curvature, loss, y)
 	}
 }
-
-func adaptF64(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64) {
-	switch {
-	case kernel.Active() >= kernel.NEON:
-		neon.AdaptF64(w, z, n, root, x, slope, rates)
-	default:
-		ref.AdaptF64(w, z, n, root, x, slope, rates)
-	}
-}

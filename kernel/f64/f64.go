@@ -128,28 +128,3 @@ func Logistic(z, factor, curvature, loss, y []float64) {
 	race.Read(y)
 	logisticF64(z, factor, curvature, loss, y)
 }
-
-// Adapt learns from a row x whose loss has the derivative slope by the score, with steps whose sizes adapt to each
-// column: FTRL-Proximal of McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013, algorithm 1. w are
-// the weights, n the sums of squared gradients, root their square roots. A column in which x is 0 keeps its state. The
-// slices have the same length, a multiple of 8. rates are 1/alpha, beta, l1 and l2.
-//
-//	for c := range x where x[c] != 0 {
-//		g := slope * x[c]; n[c] += g*g; r := sqrt(n[c])
-//		z[c] += g - (r-root[c]) / alpha * w[c]; root[c] = r
-//		a := |z[c]|; w[c] = a > l1 ? -sign(z[c]) * (a-l1) / ((beta+r)/alpha + l2) : 0
-//	}
-func Adapt(w []float32, z, n, root []float64, x []float32, slope float64, rates *[4]float64) {
-	if cols := len(w); len(x) != cols || len(z) != cols || len(n) != cols || len(root) != cols {
-		panic("f64: slices of different lengths")
-	}
-	if len(w)%8 != 0 {
-		panic("f64: number of columns is not a multiple of 8")
-	}
-	race.Write(w)
-	race.Write(z)
-	race.Write(n)
-	race.Write(root)
-	race.Read(x)
-	adaptF64(w, z, n, root, x, slope, rates[:])
-}

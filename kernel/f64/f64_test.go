@@ -15,7 +15,6 @@ import (
 func TestPanics(t *testing.T) {
 	const stride = 16
 	x := slices.Repeat([]float64{1}, 4*stride)
-	w, rates := make([]float32, stride), &[4]float64{1, 1}
 	kerneltest.Misused(t, len(x), []kerneltest.Misuse[float64]{
 		{"f64: short y", func([]float64) { f64.Dot(x, x[1:]) }},
 		{"f64: short x", func([]float64) { f64.Dot(x[1:], x) }},
@@ -32,9 +31,6 @@ func TestPanics(t *testing.T) {
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:4], x[1:], x[:stride]) }},
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:3], x, x[:stride]) }},
 		{"f64: length of x is not rows * stride", func(dst []float64) { f64.Scores(dst[:1], nil, x[:stride]) }},
-		{"f64: slices of different lengths", func(dst []float64) { f64.Adapt(w[:8], dst[:8], dst[8:16], dst[16:23], w[8:16], 1, rates) }},
-		{"f64: slices of different lengths", func(dst []float64) { f64.Adapt(w[:8], dst[:8], dst[8:16], dst[16:24], w[8:15], 1, rates) }},
-		{"f64: number of columns is not a multiple of 8", func(dst []float64) { f64.Adapt(w[:4], dst[:4], dst[8:12], dst[16:20], w[8:12], 1, rates) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:3], dst[4:6], dst[6:8], x[:2]) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:4], dst[4:5], dst[6:8], x[:2]) }},
 		{"f64: slices of different lengths", func(dst []float64) { f64.Logistic(dst[:2], dst[2:4], dst[4:6], dst[6:7], x[:2]) }},
@@ -141,33 +137,4 @@ func logistic(f func(z, factor, curvature, loss, y []float64)) func(y, x []float
 			y[i] = z[i] + 3*factor[i] + 5*curvature[i] + 7*loss[i]
 		}
 	}
-}
-
-// TestAdapt: the step is the same on every level, also of a part of the columns.
-func TestAdapt(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 12))
-	const n = 24
-	z, x := normals(rng, n), make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64()) * float32(i%3)
-	}
-	rates := &[4]float64{10, 1, 0.25, 0.5}
-	step := func(f func(w []float32, z, n, root []float64, x []float32, slope float64, rates []float64)) (all []float64) {
-		w, z, sums, roots := make([]float32, n), slices.Clone(z), make([]float64, n), make([]float64, n)
-		f(w, z, sums, roots, x, -0.75, rates[:])
-		for i, v := range w {
-			all = append(all, float64(v), z[i], sums[i], roots[i])
-		}
-		return all
-	}
-	want := step(ref.AdaptF64)
-	kerneltest.OnLevels(t, func(t *testing.T) {
-		got := step(func(w []float32, z, n, root []float64, x []float32, slope float64, _ []float64) {
-			f64.Adapt(w, z, n, root, x, slope, rates)
-		})
-		if !slices.Equal(got, want) {
-			t.Errorf("Adapt gives %v, want %v", got, want)
-		}
-		f64.Adapt(nil, nil, nil, nil, nil, 1, rates)
-	})
 }

@@ -11,16 +11,13 @@ import (
 	"halfspace/train/learner"
 )
 
-// A stepper is the learner.Stepper of FTRL-Proximal and AdaGrad.
+// A stepper is the learner.Stepper of FTRL-Proximal and AdaGrad. The weights follow from the state.
 type stepper struct {
-	loss    Loss
-	rates   [4]float64 // 1/alpha, beta, l1 and l2, as f64.Adapt takes them; AdaGrad has no penalties
-	w       []float32
-	z, n    []float64 // state of each column and of the padding; w follows from them
-	root    []float64 // square roots of n
-	cols    int
-	bias    int // the column without penalties; -1: none
-	sigmoid [1]float64
+	kernel.Adaptive // of each column and of the padding; AdaGrad has no penalties, the bias has none either
+	w               []float32
+	cols            int
+	sigmoid         [1]float64
+	log             [1]uint32
 }
 
 func newStepper(spec *schema.Spec, loss Loss, alpha, beta, l1, l2 float64) (*stepper, error) {
@@ -28,10 +25,11 @@ func newStepper(spec *schema.Spec, loss Loss, alpha, beta, l1, l2 float64) (*ste
 		return nil, err
 	}
 	stride := kernel.Stride(spec.Cols())
-	s := &stepper{loss: loss, rates: [4]float64{1 / alpha, beta, l1, l2}, w: block.Alloc[float32](stride),
-		z: make([]float64, stride), n: make([]float64, stride), root: make([]float64, stride), cols: spec.Cols(), bias: -1}
+	numbers := func(v float64) []float64 { return slices.Repeat([]float64{v}, stride) }
+	s := &stepper{w: block.Alloc[float32](stride), cols: spec.Cols(), Adaptive: kernel.Adaptive{Z: numbers(0), N: numbers(0), Root: numbers(0),
+		L1: numbers(l1), L2: numbers(l2), Inverse: 1 / alpha, Beta: beta, Hinge: loss == Hinge}}
 	if spec.Bias {
-		s.bias = s.cols - 1
+		s.L1[s.cols-1], s.L2[s.cols-1] = 0, 0
 	}
 	return s, nil
 }
@@ -42,57 +40,61 @@ func (s *stepper) Weights() []float32 { return s.w }
 // for example because alpha changed, Begin computes the z from which they follow.
 func (s *stepper) Begin(w []float32, state map[string][]float64) {
 	copy(s.w, w)
-	copy(s.z, state["z"])
+	copy(s.Z, state["z"])
 	for c, n := range state["n"] {
 		if n >= 0 {
-			s.n[c], s.root[c] = n, math.Sqrt(n)
+			s.N[c], s.Root[c] = n, math.Sqrt(n)
 		}
 	}
 	for c, v := range s.w {
 		if s.weight(c) == v {
 			continue
 		}
-		r := s.ratesOf(c)
-		s.z[c] = -float64(float64(v) * (float64((r[1]+s.root[c])*r[0]) + r[3]))
+		s.Z[c] = -float64(float64(v) * (float64((s.Beta+s.Root[c])*s.Inverse) + s.L2[c]))
 		if v != 0 {
-			s.z[c] -= math.Copysign(r[2], float64(v))
+			s.Z[c] -= math.Copysign(s.L1[c], float64(v))
 		}
 	}
 }
 
 func (s *stepper) State() map[string][]float64 {
-	return map[string][]float64{"z": slices.Clone(s.z[:s.cols]), "n": slices.Clone(s.n[:s.cols])}
+	return map[string][]float64{"z": slices.Clone(s.Z[:s.cols]), "n": slices.Clone(s.N[:s.cols])}
+}
+
+// Steps makes the steps of dense rows.
+func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int, ok bool) {
+	if b.Sparse != nil {
+		return 0, 0, false
+	}
+	weights := b.W
+	if weights != nil {
+		weights = weights[lo:hi]
+	}
+	visits, updates = s.Epoch(s.w, log, b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi], weights)
+	return visits, updates, true
 }
 
 func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	scores[0] = b.Dot(r, s.w)
+	if b.Sparse == nil {
+		_, n := s.Epoch(s.w, s.log[:], b.X[r*b.Stride:][:b.Stride], []float32{y}, []float64{b.Weight(r)})
+		return n > 0
+	}
 	g := float64(s.derivative(float64(y), float64(scores[0])) * b.Weight(r))
 	if g == 0 {
 		return false
 	}
-	if b.Sparse != nil {
-		idx, val := b.Sparse.Row(r)
-		for k, c := range idx {
-			s.add(int(c), float64(g*float64(val[k])))
-		}
-		return true
+	idx, val := b.Sparse.Row(r)
+	for k, c := range idx {
+		s.add(int(c), float64(g*float64(val[k])))
 	}
-	x, c := b.X[r*b.Stride:][:b.Stride], s.bias
-	if c < 0 || s.rates[2] == 0 && s.rates[3] == 0 {
-		f64.Adapt(s.w, s.z, s.n, s.root, x, g, &s.rates)
-		return true
-	}
-	w, z, n, root := s.w[c], s.z[c], s.n[c], s.root[c] // f64.Adapt would penalise the bias
-	f64.Adapt(s.w, s.z, s.n, s.root, x, g, &s.rates)
-	s.w[c], s.z[c], s.n[c], s.root[c] = w, z, n, root
-	s.add(c, float64(g*float64(x[c])))
 	return true
 }
 
 // derivative returns the derivative of a row's loss by its score. y is the row's label.
 func (s *stepper) derivative(y, score float64) float64 {
 	m := float64(y * score)
-	if s.loss == Hinge {
+	if s.Hinge {
 		if m < 1 {
 			return -y
 		}
@@ -103,30 +105,21 @@ func (s *stepper) derivative(y, score float64) float64 {
 	return -y * s.sigmoid[0]
 }
 
-// add makes the update of column c with the gradient g, and computes its weight: f64.Adapt for one column.
+// add makes the update of column c with the gradient g, and computes its weight, as kernel.Adaptive does.
 func (s *stepper) add(c int, g float64) {
-	n := s.n[c] + float64(g*g)
-	root := math.Sqrt(n)
-	s.z[c] += g - float64(float64((root-s.root[c])*s.rates[0])*float64(s.w[c]))
-	s.n[c], s.root[c] = n, root
+	s.N[c] += float64(g * g)
+	root := math.Sqrt(s.N[c])
+	s.Z[c] += g - float64(float64((root-s.Root[c])*s.Inverse)*float64(s.w[c]))
+	s.Root[c] = root
 	s.w[c] = s.weight(c)
-}
-
-// ratesOf returns the rates of column c.
-func (s *stepper) ratesOf(c int) [4]float64 {
-	r := s.rates
-	if c == s.bias {
-		r[2], r[3] = 0, 0
-	}
-	return r
 }
 
 // weight returns the weight of column c, which follows from its state.
 func (s *stepper) weight(c int) float32 {
-	r, z := s.ratesOf(c), s.z[c]
+	z := s.Z[c]
 	size := math.Abs(z)
-	if !(size > r[2]) {
+	if !(size > s.L1[c]) {
 		return 0
 	}
-	return float32(math.Copysign((size-r[2])/(float64((r[1]+s.root[c])*r[0])+r[3]), -z))
+	return float32(math.Copysign((size-s.L1[c])/(float64((s.Beta+s.Root[c])*s.Inverse)+s.L2[c]), -z))
 }

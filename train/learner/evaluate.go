@@ -39,29 +39,33 @@ const (
 	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
 )
 
-// of returns the function of the loss, or nil if the loss is unknown.
-func (l RowLoss) of() func(m float64) float64 {
+// of returns the function that replaces margins by losses, or nil if the loss is unknown.
+func (l RowLoss) of() func(m []float64) {
+	each := func(loss func(m float64) float64) func(m []float64) {
+		return func(m []float64) {
+			for i, v := range m {
+				m[i] = loss(v)
+			}
+		}
+	}
 	switch l {
 	case PerceptronLoss:
-		return func(m float64) float64 {
-			if !(m >= 0) {
-				return -m
-			}
-			return 0
-		}
+		return each(func(m float64) float64 { return max(0, -m) })
 	case HingeLoss:
-		return func(m float64) float64 { return max(0, 1-m) }
+		return each(func(m float64) float64 { return max(0, 1-m) })
 	case SquaredHingeLoss:
-		return func(m float64) float64 {
-			hinge := max(0, 1-m)
-			return hinge * hinge
-		}
+		return each(func(m float64) float64 { return max(0, 1-m) * max(0, 1-m) })
 	case LogisticLoss:
-		return func(m float64) float64 {
-			x := [1]float64{-math.Abs(m)} // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
-			f64.Exp(x[:], x[:])
-			f64.Log1p(x[:], x[:])
-			return x[0] - min(0, m)
+		return func(m []float64) {
+			x := make([]float64, len(m)) // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
+			for i, v := range m {
+				x[i] = -math.Abs(v)
+			}
+			f64.Exp(x, x)
+			f64.Log1p(x, x)
+			for i, v := range m {
+				m[i] = x[i] - min(0, v)
+			}
 		}
 	}
 	return nil
@@ -168,30 +172,48 @@ func (j *judgement) add(s judgement) {
 	j.bad, j.err = j.bad || s.bad, cmp.Or(j.err, s.err)
 }
 
-// judge evaluates rows labelled -1 and +1.
-func judge(chunk block.Chunk, w []float32, positive int, loss func(m float64) float64) (j judgement) {
+// judge evaluates rows labelled -1 and +1. losses replaces margins by losses.
+func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.ChunkRows]float32
 	scores := buf[:chunk.Len()]
 	chunk.Scores(w, scores)
-	for i, score := range scores {
-		if (score > 0) != (chunk.Y[i] > 0) {
-			j.errors++
+	above, margins := int64(0), make([]float64, len(scores))
+	for i, score := range scores { // without a branch that depends on the class
+		up, wrong := int64(0), int64(0)
+		if score > 0 {
+			up = 1
 		}
-		j.predicted[predict.Class(score, positive)]++
+		if chunk.Y[i] > 0 {
+			wrong = 1
+		}
+		above += up
+		j.errors += up ^ wrong
 		j.bad = j.bad || score-score != 0
-		m := float64(float64(chunk.Y[i]) * float64(score)) // float64(), so that no compiler fuses the product into the sum
-		j.loss += float64(loss(m) * chunk.Weight(i))
-		j.margin = min(j.margin, m)
+		margins[i] = float64(chunk.Y[i]) * float64(score)
+		if margins[i] < j.margin {
+			j.margin = margins[i]
+		}
 	}
+	j.loss = weighted(chunk, margins, losses)
+	j.predicted[positive], j.predicted[1-positive] = above, int64(len(scores))-above
 	j.square = chunk.MaxSquaredNorm()
 	return j
 }
 
+// weighted returns the sum of losses times sample weights over the rows of a chunk. It overwrites margins.
+func weighted(chunk block.Chunk, margins []float64, losses func(m []float64)) (sum float64) {
+	losses(margins)
+	for i, loss := range margins {
+		sum += float64(loss * chunk.Weight(i))
+	}
+	return sum
+}
+
 // judgeClasses evaluates rows of more than two classes.
-func judgeClasses(chunk block.Chunk, w [][]float32, loss func(m float64) float64) (j judgement) {
+func judgeClasses(chunk block.Chunk, w [][]float32, losses func(m []float64)) (j judgement) {
 	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
-	scores := classScores(chunk, w)
+	scores, margins := classScores(chunk, w), make([]float64, chunk.Len())
 	for i, y := range chunk.Y {
 		predicted := predict.Predicted(scores, i, 0)
 		j.predicted[predicted]++
@@ -206,9 +228,9 @@ func judgeClasses(chunk block.Chunk, w [][]float32, loss func(m float64) float64
 				above = min(above, own-float64(s[i]))
 			}
 		}
-		j.margin = min(j.margin, above)
-		j.loss += float64(loss(above) * chunk.Weight(i))
+		j.margin, margins[i] = min(j.margin, above), above
 	}
+	j.loss = weighted(chunk, margins, losses)
 	j.square = chunk.MaxSquaredNorm()
 	return j
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// group is the number of vectors that an elementwise function works on at a time. Their instructions alternate, so that
-// none waits for another.
-const group = 2
+// elementGroup is the number of vectors that an elementwise function works on at a time. Their instructions alternate, so
+// that none waits for another.
+const elementGroup = 2
 
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
 	per       int           // elements of a vector
+	group     int           // vectors of a variable
 	x, n      reg.GPVirtual // address and number of elements left; in the tail, n is what mask needs
 	tail      bool
 	prefixes  operand.Mem    // AVX2's vector at element group*per-n selects the first n of a group
@@ -39,27 +40,32 @@ func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 }
 
 func (w *Writer) elements() *elements {
-	e := &elements{Writer: w, per: w.ISA.Bytes / w.Size, offsets: map[uint64]int{}}
+	e := &elements{Writer: w, per: w.ISA.Bytes / w.Size, group: elementGroup, offsets: map[uint64]int{}}
 	if !e.wide() {
 		e.prefixes = e.selections()
 	}
-	e.constants = w.StaticGlobal("constants" + w.Suffix)
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	e.begin()
 	return e
+}
+
+// begin begins the table of constants.
+func (e *elements) begin() {
+	e.constants = e.StaticGlobal("constants" + e.Suffix)
+	e.DataAttributes(attr.RODATA | attr.NOPTR)
 }
 
 // each writes the loop over whole groups, then the rest. It advances bases by a group.
 func (e *elements) each(bases []reg.GPVirtual, body func()) {
 	loop, tail, done := e.label("loop"), e.label("tail"), e.label("done")
-	e.CMPQ(e.n, imm(group*e.per))
+	e.CMPQ(e.n, imm(e.group*e.per))
 	e.JB(ref(tail))
 	e.Label(loop)
 	body()
 	for _, b := range bases {
-		e.ADDQ(imm(group*e.ISA.Bytes), b)
+		e.ADDQ(imm(e.group*e.ISA.Bytes), b)
 	}
-	e.SUBQ(imm(group*e.per), e.n)
-	e.CMPQ(e.n, imm(group*e.per))
+	e.SUBQ(imm(e.group*e.per), e.n)
+	e.CMPQ(e.n, imm(e.group*e.per))
 	e.JAE(ref(loop))
 
 	e.Label(tail)
@@ -74,7 +80,7 @@ func (e *elements) each(bases []reg.GPVirtual, body func()) {
 // wide tells whether vectors are those of AVX-512, which has registers for masks.
 func (e *elements) wide() bool { return e.ISA.Bytes != vectorBytes }
 
-func (e *elements) new() lanes { return e.full(group) }
+func (e *elements) new() lanes { return e.full(e.group) }
 
 // vec is the memory of vector i.
 func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, i*e.ISA.Bytes) }
@@ -129,9 +135,9 @@ func (e *elements) pick3(f32, f64 func(x, y, z operand.Op)) func(x, y, z operand
 func (e *elements) selections() operand.Mem {
 	m := e.StaticGlobal("prefixes" + e.Suffix)
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i := 0; i < 2*group*vectorBytes; i += 8 {
+	for i := 0; i < 2*e.group*vectorBytes; i += 8 {
 		ones := uint64(0)
-		if i < group*vectorBytes {
+		if i < e.group*vectorBytes {
 			ones = ^ones
 		}
 		e.AddDatum(i, operand.U64(ones))
@@ -162,7 +168,7 @@ func (e *elements) mask(i int) reg.Register {
 	}
 	table, mask := e.GP64(), e.YMM()
 	e.LEAQ(e.prefixes, table)
-	e.movp(operand.Mem{Base: table, Index: e.n, Scale: uint8(e.Size), Disp: (group + i) * vectorBytes}, mask)
+	e.movp(operand.Mem{Base: table, Index: e.n, Scale: uint8(e.Size), Disp: (e.group + i) * vectorBytes}, mask)
 	return mask
 }
 
@@ -193,7 +199,7 @@ func (e *elements) bits(b uint64) operand.Mem {
 
 // do writes an instruction for each vector of the group. An operand is lanes, or an operand.Op for all of them.
 func (e *elements) do(instruction func(...operand.Op), operands ...any) {
-	for i := range group {
+	for i := range e.group {
 		ops := make([]operand.Op, len(operands))
 		for j, o := range operands {
 			ops[j] = operandOf(o, i)

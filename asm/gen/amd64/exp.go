@@ -56,15 +56,16 @@ func (w *Writer) exp() {
 	})
 }
 
-// sigmoid loads x twice, since exp needs all registers. The sign bit selects.
 func (w *Writer) sigmoid() {
-	f := w.formatOf()
-	w.elementwise("Sigmoid", func(e *elements) lanes {
-		minus := e.get(e.pick(e.VORPS, e.VORPD), e.bits(1<<(8*e.Size-1)), e.load())
-		x := e.exp(f, minus)
-		numerator := e.blend(e.negative(e.load()), x, e.copyOf(e.c(1)))
-		return e.div(numerator, e.add(x, e.c(1)))
-	})
+	w.elementwise("Sigmoid", func(e *elements) lanes { return e.sigmoidOf(e.load) })
+}
+
+// sigmoidOf loads x twice, since exp needs all registers. The sign bit selects.
+func (e *elements) sigmoidOf(load func() lanes) lanes {
+	minus := e.get(e.pick(e.VORPS, e.VORPD), e.bits(1<<(8*e.Size-1)), load())
+	x := e.exp(e.formatOf(), minus)
+	numerator := e.blend(e.negative(load()), x, e.copyOf(e.c(1)))
+	return e.div(numerator, e.add(x, e.c(1)))
 }
 
 func (w *Writer) log1p() {

@@ -42,7 +42,7 @@ var ISAs = []ISA{
 		{"sigmoid", (*Writer).sigmoid},
 		{"log1p", (*Writer).log1p},
 		{"logistic", (*Writer).logistic},
-		{"adapt", (*Writer).adapt},
+		{"epoch_adaptive", (*Writer).epochAdaptive},
 	}},
 }
 
@@ -54,6 +54,7 @@ var kernels = []Kernel{
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
 	{"epoch_passive", (*Writer).epochPassive},
+	{"epoch_adaptive", (*Writer).epochAdaptive},
 	{"epoch_indexed", (*Writer).epochIndexed},
 	{"transpose", (*Writer).transpose},
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
@@ -73,7 +74,6 @@ var kernels = []Kernel{
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
-	{"adapt", (*Writer).adapt},
 	{"limits", (*Writer).limits},
 }
 

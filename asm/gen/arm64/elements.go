@@ -12,7 +12,8 @@ const elementGroup = 4
 // elements is a group of elements that a function is applied to.
 type elements struct {
 	*Writer
-	x        gp // address of the group; the rest lies on the stack
+	group    int // vectors of a variable
+	x        gp  // address of the group; the rest lies on the stack
 	table    gp // address of the constants
 	patterns []uint64
 	offsets  map[uint64]int // of a pattern in the table
@@ -38,15 +39,21 @@ func (w *Writer) elementwise(name string, apply func(*elements) lanes) {
 	})
 }
 
+// elements returns variables of group vectors, and the name of their table of constants.
+func (w *Writer) elements(group int) (e *elements, table string) {
+	e = &elements{Writer: w, group: group, offsets: map[uint64]int{}, table: w.gp()}
+	table = "constants" + w.Suffix + "<>"
+	w.op("MOVD", fmt.Sprintf("$%s(SB)", table), e.table)
+	return e, table
+}
+
 // groupBytes is the size on the stack of each slice.
 const groupBytes = elementGroup * vectorBytes
 
 // each writes the loop over whole groups, then the rest. bases are slices of n elements. The first ones are read, as
 // many as read says, and the last ones written, as many as written says. body gets the address of a group of each.
 func (w *Writer) each(bases []gp, read, written int, n gp, body func(e *elements, bases []gp)) {
-	e := &elements{Writer: w, offsets: map[uint64]int{}, table: w.gp()}
-	table := "constants" + w.Suffix + "<>"
-	w.op("MOVD", fmt.Sprintf("$%s(SB)", table), e.table)
+	e, table := w.elements(elementGroup)
 	loop, rest, done := w.label("loop"), w.label("rest"), w.label("done")
 	per := elementGroup * w.per()
 	w.op("CMP", imm(per), n)
@@ -142,7 +149,7 @@ func (e *elements) take() vec {
 }
 
 func (e *elements) new() lanes {
-	v := make(lanes, elementGroup)
+	v := make(lanes, e.group)
 	for i := range v {
 		v[i] = e.take()
 	}

@@ -56,22 +56,23 @@ func (w *Writer) exp() {
 	})
 }
 
-// sigmoid loads x twice, since exp needs all registers. The numerator of a zero is its exp, which is 1.
 func (w *Writer) sigmoid() {
-	f := w.formatOf()
-	w.elementwise("Sigmoid", func(e *elements) lanes {
-		x := e.load()
-		e.do(e.or, x, e.bits(1<<(8*e.Size-1)), x)
-		x = e.exp(f, x)
-		numerator := e.load()
-		for _, v := range numerator {
-			e.positives(v, v)
-		}
-		e.do(e.choose, x, e.c(1), numerator)
-		e.do(e.add, x, e.c(1), x)
-		e.do(e.div, numerator, x, x)
-		return x
-	})
+	w.elementwise("Sigmoid", func(e *elements) lanes { return e.sigmoidOf(e.load) })
+}
+
+// sigmoidOf loads x twice, since exp needs all registers. The numerator of a zero is its exp, which is 1.
+func (e *elements) sigmoidOf(load func() lanes) lanes {
+	x := load()
+	e.do(e.or, x, e.bits(1<<(8*e.Size-1)), x)
+	x = e.exp(e.formatOf(), x)
+	numerator := load()
+	for _, v := range numerator {
+		e.positives(v, v)
+	}
+	e.do(e.choose, x, e.c(1), numerator)
+	e.do(e.add, x, e.c(1), x)
+	e.do(e.div, numerator, x, x)
+	return x
 }
 
 func (w *Writer) log1p() {

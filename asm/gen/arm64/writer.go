@@ -30,6 +30,7 @@ var Kernels = []Kernel{
 	{"scores", (*Writer).scores},
 	{"epoch", (*Writer).epoch},
 	{"epoch_passive", (*Writer).epochPassive},
+	{"epoch_adaptive", (*Writer).epochAdaptive},
 	{"epoch_indexed", (*Writer).epochIndexed},
 	{"transpose", (*Writer).transpose},
 	{"max_squared_norm", (*Writer).maxSquaredNorm},
@@ -49,7 +50,6 @@ var Kernels = []Kernel{
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
-	{"adapt", (*Writer).adapt},
 }
 
 // A Type is an element type.

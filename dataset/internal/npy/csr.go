@@ -568,8 +568,16 @@ func (w *walk) batch(row int64, ends []int64, read *elements) (*column.Batch, er
 	return w.dense(b), nil
 }
 
-// besides returns the columns beside the rows: of labels, then of weights.
+// besides returns the columns beside the rows: of labels, then of weights. If rows aren't pairs, any column of them may be kept.
 func (w *walk) besides() (columns []int) {
+	if !w.in.paired {
+		for _, c := range w.part.columns {
+			if w.in.beside[c] != nil {
+				columns = append(columns, c)
+			}
+		}
+		return columns
+	}
 	for _, k := range []int{w.in.sel.Label, w.in.sel.Weight} {
 		if k >= 0 && w.in.isBeside(k) {
 			columns = append(columns, w.in.sel.Columns[k].Index)

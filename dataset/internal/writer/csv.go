@@ -89,6 +89,12 @@ func cellOf(col arrow.Array) cell {
 		return floatCell(col.Float64Values(), 64)
 	case *array.Float32:
 		return floatCell(col.Float32Values(), 32)
+	case *array.Float16:
+		values := make([]float32, col.Len())
+		for i, v := range col.Values() {
+			values[i] = column.HalfFloat(v)
+		}
+		return floatCell(values, 32)
 	case *array.Int8:
 		return intCell(col.Int8Values())
 	case *array.Int16:

@@ -64,6 +64,8 @@ func jsonCell(col arrow.Array) cell {
 		return jsonNumbers(cellOf(col), func(i int) float64 { return col.Value(i) })
 	case *array.Float32:
 		return jsonNumbers(cellOf(col), func(i int) float64 { return float64(col.Value(i)) })
+	case *array.Float16:
+		return jsonNumbers(cellOf(col), func(i int) float64 { return float64(column.HalfFloat(col.Value(i))) })
 	case *array.Boolean, *array.Int8, *array.Int16, *array.Int32, *array.Int64, *array.Uint8, *array.Uint16, *array.Uint32, *array.Uint64:
 		return cellOf(col)
 	case *array.String:
@@ -74,7 +76,7 @@ func jsonCell(col arrow.Array) cell {
 	case *array.Dictionary:
 		value := jsonCell(col.Dictionary())
 		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
-	case *array.Float16, *array.Decimal128, *array.Decimal256:
+	case *array.Decimal128, *array.Decimal256:
 		return func(buf []byte, i int) []byte { return append(buf, col.ValueStr(i)...) }
 	}
 	return func(buf []byte, i int) []byte { return appendJSON(buf, col.ValueStr(i)) }

@@ -16,11 +16,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/float16"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/require"
 )
@@ -269,6 +271,25 @@ func TestCSVFloats(t *testing.T) {
 		y, errY := strconv.ParseFloat(b, 64)
 		if errX != nil || errY != nil || math.Float32bits(float32(x)) != math.Float32bits(narrow[i]) || math.Float64bits(y) != math.Float64bits(wide[i]) {
 			t.Fatalf("%v and %v are written as %q (%v, %v)", narrow[i], wide[i], line, errX, errY)
+		}
+	}
+}
+
+// TestHalfFloats: every half-precision number is written as its value, which is a float32.
+func TestHalfFloats(t *testing.T) {
+	b := array.NewFloat16Builder(memory.DefaultAllocator)
+	for bits := range 1 << 16 {
+		b.Append(float16.FromBits(uint16(bits)))
+	}
+	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.FixedWidthTypes.Float16}}, nil), []arrow.Array{b.NewArray()}, 1<<16)
+	for name, encoder := range map[string]func(io.Writer, *arrow.Schema) (Encoder, error){"CSV": NewCSV, "JSON": NewJSON} {
+		lines := strings.Split(strings.TrimSpace(string(written(t, encoder, rec))), "\n")
+		for bits, line := range lines[len(lines)-1<<16:] {
+			want := column.HalfFloat(float16.FromBits(uint16(bits)))
+			text := strings.TrimSuffix(strings.TrimPrefix(line, `{"x":`), "}")
+			if got, err := strconv.ParseFloat(text, 32); err != nil || float32(got) != want && want == want {
+				t.Fatalf("%s: %x is written as %s, want %v", name, bits, line, want)
+			}
 		}
 	}
 }
