@@ -58,11 +58,15 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
+// parentCheck is the time between looks at the parent of the process.
+const parentCheck = time.Second
+
 // lifeline is the variable of the environment that makes standard input a lifeline, if it is "stdin".
 const lifeline = "HALFSPACE_LIFELINE"
 
 // withLifeline returns a context that ends with parent. If the environment asks for a lifeline, the context also ends
-// when standard input does: a program that starts this one holds the other end of the pipe, and a kill closes it.
+// when standard input does: a program that starts this one holds the other end of the pipe, and a kill closes it. A fork
+// of that program may hold it longer. So the context ends too when the process gets another parent.
 func withLifeline(parent context.Context) context.Context {
 	if os.Getenv(lifeline) != "stdin" {
 		return parent
@@ -73,6 +77,16 @@ func withLifeline(parent context.Context) context.Context {
 		defer cancel()
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return err
+	})
+	first := os.Getppid()
+	watch.Go(func() error {
+		for range time.Tick(parentCheck) {
+			if os.Getppid() != first {
+				cancel()
+				return nil
+			}
+		}
+		return nil
 	})
 	return ctx
 }

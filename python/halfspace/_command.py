@@ -167,6 +167,13 @@ def read(files: Memory | Folder, name: str) -> str:
         return file.read().decode("utf-8")
 
 
+def named(text: str, files: Memory | Folder) -> str:
+    """Return a text with the names of files in place of their paths."""
+    for path, name in files.names.items():
+        text = re.sub(re.escape(path) + r"(?!\d)", name, text)
+    return text
+
+
 def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: str | None = None,
         words: dict[str, str] | None = None) -> bytes:
     """Run the command, and return the bytes of its standard output.
@@ -207,7 +214,7 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
         process.stdin.close()
         process.stdout.close()
         process.stderr.close()
-    sentences = [_plain(line, files.names, words or {}) for line in said]
+    sentences = [_plain(named(line, files), words or {}) for line in said]
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
@@ -271,13 +278,11 @@ def _show(line: str) -> None:
     print(f"\r{line[:56]:56} {bar:22}", end="", file=sys.stderr, flush=True)
 
 
-def _plain(sentence: str, names: dict[str, str], words: dict[str, str]) -> str:
-    """Return the sentence with the names of files and options in Python.
+def _plain(sentence: str, words: dict[str, str]) -> str:
+    """Return the sentence with the names of options in Python.
 
     If `words` has names, advice in parentheses that names an option without a name in Python is left out.
     """
-    for path, name in names.items():
-        sentence = re.sub(re.escape(path) + r"(?!\d)", name, sentence)
     option = r"--(algo [\w-]+|[a-zA-Z][\w-]*)"
     if words:
         sentence = re.sub(r" \([^()]*--[^()]*\)", lambda advice: advice[0] if set(re.findall(option, advice[0])) <= set(words) else "", sentence)

@@ -12,11 +12,11 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import _rows
-from ._command import Files, HalfspaceError, Interrupted, read, run
+from ._command import Files, Folder, HalfspaceError, Interrupted, Memory, named, read, run
 from ._rows import text
 
 Data = Any  # paths, a table or a matrix: see train
-OWN = {"out", "json", "model", "quiet", "progress"}  # options that the package sets
+OWN = {"out", "json", "model", "quiet", "progress", "help"}  # options that the package sets
 
 
 def train(data: Data, label: Any = None, *, algo: str | None = None, verbose: bool = False, **options: Any) -> Model:
@@ -66,7 +66,7 @@ def compare(data: Data, label: Any = None, *, verbose: bool = False, **options: 
     """
     with Files() as files:
         args = ["compare", *_rows.source(files, data, label, "sample_weight", options), *_flags(options), "--json"]
-        return Comparison(json.loads(run(args, files, verbose=verbose)))
+        return Comparison(_printed(args, files, verbose))
 
 
 def check(data: Data, label: Any = None, *, verbose: bool = False, **options: Any) -> Separability:
@@ -76,7 +76,7 @@ def check(data: Data, label: Any = None, *, verbose: bool = False, **options: An
     """
     with Files() as files:
         args = ["check", *_rows.source(files, data, label, None, options), *_flags(options), "--json"]
-        return Separability(json.loads(run(args, files, verbose=verbose)))
+        return Separability(_printed(args, files, verbose))
 
 
 class Model:
@@ -140,13 +140,13 @@ class Model:
     def evaluate(self, data: Data, label: Any = None, **options: Any) -> dict[str, Any]:
         """Return how good the model is on rows with labels: errors, accuracy, AUC and more, as `halfspace eval --json`."""
         with Files() as files:
-            return json.loads(run([*self._eval(files, data, label, options), "--json"], files))
+            return _printed([*self._eval(files, data, label, options), "--json"], files)
 
     def report(self, data: Data, label: Any = None, **options: Any) -> Report:
         """Return a report on rows with labels: figures, curves, the most wrong rows. A notebook shows it."""
         with Files() as files:
             run([*self._eval(files, data, label, options), "--report", files.output("report.html")], files)
-            return Report(read(files, "report.html"))
+            return Report(named(read(files, "report.html"), files))
 
     def _eval(self, files, data, label, options):
         return ["eval", *_rows.source(files, data, label, "sample_weight", options), "--model", self._file(files), *_flags(options)]
@@ -253,6 +253,11 @@ class Separability:
         if self.separable:
             return f"<separable: {rows}, margin {self.document['margin']:.6g}>"
         return f"<not separable: {rows}, shown by {len(self.document['witness'])} rows>"
+
+
+def _printed(args: list[str], files: Memory | Folder, verbose: bool = False) -> dict[str, Any]:
+    """Return the JSON that the command prints."""
+    return json.loads(named(run(args, files, verbose=verbose).decode("utf-8"), files))
 
 
 def _write(path: str | os.PathLike, content: bytes) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from ._command import Folder, HalfspaceError, Memory
 
 PANEL = 1 << 16  # rows that are converted at a time
+STDIN = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 
 def send(files: Memory | Folder, X, y=None, weights=None) -> list[str]:
@@ -66,6 +67,8 @@ def source(files: Memory | Folder, data, label=None, weight_option: str | None =
     if isinstance(data, (str, os.PathLike)):
         data = [data]
     if isinstance(data, (list, tuple)) and data and all(isinstance(path, (str, os.PathLike)) for path in data):
+        if any(os.fspath(path) in STDIN for path in data):
+            raise HalfspaceError("data is standard input, which the command does not get from Python: give a file or a table")
         return [*map(os.fspath, data), *([] if label is None else ["--label", str(label)])]
     if hasattr(data, "columns") or hasattr(data, "column_names"):
         return [_table(files, data), *([] if label is None else ["--label", str(label)])]
@@ -73,7 +76,17 @@ def source(files: Memory | Folder, data, label=None, weight_option: str | None =
     matrix = data if hasattr(data, "tocsr") else np.asarray(data)
     if matrix.ndim != 2 or not hasattr(data, "tocsr") and matrix.dtype.kind not in "biuf":
         raise HalfspaceError(f"data is of type {type(data).__name__}: give paths, a DataFrame, an Arrow table, or a matrix of numbers")
-    return send(files, matrix, None if label is None else np.asarray(label), weights)
+    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights)
+
+
+def _labels(y):
+    """Return labels in a type of the command; pandas has texts as objects."""
+    if y.dtype != object:
+        return y
+    for kind, types in (str, str), (bool, (bool, np.bool_)), (np.int64, (int, np.integer)):
+        if all(isinstance(value, types) for value in y.flat):
+            return y.astype(kind)
+    raise HalfspaceError("label has values of several types: give numbers alone or texts alone")
 
 
 def _table(files: Memory | Folder, table) -> str:

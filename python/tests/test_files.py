@@ -88,6 +88,28 @@ def test_arrays(tmp_path):
     assert halfspace.check(X, y) and halfspace.compare(X, y, algo="svm", cv=2).learners
 
 
+@pytest.mark.parametrize("labels", [
+    np.array(["b", "a"], dtype=object), np.array([True, False], dtype=object), np.array([3, np.int64(5)], dtype=object), ["b", "a"]])
+def test_labels_as_objects(labels):
+    X = np.random.RandomState(0).normal(size=(80, 2))
+    y = np.asarray(labels)[(X[:, 0] > 0).astype(int)]
+    model = halfspace.train(X, y, algo="logistic")
+    assert (model.predict(X).astype(str) == y.astype(str)).mean() > 0.9
+    pandas = pytest.importorskip("pandas")
+    for series in pandas.Series(y), pandas.Series(y, dtype="category"):
+        assert halfspace.train(X, series, algo="logistic") == model
+
+
+def test_names_of_files():
+    """Neither results nor reports have the paths of files in memory."""
+    X = np.random.RandomState(0).normal(size=(80, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = halfspace.train(X, y)
+    assert model.evaluate(X, y)["model"] == "model.json"
+    for text in model.text, model.report(X, y).html, str(halfspace.compare(X, y, algo="svm", cv=2).document), str(halfspace.check(X, y).document):
+        assert "/dev/fd" not in text
+
+
 def test_table():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"plan": ["a", "b", "c, d"] * 40, "day": pandas.date_range("2026-01-01", periods=120).astype(str),
@@ -106,6 +128,9 @@ def test_table():
     (lambda path: halfspace.train(path, "diagnosis", l2=object()), "l2 is of type object"),
     (lambda path: halfspace.train(path, "diagnosis", out="m.json"), "out is no option in Python"),
     (lambda path: halfspace.train(3, "diagnosis"), "data is of type int"),
+    (lambda path: halfspace.train("-", "diagnosis"), "data is standard input"),
+    (lambda path: halfspace.train(path, "diagnosis", help=True), "help is no option in Python"),
+    (lambda path: halfspace.train(np.ones((2, 1)), np.array([1, None])), "label has values of several types"),
     (lambda path: halfspace.train(path, "diagnosis").predict(np.zeros((2, 3))), "X.npy"),
 ])
 def test_errors(cancer, call, text):

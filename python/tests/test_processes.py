@@ -123,6 +123,25 @@ def test_kills_leave_nothing(folders, victim):
         assert folders() == []
 
 
+def test_kill_beside_a_fork(folders):
+    """A fork of Python during a training holds the other end of the command's standard input, and does not keep it running."""
+    process = start(PROGRAM.replace('print("begin"', '''import os, threading, time
+def fork():
+    if os.fork() == 0:
+        os.closerange(0, 3)
+        time.sleep(15)
+        os._exit(0)
+threading.Timer(0.7, fork).start()
+print("begin"'''))
+    child = child_of(process)
+    time.sleep(1.2)
+    process.kill()
+    process.communicate(timeout=60)
+    begin = time.monotonic()
+    assert gone(child) and time.monotonic() - begin < 10
+    assert folders() == []
+
+
 def test_folder_is_swept(tmp_path, monkeypatch):
     """The folder of a process that was killed is removed by the next one, where files need names."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
