@@ -258,7 +258,9 @@ type stepping struct {
 	learner.Stepper
 	t      *Training
 	scores []float32
-	log    [1]uint32
+	rows   block.Block // of gathered
+
+	touched float32 // keeps loads that nothing else needs
 }
 
 func newStepping(_ context.Context, t *Training) (Rule, error) {
@@ -283,24 +285,44 @@ type swift interface {
 }
 
 func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
-	swift, isSwift := s.Stepper.(swift)
-	if isSwift && p.Block != nil {
-		if visits, updates, ok := swift.Steps(log, p.Block, p.Lo, p.Hi); ok {
+	if swift, ok := s.Stepper.(swift); ok && !p.Sparse() {
+		rows, lo := p.Block, p.Lo
+		if rows == nil {
+			rows, lo = s.gathered(p), 0
+		}
+		if visits, updates, ok := swift.Steps(log, rows, lo, lo+p.Len()); ok {
 			return visits, updates, nil
 		}
 	}
 	for i := range p.Len() {
 		b, r := p.At(i)
-		updated, ok := 0, false
-		if isSwift {
-			_, updated, ok = swift.Steps(s.log[:], b, r, r+1)
-		}
-		if updated > 0 || !ok && s.Step(s.scores, b, r, b.Y[r]) {
+		if s.Step(s.scores, b, r, b.Y[r]) {
 			log[updates] = uint32(i)
 			updates++
 		}
 	}
 	return p.Len(), updates, nil
+}
+
+// gathered returns a copy of dense rows in the order of the panel, until the next call. The loads of a copy don't wait for one
+// another, as those of steps do.
+func (s *stepping) gathered(p *Panel) *block.Block {
+	for i := 0; i < len(p.Ahead); i += 16 { // a load of each cache line brings the rows of the next window near
+		s.touched += p.Ahead[i]
+	}
+	first, _ := p.At(0)
+	s.rows.Cols, s.rows.Stride, s.rows.X, s.rows.Y, s.rows.W = first.Cols, first.Stride, s.rows.X[:0], s.rows.Y[:0], s.rows.W[:0]
+	for i := range p.Len() {
+		b, r := p.At(i)
+		s.rows.X, s.rows.Y = append(s.rows.X, b.X[r*b.Stride:(r+1)*b.Stride]...), append(s.rows.Y, b.Y[r])
+		if b.W != nil {
+			s.rows.W = append(s.rows.W, b.W[r])
+		}
+	}
+	if first.W == nil {
+		s.rows.W = nil
+	}
+	return &s.rows
 }
 
 // names returns the names of the vectors of a state, in order.
