@@ -34,7 +34,7 @@ const (
 	mostRounded = 64
 )
 
-// newHeldOut returns the evaluation of no rows by models such as m. rows is the number of rows that there will be.
+// newHeldOut returns an evaluation without rows, for models of the classes and features of m. rows is the number of rows to come.
 func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOut, error) {
 	e, err := NewEvaluation(m, workers)
 	if err != nil {

@@ -27,7 +27,7 @@ func heldOut(h *train.HeldOut) string {
 	return text
 }
 
-// TestHeldOut: the figures of a hold-out are the figures of the model on these rows, and the figures of folds are those of models of the
+// TestHeldOut: the figures of a hold-out are the figures of the model on these rows, and the figures of folds are the figures of the models of the
 // other folds, together. The worst rows have their numbers among all rows. Nothing depends on the workers or on blocks in memory.
 func TestHeldOut(t *testing.T) {
 	for _, classes := range []int{2, 3} {

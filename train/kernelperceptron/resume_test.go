@@ -14,7 +14,7 @@ import (
 )
 
 // TestResumeMemory: a training that stops within a window of the whole matrix, goes on with a cache, stops within that epoch, and goes on
-// with the whole matrix again and other workers, makes the mistakes of one that doesn't stop, and has its scores.
+// with the whole matrix again and other workers, makes the mistakes and the scores of a training without a stop.
 func TestResumeMemory(t *testing.T) {
 	const n = fewRows + 300
 	d, _, _ := classes(n)

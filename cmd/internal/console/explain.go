@@ -107,7 +107,7 @@ func textOptions(cmd *cobra.Command) dataset.Options {
 	return opt
 }
 
-// otherGaps returns a text about the columns that have missing values too, if err is about one that a training with --prepare none found.
+// otherGaps returns a text about all columns with missing values, if err names the first of them and --prepare is none.
 func otherGaps(cmd *cobra.Command, paths []string, err error) string {
 	if nulls := flagText(cmd, "nulls"); !errors.Is(err, dataset.ErrNulls) || flagText(cmd, "prepare") != "none" || nulls != "auto" && nulls != "error" || slices.Contains(paths, "-") {
 		return ""

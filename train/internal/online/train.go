@@ -304,8 +304,8 @@ func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visi
 	return p.Len(), updates, nil
 }
 
-// gathered returns a copy of dense rows in the order of the panel, until the next call. The loads of a copy don't wait for one
-// another, as those of steps do.
+// gathered returns a copy of dense rows in the order of the panel, until the next call. The loads of a copy don't wait for each
+// other; a step waits for the step before.
 func (s *stepping) gathered(p *Panel) *block.Block {
 	for i := 0; i < len(p.Ahead); i += 16 { // a load of each cache line brings the rows of the next window near
 		s.touched += p.Ahead[i]
