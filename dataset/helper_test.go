@@ -43,12 +43,12 @@ func file1(tb testing.TB, dir, name string, fields ...testField) string {
 }
 
 // rowsOf returns the rows of a data set, the padding left out, and their labels.
-func rowsOf(tb testing.TB, d *block.Data) (rows [][]float32, y []float32) {
+func rowsOf(tb testing.TB, d block.Source) (rows [][]float32, y []float32) {
 	tb.Helper()
 	for b, err := range d.Blocks(context.Background()) {
 		require.NoError(tb, err)
 		for r := range b.Len() {
-			rows = append(rows, b.X[r*b.Stride:r*b.Stride+b.Cols])
+			rows = append(rows, slices.Clone(b.X[r*b.Stride:r*b.Stride+b.Cols]))
 		}
 		y = append(y, b.Y...)
 	}

@@ -1,11 +1,13 @@
 package dataset
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -14,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
+	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/require"
 )
@@ -47,7 +50,11 @@ func TestNever(t *testing.T) {
 		require.NoError(t, w.Close())
 		paths = append(paths, path)
 	}
-	for trial := range 150 {
+	trials := 150
+	if require.Small() {
+		trials = 50
+	}
+	for trial := range trials {
 		e := randomExpr(r, rows, 2)
 		opt := Options{Label: "y", Features: []string{"n"}, Where: e.text, Workers: 1 + trial%3, Prepare: trial%4 == 1}
 		if trial%5 == 0 {
@@ -76,8 +83,84 @@ func TestNever(t *testing.T) {
 			t.Errorf("%s: %d rows are not read, without statistics", e.text, n)
 		}
 	}
-	if skipped < 1000 {
+	if skipped < int64(7*trials) {
 		t.Errorf("%d rows are not read in all trials, want thousands", skipped)
+	}
+}
+
+// sorted writes rows in the order of their dates and texts, in row groups of 10,000 rows, and the same rows as Arrow IPC.
+func sorted(t *testing.T, rows int) (parquetPath, ipcPath string) {
+	t.Helper()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "day", Type: arrow.FixedWidthTypes.Date32}, {Name: "at", Type: &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}},
+		{Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "n", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Int8}}, nil)
+	b, r := array.NewRecordBuilder(memory.DefaultAllocator, schema), rand.New(rand.NewPCG(7, 8))
+	for i := range rows {
+		b.Field(0).(*array.Date32Builder).Append(arrow.Date32(20_000 + i/1000))
+		b.Field(1).(*array.TimestampBuilder).Append(arrow.Timestamp(int64(i) * 86_400))
+		if i%5000 == 17 || i/10_000 == 3 {
+			b.Field(2).AppendNull()
+		} else {
+			b.Field(2).(*array.StringBuilder).Append(fmt.Sprintf("%s%06d", strings.Repeat("ä", 40), i))
+		}
+		b.Field(3).(*array.Float64Builder).Append(r.NormFloat64())
+		b.Field(4).(*array.Int8Builder).Append(int8(r.IntN(2)))
+	}
+	rec, dir := b.NewRecord(), t.TempDir()
+	parquetPath = filepath.Join(dir, "a.parquet")
+	f := require.Value(os.Create(parquetPath))(t)
+	w := require.Value(pqarrow.NewFileWriter(schema, f, parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(10_000)), pqarrow.DefaultWriterProps()))(t)
+	require.NoError(t, w.WriteBuffered(rec))
+	require.NoError(t, w.Close())
+	return parquetPath, newcomer{schema, rec}.write(t, filepath.Join(dir, "a.arrow"))
+}
+
+var sortedConditions = []string{"day >= '2024-11-20'", "day < '2024-10-20' or day is null", "at between '1970-01-20' and '1970-02-01' and n > 0", "not (day > '2024-10-10')",
+	"text > '" + strings.Repeat("ä", 40) + "045000'", "text is not null and day = '2024-11-03'", "text <= 'a'"}
+
+// TestNeverStream: row groups of more rows than a batch that is not read, in memory and in a stream, whole and sampled.
+func TestNeverStream(t *testing.T) {
+	path, ipc := sorted(t, 60_000)
+	for i, where := range sortedConditions {
+		for _, opt := range []Options{{Workers: 1}, {Workers: 2, Sample: 0.3}, {Workers: 2, Limit: 777}} {
+			opt.Label, opt.Features, opt.Where = "y", []string{"n"}, where
+			want, failed := Load(t.Context(), ipc, opt)
+			got, err := Load(t.Context(), path, opt)
+			if err != nil || failed != nil {
+				if err == nil || failed == nil {
+					t.Errorf("%s: %v, as Arrow %v", where, err, failed)
+				}
+				continue
+			}
+			x, y := rowsOf(t, want)
+			in := require.Value(Open(t.Context(), []string{path}, opt))(t)
+			for _, src := range []block.Source{got, require.Value(in.Stream(t.Context()))(t)} {
+				if rows, labels := rowsOf(t, src); !slices.EqualFunc(rows, x, slices.Equal) || !slices.Equal(labels, y) {
+					t.Errorf("%s, sample %v, limit %d: %d rows, want %d", where, opt.Sample, opt.Limit, len(rows), len(x))
+				}
+			}
+		}
+		if n := unreadRows(t, path, where); n == 0 {
+			t.Errorf("%s (%d): all rows are read", where, i)
+		}
+	}
+}
+
+// TestNeverDamaged: a footer with damaged statistics ends in an error or in rows, not in a panic.
+func TestNeverDamaged(t *testing.T) {
+	path, _ := sorted(t, 11_000)
+	data := require.Value(os.ReadFile(path))(t)
+	footer := int(binary.LittleEndian.Uint32(data[len(data)-8:])) + 8
+	r := rand.New(rand.NewPCG(9, 10))
+	for trial := range 200 {
+		bad := slices.Clone(data)
+		for range 1 + r.IntN(3) {
+			bad[len(bad)-1-r.IntN(footer)] ^= 1 << r.IntN(8)
+		}
+		require.NoError(t, os.WriteFile(path, bad, 0o644))
+		_, err := Load(t.Context(), path, Options{Label: "y", Features: []string{"n"}, Where: sortedConditions[trial%len(sortedConditions)]})
+		if err != nil && strings.Contains(err.Error(), "runtime error") {
+			t.Fatalf("trial %d: %v", trial, err)
+		}
 	}
 }
 

@@ -139,8 +139,7 @@ func (c *condition) compared(a arrow.Array) (first, second int, known bool) {
 // spanned returns the truths of the comparison for values whose order against the literal is between least and greatest.
 func (c *condition) spanned(least, greatest int) (all truths) {
 	for o := least; o <= greatest; o++ {
-		holds := map[string]bool{"=": o == 0, "<>": o != 0, "<": o < 0, "<=": o <= 0, ">": o > 0, ">=": o >= 0}[c.op]
-		if holds {
+		if orders[c.op](o) {
 			all |= 1 << yes
 		} else {
 			all |= 1 << no

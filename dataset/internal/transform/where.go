@@ -436,10 +436,15 @@ func (c *condition) choose(bt *column.Batch) ([]truth, error) {
 	return all, nil
 }
 
+// orders tells of each comparison whether it is true for a value whose order against the literal is -1, 0 or 1.
+var orders = map[string]func(o int) bool{
+	"=": func(o int) bool { return o == 0 }, "<>": func(o int) bool { return o != 0 }, "<": func(o int) bool { return o < 0 },
+	"<=": func(o int) bool { return o <= 0 }, ">": func(o int) bool { return o > 0 }, ">=": func(o int) bool { return o >= 0 },
+}
+
 // comparer returns a function that tells whether the comparison is true in a row that isn't null.
 func (c *condition) comparer(a arrow.Array) (func(i int) bool, error) {
-	holds := map[string]func(int) bool{"=": func(o int) bool { return o == 0 }, "<>": func(o int) bool { return o != 0 }, "<": func(o int) bool { return o < 0 },
-		"<=": func(o int) bool { return o <= 0 }, ">": func(o int) bool { return o > 0 }, ">=": func(o int) bool { return o >= 0 }}[c.op]
+	holds := orders[c.op]
 	if d, is := a.(*array.Dictionary); is {
 		of, err := c.comparer(d.Dictionary())
 		return func(i int) bool { return of(d.GetValueIndex(i)) }, err
