@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"halfspace/block"
@@ -77,9 +78,6 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result
 	return online.Train(ctx, Learner, src, &opt)
 }
 
-// mostAhead is the most rows that are scored before the first of them is visited.
-const mostAhead = 256
-
 // A rule is the online.Rule of Winnow.
 type rule struct {
 	*online.Training
@@ -90,8 +88,6 @@ type rule struct {
 	raise    float32   // factor of a promotion
 	lower    float32   // factor of a demotion
 	weights  int       // number of elements of w that may change
-	ahead    int       // number of rows to score at once
-	scores   [mostAhead]float32
 }
 
 func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
@@ -136,7 +132,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 
 // start returns the rule before its first visit.
 func start(cols int, opt Settings) *rule {
-	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1, ahead: 1}
+	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1}
 	if opt.Variant == Winnow1 {
 		r.lower = 0
 	}
@@ -168,27 +164,39 @@ func (r *rule) State(w *checkpoint.Walk) {
 // visit. Without a mistake the number of rows to score doubles, up to 256. With a mistake it becomes the number of
 // visits.
 func (r *rule) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
-	part := p.Block.Slice(p.Lo, min(p.Hi, p.Lo+r.ahead))
-	scores := r.scores[:part.Len()]
-	part.Scores(r.w, scores)
-	for i, score := range scores {
+	b := p.Block
+	for ; visits < p.Len() && updates < len(log); visits++ {
+		row := p.Lo + visits
+		score := b.Dot(row, r.w)
 		if r.Epoch == 0 && r.literals == nil {
-			if err := r.checkRow(part, i); err != nil {
+			if err := r.checkRow(b, row); err != nil {
 				return 0, 0, err
 			}
 		}
-		if positive := part.Y[i] > 0; (score > 0) != positive {
-			r.learn(part, i, positive)
-			r.ahead, log[0] = i+1, uint32(i)
-			return i + 1, 1, nil
+		if positive := b.Y[row] > 0; (score > 0) != positive {
+			r.learn(b, row, positive)
+			log[updates] = uint32(visits)
+			updates++
 		}
 	}
-	r.ahead = min(2*r.ahead, mostAhead)
-	return len(scores), 0, nil
+	return visits, updates, nil
+}
+
+// booleans returns true if each value is 0, -0 or 1. It has no branch on a value, which would often be mispredicted.
+func booleans(row []float32) bool {
+	other := uint64(0)
+	for _, v := range row {
+		bits := math.Float32bits(v)
+		other |= uint64(bits&^(1<<31)) * uint64(bits^math.Float32bits(1)) // 0 if one of the factors is
+	}
+	return other == 0
 }
 
 // checkRow returns an error unless all features of row i are 0 or 1.
 func (r *rule) checkRow(b *block.Block, i int) error {
+	if b.Sparse == nil && booleans(b.X[i*b.Stride:][:b.Cols]) {
+		return nil
+	}
 	for c, v := range elements(b, i) {
 		if v != 0 && v != 1 {
 			advice := "leave others out"
@@ -212,10 +220,35 @@ func (r *rule) learn(b *block.Block, i int, positive bool) {
 		r.literals.learn(r.w, b, i, factor, against)
 		return
 	}
-	for c, v := range elements(b, i) {
-		if v != 0 { // a stored value may be -0
-			r.multiply(c, factor, against)
+	if b.Sparse == nil {
+		r.learnDense(b.X[i*b.Stride:][:r.weights], factor, against)
+		return
+	}
+	columns, values := b.Sparse.Row(i)
+	for k, c := range columns {
+		if values[k] != 0 { // a stored value may be -0
+			r.multiply(int(c), factor, against)
 		}
+	}
+}
+
+// learnDense is learn for a dense row. It takes factors by the bits of a value, since a branch on 0 or 1 is often mispredicted: bit 29
+// is 1 in float32's 1, and 0 in its zeros.
+func (r *rule) learnDense(row []float32, factor, against float32) {
+	factors, others := [2]float32{1, factor}, [2]float32{1, against}
+	w := r.w[:len(row)]
+	if r.u == nil {
+		for c, v := range row {
+			w[c] *= factors[math.Float32bits(v)>>29&1]
+		}
+		return
+	}
+	u, minus := r.u[:len(row)], r.v[:len(row)]
+	for c, v := range row {
+		bit := math.Float32bits(v) >> 29 & 1
+		u[c] *= factors[bit]
+		minus[c] *= others[bit]
+		w[c] = u[c] - minus[c]
 	}
 }
 
