@@ -14,7 +14,7 @@ type elements struct {
 	*Writer
 	group    int // vectors of a variable
 	x        gp  // address of the group; the rest lies on the stack
-	table    gp // address of the constants
+	table    gp  // address of the constants
 	patterns []uint64
 	offsets  map[uint64]int // of a pattern in the table
 	free     []vec
