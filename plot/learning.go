@@ -135,7 +135,7 @@ func Best(updates, errors []float64) *Figure {
 		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", humanize.Count(int64(errors[0])), humanize.Count(int64(errors[last])), humanize.Plural(int64(updates[last]), "update"))}
 }
 
-// Mistakes draws the share of mistakes among the first rows. Package fit counts mistakes at powers of two.
+// Mistakes draws the share of mistakes among the first rows. Package train counts mistakes at powers of two.
 func Mistakes(rows, mistakes []float64) *Figure {
 	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, on a logarithmic scale", Log: true},
 		Y: Axis{Name: "share", zero: true}, Series: []Series{{X: log10(rows)}}}

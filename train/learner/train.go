@@ -67,7 +67,7 @@ type Run struct {
 	Trace      func(Update)
 	TraceEvery int64 // 1
 
-	// Checkpoint, if not nil, saves the state of the training, and holds the saved state to resume from. Package fit
+	// Checkpoint, if not nil, saves the state of the training, and holds the saved state to resume from. Package train
 	// sets it.
 	Checkpoint *checkpoint.Part
 
