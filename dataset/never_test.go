@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -142,6 +143,26 @@ func TestNeverStream(t *testing.T) {
 		if n := unreadRows(t, path, where); n == 0 {
 			t.Errorf("%s (%d): all rows are read", where, i)
 		}
+	}
+}
+
+// TestNeverOrders: bounds count only if the footer says that they are in the order of the type.
+func TestNeverOrders(t *testing.T) {
+	path, _ := sorted(t, 30_000)
+	const where = "day >= '2024-10-30'"
+	if unreadRows(t, path, where) == 0 {
+		t.Error("all rows are read")
+	}
+	data := require.Value(os.ReadFile(path))(t)
+	orders := append([]byte{0x19, 0x5c}, bytes.Repeat([]byte{0x1c, 0, 0}, 5)...) // field 7, a list of five unions with the order of the type
+	at := bytes.LastIndex(data, orders)
+	if at < 0 {
+		t.Fatal("the footer has no orders of columns")
+	}
+	data[at+2] = 0x2c // another order
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	if n := unreadRows(t, path, where); n > 0 {
+		t.Errorf("%d rows are not read, and the order of the bounds is unknown", n)
 	}
 }
 

@@ -19,11 +19,12 @@ import (
 // A neverFunc is column.Chosen.Never.
 type neverFunc = func(file string, rows int64, bounds []column.Bounds) bool
 
-// unread returns true if the statistics of a row group exclude each of its rows. Row groups with lists are always read.
-func unread(path string, g *page.Group, columns []column.Column, never neverFunc) bool {
+// unread returns true if the statistics of a row group exclude each of its rows. Without ordered, only the numbers of nulls count.
+// Row groups with lists, or with values of a length that the footer claims, are always read.
+func unread(path string, g *page.Group, columns []column.Column, ordered bool, never neverFunc) bool {
 	bounds := make([]column.Bounds, len(columns))
 	for k, c := range columns {
-		if c.ListDef > 0 || c.Parts != nil {
+		if c.ListDef > 0 || c.Parts != nil || parquet.Type(c.Physical) == parquet.Types.FixedLenByteArray {
 			return false
 		}
 		chunk := &g.Chunks[k]
@@ -34,7 +35,7 @@ func unread(path string, g *page.Group, columns []column.Column, never neverFunc
 		if c.MaxDef == 0 {
 			bounds[k].Nulls = 0
 		}
-		if chunk.Min != nil && chunk.Max != nil {
+		if ordered && chunk.Min != nil && chunk.Max != nil {
 			bounds[k].Ends = ends(c, chunk.Min, chunk.Max)
 		}
 	}
@@ -125,22 +126,23 @@ func appendOrdered[T cmp.Ordered](add func(T), low, high T) bool {
 	return low <= high && appendBoth(add, low, high)
 }
 
-// unreadRows is the number of rows of a batch that is not read.
-const unreadRows = 4 << 10
+// unreadValues is the number of values of a batch that is not read, unless its columns are more.
+const unreadValues = 1 << 17
 
 // nulls yields batches of rows that are not read. It returns true if yield took all batches.
 func (f *File) nulls(ctx context.Context, rows int64, yield func(*column.Batch, error) bool) bool {
 	empty := make([]arrow.Array, len(f.columns))
+	most := int64(min(4<<10, max(1, unreadValues/max(1, len(f.columns)))))
 	for k, c := range f.columns {
-		empty[k] = array.MakeArrayOfNull(memory.DefaultAllocator, c.Type, int(min(rows, unreadRows)))
+		empty[k] = array.MakeArrayOfNull(memory.DefaultAllocator, c.Type, int(min(rows, most)))
 		defer empty[k].Release()
 	}
-	for ; rows > 0; rows -= unreadRows {
+	for ; rows > 0; rows -= most {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return false
 		}
-		b := &column.Batch{File: f.path, Rows: min(rows, unreadRows), Columns: make([]arrow.Array, len(empty)), Unread: true}
+		b := &column.Batch{File: f.path, Rows: min(rows, most), Columns: make([]arrow.Array, len(empty)), Unread: true}
 		for k, a := range empty {
 			b.Columns[k] = array.NewSlice(a, 0, b.Rows)
 		}

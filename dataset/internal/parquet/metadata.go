@@ -179,7 +179,7 @@ func (m *Metadata) Selected(columns []column.Column, never neverFunc) (*File, er
 			return nil, err
 		}
 		if rows += group.rows; group.rows > 0 {
-			group.unread = never != nil && unread(m.path, meta, columns, never)
+			group.unread = never != nil && unread(m.path, meta, columns, m.Ordered, never)
 			f.Groups = append(f.Groups, group)
 		}
 		number++

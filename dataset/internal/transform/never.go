@@ -138,6 +138,9 @@ func (c *condition) compared(a arrow.Array) (first, second int, known bool) {
 
 // spanned returns the truths of the comparison for values whose order against the literal is between least and greatest.
 func (c *condition) spanned(least, greatest int) (all truths) {
+	if least > greatest {
+		return anyTruth
+	}
 	for o := least; o <= greatest; o++ {
 		if orders[c.op](o) {
 			all |= 1 << yes

@@ -16,6 +16,7 @@ type Footer struct {
 	Columns   int // number of leaf columns
 	Rows      int64
 	CreatedBy string
+	Ordered   bool // each column has the order of its type, so that ColumnChunk.Min and Max are bounds
 
 	src           io.ReaderAt
 	end           int64
@@ -75,6 +76,8 @@ func ReadFooter(src io.ReaderAt, size int64) (*Footer, error) {
 			t.skipList(thriftStruct)
 		case id == 6 && kind == thriftBinary:
 			f.CreatedBy = t.text(maxText)
+		case id == 7 && kind == thriftList:
+			f.Ordered = t.ordered()
 		default:
 			return false
 		}
@@ -353,6 +356,21 @@ func (t *thrift) statistics(c *ColumnChunk) {
 		}
 		return true
 	})
+}
+
+// ordered reads the orders of columns. It returns true if each is the order of the column's type, the first of a union.
+func (t *thrift) ordered() bool {
+	n, _ := t.list()
+	all := n > 0
+	for ; n > 0 && t.err == nil; n-- {
+		typed := false
+		t.fields(func(id int16, _ byte) bool {
+			typed = typed || id == 1
+			return false
+		})
+		all = all && typed
+	}
+	return all
 }
 
 // bound reads a bound, or nil if it is longer than maxText.
