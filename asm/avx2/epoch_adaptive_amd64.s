@@ -231,106 +231,121 @@ changed13:
 	MOVQ         root_base+96(FP), R12
 	MOVQ         l1_base+192(FP), R13
 	MOVQ         l2_base+216(FP), R14
+	VBROADCASTSD inverse+240(FP), Y1
+	VBROADCASTSD beta+248(FP), Y2
+	MOVQ         $0x8000000000000000, R9
+	VMOVQ        R9, X3
+	VBROADCASTSD X3, Y3
 	XORQ         R9, R9
 
 columns14:
-	VCVTPS2PD    (AX)(R9*4), Y1
-	VCVTPS2PD    (BX)(R9*4), Y2
-	VXORPD       Y3, Y3, Y3
-	VCMPPD       $0x04, Y3, Y1, Y3
-	VBROADCASTSD inverse+240(FP), Y4
-	VMULPD       Y0, Y1, Y1
-	VMULPD       Y1, Y1, Y6
-	VADDPD       (R11)(R9*8), Y6, Y6
-	VSQRTPD      Y6, Y7
-	VSUBPD       (R12)(R9*8), Y7, Y8
-	VMULPD       Y4, Y8, Y8
-	VMULPD       Y2, Y8, Y8
-	VSUBPD       Y8, Y1, Y8
-	VADDPD       (R10)(R9*8), Y8, Y8
-	VMOVUPD      (R11)(R9*8), Y1
-	VBLENDVPD    Y3, Y6, Y1, Y1
-	VMOVUPD      Y1, (R11)(R9*8)
-	VMOVUPD      (R12)(R9*8), Y1
-	VBLENDVPD    Y3, Y7, Y1, Y1
-	VMOVUPD      Y1, (R12)(R9*8)
-	VMOVUPD      (R10)(R9*8), Y1
-	VBLENDVPD    Y3, Y8, Y1, Y1
-	VMOVUPD      Y1, (R10)(R9*8)
-	MOVQ         $0x8000000000000000, R15
-	VMOVQ        R15, X1
-	VBROADCASTSD X1, Y1
-	VBROADCASTSD beta+248(FP), Y6
-	VMOVUPD      (R13)(R9*8), Y9
-	VANDNPD      Y8, Y1, Y10
-	VCMPPD       $0x1e, Y9, Y10, Y11
-	VSUBPD       Y9, Y10, Y10
-	VADDPD       Y6, Y7, Y7
-	VMULPD       Y4, Y7, Y7
-	VADDPD       (R14)(R9*8), Y7, Y7
-	VDIVPD       Y7, Y10, Y4
-	VANDPD       Y1, Y8, Y8
-	VXORPD       Y1, Y8, Y8
-	VXORPD       Y8, Y4, Y4
-	VANDPD       Y11, Y4, Y4
-	VBLENDVPD    Y3, Y4, Y2, Y4
-	VCVTPD2PSY   Y4, X4
-	VMOVAPD      Y4, Y1
-	VCVTPS2PD    16(AX)(R9*4), Y2
-	VCVTPS2PD    16(BX)(R9*4), Y3
-	VXORPD       Y4, Y4, Y4
-	VCMPPD       $0x04, Y4, Y2, Y4
-	VBROADCASTSD inverse+240(FP), Y6
-	VMULPD       Y0, Y2, Y2
-	VMULPD       Y2, Y2, Y7
-	VADDPD       32(R11)(R9*8), Y7, Y7
-	VSQRTPD      Y7, Y8
-	VSUBPD       32(R12)(R9*8), Y8, Y9
-	VMULPD       Y6, Y9, Y9
-	VMULPD       Y3, Y9, Y9
-	VSUBPD       Y9, Y2, Y9
-	VADDPD       32(R10)(R9*8), Y9, Y9
-	VMOVUPD      32(R11)(R9*8), Y2
-	VBLENDVPD    Y4, Y7, Y2, Y2
-	VMOVUPD      Y2, 32(R11)(R9*8)
-	VMOVUPD      32(R12)(R9*8), Y2
-	VBLENDVPD    Y4, Y8, Y2, Y2
-	VMOVUPD      Y2, 32(R12)(R9*8)
-	VMOVUPD      32(R10)(R9*8), Y2
-	VBLENDVPD    Y4, Y9, Y2, Y2
-	VMOVUPD      Y2, 32(R10)(R9*8)
-	MOVQ         $0x8000000000000000, R15
-	VMOVQ        R15, X2
-	VBROADCASTSD X2, Y2
-	VBROADCASTSD beta+248(FP), Y7
-	VMOVUPD      32(R13)(R9*8), Y10
-	VANDNPD      Y9, Y2, Y11
-	VCMPPD       $0x1e, Y10, Y11, Y12
-	VSUBPD       Y10, Y11, Y11
-	VADDPD       Y7, Y8, Y8
-	VMULPD       Y6, Y8, Y8
-	VADDPD       32(R14)(R9*8), Y8, Y8
-	VDIVPD       Y8, Y11, Y6
-	VANDPD       Y2, Y9, Y9
-	VXORPD       Y2, Y9, Y9
-	VXORPD       Y9, Y6, Y6
-	VANDPD       Y12, Y6, Y6
-	VBLENDVPD    Y4, Y6, Y3, Y6
-	VCVTPD2PSY   Y6, X6
-	VMOVAPD      X6, X2
-	VINSERTF128  $0x01, X2, Y1, Y1
-	VMOVUPS      Y1, (BX)(R9*4)
-	ADDQ         $0x08, R9
-	LEAQ         (BX)(R9*4), R15
-	SUBQ         BX, R15
-	CMPQ         R15, SI
-	JB           columns14
-	MOVL         DX, (R8)(DI*4)
-	INCQ         DI
-	CMPQ         DI, log_len+32(FP)
-	JNE          next2
-	INCQ         DX
-	JMP          done3
+	VCVTPS2PD (AX)(R9*4), Y4
+	VCVTPS2PD (BX)(R9*4), Y6
+	VXORPD    Y7, Y7, Y7
+	VCMPPD    $0x04, Y7, Y4, Y7
+	VMULPD    Y0, Y4, Y4
+	VMULPD    Y4, Y4, Y8
+	VADDPD    (R11)(R9*8), Y8, Y8
+	VSQRTPD   Y8, Y9
+	VSUBPD    (R12)(R9*8), Y9, Y10
+	VMULPD    Y1, Y10, Y10
+	VMULPD    Y6, Y10, Y10
+	VSUBPD    Y10, Y4, Y10
+	VADDPD    (R10)(R9*8), Y10, Y10
+	VMOVMSKPD Y7, R15
+	CMPL      R15, $0x0f
+	JNE       some15
+	VMOVUPD   Y8, (R11)(R9*8)
+	VMOVUPD   Y9, (R12)(R9*8)
+	VMOVUPD   Y10, (R10)(R9*8)
+	JMP       kept16
+
+some15:
+	VMOVUPD   (R11)(R9*8), Y4
+	VBLENDVPD Y7, Y8, Y4, Y4
+	VMOVUPD   Y4, (R11)(R9*8)
+	VMOVUPD   (R12)(R9*8), Y4
+	VBLENDVPD Y7, Y9, Y4, Y4
+	VMOVUPD   Y4, (R12)(R9*8)
+	VMOVUPD   (R10)(R9*8), Y4
+	VBLENDVPD Y7, Y10, Y4, Y4
+	VMOVUPD   Y4, (R10)(R9*8)
+
+kept16:
+	VANDNPD    Y10, Y3, Y4
+	VCMPPD     $0x1e, (R13)(R9*8), Y4, Y8
+	VSUBPD     (R13)(R9*8), Y4, Y4
+	VADDPD     Y2, Y9, Y9
+	VMULPD     Y1, Y9, Y9
+	VADDPD     (R14)(R9*8), Y9, Y9
+	VDIVPD     Y9, Y4, Y4
+	VANDPD     Y3, Y10, Y10
+	VXORPD     Y3, Y10, Y10
+	VXORPD     Y10, Y4, Y4
+	VANDPD     Y8, Y4, Y4
+	VBLENDVPD  Y7, Y4, Y6, Y4
+	VCVTPD2PSY Y4, X4
+	VMOVAPD    Y4, Y4
+	VCVTPS2PD  16(AX)(R9*4), Y6
+	VCVTPS2PD  16(BX)(R9*4), Y7
+	VXORPD     Y8, Y8, Y8
+	VCMPPD     $0x04, Y8, Y6, Y8
+	VMULPD     Y0, Y6, Y6
+	VMULPD     Y6, Y6, Y9
+	VADDPD     32(R11)(R9*8), Y9, Y9
+	VSQRTPD    Y9, Y10
+	VSUBPD     32(R12)(R9*8), Y10, Y11
+	VMULPD     Y1, Y11, Y11
+	VMULPD     Y7, Y11, Y11
+	VSUBPD     Y11, Y6, Y11
+	VADDPD     32(R10)(R9*8), Y11, Y11
+	VMOVMSKPD  Y8, R15
+	CMPL       R15, $0x0f
+	JNE        some17
+	VMOVUPD    Y9, 32(R11)(R9*8)
+	VMOVUPD    Y10, 32(R12)(R9*8)
+	VMOVUPD    Y11, 32(R10)(R9*8)
+	JMP        kept18
+
+some17:
+	VMOVUPD   32(R11)(R9*8), Y6
+	VBLENDVPD Y8, Y9, Y6, Y6
+	VMOVUPD   Y6, 32(R11)(R9*8)
+	VMOVUPD   32(R12)(R9*8), Y6
+	VBLENDVPD Y8, Y10, Y6, Y6
+	VMOVUPD   Y6, 32(R12)(R9*8)
+	VMOVUPD   32(R10)(R9*8), Y6
+	VBLENDVPD Y8, Y11, Y6, Y6
+	VMOVUPD   Y6, 32(R10)(R9*8)
+
+kept18:
+	VANDNPD     Y11, Y3, Y6
+	VCMPPD      $0x1e, 32(R13)(R9*8), Y6, Y9
+	VSUBPD      32(R13)(R9*8), Y6, Y6
+	VADDPD      Y2, Y10, Y10
+	VMULPD      Y1, Y10, Y10
+	VADDPD      32(R14)(R9*8), Y10, Y10
+	VDIVPD      Y10, Y6, Y6
+	VANDPD      Y3, Y11, Y11
+	VXORPD      Y3, Y11, Y11
+	VXORPD      Y11, Y6, Y6
+	VANDPD      Y9, Y6, Y6
+	VBLENDVPD   Y8, Y6, Y7, Y6
+	VCVTPD2PSY  Y6, X6
+	VMOVAPD     X6, X5
+	VINSERTF128 $0x01, X5, Y4, Y4
+	VMOVUPS     Y4, (BX)(R9*4)
+	ADDQ        $0x08, R9
+	LEAQ        (BX)(R9*4), R15
+	SUBQ        BX, R15
+	CMPQ        R15, SI
+	JB          columns14
+	MOVL        DX, (R8)(DI*4)
+	INCQ        DI
+	CMPQ        DI, log_len+32(FP)
+	JNE         next2
+	INCQ        DX
+	JMP         done3
 
 next2:
 	ADDQ SI, AX

@@ -241,23 +241,23 @@ logistic10:
 	VFNMADD231PD constantsF64<>+320(SB), Z1, Z0
 	VMOVUPD      Z0, Z2
 	VFNMADD231PD constantsF64<>+384(SB), Z1, Z2
-	VMULPD       Z2, Z2, Z4
-	VMOVUPD      constantsF64<>+448(SB), Z7
-	VMOVUPD      constantsF64<>+512(SB), Z8
-	VFMADD213PD  constantsF64<>+576(SB), Z4, Z7
-	VFMADD213PD  constantsF64<>+640(SB), Z4, Z8
-	VFMADD213PD  constantsF64<>+704(SB), Z4, Z7
-	VFMADD213PD  constantsF64<>+768(SB), Z4, Z8
-	VFMADD213PD  constantsF64<>+832(SB), Z4, Z7
-	VFMADD213PD  constantsF64<>+896(SB), Z4, Z8
-	VFMADD213PD  constantsF64<>+960(SB), Z4, Z7
-	VFMADD213PD  constantsF64<>+1024(SB), Z4, Z8
-	VFMADD213PD  Z7, Z2, Z8
+	VMULPD       Z2, Z2, Z3
+	VMOVUPD      constantsF64<>+448(SB), Z4
+	VMOVUPD      constantsF64<>+512(SB), Z7
+	VFMADD213PD  constantsF64<>+576(SB), Z3, Z4
+	VFMADD213PD  constantsF64<>+640(SB), Z3, Z7
+	VFMADD213PD  constantsF64<>+704(SB), Z3, Z4
+	VFMADD213PD  constantsF64<>+768(SB), Z3, Z7
+	VFMADD213PD  constantsF64<>+832(SB), Z3, Z4
+	VFMADD213PD  constantsF64<>+896(SB), Z3, Z7
+	VFMADD213PD  constantsF64<>+960(SB), Z3, Z4
+	VFMADD213PD  constantsF64<>+1024(SB), Z3, Z7
+	VFMADD213PD  Z4, Z2, Z7
 	VADDPD       constantsF64<>+0(SB), Z0, Z2
-	VSUBPD       constantsF64<>+0(SB), Z2, Z7
-	VSUBPD       Z7, Z0, Z0
+	VSUBPD       constantsF64<>+0(SB), Z2, Z4
+	VSUBPD       Z4, Z0, Z0
 	VFNMADD231PD constantsF64<>+384(SB), Z1, Z0
-	VFMADD231PD  Z4, Z8, Z0
+	VFMADD231PD  Z3, Z7, Z0
 	VADDPD       Z0, Z2, Z0
 	VSCALEFPD    Z1, Z0, Z0
 	VPMOVQ2M     Z5, K1
@@ -290,62 +290,61 @@ changed13:
 	MOVQ         root_base+96(FP), R12
 	MOVQ         l1_base+192(FP), R13
 	MOVQ         l2_base+216(FP), R14
+	VBROADCASTSD inverse+240(FP), Z1
+	VBROADCASTSD beta+248(FP), Z2
+	MOVQ         $0x8000000000000000, R9
+	VMOVQ        R9, X3
+	VBROADCASTSD X3, Z3
 	XORQ         R9, R9
 
 columns14:
-	VCVTPS2PD    (AX)(R9*4), Z1
-	VCVTPS2PD    (BX)(R9*4), Z2
-	VXORPD       Y3, Y3, Y3
-	VCMPPD       $0x04, Z3, Z1, K1
-	VBROADCASTSD inverse+240(FP), Z4
-	VMULPD       Z0, Z1, Z1
-	VMULPD       Z1, Z1, Z7
-	VADDPD       (R11)(R9*8), Z7, Z7
-	VSQRTPD      Z7, Z8
-	VSUBPD       (R12)(R9*8), Z8, Z9
-	VMULPD       Z4, Z9, Z9
-	VMULPD       Z2, Z9, Z9
-	VSUBPD       Z9, Z1, Z9
-	VADDPD       (R10)(R9*8), Z9, Z9
-	VMOVUPD      (R11)(R9*8), Z1
-	VMOVAPD      Z7, K1, Z1
-	VMOVUPD      Z1, (R11)(R9*8)
-	VMOVUPD      (R12)(R9*8), Z1
-	VMOVAPD      Z8, K1, Z1
-	VMOVUPD      Z1, (R12)(R9*8)
-	VMOVUPD      (R10)(R9*8), Z1
-	VMOVAPD      Z9, K1, Z1
-	VMOVUPD      Z1, (R10)(R9*8)
-	MOVQ         $0x8000000000000000, R15
-	VMOVQ        R15, X1
-	VBROADCASTSD X1, Z1
-	VBROADCASTSD beta+248(FP), Z7
-	VMOVUPD      (R13)(R9*8), Z10
-	VANDNPD      Z9, Z1, Z11
-	VCMPPD       $0x1e, Z10, Z11, K2
-	VSUBPD       Z10, Z11, Z11
-	VADDPD       Z7, Z8, Z8
-	VMULPD       Z4, Z8, Z8
-	VADDPD       (R14)(R9*8), Z8, Z8
-	VDIVPD       Z8, Z11, Z4
-	VANDPD       Z1, Z9, Z9
-	VXORPD       Z1, Z9, Z9
-	VXORPD       Z9, Z4, Z4
-	VMOVAPD.Z    Z4, K2, Z4
-	VMOVAPD      Z4, K1, Z2
-	VCVTPD2PS    Z2, Y4
-	VMOVUPS      Y4, (BX)(R9*4)
-	ADDQ         $0x08, R9
-	LEAQ         (BX)(R9*4), R15
-	SUBQ         BX, R15
-	CMPQ         R15, SI
-	JB           columns14
-	MOVL         DX, (R8)(DI*4)
-	INCQ         DI
-	CMPQ         DI, log_len+32(FP)
-	JNE          next2
-	INCQ         DX
-	JMP          done3
+	VCVTPS2PD (AX)(R9*4), Z4
+	VCVTPS2PD (BX)(R9*4), Z7
+	VXORPD    Y8, Y8, Y8
+	VCMPPD    $0x04, Z8, Z4, K1
+	VMULPD    Z0, Z4, Z4
+	VMULPD    Z4, Z4, Z9
+	VADDPD    (R11)(R9*8), Z9, Z9
+	VSQRTPD   Z9, Z10
+	VSUBPD    (R12)(R9*8), Z10, Z11
+	VMULPD    Z1, Z11, Z11
+	VMULPD    Z7, Z11, Z11
+	VSUBPD    Z11, Z4, Z11
+	VADDPD    (R10)(R9*8), Z11, Z11
+	VMOVUPD   (R11)(R9*8), Z4
+	VMOVAPD   Z9, K1, Z4
+	VMOVUPD   Z4, (R11)(R9*8)
+	VMOVUPD   (R12)(R9*8), Z4
+	VMOVAPD   Z10, K1, Z4
+	VMOVUPD   Z4, (R12)(R9*8)
+	VMOVUPD   (R10)(R9*8), Z4
+	VMOVAPD   Z11, K1, Z4
+	VMOVUPD   Z4, (R10)(R9*8)
+	VANDNPD   Z11, Z3, Z4
+	VCMPPD    $0x1e, (R13)(R9*8), Z4, K2
+	VSUBPD    (R13)(R9*8), Z4, Z4
+	VADDPD    Z2, Z10, Z10
+	VMULPD    Z1, Z10, Z10
+	VADDPD    (R14)(R9*8), Z10, Z10
+	VDIVPD    Z10, Z4, Z4
+	VANDPD    Z3, Z11, Z11
+	VXORPD    Z3, Z11, Z11
+	VXORPD    Z11, Z4, Z4
+	VMOVAPD.Z Z4, K2, Z4
+	VMOVAPD   Z4, K1, Z7
+	VCVTPD2PS Z7, Y4
+	VMOVUPS   Y4, (BX)(R9*4)
+	ADDQ      $0x08, R9
+	LEAQ      (BX)(R9*4), R15
+	SUBQ      BX, R15
+	CMPQ      R15, SI
+	JB        columns14
+	MOVL      DX, (R8)(DI*4)
+	INCQ      DI
+	CMPQ      DI, log_len+32(FP)
+	JNE       next2
+	INCQ      DX
+	JMP       done3
 
 next2:
 	ADDQ SI, AX

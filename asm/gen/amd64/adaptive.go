@@ -8,10 +8,10 @@ import (
 // An adaptive is the state of EpochAdaptive's loop. The weights lie in memory, since a row changes them after the score
 // of the row before is known, and their states fill the registers.
 type adaptive struct {
-	*Writer                // of float64
-	slope   reg.VecVirtual // in all lanes
-	column  reg.GPVirtual  // number of the first column of a step
-	base    map[string]reg.GPVirtual
+	*Writer
+	slope, inverse, beta, sign reg.VecVirtual // in all lanes
+	column                     reg.GPVirtual  // number of the first column of a step
+	base                       map[string]reg.GPVirtual
 }
 
 // epochAdaptive writes EpochAdaptive. A square root and a division for each column are the limit.
@@ -96,11 +96,18 @@ func (w *Writer) slopeOf(e *elements, s reg.VecVirtual, label operand.Mem, next 
 
 // adapt updates all columns by the row at x, eight at a time: the weights are loaded as they are stored.
 func (w *Writer) adapt(slope reg.VecVirtual, x, weights, size reg.GPVirtual) {
-	a := adaptive{Writer: w.inFloat64(), slope: slope, column: w.GP64(), base: map[string]reg.GPVirtual{"x": x, "w": weights}}
+	a := adaptive{Writer: w, slope: slope, column: w.GP64(), base: map[string]reg.GPVirtual{"x": x, "w": weights}}
 	for _, name := range []string{"z", "n", "root", "l1", "l2"} {
 		a.base[name] = w.GP64()
 		w.Load(w.Param(name).Base(), a.base[name])
 	}
+	a.inverse, a.beta, a.sign = w.full(1)[0], w.full(1)[0], w.full(1)[0]
+	bit := w.GP64()
+	w.VBROADCASTSD(w.address(w.Param("inverse")), a.inverse)
+	w.VBROADCASTSD(w.address(w.Param("beta")), a.beta)
+	w.MOVQ(operand.U64(1<<63), bit)
+	w.VMOVQ(bit, a.sign.AsX())
+	w.VBROADCASTSD(a.sign.AsX(), a.sign)
 	loop := w.label("columns")
 	w.XORQ(a.column, a.column)
 	w.Label(loop)
@@ -135,40 +142,32 @@ func (a adaptive) columns(offset int) reg.VecVirtual {
 	a.VCVTPS2PD(a.at("w", 4, offset), old)
 	a.VXORPD(zero.AsY(), zero.AsY(), zero.AsY())
 	seen := a.selected(notEqual, x, zero)
-	g, n, root, z, inverse := next(), next(), next(), next(), next()
-	a.VBROADCASTSD(a.address(a.Param("inverse")), inverse)
+	g, n, root, z := next(), next(), next(), next()
 	a.VMULPD(a.slope, x, g)
 	a.VMULPD(g, g, n)
 	a.VADDPD(a.at("n", 8, offset), n, n)
 	a.VSQRTPD(n, root)
 	a.VSUBPD(a.at("root", 8, offset), root, z)
-	a.VMULPD(inverse, z, z)
+	a.VMULPD(a.inverse, z, z)
 	a.VMULPD(old, z, z)
 	a.VSUBPD(z, g, z)
 	a.VADDPD(a.at("z", 8, offset), z, z)
-	a.keep(a.at("n", 8, offset), n, seen)
-	a.keep(a.at("root", 8, offset), root, seen)
-	a.keep(a.at("z", 8, offset), z, seen)
-	return a.weights(offset, z, root, old, inverse, seen)
+	a.keep(offset, seen, n, root, z)
+	return a.weights(offset, z, root, old, seen)
 }
 
 // weights returns the weights that follow from z and root, and the weight old in lanes that seen does not select.
-func (a adaptive) weights(offset int, z, root, old, inverse reg.VecVirtual, seen reg.Register) reg.VecVirtual {
-	bit, sign, beta, l1, size, weight := a.GP64(), a.full(1)[0], a.full(1)[0], a.full(1)[0], a.full(1)[0], a.full(1)[0]
-	a.MOVQ(operand.U64(1<<63), bit)
-	a.VMOVQ(bit, sign.AsX())
-	a.VBROADCASTSD(sign.AsX(), sign)
-	a.VBROADCASTSD(a.address(a.Param("beta")), beta)
-	a.VMOVUPD(a.at("l1", 8, offset), l1)
-	a.VANDNPD(z, sign, size)
+func (a adaptive) weights(offset int, z, root, old reg.VecVirtual, seen reg.Register) reg.VecVirtual {
+	l1, size, weight := a.at("l1", 8, offset), a.full(1)[0], a.full(1)[0]
+	a.VANDNPD(z, a.sign, size)
 	beyond := a.selected(above, size, l1)
 	a.VSUBPD(l1, size, size)
-	a.VADDPD(beta, root, root)
-	a.VMULPD(inverse, root, root)
+	a.VADDPD(a.beta, root, root)
+	a.VMULPD(a.inverse, root, root)
 	a.VADDPD(a.at("l2", 8, offset), root, root)
 	a.VDIVPD(root, size, weight)
-	a.VANDPD(sign, z, z)
-	a.VXORPD(sign, z, z)
+	a.VANDPD(a.sign, z, z)
+	a.VXORPD(a.sign, z, z)
 	a.VXORPD(z, weight, weight)
 	if a.ISA.Bytes > vectorBytes {
 		a.VMOVAPD_Z(weight, beyond, weight)
@@ -198,14 +197,35 @@ func (w *Writer) selected(predicate uint8, x, y operand.Op) (s reg.Register) {
 	return s
 }
 
-// keep stores v in the elements whose lanes s selects, and leaves the others as they are.
-func (w *Writer) keep(to operand.Mem, v reg.VecVirtual, s reg.Register) {
-	kept := w.full(1)[0]
-	w.VMOVUPD(to, kept)
-	if w.ISA.Bytes > vectorBytes {
-		w.VMOVAPD(v, s, kept)
-	} else {
-		w.VBLENDVPD(s, v, kept, kept)
+// keep stores the state in the elements whose lanes s selects, and leaves the others as they are. AVX2 branches, since
+// rows seldom have zeros but in their padding.
+func (a adaptive) keep(offset int, s reg.Register, n, root, z reg.VecVirtual) {
+	some, done := a.label("some"), a.label("kept")
+	states := []struct {
+		to operand.Mem
+		v  reg.VecVirtual
+	}{{a.at("n", 8, offset), n}, {a.at("root", 8, offset), root}, {a.at("z", 8, offset), z}}
+	wide := a.ISA.Bytes > vectorBytes
+	if !wide {
+		bits := a.GP32()
+		a.VMOVMSKPD(s, bits)
+		a.CMPL(bits, imm(15))
+		a.JNE(ref(some))
+		for _, state := range states {
+			a.VMOVUPD(state.v, state.to)
+		}
+		a.JMP(ref(done))
+		a.Label(some)
 	}
-	w.VMOVUPD(kept, to)
+	for _, state := range states {
+		kept := a.full(1)[0]
+		a.VMOVUPD(state.to, kept)
+		if wide {
+			a.VMOVAPD(state.v, s, kept)
+		} else {
+			a.VBLENDVPD(s, state.v, kept, kept)
+		}
+		a.VMOVUPD(kept, state.to)
+	}
+	a.Label(done)
 }
