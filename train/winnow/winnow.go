@@ -246,8 +246,7 @@ func (r *rule) learnDense(row []float32, factor, against float32) {
 	u, minus := r.u[:len(row)], r.v[:len(row)]
 	for c, v := range row {
 		bit := math.Float32bits(v) >> 29 & 1
-		u[c] *= factors[bit]
-		minus[c] *= others[bit]
+		u[c], minus[c] = float32(u[c]*factors[bit]), float32(minus[c]*others[bit])
 		w[c] = u[c] - minus[c]
 	}
 }
