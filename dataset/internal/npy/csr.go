@@ -685,8 +685,9 @@ func (w *walk) dense(b *column.Batch) *column.Batch {
 			values[int(b.Pairs.Index[i])*n+r] = b.Pairs.Value[i]
 		}
 	}
+	besides := w.besides()
 	for k, c := range w.part.columns {
-		if at := slices.Index(w.besides(), c); at >= 0 {
+		if at := slices.Index(besides, c); at >= 0 {
 			all.Columns[k] = b.Columns[at]
 			all.Columns[k].Retain()
 			continue

@@ -22,7 +22,7 @@ var slabs [64]sync.Pool
 
 // newSlab returns a slab of n bytes or more.
 func newSlab(n int64) *slab {
-	k := bits.Len64(uint64(n+6) / 8) // 1<<k words are enough
+	k := bits.Len64(uint64(max(n, 1)-1) / 8) // 1<<k words are the fewest that are enough
 	s, _ := slabs[k].Get().(*slab)
 	if s == nil {
 		s = &slab{words: make([]uint64, 1<<k), size: k}
