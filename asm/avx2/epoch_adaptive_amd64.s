@@ -254,13 +254,13 @@ columns14:
 	VADDPD    (R10)(R9*8), Y10, Y10
 	VMOVMSKPD Y7, R15
 	CMPL      R15, $0x0f
-	JNE       some15
+	JNE       some1
 	VMOVUPD   Y8, (R11)(R9*8)
 	VMOVUPD   Y9, (R12)(R9*8)
 	VMOVUPD   Y10, (R10)(R9*8)
-	JMP       kept16
+	JMP       kept2
 
-some15:
+some1:
 	VMOVUPD   (R11)(R9*8), Y4
 	VBLENDVPD Y7, Y8, Y4, Y4
 	VMOVUPD   Y4, (R11)(R9*8)
@@ -271,7 +271,7 @@ some15:
 	VBLENDVPD Y7, Y10, Y4, Y4
 	VMOVUPD   Y4, (R10)(R9*8)
 
-kept16:
+kept2:
 	VANDNPD    Y10, Y3, Y4
 	VCMPPD     $0x1e, (R13)(R9*8), Y4, Y8
 	VSUBPD     (R13)(R9*8), Y4, Y4
@@ -282,7 +282,8 @@ kept16:
 	VANDPD     Y3, Y10, Y10
 	VXORPD     Y3, Y10, Y10
 	VXORPD     Y10, Y4, Y4
-	VANDPD     Y8, Y4, Y4
+	VXORPD     Y9, Y9, Y9
+	VBLENDVPD  Y8, Y4, Y9, Y4
 	VBLENDVPD  Y7, Y4, Y6, Y4
 	VCVTPD2PSY Y4, X4
 	VMOVAPD    Y4, Y4
@@ -301,13 +302,13 @@ kept16:
 	VADDPD     32(R10)(R9*8), Y11, Y11
 	VMOVMSKPD  Y8, R15
 	CMPL       R15, $0x0f
-	JNE        some17
+	JNE        some3
 	VMOVUPD    Y9, 32(R11)(R9*8)
 	VMOVUPD    Y10, 32(R12)(R9*8)
 	VMOVUPD    Y11, 32(R10)(R9*8)
-	JMP        kept18
+	JMP        kept4
 
-some17:
+some3:
 	VMOVUPD   32(R11)(R9*8), Y6
 	VBLENDVPD Y8, Y9, Y6, Y6
 	VMOVUPD   Y6, 32(R11)(R9*8)
@@ -318,7 +319,7 @@ some17:
 	VBLENDVPD Y8, Y11, Y6, Y6
 	VMOVUPD   Y6, 32(R10)(R9*8)
 
-kept18:
+kept4:
 	VANDNPD     Y11, Y3, Y6
 	VCMPPD      $0x1e, 32(R13)(R9*8), Y6, Y9
 	VSUBPD      32(R13)(R9*8), Y6, Y6
@@ -329,7 +330,8 @@ kept18:
 	VANDPD      Y3, Y11, Y11
 	VXORPD      Y3, Y11, Y11
 	VXORPD      Y11, Y6, Y6
-	VANDPD      Y9, Y6, Y6
+	VXORPD      Y10, Y10, Y10
+	VBLENDVPD   Y9, Y6, Y10, Y6
 	VBLENDVPD   Y8, Y6, Y7, Y6
 	VCVTPD2PSY  Y6, X6
 	VMOVAPD     X6, X5

@@ -61,17 +61,15 @@ func (s *stepper) State() map[string][]float64 {
 	return map[string][]float64{"z": slices.Clone(s.Z[:s.cols]), "n": slices.Clone(s.N[:s.cols])}
 }
 
-// Steps makes the steps of dense rows.
-func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int, ok bool) {
-	if b.Sparse != nil {
-		return 0, 0, false
-	}
+// Swift tells whether rows are dense.
+func (s *stepper) Swift(b *block.Block) bool { return b.Sparse == nil }
+
+func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int) {
 	weights := b.W
 	if weights != nil {
 		weights = weights[lo:hi]
 	}
-	visits, updates = s.Epoch(s.w, log, b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi], weights)
-	return visits, updates, true
+	return s.Epoch(s.w, log, b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi], weights)
 }
 
 func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {

@@ -105,17 +105,17 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 	return true
 }
 
-// Steps makes the steps of dense rows of two classes without weights.
-func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int, ok bool) {
-	if b.Sparse != nil || b.W != nil || len(s.w) != s.stride {
-		return 0, 0, false
-	}
+// Swift tells whether rows are dense, of two classes and without weights.
+func (s *stepper) Swift(b *block.Block) bool {
+	return b.Sparse == nil && b.W == nil && len(s.w) == s.stride
+}
+
+func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int) {
 	most, slack := s.opt.C, 0.0
 	if s.opt.Loss == SquaredHinge {
 		most, slack = math.Inf(1), 0.5/s.opt.C
 	}
-	visits, updates = kernel.EpochPassive(s.w, log, b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi], most, slack)
-	return visits, updates, true
+	return kernel.EpochPassive(s.w, log, b.X[lo*b.Stride:hi*b.Stride], b.Y[lo:hi], most, slack)
 }
 
 // stepClasses is Step for more than two classes, each of which has a vector.

@@ -8,7 +8,7 @@ import (
 // An adaptive is the state of EpochAdaptive's loop. The weights lie in memory, since a row changes them after the score
 // of the row before is known, and their states fill the registers.
 type adaptive struct {
-	*Writer
+	*elements                                 // of one float64 vector
 	slope, inverse, beta, sign reg.VecVirtual // in all lanes
 	column                     reg.GPVirtual  // number of the first column of a step
 	base                       map[string]reg.GPVirtual
@@ -17,7 +17,7 @@ type adaptive struct {
 // epochAdaptive writes EpochAdaptive. A square root and a division for each column are the limit.
 func (w *Writer) epochAdaptive() {
 	e := &elements{Writer: w.inFloat64(), group: 1, offsets: map[uint64]int{}}
-	e.begin()
+	e.beginTable()
 	w.begin("EpochAdaptive")
 	x, y, r := w.GP64(), w.GP64(), w.GP64()
 	w.Load(w.Param("x").Base(), x)
@@ -49,7 +49,7 @@ func (w *Writer) epochAdaptive() {
 	w.JPC(ref(next))
 	w.Label(changed)
 	w.VBROADCASTSD(slope.AsX(), slope)
-	w.adapt(slope, x, base, size)
+	w.adapt(e, slope, x, base, size)
 
 	w.MOVL(r.As32(), operand.Mem{Base: v.log, Index: v.updates, Scale: 4})
 	w.INCQ(v.updates)
@@ -95,8 +95,8 @@ func (w *Writer) slopeOf(e *elements, s reg.VecVirtual, label operand.Mem, next 
 }
 
 // adapt updates all columns by the row at x, eight at a time: the weights are loaded as they are stored.
-func (w *Writer) adapt(slope reg.VecVirtual, x, weights, size reg.GPVirtual) {
-	a := adaptive{Writer: w, slope: slope, column: w.GP64(), base: map[string]reg.GPVirtual{"x": x, "w": weights}}
+func (w *Writer) adapt(e *elements, slope reg.VecVirtual, x, weights, size reg.GPVirtual) {
+	a := adaptive{elements: e, slope: slope, column: w.GP64(), base: map[string]reg.GPVirtual{"x": x, "w": weights}}
 	for _, name := range []string{"z", "n", "root", "l1", "l2"} {
 		a.base[name] = w.GP64()
 		w.Load(w.Param(name).Base(), a.base[name])
@@ -112,7 +112,7 @@ func (w *Writer) adapt(slope reg.VecVirtual, x, weights, size reg.GPVirtual) {
 	w.XORQ(a.column, a.column)
 	w.Label(loop)
 	to := a.at("w", 4, 0)
-	if w.ISA.Bytes > vectorBytes {
+	if e.wide() {
 		w.VMOVUPS(a.columns(0).AsY(), to)
 	} else {
 		all, high := w.YMM(), w.XMM()
@@ -137,11 +137,10 @@ func (a adaptive) at(name string, size, offset int) operand.Mem {
 // columns updates a vector of columns, and returns their weights as float32.
 func (a adaptive) columns(offset int) reg.VecVirtual {
 	next := func() reg.VecVirtual { return a.full(1)[0] }
-	x, old, zero := next(), next(), next()
+	x, old := next(), next()
 	a.VCVTPS2PD(a.at("x", 4, offset), x)
 	a.VCVTPS2PD(a.at("w", 4, offset), old)
-	a.VXORPD(zero.AsY(), zero.AsY(), zero.AsY())
-	seen := a.selected(notEqual, x, zero)
+	seen := a.compare(notEqual, lanes{x}, a.nothing())
 	g, n, root, z := next(), next(), next(), next()
 	a.VMULPD(a.slope, x, g)
 	a.VMULPD(g, g, n)
@@ -157,10 +156,10 @@ func (a adaptive) columns(offset int) reg.VecVirtual {
 }
 
 // weights returns the weights that follow from z and root, and the weight old in lanes that seen does not select.
-func (a adaptive) weights(offset int, z, root, old reg.VecVirtual, seen reg.Register) reg.VecVirtual {
+func (a adaptive) weights(offset int, z, root, old reg.VecVirtual, seen selection) reg.VecVirtual {
 	l1, size, weight := a.at("l1", 8, offset), a.full(1)[0], a.full(1)[0]
 	a.VANDNPD(z, a.sign, size)
-	beyond := a.selected(above, size, l1)
+	beyond := a.compare(greater, lanes{size}, l1)
 	a.VSUBPD(l1, size, size)
 	a.VADDPD(a.beta, root, root)
 	a.VMULPD(a.inverse, root, root)
@@ -169,63 +168,43 @@ func (a adaptive) weights(offset int, z, root, old reg.VecVirtual, seen reg.Regi
 	a.VANDPD(a.sign, z, z)
 	a.VXORPD(a.sign, z, z)
 	a.VXORPD(z, weight, weight)
-	if a.ISA.Bytes > vectorBytes {
-		a.VMOVAPD_Z(weight, beyond, weight)
-		a.VMOVAPD(weight, seen, old)
-		a.VCVTPD2PS(old, weight.AsY())
-		return weight
+	kept := a.blend(seen, a.blend(beyond, lanes{weight}, lanes{a.nothing()}), lanes{old})[0]
+	if a.wide() {
+		a.VCVTPD2PS(kept, kept.AsY())
+	} else {
+		a.VCVTPD2PSY(kept, kept.AsX())
 	}
-	a.VANDPD(beyond, weight, weight)
-	a.VBLENDVPD(seen, weight, old, weight)
-	a.VCVTPD2PSY(weight, weight.AsX())
-	return weight
+	return kept
 }
 
-// The predicates of selected: not equal, which holds for NaN, and above, which does not.
-const (
-	notEqual = 4
-	above    = 0x1e
-)
-
-// selected selects the lanes of x for which the predicate holds with y.
-func (w *Writer) selected(predicate uint8, x, y operand.Op) (s reg.Register) {
-	s = w.YMM()
-	if w.ISA.Bytes > vectorBytes {
-		s = w.K()
-	}
-	w.VCMPPD(operand.U8(predicate), y, x, s)
-	return s
+// nothing returns a vector of zeros.
+func (a adaptive) nothing() reg.VecVirtual {
+	v := a.full(1)[0]
+	a.VXORPD(v.AsY(), v.AsY(), v.AsY())
+	return v
 }
 
-// keep stores the state in the elements whose lanes s selects, and leaves the others as they are. AVX2 branches, since
+// keep stores the state in the elements whose lanes seen selects, and leaves the others as they are. AVX2 branches, since
 // rows seldom have zeros but in their padding.
-func (a adaptive) keep(offset int, s reg.Register, n, root, z reg.VecVirtual) {
+func (a adaptive) keep(offset int, seen selection, n, root, z reg.VecVirtual) {
 	some, done := a.label("some"), a.label("kept")
-	states := []struct {
-		to operand.Mem
-		v  reg.VecVirtual
-	}{{a.at("n", 8, offset), n}, {a.at("root", 8, offset), root}, {a.at("z", 8, offset), z}}
-	wide := a.ISA.Bytes > vectorBytes
-	if !wide {
+	state := []reg.VecVirtual{n, root, z}
+	at := func(i int) operand.Mem { return a.at([]string{"n", "root", "z"}[i], 8, offset) }
+	if !a.wide() {
 		bits := a.GP32()
-		a.VMOVMSKPD(s, bits)
+		a.VMOVMSKPD(seen[0], bits)
 		a.CMPL(bits, imm(15))
 		a.JNE(ref(some))
-		for _, state := range states {
-			a.VMOVUPD(state.v, state.to)
+		for i, v := range state {
+			a.movp(v, at(i))
 		}
 		a.JMP(ref(done))
 		a.Label(some)
 	}
-	for _, state := range states {
-		kept := a.full(1)[0]
-		a.VMOVUPD(state.to, kept)
-		if wide {
-			a.VMOVAPD(state.v, s, kept)
-		} else {
-			a.VBLENDVPD(s, state.v, kept, kept)
-		}
-		a.VMOVUPD(kept, state.to)
+	for i, v := range state {
+		before := a.full(1)[0]
+		a.movp(at(i), before)
+		a.movp(a.blend(seen, lanes{v}, lanes{before})[0], at(i))
 	}
 	a.Label(done)
 }

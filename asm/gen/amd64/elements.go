@@ -44,12 +44,12 @@ func (w *Writer) elements() *elements {
 	if !e.wide() {
 		e.prefixes = e.selections()
 	}
-	e.begin()
+	e.beginTable()
 	return e
 }
 
-// begin begins the table of constants.
-func (e *elements) begin() {
+// beginTable begins the table of constants.
+func (e *elements) beginTable() {
 	e.constants = e.StaticGlobal("constants" + e.Suffix)
 	e.DataAttributes(attr.RODATA | attr.NOPTR)
 }
@@ -271,10 +271,12 @@ func (e *elements) negative(x lanes) (s selection) {
 	return s
 }
 
-// The predicates of compare, which don't hold for NaN.
+// The predicates of compare. Only notEqual holds for NaN.
 const (
-	equal = 0
-	less  = 0x11
+	equal    = 0
+	notEqual = 4
+	less     = 0x11
+	greater  = 0x1e
 )
 
 // compare selects the lanes where a predicate holds between x and y, which may be memory.

@@ -279,20 +279,22 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 
 // A swift stepper makes the steps of several rows by one call of a kernel.
 type swift interface {
+	// Swift tells whether the kernel takes rows such as the rows of b.
+	Swift(b *block.Block) bool
+
 	// Steps steps through rows lo to hi-1 of b and writes the numbers of the rows that change the weights to log, from 0 for
-	// row lo on. It ends early if log is full. ok is false, and nothing changes, if the rows are not for the kernel.
-	Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int, ok bool)
+	// row lo on. It ends early if log is full.
+	Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int)
 }
 
 func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
-	if swift, ok := s.Stepper.(swift); ok && !p.Sparse() {
-		rows, lo := p.Block, p.Lo
-		if rows == nil {
-			rows, lo = s.gathered(p), 0
+	first, lo := p.At(0)
+	if swift, ok := s.Stepper.(swift); ok && swift.Swift(first) {
+		if p.Block == nil {
+			first, lo = s.gathered(p, first), 0
 		}
-		if visits, updates, ok := swift.Steps(log, rows, lo, lo+p.Len()); ok {
-			return visits, updates, nil
-		}
+		visits, updates = swift.Steps(log, first, lo, lo+p.Len())
+		return visits, updates, nil
 	}
 	for i := range p.Len() {
 		b, r := p.At(i)
@@ -304,23 +306,19 @@ func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visi
 	return p.Len(), updates, nil
 }
 
-// gathered returns a copy of dense rows in the order of the panel, until the next call. The loads of a copy don't wait for each
+// gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The loads of a copy don't wait for each
 // other; a step waits for the step before.
-func (s *stepping) gathered(p *Panel) *block.Block {
+func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
 	for i := 0; i < len(p.Ahead); i += 16 { // a load of each cache line brings the rows of the next window near
 		s.touched += p.Ahead[i]
 	}
-	first, _ := p.At(0)
-	s.rows.Cols, s.rows.Stride, s.rows.X, s.rows.Y, s.rows.W = first.Cols, first.Stride, s.rows.X[:0], s.rows.Y[:0], s.rows.W[:0]
+	s.rows.Cols, s.rows.Stride, s.rows.X, s.rows.Y, s.rows.W = like.Cols, like.Stride, s.rows.X[:0], s.rows.Y[:0], s.rows.W[:0]
 	for i := range p.Len() {
 		b, r := p.At(i)
 		s.rows.X, s.rows.Y = append(s.rows.X, b.X[r*b.Stride:(r+1)*b.Stride]...), append(s.rows.Y, b.Y[r])
 		if b.W != nil {
 			s.rows.W = append(s.rows.W, b.W[r])
 		}
-	}
-	if first.W == nil {
-		s.rows.W = nil
 	}
 	return &s.rows
 }
