@@ -21,12 +21,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-	"halfspace/cmd/internal/bench"
+
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/inspect"
-	"halfspace/cmd/internal/plot"
 	"halfspace/cmd/internal/predict"
+	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/train"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
@@ -186,7 +186,7 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, plot.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, inspect.Check, inspect.Inspect, Export, Import, Convert, Gen, inspect.CPU, bench.Bench, versionVerb} {
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, inspect.Check, inspect.Inspect, Export, Import, Convert, Gen, inspect.CPU, Bench, versionVerb} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

@@ -20,7 +20,7 @@ type convertOptions struct {
 	memory   flags.Size
 	workers  int
 	progress flags.Choice
-	rows     flags.Rows
+	rows     flags.Selection
 	keep     []string
 	exclude  []string
 	label    string

@@ -145,8 +145,8 @@ func (b *Beside) With(paths []string) []string {
 // Set sets the options in opt.
 func (b *Beside) Set(opt *dataset.Options) { opt.Labels, opt.Weights = b.Labels, b.Weights }
 
-// Rows holds the options that choose rows.
-type Rows struct {
+// A Selection holds the options that choose rows.
+type Selection struct {
 	where   string
 	sample  float64
 	limit   int64
@@ -155,7 +155,7 @@ type Rows struct {
 }
 
 // AddTo adds the flags.
-func (r *Rows) AddTo(cmd *cobra.Command) {
+func (r *Selection) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
 	f.Float64Var(&r.sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
@@ -164,7 +164,7 @@ func (r *Rows) AddTo(cmd *cobra.Command) {
 }
 
 // Choose sets the options in opt.
-func (r *Rows) Choose(opt *dataset.Options) {
+func (r *Selection) Choose(opt *dataset.Options) {
 	if r.rejects != "" && r.left == nil { // one for all files of the command
 		r.left = dataset.NewRejects(r.rejects)
 	}
@@ -172,7 +172,7 @@ func (r *Rows) Choose(opt *dataset.Options) {
 }
 
 // Claim returns an error if the file of --rejects can't be written. inputs are the files that the command reads.
-func (r *Rows) Claim(a *console.App, inputs []string) error {
+func (r *Selection) Claim(a *console.App, inputs []string) error {
 	switch {
 	case r.rejects == "":
 		return nil
@@ -185,10 +185,10 @@ func (r *Rows) Claim(a *console.App, inputs []string) error {
 }
 
 // Rejects tells whether --rejects is set.
-func (r *Rows) Rejects() bool { return r.rejects != "" }
+func (r *Selection) Rejects() bool { return r.rejects != "" }
 
 // Check returns an error if an option can't be used.
-func (r *Rows) Check() error {
+func (r *Selection) Check() error {
 	var opt dataset.Options
 	if r.Choose(&opt); opt.Check() != nil {
 		return console.Usagef("--%w", opt.Check())
@@ -200,28 +200,28 @@ func (r *Rows) Check() error {
 // machine.
 type Scan struct {
 	Machine
-	Rows   Rows
-	Text   Text
-	Memory Size
+	Selection Selection
+	Text      Text
+	Memory    Size
 }
 
 // AddTo adds the flags.
 func (s *Scan) AddTo(cmd *cobra.Command) {
-	s.Rows.AddTo(cmd)
+	s.Selection.AddTo(cmd)
 	s.Text.AddTo(cmd)
 	s.Memory.AddTo(cmd)
 	s.Machine.AddTo(cmd)
 }
 
 // Check returns an error if an option can't be used, and makes the kernels use the instruction set of --isa.
-func (s *Scan) Check() error { return cmp.Or(s.Rows.Check(), s.Text.Check(), s.Machine.Apply()) }
+func (s *Scan) Check() error { return cmp.Or(s.Selection.Check(), s.Text.Check(), s.Machine.Apply()) }
 
 // Options sets the memory limit of the garbage collector. It returns the options for package dataset, and a function that
 // restores the limit from before.
 func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
 	memory, undo := s.Memory.Hold()
 	opt = dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}
-	s.Rows.Choose(&opt)
+	s.Selection.Choose(&opt)
 	return opt, undo
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
@@ -29,7 +29,7 @@ import (
 )
 
 type checkOptions struct {
-	rows.Options
+	flags.Options
 	json      bool
 	reporting report.Options
 }
@@ -101,7 +101,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	bar := a.NewProgress(o.Progress.Value)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
+	data, err := flags.Open(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 
 // oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
 // --positive is missing.
-func oneVersusRest(o *checkOptions, data *rows.Rows) error {
+func oneVersusRest(o *checkOptions, data *flags.Rows) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])

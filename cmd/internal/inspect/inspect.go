@@ -125,7 +125,7 @@ type columnOptions struct {
 	beside flags.Beside
 	label  string
 	types  []string
-	rows   flags.Rows
+	rows   flags.Selection
 }
 
 func (o *columnOptions) addTo(cmd *cobra.Command) {

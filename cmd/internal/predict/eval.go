@@ -16,7 +16,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/rows"
+
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
@@ -103,7 +103,7 @@ func Eval(a *console.App) *cobra.Command {
 			return err
 		}
 		inputs := slices.Concat(args, o.models)
-		if err := cmp.Or(o.Rows.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
+		if err := cmp.Or(o.Selection.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
 			return err
 		}
 		return evalAll(cmd.Context(), a, &o, args)
@@ -262,11 +262,11 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	}
 	if a.Cluster != nil {
 		var in *dataset.Input
-		var src *rows.Rows
+		var src *flags.Rows
 		if in, err = dataset.Open(ctx, paths, opt); err != nil {
 			return nil, 0, err
 		}
-		if src, err = rows.Distribute(ctx, a, in); err != nil {
+		if src, err = flags.Distribute(ctx, a, in); err != nil {
 			return nil, 0, err
 		}
 		err = e.AddRemote(ctx, m, src.Source, added)

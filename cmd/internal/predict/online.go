@@ -85,7 +85,7 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(console.Claim(a, o.out, paths), o.Rows.Claim(a, append(paths, o.model)), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
+		if err := cmp.Or(console.Claim(a, o.out, paths), o.Selection.Claim(a, append(paths, o.model)), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
 			return err
 		}
 		if o.out == "" {

@@ -85,7 +85,7 @@ predictions, or with --score, --proba or --project these alone.`,
 			return err
 		}
 		inputs := append(paths, o.model)
-		if err := cmp.Or(console.Claim(a, o.file.Out, inputs), o.Rows.Claim(a, inputs)); err != nil {
+		if err := cmp.Or(console.Claim(a, o.file.Out, inputs), o.Selection.Claim(a, inputs)); err != nil {
 			return err
 		}
 		return predictRows(cmd.Context(), a, &o, m, paths)
@@ -161,7 +161,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	defer p.abort()
 	opt, undo := o.Options(a)
 	defer undo()
-	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && !o.Rows.Rejects()
+	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && !o.Selection.Rejects()
 	opt.Live, opt.Spec, opt.Keep, opt.Progress = p.live, m.Spec(), o.keep, bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })

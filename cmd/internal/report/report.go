@@ -1,4 +1,4 @@
-// Package report has the parts of an HTML report that several verbs share.
+// Package report draws for the verbs: HTML reports, traces, pictures.
 package report
 
 import (

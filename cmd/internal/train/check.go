@@ -14,7 +14,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/rows"
+
 	"halfspace/internal/humanize"
 	"halfspace/predict"
 	"halfspace/train"
@@ -73,8 +73,8 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 // of the training rows.
 func (t *trainer) openValidation(ctx context.Context, paths []string) (err error) {
 	if t.share == 0 {
-		if t.validation = new(rows.Rows); len(paths) > 0 {
-			t.validation, err = rows.OpenValidation(ctx, t.App, &t.Options, paths, t.data, t.bar)
+		if t.validation = new(flags.Rows); len(paths) > 0 {
+			t.validation, err = flags.OpenValidation(ctx, t.App, &t.Options, paths, t.data, t.bar)
 		}
 		return err
 	}
@@ -88,7 +88,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 		return err
 	}
 	t.parts = parts
-	t.data, t.validation = rows.New(parts.Kept, nil), rows.New(parts.Held, parts.Close)
+	t.data, t.validation = flags.New(parts.Kept, nil), flags.New(parts.Held, parts.Close)
 	t.data.Density = all.Density
 	return all.Close()
 }

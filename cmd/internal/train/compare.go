@@ -16,7 +16,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/rows"
+
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/plot"
@@ -26,7 +26,7 @@ import (
 )
 
 type compareOptions struct {
-	rows.Options
+	flags.Options
 	judging
 	json       bool
 	algo, skip []string // names of learners
@@ -184,11 +184,11 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Columns.Learned()
-	split, err := rows.ReadSplit(ctx, &o.Options, paths, bar)
+	split, err := flags.ReadSplit(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}
-	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
+	data, err := flags.Open(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

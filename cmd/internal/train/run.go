@@ -11,8 +11,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/rows"
 	"halfspace/dataset"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
@@ -131,7 +131,7 @@ type trainer struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
-	data, validation *rows.Rows
+	data, validation *flags.Rows
 	followed         *train.Path        // nil without --path
 	parts            *train.Parts       // the hold-out of --validation SHARE; nil: none
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
@@ -156,11 +156,11 @@ func (t *trainer) close() {
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
-		if t.split, err = rows.ReadSplit(ctx, &t.Options, paths, t.bar); err != nil {
+		if t.split, err = flags.ReadSplit(ctx, &t.Options, paths, t.bar); err != nil {
 			return err
 		}
 	}
-	t.data, err = rows.Open(ctx, t.App, &t.Options, paths, t.bar)
+	t.data, err = flags.Open(ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
 		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
 	}

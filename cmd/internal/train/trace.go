@@ -17,7 +17,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/tracefile"
+
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/parallel"
@@ -102,19 +102,19 @@ func (o *traceOptions) access() learner.Access {
 
 // trace starts the file of --trace. It makes the training send its points to the file and to the report, if there are any.
 // It returns nil if there is no file. A training with shards follows no single path, so its report has no trace.
-func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *tracefile.Writer, err error) {
+func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Writer, err error) {
 	own, updates := t.learner.Settings.(*perceptron.Settings)
 	shards := updates && own.Shards > 1
 	if t.tracing.file != "" {
 		if shards {
 			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
 		}
-		layout := tracefile.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+		layout := report.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
 		if opt.Trace, err = t.traced(ctx, opt.Multiclass, &layout); err != nil {
 			return nil, err
 		}
 		grace, end := parallel.Grace(ctx)
-		if w, err = tracefile.Create(grace, t.tracing.file, layout); err != nil {
+		if w, err = report.Create(grace, t.tracing.file, layout); err != nil {
 			end()
 			return nil, fmt.Errorf("--trace: %w", err)
 		}
@@ -131,7 +131,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *tracefile.W
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
-func (t *trainer) traced(ctx context.Context, multiclass string, layout *tracefile.Layout) (*trace.Options, error) {
+func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.Layout) (*trace.Options, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.EachClass {
@@ -146,7 +146,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *tracefi
 		}
 		return opt, nil
 	}
-	layout.Vector = tracefile.Names(spec, joint)
+	layout.Vector = report.Names(spec, joint)
 	var err error
 	opt.Reference, err = t.reference(ctx)
 	layout.Reference = opt.Reference != nil

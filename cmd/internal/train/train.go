@@ -12,7 +12,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-	"halfspace/cmd/internal/rows"
+
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
@@ -21,7 +21,7 @@ import (
 )
 
 type trainOptions struct {
-	rows.Options
+	flags.Options
 	judging    // no folds: no cross-validation
 	algo       flags.Choice
 	unnamed    bool // no --algo was given

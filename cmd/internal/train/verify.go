@@ -18,14 +18,14 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/rows"
+
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"
 )
 
 type verifyOptions struct {
-	rows.Options // options on text files and on the machine; the training uses them unchanged
+	flags.Options // options on text files and on the machine; the training uses them unchanged
 
 	model, receipt   string
 	validation, init string // files of the training, if they are elsewhere now

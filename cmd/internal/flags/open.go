@@ -1,5 +1,4 @@
-// Package rows opens the rows of a training: in memory, as a stream of the files, or in a cache.
-package rows
+package flags
 
 import (
 	"cmp"
@@ -11,7 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
+
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
@@ -290,7 +289,7 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 // validated returns the options for the rows of a validation, with the features and classes of spec.
 func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Options {
 	own := *o
-	own.Columns.Beside = flags.Beside{} // it is for the training rows
+	own.Columns.Beside = Beside{} // it is for the training rows
 	own.Columns.spec, own.Columns.label = spec, spec.Label
 	opt := own.options(bar)
 	opt.Sample, opt.Limit = 0, 0 // of the training rows

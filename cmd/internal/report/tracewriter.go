@@ -1,5 +1,4 @@
-// Package tracefile keeps the points of a trace in a table, in any format of package dataset.
-package tracefile
+package report
 
 import (
 	"context"

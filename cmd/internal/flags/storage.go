@@ -1,4 +1,4 @@
-package rows
+package flags
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
+
 	"halfspace/internal/humanize"
 	"halfspace/train/learner"
 )
 
 // Storage are the options on where the rows are kept. They change no result.
 type Storage struct {
-	Memory flags.Size
+	Memory Size
 	cache  string
 
 	// The following fields come from the verb, not from flags.

@@ -1,11 +1,11 @@
-package tracefile_test
+package report_test
 
 import (
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"halfspace/cmd/internal/tracefile"
+	"halfspace/cmd/internal/report"
 	"halfspace/internal/require"
 	"halfspace/train/trace"
 )
@@ -14,13 +14,13 @@ import (
 func TestIntegerClasses(t *testing.T) {
 	for _, ext := range []string{".csv", ".parquet", ".arrow"} {
 		path := filepath.Join(t.TempDir(), "t"+ext)
-		w, err := tracefile.Create(t.Context(), path, tracefile.Layout{Classes: []string{"-7", "10", "2"}})
+		w, err := report.Create(t.Context(), path, report.Layout{Classes: []string{"-7", "10", "2"}})
 		require.NoError(t, err)
 		for class := range 3 {
 			w.Add(trace.Point{Class: class, Epoch: 1, Visit: 5, Update: 2})
 		}
 		require.NoError(t, w.Close())
-		table, err := tracefile.Read(t.Context(), path, 0)
+		table, err := report.Read(t.Context(), path, 0)
 		if err != nil || !slices.Equal(table.Classes, []string{"-7", "10", "2"}) || table.Has("class") || table.Rows != 3 {
 			t.Errorf("%s: %+v, %v", ext, table, err)
 		}
@@ -31,19 +31,19 @@ func TestIntegerClasses(t *testing.T) {
 func TestReadMemory(t *testing.T) {
 	const points, columns = 1 << 17, 2
 	path := filepath.Join(t.TempDir(), "t.parquet")
-	w, err := tracefile.Create(t.Context(), path, tracefile.Layout{})
+	w, err := report.Create(t.Context(), path, report.Layout{})
 	require.NoError(t, err)
 	for i := range int64(points) {
 		w.Add(trace.Point{Class: -1, Epoch: 1, Visit: i, Update: i})
 	}
 	require.NoError(t, w.Close())
-	whole, err := tracefile.Read(t.Context(), path, 0)
+	whole, err := report.Read(t.Context(), path, 0)
 	if err != nil || whole.Rows != points || len(whole.Columns) < columns {
 		t.Fatalf("%d points, %v", whole.Rows, err)
 	}
 	holds := int64(len(whole.Columns)) * points * 8
-	require.Error(t, require.ErrorOf(tracefile.Read(t.Context(), path, holds)), "--trace-every")
-	if again, err := tracefile.Read(t.Context(), path, 3*holds); err != nil || again.Rows != points {
+	require.Error(t, require.ErrorOf(report.Read(t.Context(), path, holds)), "--trace-every")
+	if again, err := report.Read(t.Context(), path, 3*holds); err != nil || again.Rows != points {
 		t.Errorf("with enough memory: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package bench
+package cli
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 )
 
 // headings are the headings of the groups of items.
-var headings = []struct{ group, text string }{
+var headings = []struct{ group, benchText string }{
 	{bench.Limits, "Limits"}, {bench.Kernels, "Kernels"}, {bench.Loading, "Loading"}, {bench.Trains, "Trainings"},
 }
 
-// text returns the report for people.
-func text(r *bench.Report) []byte {
+// benchText returns the report for people.
+func benchText(r *bench.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))
 	s.Line("version %s, measured on %s by %s", r.Version, r.Date, r.Command)
@@ -40,7 +40,7 @@ func text(r *bench.Report) []byte {
 			rows = append(rows, row)
 		}
 		if len(rows) > 1 {
-			s.Line("\n%s", h.text)
+			s.Line("\n%s", h.benchText)
 			s.Table(rows)
 		}
 	}
@@ -124,7 +124,7 @@ func comparison(c *bench.Comparison) []byte {
 			rows = append(rows, line)
 		}
 		if len(rows) > 1 {
-			s.Line("\n%s", h.text)
+			s.Line("\n%s", h.benchText)
 			s.Table(rows)
 		}
 	}

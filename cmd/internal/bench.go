@@ -1,5 +1,4 @@
-// Package bench has the verb bench.
-package bench
+package cli
 
 import (
 	"bytes"
@@ -133,5 +132,5 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 		}
 		return a.Print(b.Bytes())
 	}
-	return a.Print(text(r))
+	return a.Print(benchText(r))
 }

@@ -1,5 +1,4 @@
-// Package plot has the verb plot, which draws pictures.
-package plot
+package report
 
 import (
 	"cmp"
@@ -14,7 +13,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/tracefile"
+
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/model"
@@ -189,7 +188,7 @@ func (p *picture) check(k *kind) error {
 // table reads the trace. If the trace has several trainings, it returns the columns of one class, and this class;
 // otherwise class is "".
 func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
-	t, err := tracefile.Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
+	t, err := Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
 	if err != nil {
 		return nil, "", err
 	}
@@ -299,7 +298,7 @@ func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int
 		return nil, nil, nil, err
 	}
 	var w [3][]float64
-	for i, name := range tracefile.Names(m.Spec(), false) {
+	for i, name := range Names(m.Spec(), false) {
 		w[i] = columns[name]
 	}
 	if w[0] == nil || w[1] == nil {

@@ -1,4 +1,4 @@
-package rows
+package flags
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/cmd/internal/flags"
+
 	"halfspace/dataset"
 	"halfspace/schema"
 	"halfspace/train"
@@ -18,11 +18,11 @@ import (
 
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
 type Options struct {
-	flags.Machine
-	Rows    flags.Rows
-	Text    flags.Text
+	Machine
+	Rows    Selection
+	Text    Text
 	Columns Columns
-	form    flags.Choice // form of the rows in memory
+	form    Choice // form of the rows in memory
 	Storage Storage
 	Split   Split
 
@@ -34,16 +34,16 @@ type Options struct {
 
 // Columns are the options on the columns to read, and on the features that are made of them.
 type Columns struct {
-	Beside            flags.Beside
+	Beside            Beside
 	label             string
 	features, exclude []string
 	Positive          string
 	SampleWeight      string
 	NoBias            bool
-	prepare           flags.Choice
+	prepare           Choice
 	types             []string
 	minClass          int64
-	nulls             flags.Choice
+	nulls             Choice
 	Standardize       bool
 	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
 	categorical       string
@@ -90,7 +90,7 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	o.Columns.Beside.AddLabels(cmd)
 	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
-	f.Var((*flags.List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+	f.Var((*List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
 		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
 	f.StringArrayVar(&o.Columns.cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
 		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
@@ -99,14 +99,14 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.Int64Var(&o.Columns.minClass, "min-class", 0, "`NUMBER` Leave out the rows of classes with fewer rows than this.")
 	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	flags.AddChoice(cmd, &o.Columns.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
+	AddChoice(cmd, &o.Columns.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
 		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
 	f.StringSliceVar(&o.Columns.types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: number, boolean, date, category, text, hash:BITS or ignore. (default as the values suggest)")
-	flags.AddChoice(cmd, &o.Columns.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+	AddChoice(cmd, &o.Columns.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
 		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
 	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
-	flags.AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
+	AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
 		"that takes an eighth of the memory or less.", words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
 	o.Rows.AddTo(cmd)
 	o.Text.AddTo(cmd)
@@ -206,14 +206,14 @@ func (d *Columns) checkTypes() error {
 type Split struct {
 	Group   string // column of groups
 	OrderBy string // column of times
-	how     flags.Choice
+	how     Choice
 }
 
 // AddTo adds the flags.
 func (s *Split) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
-	flags.AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
+	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
 		"--cv 5 then cuts the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
 	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts such as 2006-01-02.")
 }
