@@ -64,7 +64,7 @@ func (d *data) kernels() (all []*Item) {
 	return all
 }
 
-// on sets the item's level: the instruction set of the code that a function of package asm runs at the active level.
+// on sets the item's level: the instruction set of the code that a kernel runs at the active level.
 func (i *Item) on(function string) *Item {
 	i.Level = microkernel.Form(function).String()
 	return i

@@ -36,7 +36,7 @@ func bandwidth(bytes int) func(limits.Limits) float64 {
 
 func fmas(l limits.Limits) float64 { return l.FMAF32 }
 
-// levels runs a benchmark of functions of package asm on every level of this machine. A name has the instruction set of
+// levels runs a benchmark of kernels on every level of this machine. A name has the instruction set of
 // the code that runs: functions without a form for a level are not run again.
 func levels(b *testing.B, functions []string, run func(b *testing.B)) {
 	best := kernel.Active()

@@ -9,7 +9,7 @@ import (
 //
 //	for i := range x { sum += x[i] * y[i] }
 //
-// It sums in 32 lanes; package asm states the order.
+// It sums in 32 lanes; asm/README.md states the order.
 func Dot(x, y []float32) float32 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))

@@ -4,187 +4,187 @@
 
 package avx2
 
-// DotF32 returns the dot product of x and y, of the same length. See package asm.
+// DotF32 returns the dot product of x and y, of the same length. See asm/README.md.
 //
 //go:noescape
 func DotF32(x, y []float32) float32
 
-// DotF64 returns the dot product of x and y, of the same length. See package asm.
+// DotF64 returns the dot product of x and y, of the same length. See asm/README.md.
 //
 //go:noescape
 func DotF64(x, y []float64) float64
 
-// AxpyF32 adds a*x to y. See package asm.
+// AxpyF32 adds a*x to y. See asm/README.md.
 //
 //go:noescape
 func AxpyF32(y []float32, a float32, x []float32)
 
-// AxpyF64 adds a*x to y. See package asm.
+// AxpyF64 adds a*x to y. See asm/README.md.
 //
 //go:noescape
 func AxpyF64(y []float64, a float64, x []float64)
 
-// Axpy4F32 adds a[k]*x[k] to y for k = 0, 1, 2, 3. See package asm.
+// Axpy4F32 adds a[k]*x[k] to y for k = 0, 1, 2, 3. See asm/README.md.
 //
 //go:noescape
 func Axpy4F32(y, a []float32, x [][]float32)
 
-// FirstMistakeF32 returns the first i with y[i]*scores[i] <= 0, or len(y). See package asm.
+// FirstMistakeF32 returns the first i with y[i]*scores[i] <= 0, or len(y). See asm/README.md.
 //
 //go:noescape
 func FirstMistakeF32(y, scores []float32) int
 
-// ScoresF32 scores len(out) rows of stride len(w). See package asm.
+// ScoresF32 scores len(out) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func ScoresF32(out, x, w []float32)
 
-// ScoresF64 scores len(out) rows of stride len(w). See package asm.
+// ScoresF64 scores len(out) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func ScoresF64(out, x, w []float64)
 
-// EpochF32 runs the perceptron over len(y) rows of stride len(w). See package asm.
+// EpochF32 runs the perceptron over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func EpochF32(w []float32, log []uint32, x, y []float32, eta, margin float32) (rows, updates int)
 
-// EpochPassiveF32 runs the passive-aggressive algorithm over len(y) rows of stride len(w). See package asm.
+// EpochPassiveF32 runs the passive-aggressive algorithm over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack float64) (rows, updates int)
 
-// EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See package asm.
+// EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int)
 
-// EpochIndexedF32 runs the perceptron over the rows numbered in idx. See package asm.
+// EpochIndexedF32 runs the perceptron over the rows numbered in idx. See asm/README.md.
 //
 //go:noescape
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, ahead []float32, eta, margin float32) (visits, updates int)
 
-// TransposeF32 writes columns as rows, and zeros beyond them. See package asm.
+// TransposeF32 writes columns as rows, and zeros beyond them. See asm/README.md.
 //
 //go:noescape
 func TransposeF32(dst []float32, stride int, cols [][]float32)
 
-// MaxSquaredNormF32 returns the largest squared norm of the rows of x. See package asm.
+// MaxSquaredNormF32 returns the largest squared norm of the rows of x. See asm/README.md.
 //
 //go:noescape
 func MaxSquaredNormF32(x []float32, stride int) float64
 
-// SparseScoresF32 scores len(out) rows in CSR form, and returns how many. See package asm.
+// SparseScoresF32 scores len(out) rows in CSR form, and returns how many. See asm/README.md.
 //
 //go:noescape
 func SparseScoresF32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
 
-// SparseScores8F32 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See package asm.
+// SparseScores8F32 scores rows in CSR form by 8 interleaved candidates, and returns how many rows. See asm/README.md.
 //
 //go:noescape
 func SparseScores8F32(out []float32, ptr []int64, idx []uint32, val, w []float32) int
 
-// SparseEpochF32 runs the perceptron over len(y) rows in CSR form. See package asm.
+// SparseEpochF32 runs the perceptron over len(y) rows in CSR form. See asm/README.md.
 //
 //go:noescape
 func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y []float32, eta, margin float32) (rows, updates int)
 
-// SparseEpochIndexedF32 runs the perceptron over the rows in CSR form that are numbered in rows. See package asm.
+// SparseEpochIndexedF32 runs the perceptron over the rows in CSR form that are numbered in rows. See asm/README.md.
 //
 //go:noescape
 func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int)
 
-// SparseAddF32 adds a times a row in CSR form to w, and returns how many elements it added. See package asm.
+// SparseAddF32 adds a times a row in CSR form to w, and returns how many elements it added. See asm/README.md.
 //
 //go:noescape
 func SparseAddF32(w []float32, a float32, idx []uint32, val []float32) int
 
-// PackF32 packs rows in groups, and returns their largest squared norm. See package asm.
+// PackF32 packs rows in groups, and returns their largest squared norm. See asm/README.md.
 //
 //go:noescape
 func PackF32(dst, x, y []float32, stride, cols int) float32
 
-// BoundsF32 bounds the errors of candidates. See package asm.
+// BoundsF32 bounds the errors of candidates. See asm/README.md.
 //
 //go:noescape
 func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 
-// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
+// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See asm/README.md.
 //
 //go:noescape
 func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
 
-// StandardizeF32 sets dst[i] to (x[i]-center)/scale. See package asm.
+// StandardizeF32 sets dst[i] to (x[i]-center)/scale. See asm/README.md.
 //
 //go:noescape
 func StandardizeF32(dst []float32, x []float32, center, scale float64)
 
-// StandardizeF64 sets dst[i] to (x[i]-center)/scale. See package asm.
+// StandardizeF64 sets dst[i] to (x[i]-center)/scale. See asm/README.md.
 //
 //go:noescape
 func StandardizeF64(dst []float32, x []float64, center, scale float64)
 
-// ExpF32 sets y[i] to e^x[i]. See package asm.
+// ExpF32 sets y[i] to e^x[i]. See asm/README.md.
 //
 //go:noescape
 func ExpF32(y, x []float32)
 
-// ExpF64 sets y[i] to e^x[i]. See package asm.
+// ExpF64 sets y[i] to e^x[i]. See asm/README.md.
 //
 //go:noescape
 func ExpF64(y, x []float64)
 
-// SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See package asm.
+// SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See asm/README.md.
 //
 //go:noescape
 func SigmoidF64(y, x []float64)
 
-// Log1pF64 sets y[i] to log(1 + x[i]). See package asm.
+// Log1pF64 sets y[i] to log(1 + x[i]). See asm/README.md.
 //
 //go:noescape
 func Log1pF64(y, x []float64)
 
-// LogisticF64 computes a logistic loss and its derivatives from scores z and signs y. See package asm.
+// LogisticF64 computes a logistic loss and its derivatives from scores z and signs y. See asm/README.md.
 //
 //go:noescape
 func LogisticF64(z, factor, curvature, loss, y []float64)
 
-// TileF32 multiplies packed panels of MR rows by one of NR columns. See package asm.
+// TileF32 multiplies packed panels of MR rows by one of NR columns. See asm/README.md.
 //
 //go:noescape
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool)
 
-// ScaleRowsF32 widens rows, and multiplies them by the square roots of weights. See package asm.
+// ScaleRowsF32 widens rows, and multiplies them by the square roots of weights. See asm/README.md.
 //
 //go:noescape
 func ScaleRowsF32(dst []float64, x []float32, s []float64, stride, cols int)
 
-// RankKUpdateF64 adds a rank-k update to a block of sums. See package asm.
+// RankKUpdateF64 adds a rank-k update to a block of sums. See asm/README.md.
 //
 //go:noescape
 func RankKUpdateF64(c, a, b []float64, rows int, square bool)
 
-// CopyNonTemporalF32 copies whole cache lines with non-temporal stores. See package asm.
+// CopyNonTemporalF32 copies whole cache lines with non-temporal stores. See asm/README.md.
 //
 //go:noescape
 func CopyNonTemporalF32(dst, src []float32)
 
-// FenceF32 orders non-temporal stores before the stores that follow. See package asm.
+// FenceF32 orders non-temporal stores before the stores that follow. See asm/README.md.
 //
 //go:noescape
 func FenceF32()
 
-// PeakF32 does n rounds of fused multiply-adds. See package asm.
+// PeakF32 does n rounds of fused multiply-adds. See asm/README.md.
 //
 //go:noescape
 func PeakF32(n int)
 
-// LoadF32 loads x. See package asm.
+// LoadF32 loads x. See asm/README.md.
 //
 //go:noescape
 func LoadF32(x []float32)
 
-// StreamF32 overwrites x with zeros by non-temporal stores. See package asm.
+// StreamF32 overwrites x with zeros by non-temporal stores. See asm/README.md.
 //
 //go:noescape
 func StreamF32(x []float32)

@@ -1,5 +1,5 @@
 // Package avx512 holds the kernels for amd64 that measure faster with AVX-512 than with AVX2. The CPU needs AVX-512 F,
-// DQ, BW and VL. asm/gen generates them; package asm documents them.
+// DQ, BW and VL. asm/gen generates them; asm/README.md documents them.
 package avx512
 
 // MRF32 and NRF32 are the rows and columns of the output tile that one step of Tile computes.

@@ -4,72 +4,72 @@
 
 package avx512
 
-// EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See package asm.
+// EpochAdaptiveF32 runs FTRL-Proximal over len(y) rows of stride len(w). See asm/README.md.
 //
 //go:noescape
 func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int)
 
-// PackF32 packs rows in groups, and returns their largest squared norm. See package asm.
+// PackF32 packs rows in groups, and returns their largest squared norm. See asm/README.md.
 //
 //go:noescape
 func PackF32(dst, x, y []float32, stride, cols int) float32
 
-// BoundsF32 bounds the errors of candidates. See package asm.
+// BoundsF32 bounds the errors of candidates. See asm/README.md.
 //
 //go:noescape
 func BoundsF32(low, high []int64, x, w, limits []float32, cols int)
 
-// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See package asm.
+// BoundsWeightedF32 bounds the sums of sample weights over the errors of candidates. See asm/README.md.
 //
 //go:noescape
 func BoundsWeightedF32(low []int64, x []float32, weights []int32, w, limits []float32, cols int)
 
-// ExpF32 sets y[i] to e^x[i]. See package asm.
+// ExpF32 sets y[i] to e^x[i]. See asm/README.md.
 //
 //go:noescape
 func ExpF32(y, x []float32)
 
-// ExpF64 sets y[i] to e^x[i]. See package asm.
+// ExpF64 sets y[i] to e^x[i]. See asm/README.md.
 //
 //go:noescape
 func ExpF64(y, x []float64)
 
-// SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See package asm.
+// SigmoidF64 sets y[i] to 1/(1 + e^-x[i]). See asm/README.md.
 //
 //go:noescape
 func SigmoidF64(y, x []float64)
 
-// Log1pF64 sets y[i] to log(1 + x[i]). See package asm.
+// Log1pF64 sets y[i] to log(1 + x[i]). See asm/README.md.
 //
 //go:noescape
 func Log1pF64(y, x []float64)
 
-// LogisticF64 computes a logistic loss and its derivatives from scores z and signs y. See package asm.
+// LogisticF64 computes a logistic loss and its derivatives from scores z and signs y. See asm/README.md.
 //
 //go:noescape
 func LogisticF64(z, factor, curvature, loss, y []float64)
 
-// TileF32 multiplies packed panels of MR rows by one of NR columns. See package asm.
+// TileF32 multiplies packed panels of MR rows by one of NR columns. See asm/README.md.
 //
 //go:noescape
 func TileF32(c []float32, ldc, grow int, a, b []float32, add bool)
 
-// RankKUpdateF64 adds a rank-k update to a block of sums. See package asm.
+// RankKUpdateF64 adds a rank-k update to a block of sums. See asm/README.md.
 //
 //go:noescape
 func RankKUpdateF64(c, a, b []float64, rows int, square bool)
 
-// PeakF32 does n rounds of fused multiply-adds. See package asm.
+// PeakF32 does n rounds of fused multiply-adds. See asm/README.md.
 //
 //go:noescape
 func PeakF32(n int)
 
-// LoadF32 loads x. See package asm.
+// LoadF32 loads x. See asm/README.md.
 //
 //go:noescape
 func LoadF32(x []float32)
 
-// StreamF32 overwrites x with zeros by non-temporal stores. See package asm.
+// StreamF32 overwrites x with zeros by non-temporal stores. See asm/README.md.
 //
 //go:noescape
 func StreamF32(x []float32)

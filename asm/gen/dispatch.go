@@ -32,7 +32,7 @@ func stubs(p pkg) []byte {
 	fmt.Fprintf(&b, "%s//go:build !noasm\n\npackage %s\n", header, p.name)
 	for _, f := range variants() {
 		if slices.Contains(p.functions, f.name()) {
-			fmt.Fprintf(&b, "\n// %s %s See package asm.\n//\n//go:noescape\nfunc %s%s\n", f.name(), f.Doc, f.name(), f.signature())
+			fmt.Fprintf(&b, "\n// %s %s See asm/README.md.\n//\n//go:noescape\nfunc %s%s\n", f.name(), f.Doc, f.name(), f.signature())
 		}
 	}
 	return b.Bytes()

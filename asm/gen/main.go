@@ -2,7 +2,7 @@
 //
 //	go run . ..
 //
-// The argument is the folder of package asm, beside which the callers lie. Every generated file is committed. Running
+// The argument is the folder asm, beside which the callers lie. Every generated file is committed. Running
 // gen again changes nothing.
 package main
 
@@ -40,7 +40,7 @@ type pkg struct {
 	functions  []string // with the suffixes of their element types
 }
 
-// generate writes all files. root is the folder of package asm.
+// generate writes all files. root is the folder asm.
 func generate(root string) error {
 	var pkgs []pkg
 	for _, isa := range amd64.ISAs {

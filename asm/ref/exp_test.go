@@ -79,7 +79,7 @@ func bigLog1p(x float64) *big.Float {
 	return sum.Add(sum, bigNew().Mul(bigLn2, bigOf(float64(k))))
 }
 
-// An elementary is one function: its twins, the oracle, and what package asm states of it.
+// An elementary is one function: its twins, the oracle, and what asm/README.md states of it.
 type elementary struct {
 	name      string
 	f32       func(y, x []float32) // nil for float64 alone
@@ -294,7 +294,7 @@ func (r *record) addF32(t *testing.T, e elementary, x []float32) {
 	}
 }
 
-// TestElementarySpecials tests what package asm says of special arguments.
+// TestElementarySpecials tests what asm/README.md says of special arguments.
 func TestElementarySpecials(t *testing.T) {
 	inf, nan, zero := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	for i, cases := range [][][2]float64{

@@ -32,7 +32,7 @@ func fma[T float](x, y, z T) T {
 	return T(math.FMA(float64(x), float64(y), float64(z)))
 }
 
-// dot follows the order of package asm: L lanes, then halves folded. It works on whole chunks of L elements and pads
+// dot follows the order of asm/README.md: L lanes, then halves folded. It works on whole chunks of L elements and pads
 // the tail with zeros. So a lane of -0 becomes +0 there, as in the assembly.
 func dot[T float](x, y []T) T {
 	if is32[T]() {

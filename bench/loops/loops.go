@@ -28,7 +28,7 @@ type Loop struct {
 	Run          func()  // calls the kernel; the first call may make the operands
 }
 
-// Function returns the name of the function of package asm that does the work.
+// Function returns the name of the kernel that does the work.
 func (l *Loop) Function() string {
 	name, _, _ := strings.Cut(l.Name, "/")
 	if name == "Errors" {

@@ -38,7 +38,7 @@ func panicLengths(y, x int) {
 //
 //	for i := range x { sum += x[i] * y[i] }
 //
-// It sums in 16 lanes; package asm states the order.
+// It sums in 16 lanes; asm/README.md states the order.
 func Dot(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))

@@ -49,7 +49,7 @@ func UpdateBoundFrom(r *Result, w0 []float64, vectors int, margin, eta float64) 
 func (r *Result) rounding() float64 {
 	const unit, lanes = 0x1p-24, 32
 	// unit is the unit roundoff of float32. A score sums the products of one lane, and then the folds of the lanes; see
-	// package asm.
+	// asm/README.md.
 	return 2 * float64(len(r.Weights)/lanes+10) * unit
 }
 

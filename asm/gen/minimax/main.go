@@ -2,7 +2,7 @@
 //
 //	go run ./minimax ..
 //
-// The argument is the folder of package asm. The same constants go to asm/ref, which defines the kernels, and to package
+// The argument is the folder asm. The same constants go to asm/ref, which defines the kernels, and to package
 // elementary, which the generators read. Polynomials are minimax approximations (Remez's exchange algorithm), found at a
 // precision of 256 bits and then rounded, one coefficient at a time.
 package main
@@ -43,7 +43,7 @@ func generate(root string) error {
 	return nil
 }
 
-// files returns the files to write in the folder of package asm.
+// files returns the files to write in the folder asm.
 func files() (map[string][]byte, error) {
 	tables := derive()
 	forRef, err := source("ref", tables, false)
