@@ -67,7 +67,7 @@ recorded: ## the recorded models without assembly
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
-	$(TEST) -count=1 -run TestCounts ./bench/loops $(COUNTS)
+	$(TEST) -count=1 -run TestCounts ./bench $(COUNTS)
 
 # Learners are the same code with and without assembly: the hashes in train/recorded/testdata hold them to the same models.
 noasm: recorded

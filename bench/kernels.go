@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"halfspace/bench/limits"
-	"halfspace/bench/loops"
+
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/microkernel"
@@ -17,7 +17,7 @@ const features = 28 // of all rows; with the bias and padding a row has 32 numbe
 
 // data is the data of the items. Each field is filled when the first item needs it.
 type data struct {
-	loops.Data
+	loopData
 	ctx     context.Context
 	dir     string // folder of temporary files
 	workers int
@@ -81,7 +81,7 @@ func (d *data) matrices() []*Item {
 				return err
 			}
 			if x == nil {
-				x = gram.Dense(loops.Normals[float32](n*depth), n, depth, depth)
+				x = gram.Dense(normals[float32](n*depth), n, depth, depth)
 			}
 			return gram.Gram(d.ctx, m, x, gram.Kernel{}, d.workers)
 		}}

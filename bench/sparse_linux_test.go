@@ -40,7 +40,7 @@ type sparseTraining struct {
 type sparseSide struct {
 	name    string
 	tight   bool // it runs once: its objective counts and not its time
-	command func(rows *sparseRows, out string) []string
+	command func(rows *csrRows, out string) []string
 	weights func(t testing.TB, out string) []float64
 
 	runs      []usage
@@ -48,18 +48,18 @@ type sparseSide struct {
 }
 
 // sparseRows is a set on the disk and in memory.
-type sparseRows struct {
+type csrRows struct {
 	svm, vw  string // files
 	data     *block.Data
 	elements int64
 }
 
 // bytes returns the size of the rows in CSR form with labels.
-func (r *sparseRows) bytes() int64 { return 8*r.elements + 12*r.data.Rows() }
+func (r *csrRows) bytes() int64 { return 8*r.elements + 12*r.data.Rows() }
 
 func sparseTrainings(halfspace string) []sparseTraining {
 	own := func(options ...string) *sparseSide {
-		return &sparseSide{name: "halfspace", command: func(rows *sparseRows, out string) []string {
+		return &sparseSide{name: "halfspace", command: func(rows *csrRows, out string) []string {
 			return append([]string{halfspace, "train", rows.svm, "--no-bias", "--out", out}, options...)
 		}, weights: func(t testing.TB, out string) []float64 {
 			m, err := model.Load(out)
@@ -70,18 +70,18 @@ func sparseTrainings(halfspace string) []sparseTraining {
 	liblinear := func(solver, tolerance string) []*sparseSide {
 		side := func(options ...string) *sparseSide {
 			return &sparseSide{name: "LIBLINEAR " + strings.Join(options, " "), tight: len(options) > 2,
-				command: func(rows *sparseRows, out string) []string {
+				command: func(rows *csrRows, out string) []string {
 					return append(append([]string{"liblinear-train", "-q", "-c", "1", "-B", "-1"}, options...), rows.svm, out)
 				}, weights: liblinearWeights}
 		}
 		return []*sparseSide{side("-s", solver), side("-s", solver, "-e", tolerance)}
 	}
-	vowpal := &sparseSide{name: "Vowpal Wabbit, 10 passes", command: func(rows *sparseRows, out string) []string {
+	vowpal := &sparseSide{name: "Vowpal Wabbit, 10 passes", command: func(rows *csrRows, out string) []string {
 		return []string{"vw", "--quiet", "-d", rows.vw, "--loss_function", "logistic", "--noconstant", "--holdout_off",
 			"--l2", fmt.Sprint(1 / float64(rows.data.Rows())), "--passes", "10", "--cache_file", rows.vw + ".cache", "-k", "--readable_model", out}
 	}, weights: vowpalWeights}
 	saga := func(tolerance, epochs string) *sparseSide {
-		return &sparseSide{name: "scikit-learn saga, tol " + tolerance, tight: epochs != "100", command: func(rows *sparseRows, out string) []string {
+		return &sparseSide{name: "scikit-learn saga, tol " + tolerance, tight: epochs != "100", command: func(rows *csrRows, out string) []string {
 			return []string{"/usr/bin/python3", "peers/sklearn_saga.py", rows.svm, out, "0.5", "0.5", tolerance, epochs}
 		}, weights: plainWeights}
 	}
@@ -128,7 +128,7 @@ func TestSparsePeers(t *testing.T) {
 			t.Fatalf("%s: %v", set.name, err)
 		}
 		text += fmt.Sprintf("%d rows, %d features, %d elements. The CSR arrays take %.1f MiB. Commit %s, load average at the start %s.\n\n%s",
-			rows.data.Rows(), len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), commit(), load1(), sparseColumns)
+			rows.data.Rows(), len(rows.data.Spec().Features), rows.elements, float64(rows.bytes())/(1<<20), commit(), load1(), csrColumns)
 		for _, training := range trainings {
 			training.run(t, filepath.Join(dir, "model"), rows)
 			lines := training.lines(t, rows)
@@ -140,8 +140,8 @@ func TestSparsePeers(t *testing.T) {
 }
 
 // prepareSparse writes the rows of a set, and loads them.
-func prepareSparse(t *testing.T, dir string, set sparseSet) (*sparseRows, error) {
-	r := &sparseRows{svm: filepath.Join(dir, "rows.svm"), vw: filepath.Join(dir, "rows.vw")}
+func prepareSparse(t *testing.T, dir string, set sparseSet) (*csrRows, error) {
+	r := &csrRows{svm: filepath.Join(dir, "rows.svm"), vw: filepath.Join(dir, "rows.vw")}
 	if err := set.write(r.svm); err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func prepareSparse(t *testing.T, dir string, set sparseSet) (*sparseRows, error)
 }
 
 // run runs all sides by turns. It leaves out those whose program isn't installed.
-func (s *sparseTraining) run(t *testing.T, out string, rows *sparseRows) {
+func (s *sparseTraining) run(t *testing.T, out string, rows *csrRows) {
 	s.sides = slices.DeleteFunc(s.sides, func(side *sparseSide) bool {
 		program := side.command(rows, out)[0]
 		_, err := exec.LookPath(program)
@@ -258,12 +258,12 @@ func (s *sparseSide) over(figure func(usage) float64) float64 {
 func wallOf(u usage) float64 { return u.wall }
 func cpuOf(u usage) float64  { return u.cpu }
 
-const sparseColumns = "| training | program | runs | wall, s | processor, s | peak, MiB | peak / CSR | above the least objective | wall / halfspace's | processor / halfspace's | winner |\n" +
+const csrColumns = "| training | program | runs | wall, s | processor, s | peak, MiB | peak / CSR | above the least objective | wall / halfspace's | processor / halfspace's | winner |\n" +
 	"|---|---|---|---|---|---|---|---|---|---|---|\n"
 
 // lines returns the lines of the table. It is an error if the objective of halfspace isn't the least one, up to a
 // millionth.
-func (s *sparseTraining) lines(t *testing.T, rows *sparseRows) string {
+func (s *sparseTraining) lines(t *testing.T, rows *csrRows) string {
 	own, least := s.sides[0], math.Inf(1)
 	for _, side := range s.sides {
 		if side.objective < least {

@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
 	{"train/learner", "internal/synth", "dataset/records"},
-	{"bench/loops", "train/internal/online", "train/internal/optimize"},
+	{"train/internal/online", "train/internal/optimize"},
 	{"train/trace"},
 	{"train/"},
 	{"train", "plot"},

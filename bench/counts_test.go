@@ -1,4 +1,4 @@
-package loops_test
+package bench
 
 import (
 	"encoding/json"
@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/bench/loops"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 )
@@ -30,13 +29,9 @@ const (
 
 var update = flag.Bool("update", false, "record the counts of instructions")
 
-// TestMain runs the loops instead of the tests where TestCounts runs this program in callgrind.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if os.Getenv(runsLoops) == "" {
-		os.Exit(m.Run())
-	}
-	all := slices.DeleteFunc(new(loops.Data).All(), func(l loops.Loop) bool { return l.InMemory })
+// runLoops runs the loops instead of the tests where TestCounts runs this program in callgrind.
+func runLoops() {
+	all := slices.DeleteFunc(new(loopData).All(), func(l loop) bool { return l.InMemory })
 	for _, l := range all {
 		l.Run() // makes operands
 	}
@@ -108,7 +103,7 @@ func count(t *testing.T, valgrind string) (level string, counts map[string]int) 
 		t.Fatalf("go test -c: %v\n%s", err, text)
 	}
 	cmd := exec.Command(valgrind, "--tool=callgrind", "--callgrind-out-file="+out, "--compress-strings=no", "--compress-pos=no",
-		"--dump-before=*loops_test.mark", program)
+		"--dump-before=*bench.mark", program)
 	// Callgrind may crash on a signal, and the runtime preempts loops by signals.
 	cmd.Env = append(os.Environ(), runsLoops+"=1", "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1")
 	var messages strings.Builder

@@ -1,4 +1,4 @@
-package loops
+package bench
 
 import (
 	"math"
@@ -19,23 +19,23 @@ var addRow = csr.Add[float32]
 
 // sparse returns the loops over rows in CSR form. The epochs make no mistake. The loops of package csr are pure Go, with
 // weights in float64.
-func sparse() []Loop {
+func sparse() []loop {
 	const vectors = 8
-	s, w, w64 := randomSparse(), Normals[float32](sparseColumns), Normals[float64](sparseColumns)
+	s, w, w64 := randomSparse(), normals[float32](sparseColumns), normals[float64](sparseColumns)
 	out, y, log, numbers := make([]float32, sparseRows), make([]float32, sparseRows), make([]uint32, sparseRows), make([]uint32, sparseRows)
 	s.Scores(out, w)
 	for r := range y {
 		y[r], numbers[r] = float32(math.Copysign(1, float64(out[r]))), uint32(r)
 	}
 	index := kernel.NewSparseIndex([]*kernel.SparseRows{s}, [][]float32{y})
-	many := kernel.Interleave(Normals[float32](vectors*sparseColumns), sparseColumns, sparseColumns)
+	many := kernel.Interleave(normals[float32](vectors*sparseColumns), sparseColumns, sparseColumns)
 	sum := make([]float32, sparseColumns)
 	eachRow := func(f func(columns []uint32, values []float32)) {
 		for r := range sparseRows {
 			f(s.Row(r))
 		}
 	}
-	return []Loop{
+	return []loop{
 		{Name: "SparseScores/type=float32", Run: func() { s.Scores(out, w) }},
 		{Name: "SparseScores/type=float32/vectors=8", Run: func() { many.Scores(s, func(int, int, []float32) {}) }},
 		{Name: "SparseEpoch/type=float32", Run: func() { s.Epoch(w, log, y, 1, 0) }},
@@ -57,7 +57,7 @@ func sparse() []Loop {
 // randomSparse returns rows of normal numbers in random columns, the same in each call.
 func randomSparse() *kernel.SparseRows {
 	rng := rand.New(rand.NewPCG(1, 1))
-	s := &kernel.SparseRows{Ptr: []int64{0}, Val: Normals[float32](sparseRows * sparseElements)}
+	s := &kernel.SparseRows{Ptr: []int64{0}, Val: normals[float32](sparseRows * sparseElements)}
 	for range sparseRows {
 		row := rng.Perm(sparseColumns)[:sparseElements]
 		slices.Sort(row)
