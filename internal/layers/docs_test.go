@@ -1,6 +1,4 @@
-// Package docs tests what the documents say of the repository: links, paths, names and keys. The test of package cmd/internal runs their
-// commands.
-package docs
+package layers
 
 import (
 	"go/ast"
@@ -21,7 +19,7 @@ import (
 	"halfspace/model"
 )
 
-const root = ".."
+const root = "../.."
 
 // documents returns the text of each document by its path from the root.
 func documents(t *testing.T) map[string]string {

@@ -1,11 +1,6 @@
-// Program mutants breaks the code in one place after the other and expects the tests of make test to fail each time.
-// The faults are in mutants.txt. go build's overlay puts each in place of its file, so that the tree stays as it is.
-//
-//	go run ./scripts/mutants [part of a name]
-package main
+package layers
 
 import (
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,14 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"testing"
 	"time"
+
+	"halfspace/internal/require"
 )
 
-//go:embed mutants.txt
-var table string
-
-// wanted is how many of the mutants the tests must find.
-const wanted = 28
+// wantedMutants is the number of mutants that the tests must find.
+const wantedMutants = 28
 
 // A mutant is a fault in a file.
 type mutant struct {
@@ -30,50 +25,38 @@ type mutant struct {
 	old, made  string
 }
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "mutants:", err)
-		os.Exit(1)
+// TestMutants breaks the code in one place after the other and expects the tests of make test to fail each time.
+// The faults are in testdata/mutants.txt. go build's overlay puts each in place of its file, so that the tree stays as it is.
+// HALFSPACE_TEST_MUTANTS has a part of the names, or "all".
+func TestMutants(t *testing.T) {
+	part := os.Getenv("HALFSPACE_TEST_MUTANTS")
+	if part == "" {
+		t.Skip("takes hours: make mutants")
 	}
-}
-
-func run(args []string) error {
-	all, err := parse(table)
-	if err != nil {
-		return err
+	all := require.Value(parseMutants(string(require.Value(os.ReadFile("testdata/mutants.txt"))(t))))(t)
+	missed := 0
+	for _, m := range all {
+		require.Value(m.broken())(t)
 	}
 	for _, m := range all {
-		if _, err := m.broken(); err != nil {
-			return err
-		}
-	}
-	caught, tried := 0, 0
-	for _, m := range all {
-		if len(args) > 0 && !strings.Contains(m.name, args[0]) {
+		if part != "all" && !strings.Contains(m.name, part) {
 			continue
 		}
 		begin := time.Now()
-		by, err := m.try()
-		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
-		}
-		tried++
-		if by != "" {
-			caught++
-		} else {
+		by := require.Value(m.try())(t)
+		if by == "" {
 			by = "NOT FOUND"
+			missed++
 		}
-		fmt.Printf("%-58s %-36s %4.0f s  %s\n", m.name, m.path, time.Since(begin).Seconds(), by)
+		t.Logf("%-58s %-36s %4.0f s  %s", m.name, m.path, time.Since(begin).Seconds(), by)
 	}
-	fmt.Printf("%d of %d mutants found\n", caught, tried)
-	if missed := tried - caught; missed > len(all)-wanted {
-		return fmt.Errorf("%d mutants not found, and at most %d may be", missed, len(all)-wanted)
+	if missed > len(all)-wantedMutants {
+		t.Errorf("%d mutants not found, and at most %d may be", missed, len(all)-wantedMutants)
 	}
-	return nil
 }
 
-// parse reads mutants.txt.
-func parse(text string) (all []mutant, err error) {
+// parseMutants reads mutants.txt.
+func parseMutants(text string) (all []mutant, err error) {
 	_, text, _ = strings.Cut(text, "\n\n") // the comment
 	for part := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
 		name, rest, _ := strings.Cut(part, "\n")
@@ -105,7 +88,7 @@ func parse(text string) (all []mutant, err error) {
 
 // broken returns the file with the fault.
 func (m mutant) broken() (string, error) {
-	source, err := os.ReadFile(m.path)
+	source, err := os.ReadFile(filepath.Join(root, m.path))
 	if n := strings.Count(string(source), m.old); err == nil && n != 1 {
 		err = fmt.Errorf("%s: %s has the lines %d times, not once: mend mutants.txt", m.name, m.path, n)
 	}
@@ -127,7 +110,7 @@ func (m mutant) try() (by string, err error) {
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		return "", err
 	}
-	whole, err := filepath.Abs(m.path)
+	whole, err := filepath.Abs(filepath.Join(root, m.path))
 	if err != nil {
 		return "", err
 	}
@@ -138,11 +121,13 @@ func (m mutant) try() (by string, err error) {
 	if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644); err != nil {
 		return "", err
 	}
-	if out, err := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "./"+filepath.Dir(m.path)).CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "./"+filepath.Dir(m.path))
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("it doesn't compile: %s", out)
 	}
 	for _, packages := range [][]string{m.packages, {"./..."}} {
-		if by, err = test(filepath.Join(dir, "overlay.json"), packages); by != "" || err != nil {
+		if by, err = firstFailure(filepath.Join(dir, "overlay.json"), packages); by != "" || err != nil {
 			return by, err
 		}
 	}
@@ -154,10 +139,12 @@ var (
 	failedPackage = regexp.MustCompile(`(?m)^FAIL\s+(halfspace\S*)`)
 )
 
-// test runs the tests of packages as make unit does. It returns the first that failed.
-func test(overlay string, names []string) (by string, err error) {
+// firstFailure runs the tests of packages as make unit does. It returns the first that failed.
+func firstFailure(overlay string, names []string) (by string, err error) {
 	args := append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", "10m", "-skip", os.Getenv("UNIT_SKIP")}, names...)
-	out, err := exec.Command("go", args...).CombinedOutput()
+	run := exec.Command("go", args...)
+	run.Dir = root
+	out, err := run.CombinedOutput()
 	if err == nil {
 		return "", nil
 	}
