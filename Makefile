@@ -81,7 +81,7 @@ race:
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \
-		./dataset ./dataset/internal/ipc ./dataset/internal/parquet/page
+		./dataset ./dataset/internal/ipc ./dataset/internal/parquet
 	CGO_ENABLED=1 $(TEST) -race -run 'Invariance|Progress|Interrupt|Live|OnlineStream' ./cmd/internal ./cmd/internal/console ./cmd/internal/train
 	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./cmd/internal
 

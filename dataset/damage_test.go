@@ -20,7 +20,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
+	pages "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
 	"halfspace/schema"
@@ -156,21 +156,21 @@ func FuzzLoad(f *testing.F) {
 // TestInspectSums: sizes of row groups whose sum int64 can't hold are damage, and a sum of nulls that int64 can't hold is unknown.
 func TestInspectSums(t *testing.T) {
 	const most = math.MaxInt64
-	for want, chunk := range map[string]page.ColumnChunk{
+	for want, chunk := range map[string]pages.ColumnChunk{
 		"": {Values: most, Nulls: most},
 		`column "x", row group 1: the data up to here has more than 2^63 bytes`: {Values: most, Uncompressed: most},
 	} {
 		info := &FileInfo{Columns: []ColumnInfo{{Name: "x", Repetition: "repeated"}}}
-		err := info.add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+		err := info.add(&pages.Group{Columns: 1, Chunks: []pages.ColumnChunk{chunk}})
 		if err == nil {
-			err = info.add(&page.Group{Columns: 1, Chunks: []page.ColumnChunk{chunk}})
+			err = info.add(&pages.Group{Columns: 1, Chunks: []pages.ColumnChunk{chunk}})
 		}
 		if want == "" && (err != nil || info.Columns[0].Nulls != -1) || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%+v, error %v, want %q", info, err, want)
 		}
 	}
 	info := &FileInfo{}
-	err := cmp.Or(info.add(&page.Group{Rows: most}), info.add(&page.Group{Rows: most}))
+	err := cmp.Or(info.add(&pages.Group{Rows: most}), info.add(&pages.Group{Rows: most}))
 	if want := "the row groups up to 1 have more than 2^63 rows"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

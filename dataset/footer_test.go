@@ -17,7 +17,7 @@ import (
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/internal/require"
 )
 
@@ -146,7 +146,7 @@ func FuzzFooter(f *testing.F) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		err := column.Recovered(func() error {
-			foot, err := page.ReadFooter(bytes.NewReader(data), int64(len(data)))
+			foot, err := parquetfile.ReadFooter(bytes.NewReader(data), int64(len(data)))
 			if err != nil {
 				return column.Damage(err)
 			}

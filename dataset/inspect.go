@@ -12,7 +12,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/dataset/internal/transform"
 )
 
@@ -132,7 +132,7 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 }
 
 // add adds the sizes and counts of a row group.
-func (info *FileInfo) add(group *page.Group) error {
+func (info *FileInfo) add(group *parquetfile.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))
 	}

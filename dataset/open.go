@@ -25,7 +25,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-	"halfspace/dataset/internal/parquet/page"
+
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/cache"
@@ -170,11 +170,11 @@ func (in *Input) load(ctx context.Context) (*block.Data, error) {
 		return nil, err
 	}
 	in.within(in.Bytes(max(0, rows), in.sel.Weight >= 0))
-	var mem page.Allocator = in.mem
+	var mem parquetfile.Allocator = in.mem
 	if in.mem == memory.DefaultAllocator {
 		mem = &hugeAllocator{}
 	}
-	buffers := page.NewPool(mem)
+	buffers := parquetfile.NewPool(mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
 	data, err := transform.Collect(ctx, transform.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
@@ -202,7 +202,7 @@ func (in *Input) toLoad(ctx context.Context) (int64, error) {
 // parts returns the rows as one part for all workers. If there are enough blocks and row groups, it returns several
 // parts, each for one worker. Then workers don't wait for each other, and they transpose values that are still in
 // their cache. parts also returns the number of bytes of the rows in the files, or 0 if it is unknown.
-func (in *Input) parts(ctx context.Context, rows int64, buffers *page.Pool) (parts []transform.Part, stored int64) {
+func (in *Input) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool) (parts []transform.Part, stored int64) {
 	const perWorker = 4
 	if arrays, is := in.in.(interface{ Stored() int64 }); is {
 		stored = arrays.Stored()

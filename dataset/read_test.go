@@ -20,7 +20,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/datatest"
-	"halfspace/dataset/internal/parquet/page"
+	pages "halfspace/dataset/internal/parquet"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
@@ -220,7 +220,7 @@ func TestParts(t *testing.T) {
 				last = read
 			}
 			in := require.Value(open(t.Context(), []string{path}, opt, mem))(t)
-			if parts, _ := in.parts(t.Context(), in.Rows(), page.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
+			if parts, _ := in.parts(t.Context(), in.Rows(), pages.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
 				t.Fatalf("%d workers: %d parts", workers, len(parts))
 			}
 			d := require.Value(in.Load(t.Context()))(t)

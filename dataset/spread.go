@@ -13,7 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
@@ -39,7 +39,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		if files.Rows != rows {
 			return nil, changed(in.in)
 		}
-		buffers := page.NewPool(in.mem)
+		buffers := parquetfile.NewPool(in.mem)
 		defer buffers.Close()
 		files.Bound(buffers, cap(in.pool))
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
@@ -224,7 +224,7 @@ func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func
 	if err != nil {
 		return ctx.Err()
 	}
-	buffers := page.NewPool(memory.DefaultAllocator)
+	buffers := parquetfile.NewPool(memory.DefaultAllocator)
 	defer buffers.Close()
 	files, sel := in.Input.(*parquetfile.Input), *in.sel
 	files.Bound(buffers, cap(p))

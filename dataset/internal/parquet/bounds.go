@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
 )
 
 // A neverFunc is column.Chosen.Never.
@@ -21,7 +20,7 @@ type neverFunc = func(file string, rows int64, bounds []column.Bounds) bool
 
 // unread returns true if the statistics of a row group exclude each of its rows. Without ordered, only the numbers of nulls count.
 // Row groups with lists, or with values of a length that the footer claims, are always read.
-func unread(path string, g *page.Group, columns []column.Column, ordered bool, never neverFunc) bool {
+func unread(path string, g *Group, columns []column.Column, ordered bool, never neverFunc) bool {
 	bounds := make([]column.Bounds, len(columns))
 	for k, c := range columns {
 		if c.ListDef > 0 || c.Parts != nil || parquet.Type(c.Physical) == parquet.Types.FixedLenByteArray {

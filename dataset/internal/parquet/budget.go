@@ -1,9 +1,5 @@
 package parquet
 
-import (
-	"halfspace/dataset/internal/parquet/page"
-)
-
 // Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
 func (in *Input) Limit(memory int64) { in.Memory = memory }
 
@@ -16,7 +12,7 @@ const leastRoom = 4 << 10
 
 // Bound sets the limits of a pool: for pages, and for the values that readers readers read at a time. Together they
 // stay within the memory of a pass. Values get a quarter of the limit.
-func (in *Input) Bound(buffers *page.Pool, readers int) {
+func (in *Input) Bound(buffers *Pool, readers int) {
 	if buffers.Limit = in.pages(); buffers.Limit > 0 {
 		buffers.Room = max(leastRoom, buffers.Limit/4/max(1, readers)/max(1, len(in.Files[0].columns)))
 	}
@@ -35,7 +31,7 @@ func (in *Input) Lanes(most int) int {
 			bytes := int64(0)
 			for _, c := range g.Chunks {
 				bytes += min(max(0, c.uncompressed), 1<<40)
-				if c.codec != int8(page.Uncompressed) {
+				if c.codec != int8(Uncompressed) {
 					bytes += c.Size
 				}
 			}

@@ -16,20 +16,20 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/internal/files"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
 type columnReader struct {
 	col   column.Column
-	pages *page.Reader
-	pool  *page.Pool
+	pages *Reader
+	pool  *Pool
 	rest  arrow.Array // rows that were read but not passed on; may be nil
 }
 
-func newColumnReader(src io.ReaderAt, col column.Column, c page.Chunk, pool *page.Pool) *columnReader {
-	r := &columnReader{col: col, pages: page.NewReader(src, c, pool), pool: pool}
+func newColumnReader(src io.ReaderAt, col column.Column, c Chunk, pool *Pool) *columnReader {
+	r := &columnReader{col: col, pages: NewReader(src, c, pool), pool: pool}
 	if col.Float != nil && !arrow.TypeEqual(col.Float, col.Type) {
 		r.pages.Convert = r.floats
 	}
@@ -41,14 +41,14 @@ const smallDictionary = 64 << 10
 
 // floats returns the n values of a dictionary converted to float32, if the conversion is exact for all of them. Then
 // no loss must be reported for any row. Otherwise floats returns nil, and each value is converted where it is used.
-func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
+func (r *columnReader) floats(values *Buffer, n int) *Buffer {
 	// The temporary memory is at most the memory for a batch. The result takes at most the bytes of the dictionary, or
 	// smallDictionary.
 	size := 4 * n
 	if n > column.MaxBatchRows || size > max(len(values.Bytes), smallDictionary) {
 		return nil
 	}
-	v := &page.Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
+	v := &Values{Rows: n, N: n, Data: values.Slice(0, len(values.Bytes))}
 	defer v.Release()
 	data, err := r.data(r.col.Type, v)
 	if err != nil {
@@ -62,7 +62,7 @@ func (r *columnReader) floats(values *page.Buffer, n int) *page.Buffer {
 		return nil
 	}
 	made := r.pool.Get(size)
-	if _, lost := view.Read(0, n, page.As[float32](made.Bytes)); lost != column.None {
+	if _, lost := view.Read(0, n, As[float32](made.Bytes)); lost != column.None {
 		made.Release()
 		return nil
 	}
@@ -100,9 +100,9 @@ func (r *columnReader) skip(ctx context.Context, n int64) error {
 
 // advised adds the remedy to an error of a page reader.
 func advised(ctx context.Context, err error) error {
-	var unreadable page.Unsupported
-	var file *page.FileError
-	var long page.LongList
+	var unreadable Unsupported
+	var file *FileError
+	var long LongList
 	switch {
 	case err == nil:
 		return nil
@@ -136,7 +136,7 @@ func (r *columnReader) take(n int) arrow.Array {
 }
 
 // array converts values to an array of the column's type.
-func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
+func (r *columnReader) array(v *Values) (arrow.Array, error) {
 	if v.Made {
 		data := arrowData(r.col.Float, v.N, v.Nulls, nil, &v.Valid, &v.Data)
 		defer data.Release()
@@ -162,9 +162,9 @@ func (r *columnReader) array(v *page.Values) (arrow.Array, error) {
 }
 
 // data converts values to Arrow data of a type.
-func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData, error) {
+func (r *columnReader) data(typ arrow.DataType, v *Values) (arrow.ArrayData, error) {
 	var err error
-	physical := page.Type(r.col.Physical)
+	physical := Type(r.col.Physical)
 	switch typ.ID() {
 	case arrow.BOOL:
 		r.replace(v, (v.N+7)/8, packBits)
@@ -178,15 +178,15 @@ func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData
 		err = convert(r, v, narrow[uint16])
 	case arrow.DECIMAL128:
 		switch physical {
-		case page.Int32:
+		case Int32:
 			err = convert(r, v, intDecimals[int32])
-		case page.Int64:
+		case Int64:
 			err = convert(r, v, intDecimals[int64])
 		default:
 			err = r.byteDecimals(v)
 		}
 	case arrow.TIMESTAMP:
-		if physical == page.Int96 {
+		if physical == Int96 {
 			err = r.nanoseconds(v)
 		}
 	case arrow.STRING, arrow.BINARY:
@@ -199,7 +199,7 @@ func (r *columnReader) data(typ arrow.DataType, v *page.Values) (arrow.ArrayData
 }
 
 // arrowData returns Arrow data in the given buffers, and takes ownership of the buffers.
-func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ...**page.Buffer) arrow.ArrayData {
+func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buffers ...**Buffer) arrow.ArrayData {
 	owned := make([]*memory.Buffer, len(buffers))
 	for i, b := range buffers {
 		if *b != nil {
@@ -212,7 +212,7 @@ func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buf
 }
 
 // An owner releases a page buffer when Arrow frees it.
-type owner struct{ *page.Buffer }
+type owner struct{ *Buffer }
 
 func (owner) Allocate(int) []byte { panic("dataset: an owner allocates nothing") }
 
@@ -221,7 +221,7 @@ func (owner) Reallocate(int, []byte) []byte { panic("dataset: an owner allocates
 func (o owner) Free([]byte) { o.Release() }
 
 // replace replaces the data of values by size bytes that write fills.
-func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []byte)) {
+func (r *columnReader) replace(v *Values, size int, write func(dst, src []byte)) {
 	dst := r.pool.Get(size)
 	write(dst.Bytes, v.Data.Bytes)
 	v.Data.Release()
@@ -230,8 +230,8 @@ func (r *columnReader) replace(v *page.Values, size int, write func(dst, src []b
 
 // convert replaces the values of the file by the values of the array. It returns an error if a value can't be
 // converted.
-func convert[N, V any](r *columnReader, v *page.Values, f func(dst []N, src []V) error) (err error) {
-	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(page.As[N](dst), page.As[V](src)) })
+func convert[N, V any](r *columnReader, v *Values, f func(dst []N, src []V) error) (err error) {
+	r.replace(v, v.N*sizeOf[N](), func(dst, src []byte) { err = f(As[N](dst), As[V](src)) })
 	return err
 }
 
@@ -260,14 +260,14 @@ func intDecimals[V int32 | int64](dst []decimal128.Num, src []V) error {
 }
 
 // byteDecimals converts big-endian numbers in two's complement.
-func (r *columnReader) byteDecimals(v *page.Values) (err error) {
+func (r *columnReader) byteDecimals(v *Values) (err error) {
 	value := func(src []byte, i int) []byte { return src[i*len(src)/v.N : (i+1)*len(src)/v.N] }
 	if v.Offsets != nil {
-		ends := page.As[int32](v.Offsets.Bytes)
+		ends := As[int32](v.Offsets.Bytes)
 		value = func(src []byte, i int) []byte { return src[ends[i]:ends[i+1]] }
 	}
 	r.replace(v, v.N*sizeOf[decimal128.Num](), func(dst, src []byte) {
-		for i := range page.As[decimal128.Num](dst) {
+		for i := range As[decimal128.Num](dst) {
 			b := value(src, i)
 			if len(b) > 16 {
 				err = fmt.Errorf("a decimal of %d bytes", len(b))
@@ -278,7 +278,7 @@ func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 				wide = [16]byte(slices.Repeat([]byte{0xff}, 16))
 			}
 			copy(wide[16-len(b):], b)
-			page.As[decimal128.Num](dst)[i] = decimal128.New(int64(binary.BigEndian.Uint64(wide[:])),
+			As[decimal128.Num](dst)[i] = decimal128.New(int64(binary.BigEndian.Uint64(wide[:])),
 				binary.BigEndian.Uint64(wide[8:]))
 		}
 	})
@@ -286,17 +286,17 @@ func (r *columnReader) byteDecimals(v *page.Values) (err error) {
 }
 
 // nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588.
-func (r *columnReader) nanoseconds(v *page.Values) (err error) {
+func (r *columnReader) nanoseconds(v *Values) (err error) {
 	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
 	r.replace(v, v.N*8, func(to, from []byte) {
-		dst := page.As[int64](to)
-		for i, t := range page.As[[12]byte](from) {
+		dst := As[int64](to)
+		for i, t := range As[[12]byte](from) {
 			day, ns := int64(binary.LittleEndian.Uint32(t[8:]))-2440588, int64(binary.LittleEndian.Uint64(t[:]))
 			switch {
 			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
 				dst[i] = 0
 			case day <= -most || day >= most || ns <= -perDay || ns >= perDay:
-				err = page.Unsupported("a timestamp out of the range of nanoseconds, 1677 to 2262, can't be read: write the column " +
+				err = Unsupported("a timestamp out of the range of nanoseconds, 1677 to 2262, can't be read: write the column " +
 					"as INT64 in microseconds, or leave it out")
 				return
 			default:

@@ -8,16 +8,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
 )
 
 // TestLargeDictionaries: a dictionary that would take more memory than before, or more than a batch on the way, isn't
 // converted.
 func TestLargeDictionaries(t *testing.T) {
-	pool := page.NewPool(memory.DefaultAllocator)
+	pool := NewPool(memory.DefaultAllocator)
 	p := arrow.PrimitiveTypes
-	half := column.Column{Type: arrow.FixedWidthTypes.Float16, Physical: int32(page.FixedBytes)}
-	long, short := column.Column{Type: p.Int64, Physical: int32(page.Int64)}, column.Column{Type: p.Int32, Physical: int32(page.Int32)}
+	half := column.Column{Type: arrow.FixedWidthTypes.Float16, Physical: int32(FixedBytes)}
+	long, short := column.Column{Type: p.Int64, Physical: int32(Int64)}, column.Column{Type: p.Int32, Physical: int32(Int32)}
 	for _, c := range []struct {
 		col         column.Column
 		width, n    int

@@ -14,7 +14,7 @@ import (
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/internal/files"
 )
 
@@ -22,7 +22,7 @@ import (
 type Metadata struct {
 	path string
 	Info os.FileInfo
-	*page.Footer
+	*Footer
 	padded bool // chunk sizes don't include the header of the dictionary page (PARQUET-816)
 }
 
@@ -50,13 +50,13 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	}
 	m := &Metadata{path: path, Info: info}
 	err = column.Recovered(func() error {
-		if m.Footer, err = page.ReadFooter(src, info.Size()); err != nil {
+		if m.Footer, err = ReadFooter(src, info.Size()); err != nil {
 			return column.Damage(err)
 		}
 		m.padded = metadata.NewAppVersion(m.CreatedBy).LessThan(metadata.Parquet816FixedVersion)
 		return f(m)
 	})
-	var file *page.FileError
+	var file *FileError
 	var bad column.Damaged
 	switch {
 	case errors.As(err, &file):
@@ -190,7 +190,7 @@ func (m *Metadata) Selected(columns []column.Column, never neverFunc) (*File, er
 	return f, nil
 }
 
-func (m *Metadata) rowGroup(g int, meta *page.Group, columns []column.Column) (rowGroup, error) {
+func (m *Metadata) rowGroup(g int, meta *Group, columns []column.Column) (rowGroup, error) {
 	group := rowGroup{number: g, all: meta.Rows, rows: meta.Rows}
 	if group.rows < 0 {
 		return group, column.Damage(fmt.Errorf("row group %d has %d rows", g, group.rows))
@@ -221,7 +221,7 @@ func (m *Metadata) rowGroup(g int, meta *page.Group, columns []column.Column) (r
 }
 
 // chunk checks the metadata of the chunk of a column in a row group.
-func (m *Metadata) chunk(c column.Column, col *page.ColumnChunk, rows int64) (chunk, error) {
+func (m *Metadata) chunk(c column.Column, col *ColumnChunk, rows int64) (chunk, error) {
 	made := chunk{offset: col.Data, Size: col.Stored, uncompressed: col.Uncompressed, values: col.Values, codec: int8(col.Codec)}
 	if col.Dictionary > 0 && col.Dictionary < made.offset {
 		made.offset = col.Dictionary

@@ -1,6 +1,8 @@
 // Package parquet reads batches of the columns of Parquet files.
 //
-// Package page, in the folder below, reads pages.
+// A Reader decodes the pages of a column chunk: the format's pages, encodings and compressions, without Arrow. It trusts no
+// claim of a page. It compares every size with the bytes that exist before it allocates memory for it, and every count with
+// the count of the chunk. It keeps only one page and one dictionary in memory, so that chunks of any size can be read.
 package parquet
 
 import (
@@ -15,7 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/internal/files"
 	"halfspace/schema"
 )
@@ -26,8 +28,8 @@ type Input struct {
 	Sel   *column.Chosen
 	Rows  int64
 
-	Memory  int64      // maximum bytes of memory of a pass; 0: no limit
-	buffers *page.Pool // shared with other inputs; nil: each pass has its own pool
+	Memory  int64 // maximum bytes of memory of a pass; 0: no limit
+	buffers *Pool // shared with other inputs; nil: each pass has its own pool
 }
 
 // A File is the metadata that is necessary for reading the selected columns of a file, without row groups that have
@@ -53,14 +55,14 @@ type rowGroup struct {
 // A chunk is the place of the values of a column in a row group, checked against the file. A file may have millions
 // of chunks.
 type chunk struct {
-	offset, Size, uncompressed, values int64 // as in page.Chunk
+	offset, Size, uncompressed, values int64 // as in Chunk
 	codec, Padding                     int8
 }
 
-// pages returns the page.Chunk of a column in a row group of rows rows.
-func (c chunk) pages(col column.Column, rows int64) page.Chunk {
-	return page.Chunk{Type: page.Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
-		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: page.Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
+// pages returns the Chunk of a column in a row group of rows rows.
+func (c chunk) pages(col column.Column, rows int64) Chunk {
+	return Chunk{Type: Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
+		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
 		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
@@ -144,7 +146,7 @@ func (in *Input) Batches(ctx context.Context, p column.Pool, mem memory.Allocato
 		lanes := in.Lanes(min(cap(p), (2*cap(p)+columns-1)/columns, len(groups)))
 		buffers := in.buffers
 		if buffers == nil {
-			buffers = page.NewPool(mem)
+			buffers = NewPool(mem)
 			in.Bound(buffers, lanes+1)
 			defer buffers.Close()
 		}
@@ -233,7 +235,7 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 }
 
 // Only returns an input with only the rows of r, which are decoded in memory of the given pool.
-func (in *Input) Only(r RowRange, buffers *page.Pool) *Input {
+func (in *Input) Only(r RowRange, buffers *Pool) *Input {
 	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, buffers: buffers}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/parquet/page"
+
 	"halfspace/internal/files"
 )
 
@@ -81,7 +81,7 @@ func (o *openFile) close() {
 }
 
 // Open begins reading a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *page.Pool) (*groupReader, error) {
+func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {
@@ -106,7 +106,7 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 
 // decode yields the batches of the row group, then the error if there is one. It returns true if yield took all
 // batches and there was no error. yield must release the batches that it gets.
-func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile, mem *page.Pool, yield func(*column.Batch, error) bool) bool {
+func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile, mem *Pool, yield func(*column.Batch, error) bool) bool {
 	if d.group.unread {
 		return d.file.nulls(ctx, d.group.rows, yield)
 	}

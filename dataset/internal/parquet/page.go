@@ -1,11 +1,4 @@
-// Package page reads the values of a column chunk of a Parquet file, page by page.
-//
-// It implements the format's pages, encodings and compressions. It contains nothing about files, schemas and Arrow.
-//
-// The package trusts no claim of a page. It compares every size with the bytes that exist before it allocates memory
-// for it, and every count with the count of the chunk. A Reader keeps only one page and one dictionary in memory, so
-// that chunks of any size can be read.
-package page
+package parquet
 
 import (
 	"io"

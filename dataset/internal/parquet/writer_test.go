@@ -1,4 +1,4 @@
-package page
+package parquet
 
 import (
 	"bytes"
@@ -141,7 +141,7 @@ func (w *chunkWriter) page(kind int, head, body, part []byte) {
 	size := len(head) + len(body)
 	stored := body
 	if !w.plainV2 || kind != dataPageV2 {
-		stored = compress(w.codec, body)
+		stored = compressBody(w.codec, body)
 	}
 	stored = append(bytes.Clone(head), stored...)
 	parts := [][]byte{field(1, thriftInt32, zigzag(kind)), field(2, thriftInt32, zigzag(size)),
@@ -159,7 +159,7 @@ var (
 	zstdWriter, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 )
 
-func compress(c Codec, data []byte) []byte {
+func compressBody(c Codec, data []byte) []byte {
 	var buf bytes.Buffer
 	switch c {
 	case Snappy:

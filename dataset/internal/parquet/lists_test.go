@@ -1,4 +1,4 @@
-package page
+package parquet
 
 import (
 	"bytes"
@@ -221,7 +221,7 @@ func TestChecksum(t *testing.T) {
 func TestBombs(t *testing.T) {
 	zeros := make([]byte, 32<<20)
 	for _, codec := range codecs[1:] {
-		small := compress(codec, zeros)
+		small := compressBody(codec, zeros)
 		for _, claim := range []int{1 << 30, 40 << 20, 31 << 20, 1000} {
 			mem := &heap{}
 			out, err := codec.decompress(NewPool(mem), small, claim)

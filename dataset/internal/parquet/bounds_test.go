@@ -1,4 +1,4 @@
-package page
+package parquet
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ func TestClaims(t *testing.T) {
 		data[i] = byte(rng.IntN(40))
 	}
 	for _, codec := range codecs[1:] {
-		stored := compress(codec, data)
+		stored := compressBody(codec, data)
 		for _, claim := range []int{1, 960, 990, 999, 1001, 1010, 1050} {
 			out, err := codec.decompress(NewPool(&heap{}), stored, claim)
 			if err == nil {
