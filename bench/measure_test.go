@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -61,7 +61,7 @@ func TestRun(t *testing.T) {
 // TestTrainings: there is a training of each learner. Each learns the model of the recorded runs in bench/results, which
 // are no longer comparable with new ones where that changes.
 func TestTrainings(t *testing.T) {
-	if race.Enabled || len(kernel.Levels()) == 1 {
+	if parallel.RaceEnabled || len(kernel.Levels()) == 1 {
 		t.Skip("slow here")
 	}
 	var learned []string

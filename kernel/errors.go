@@ -5,7 +5,7 @@ import (
 	"math"
 	"sync"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 )
 
 // ErrorCounter are weight vectors whose errors are counted, arranged for the kernels. They are safe for concurrent use.
@@ -143,9 +143,9 @@ func (c *ErrorCounter) Errors(counts []int64, x, y []float32) {
 	}
 	checkRows(x, len(y), c.stride)
 	c.checkLevel()
-	race.Write(counts)
-	race.Read(x)
-	race.Read(y)
+	parallel.RaceWrite(counts)
+	parallel.RaceRead(x)
+	parallel.RaceRead(y)
 	if c.n == 0 {
 		return
 	}
@@ -171,10 +171,10 @@ func (c *ErrorCounter) ErrorWeights(sums []int64, x, y []float32, weights []int3
 	}
 	checkRows(x, len(y), c.stride)
 	c.checkLevel()
-	race.Write(sums)
-	race.Read(x)
-	race.Read(y)
-	race.Read(weights)
+	parallel.RaceWrite(sums)
+	parallel.RaceRead(x)
+	parallel.RaceRead(y)
+	parallel.RaceRead(weights)
 	if c.n == 0 {
 		return
 	}

@@ -18,7 +18,7 @@ package kernel
 
 import (
 	"halfspace/asm/ref"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 )
 
 // rowAlign divides the length of a row: 32 bytes.
@@ -51,8 +51,8 @@ func checkPair(y, x []float32) {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
-	race.Write(y)
-	race.Read(x)
+	parallel.RaceWrite(y)
+	parallel.RaceRead(x)
 }
 
 func panicLengths(y, x int) {

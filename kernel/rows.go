@@ -3,7 +3,7 @@ package kernel
 import (
 	"slices"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 )
 
 // Scores computes the scores of len(out) rows, whose stride is len(w). Without rows nothing changes.
@@ -12,9 +12,9 @@ import (
 func Scores(out, x, w []float32) {
 	checkStride(len(w))
 	checkRows(x, len(out), len(w))
-	race.Write(out)
-	race.Read(x)
-	race.Read(w)
+	parallel.RaceWrite(out)
+	parallel.RaceRead(x)
+	parallel.RaceRead(w)
 	if len(out) == 0 {
 		return
 	}
@@ -102,10 +102,10 @@ func (a *Adaptive) Epoch(w []float32, log []uint32, x, y []float32, weights []fl
 	if !checkEpoch(w, log, x, y) {
 		return 0, 0
 	}
-	race.Write(a.Z)
-	race.Write(a.N)
-	race.Write(a.Root)
-	race.Read(weights)
+	parallel.RaceWrite(a.Z)
+	parallel.RaceWrite(a.N)
+	parallel.RaceWrite(a.Root)
+	parallel.RaceRead(weights)
 	return epochAdaptiveF32(w, log, a.Z, a.N, a.Root, x, y, weights, a.L1, a.L2, a.Inverse, a.Beta, a.Hinge)
 }
 
@@ -119,10 +119,10 @@ func checkEpoch(w []float32, log []uint32, x, y []float32) bool {
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
-	race.Write(w)
-	race.Write(log)
-	race.Read(x)
-	race.Read(y)
+	parallel.RaceWrite(w)
+	parallel.RaceWrite(log)
+	parallel.RaceRead(x)
+	parallel.RaceRead(y)
 	return true
 }
 
@@ -193,12 +193,12 @@ func EpochIndexed(w []float32, log []uint32, rows *Rows, idx []uint32, ahead []f
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
-	race.Write(w)
-	race.Write(log)
-	if race.Enabled {
+	parallel.RaceWrite(w)
+	parallel.RaceWrite(log)
+	if parallel.RaceEnabled {
 		for _, i := range idx {
 			x, _ := rows.Row(int(i))
-			race.Read(x)
+			parallel.RaceRead(x)
 		}
 	}
 	return epochIndexedF32(w, log, rows.x, rows.y, idx, ahead, eta, margin)
@@ -240,10 +240,10 @@ func Transpose(dst []float32, stride int, cols [][]float32) {
 	if n == 0 {
 		return
 	}
-	race.Write(dst)
-	if race.Enabled {
+	parallel.RaceWrite(dst)
+	if parallel.RaceEnabled {
 		for _, col := range cols {
-			race.Read(col)
+			parallel.RaceRead(col)
 		}
 	}
 	transposeF32(dst, stride, cols)
@@ -261,6 +261,6 @@ func MaxSquaredNorm(x []float32, stride int) float64 {
 	if len(x) == 0 {
 		return 0
 	}
-	race.Read(x)
+	parallel.RaceRead(x)
 	return maxSquaredNormF32(x, stride)
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 )
 
 // A SparseRows holds rows in CSR form: row r holds Val[k] in column Idx[k] for k from Ptr[r] to Ptr[r+1].
@@ -64,10 +64,10 @@ func (s *SparseRows) Scores(out, w []float32) {
 	if len(out) != s.Len() {
 		panic("kernel: length of out is not the number of rows")
 	}
-	race.Write(out)
-	race.Read(w)
-	race.Read(s.Idx)
-	race.Read(s.Val)
+	parallel.RaceWrite(out)
+	parallel.RaceRead(w)
+	parallel.RaceRead(s.Idx)
+	parallel.RaceRead(s.Val)
 	for lo := 0; lo < len(out); {
 		hi := s.panel(lo, len(out))
 		if s.scores(out[lo:hi], lo, w) < hi-lo {
@@ -88,7 +88,7 @@ func (s *SparseRows) scores(out []float32, lo int, w []float32) int {
 //	for k := Ptr[r]; k < Ptr[r+1]; k++ { sum += Val[k] * w[Idx[k]] }
 func (s *SparseRows) Score(r int, w []float32) float32 {
 	s.check()
-	race.Read(w)
+	parallel.RaceRead(w)
 	var out [1]float32
 	if s.scores(out[:], r, w) == 0 {
 		panicBeyond()
@@ -112,7 +112,7 @@ func AddSparse(w []float32, a float32, idx []uint32, val []float32) {
 	if len(idx) != len(val) {
 		panic("kernel: a sparse row has different numbers of columns and values")
 	}
-	race.Write(w)
+	parallel.RaceWrite(w)
 	if sparseAddF32(w, a, idx, val) < len(idx) {
 		panicBeyond()
 	}
@@ -130,11 +130,11 @@ func (s *SparseRows) Epoch(w []float32, log []uint32, y []float32, eta, margin f
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
-	race.Write(w)
-	race.Write(log)
-	race.Read(y)
-	race.Read(s.Idx)
-	race.Read(s.Val)
+	parallel.RaceWrite(w)
+	parallel.RaceWrite(log)
+	parallel.RaceRead(y)
+	parallel.RaceRead(s.Idx)
+	parallel.RaceRead(s.Val)
 	for rows < len(y) && updates < len(log) {
 		hi := s.panel(rows, len(y))
 		n, more := sparseEpochF32(w, log[updates:], slices.Clip(s.Ptr)[rows:hi+1], s.Idx, s.Val, y[rows:hi], eta, margin)
@@ -226,8 +226,8 @@ func (s *SparseIndex) Epoch(w []float32, log []uint32, rows []uint32, eta, margi
 	if len(log) == 0 {
 		panic("kernel: empty log")
 	}
-	race.Write(w)
-	race.Write(log)
+	parallel.RaceWrite(w)
+	parallel.RaceWrite(log)
 	for visits < len(rows) && updates < len(log) {
 		some := rows[visits:min(len(rows), visits+sparseVisits)]
 		n, more := sparseEpochIndexedF32(w, log[updates:], s.ptr, s.idx, s.val, s.y, some, eta, margin)
@@ -276,8 +276,8 @@ func (v *Interleaved) Len() int { return v.n }
 // scores of up to 8 vectors from that vector on. It makes one pass over the rows for each 8 vectors.
 func (v *Interleaved) Scores(s *SparseRows, each func(row, vector int, scores []float32)) {
 	s.check()
-	race.Read(s.Idx)
-	race.Read(s.Val)
+	parallel.RaceRead(s.Idx)
+	parallel.RaceRead(s.Val)
 	var out [sparsePanelRows * interleaved]float32
 	for lo := 0; lo < s.Len(); {
 		hi := s.panel(lo, s.Len())

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"halfspace/asm/ref"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 )
 
 // Dot returns the dot product of x and y, which have the same length. Without elements it returns 0:
@@ -14,8 +14,8 @@ func Dot(x, y []float32) float32 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
-	race.Read(x)
-	race.Read(y)
+	parallel.RaceRead(x)
+	parallel.RaceRead(y)
 	// Dot tests the level here, not in dotF32: a short product costs little more than its calls.
 	if level == Generic {
 		return ref.DotF32(x, y)
@@ -41,7 +41,7 @@ func Axpy4(y, a []float32, x [][]float32) {
 	for _, v := range x {
 		checkPair(y, v)
 	}
-	race.Read(a)
+	parallel.RaceRead(a)
 	axpy4F32(y, a, x)
 }
 
@@ -57,8 +57,8 @@ func FirstMistake(y, scores []float32) int {
 	if len(scores) < len(y) {
 		panic("kernel: short scores")
 	}
-	race.Read(y)
-	race.Read(scores)
+	parallel.RaceRead(y)
+	parallel.RaceRead(scores)
 	return firstMistakeF32(y, scores)
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"halfspace/gram"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/model"
 	"halfspace/schema"
@@ -197,7 +197,7 @@ func TestRowsAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if n := testing.AllocsPerRun(100, func() { predict(0.3) }); n != 0 && !race.Enabled {
+		if n := testing.AllocsPerRun(100, func() { predict(0.3) }); n != 0 && !parallel.RaceEnabled {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train"
@@ -27,7 +27,7 @@ func TestInvariance(t *testing.T) {
 	best := kernel.Active()
 	defer kernel.Use(best)
 	levels := kernel.Levels()
-	if race.Enabled { // for each level the kernels are to read and write the same
+	if parallel.RaceEnabled { // for each level the kernels are to read and write the same
 		levels = levels[len(levels)-1:]
 	}
 	var machines []machine

@@ -12,7 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/testproblems"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -83,7 +83,7 @@ func TestResumeJudged(t *testing.T) {
 // TestClockJumps: a clock that jumps by an hour each time a training reports its progress changes no model. Those hours count after a
 // resume too, up to the state that was saved.
 func TestClockJumps(t *testing.T) {
-	if race.Enabled {
+	if parallel.RaceEnabled {
 		t.Skip("SKIPPED under the race detector alone: it has one worker, so nothing runs beside it but what TestResume runs there too")
 	}
 	for _, c := range []training{

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 )
 
@@ -43,7 +43,7 @@ func documents(t *testing.T) []string {
 // command without output is only run. A line that ends in <<'END' goes on to the line END. Times, sizes of memory and what else depends on the computer are not compared. A block "sh" has
 // commands alone. A picture that a command draws must be the one that the document shows under its name. A program in Python is written to the file that the line before it names. Commands of make and go are not run here: their targets and packages must exist.
 func TestDocuments(t *testing.T) {
-	if race.Enabled {
+	if parallel.RaceEnabled {
 		t.Skip("the race detector sees the same commands in other tests")
 	}
 	for _, name := range documents(t) {

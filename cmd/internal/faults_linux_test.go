@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 )
@@ -33,7 +33,7 @@ var faultModels = map[string][]string{"pages.parquet": {"x0", "x299"}, "dictiona
 
 // TestFaults: a verb takes at most 1.25 times its memory and 128 MiB more, or refuses in a line.
 func TestFaults(t *testing.T) {
-	if *faultTable == "" || race.Enabled {
+	if *faultTable == "" || parallel.RaceEnabled {
 		t.Skip("takes minutes: use -faults FILE")
 	}
 	table := fmt.Sprintf(faultHead, cmp.Or(kernel.DetectedCPU().Brand, "unknown"), runtime.GOMAXPROCS(0))

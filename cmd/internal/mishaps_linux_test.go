@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/model"
@@ -46,7 +46,7 @@ var mishaps = []mishap{
 // TestMishaps: whatever goes wrong, no file is half written, no result is wrong, and nothing is left after the next run.
 func TestMishaps(t *testing.T) {
 	inParallel(t)
-	if race.Enabled {
+	if parallel.RaceEnabled {
 		t.Skip("takes minutes with the race detector")
 	}
 	table := fmt.Sprintf(mishapHead, cmp.Or(kernel.DetectedCPU().Brand, "unknown"))

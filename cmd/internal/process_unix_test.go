@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 )
 
@@ -203,7 +203,7 @@ func TestCacheFullDisk(t *testing.T) {
 // TestPeak: each verb that reads rows keeps to its memory, and 64 MiB for itself.
 func TestPeak(t *testing.T) {
 	inParallel(t)
-	if console.PeakRSS() == 0 || race.Enabled {
+	if console.PeakRSS() == 0 || parallel.RaceEnabled {
 		t.Skip("this system doesn't tell, or the race detector takes several times the memory")
 	}
 	data := ample(t, "330000") // 41.5 MiB of blocks

@@ -17,7 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 	"halfspace/kernel"
 )
@@ -25,7 +25,7 @@ import (
 // TestScripts runs the scripts of testdata/script, several at a time. Each has a folder of its own.
 func TestScripts(t *testing.T) {
 	inParallel(t)
-	runScripts(t, "testdata/script", race.Enabled) // the level of kernel.Use is the process's
+	runScripts(t, "testdata/script", parallel.RaceEnabled) // the level of kernel.Use is the process's
 }
 
 // TestSerialScripts runs the scripts of testdata/script/serial one after the other: they use options that change the whole process,
@@ -34,7 +34,7 @@ func TestSerialScripts(t *testing.T) { runScripts(t, "testdata/script/serial", t
 
 // inParallel lets a test run beside others, but under the race detector, which sees that all set the level of kernel.Use.
 func inParallel(t *testing.T) {
-	if !race.Enabled {
+	if !parallel.RaceEnabled {
 		t.Parallel()
 	}
 }

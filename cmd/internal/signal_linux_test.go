@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 )
 
@@ -56,7 +56,7 @@ func TestLifeline(t *testing.T) {
 // TestSignalAtOnce: the first interrupt, or SIGTERM, ends the program with a line, wherever it waits or works. The times are logged.
 func TestSignalAtOnce(t *testing.T) {
 	inParallel(t)
-	if race.Enabled {
+	if parallel.RaceEnabled {
 		t.Skip("takes too long with the race detector")
 	}
 	dir := t.TempDir()

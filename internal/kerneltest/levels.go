@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -21,7 +21,7 @@ import (
 func OnLevels(t *testing.T, test func(t *testing.T)) {
 	defer kernel.Use(kernel.Active())
 	levels := kernel.Levels()
-	if race.Enabled {
+	if parallel.RaceEnabled {
 		levels = levels[len(levels)-1:]
 	}
 	for _, l := range levels {

@@ -20,7 +20,7 @@ const module = "halfspace/"
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
 	{"internal/humanize", "internal/require"},
-	{"asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/race", "internal/parallel",
+	{"asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/parallel",
 		"schema"},
 	{"kernel", "internal/memory", "internal/files"},
 	{"kernel/f64"},

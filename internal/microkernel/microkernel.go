@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"halfspace/asm/ref"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -79,8 +79,8 @@ func CopyNonTemporal(dst, src []float32) {
 	if len(src) < len(dst) {
 		panic("microkernel: short src")
 	}
-	race.Write(dst)
-	race.Read(src)
+	parallel.RaceWrite(dst)
+	parallel.RaceRead(src)
 	const line = 64
 	head := int(-uintptr(unsafe.Pointer(unsafe.SliceData(dst)))%line) / 4
 	if len(dst) < head+line/4 {
@@ -126,11 +126,11 @@ func Tile(c []float32, ldc, grow int, a, b []float32, add bool) {
 	if ldc < nr || grow < 0 || len(c) < nr || (len(c)-nr)/ldc < rows-1 || grow > 0 && (len(c)-nr-(rows-1)*ldc)/grow < (rows-1)*(rows-2)/2 {
 		panic("microkernel: short c")
 	}
-	for r := 0; race.Enabled && r < rows; r++ {
-		race.Write(c[r*ldc+r*(r-1)/2*grow:][:nr])
+	for r := 0; parallel.RaceEnabled && r < rows; r++ {
+		parallel.RaceWrite(c[r*ldc+r*(r-1)/2*grow:][:nr])
 	}
-	race.Read(a)
-	race.Read(b)
+	parallel.RaceRead(a)
+	parallel.RaceRead(b)
 	tileF32(c, ldc, grow, a, b, add)
 }
 
@@ -160,9 +160,9 @@ func ScaleRows(dst []float64, x []float32, s []float64, stride, cols int) {
 		panic("microkernel: short x")
 	}
 	dst = dst[:len(s)*BlockCols]
-	race.Write(dst)
-	race.Read(x)
-	race.Read(s)
+	parallel.RaceWrite(dst)
+	parallel.RaceRead(x)
+	parallel.RaceRead(s)
 	scaleRowsF32(dst, x, s, stride, cols)
 }
 
@@ -185,8 +185,8 @@ func RankKUpdate(c, a, b []float64, rows int, square bool) {
 	if len(b) == 0 {
 		return
 	}
-	race.Write(c)
-	race.Read(a)
-	race.Read(b)
+	parallel.RaceWrite(c)
+	parallel.RaceRead(a)
+	parallel.RaceRead(b)
 	rankKUpdateF64(c, a, b, rows, square)
 }

@@ -7,7 +7,7 @@ package f64
 
 import (
 	"halfspace/asm/ref"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
 
@@ -23,8 +23,8 @@ func checkPair(y, x []float64) {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
-	race.Write(y)
-	race.Read(x)
+	parallel.RaceWrite(y)
+	parallel.RaceRead(x)
 }
 
 func panicLengths(y, x int) {
@@ -43,8 +43,8 @@ func Dot(x, y []float64) float64 {
 	if len(x) != len(y) {
 		panicLengths(len(y), len(x))
 	}
-	race.Read(x)
-	race.Read(y)
+	parallel.RaceRead(x)
+	parallel.RaceRead(y)
 	// Dot tests the level here, not in dotF64: a short product costs little more than its calls.
 	if kernel.Active() == kernel.Generic {
 		return ref.DotF64(x, y)
@@ -70,9 +70,9 @@ func Scores(out, x, w []float64) {
 	if len(x)%len(w) != 0 || len(x)/len(w) != len(out) {
 		panic("f64: length of x is not rows * stride")
 	}
-	race.Write(out)
-	race.Read(x)
-	race.Read(w)
+	parallel.RaceWrite(out)
+	parallel.RaceRead(x)
+	parallel.RaceRead(w)
 	if len(out) > 0 {
 		scoresF64(out, x, w)
 	}
@@ -83,8 +83,8 @@ func Standardize(dst []float32, x []float64, center, scale float64) {
 	if len(dst) != len(x) {
 		panic("f64: slices of different lengths")
 	}
-	race.Write(dst)
-	race.Read(x)
+	parallel.RaceWrite(dst)
+	parallel.RaceRead(x)
 	standardizeF64(dst, x, center, scale)
 }
 
@@ -131,10 +131,10 @@ func Logistic(z, factor, curvature, loss, y []float64) {
 			panic("f64: slices of different lengths")
 		}
 	}
-	race.Write(z)
-	race.Write(factor)
-	race.Write(curvature)
-	race.Write(loss)
-	race.Read(y)
+	parallel.RaceWrite(z)
+	parallel.RaceWrite(factor)
+	parallel.RaceWrite(curvature)
+	parallel.RaceWrite(loss)
+	parallel.RaceRead(y)
 	logisticF64(z, factor, curvature, loss, y)
 }

@@ -19,7 +19,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
-	"halfspace/internal/race"
+	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 )
 
@@ -72,7 +72,7 @@ func TestLargeBody(t *testing.T) {
 		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, dataset.ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
-	if !require.Small() && !race.Enabled && column.AvailableMemory() > 8<<30 {
+	if !require.Small() && !parallel.RaceEnabled && column.AvailableMemory() > 8<<30 {
 		if _, info, err := dataset.Inspect(context.Background(), path, dataset.Options{Memory: 3 << 30}); err != nil || info.Rows != rows {
 			t.Errorf("within 3 GiB: %v, error %v", info, err)
 		}
