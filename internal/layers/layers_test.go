@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"dataset/internal/npy"},
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
-	{"pocket", "dataset", "predict", "export", "gram/gonumblas", "internal/learntest"},
+	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},
 	{"train/learner", "internal/synth", "dataset/records"},
 	{"train/internal/online", "train/internal/optimize"},
 	{"train/trace"},

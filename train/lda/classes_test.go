@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 )
@@ -50,7 +49,7 @@ func TestScikitLearnClasses(t *testing.T) {
 			Y          []float64
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_lda_classes.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_lda_classes.json", &fixture)
 	if len(fixture.Cases) < 13 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
@@ -65,8 +64,8 @@ func TestScikitLearnClasses(t *testing.T) {
 		for v := range slices.Chunk(r.Exact, d+1) {
 			coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
 		}
-		learntest.Near(t, c.Name, coef, c.Coef, 1e-7)
-		learntest.Near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
+		require.Near(t, c.Name, coef, c.Coef, 1e-7)
+		require.Near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
 		for i, row := range c.X[:3] {
 			p := probabilities(r.Exact, row, c.Classes)
 			for k, v := range p {
@@ -92,9 +91,9 @@ func TestScikitLearnClasses(t *testing.T) {
 			t.Fatalf("%s: %d directions", c.Name, len(r.Projection))
 		}
 		for i, want := range c.Projection {
-			learntest.Near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
+			require.Near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
 		}
-		learntest.Near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
+		require.Near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
 	}
 }
 
@@ -139,7 +138,7 @@ func TestProjection(t *testing.T) {
 	for i, v := range r.Projection[0] {
 		ratios = append(ratios, r.Exact[i]/v)
 	}
-	learntest.Near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
+	require.Near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
 	if ratios[0] <= 0 {
 		t.Errorf("w is %v times the direction", ratios[0])
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 )
@@ -52,15 +51,15 @@ func TestScikitLearn(t *testing.T) {
 			Y           []float64
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_lda.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_lda.json", &fixture)
 	if len(fixture.Cases) < 7 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
 	for _, c := range fixture.Cases {
 		d := len(c.Coef)
 		r := mustTrain(t, testproblems.Dense(c.X, c.Y, true))
-		learntest.Near(t, c.Name, r.Exact[:d], c.Coef, 1e-8)
-		learntest.Near(t, c.Name+" intercept", r.Exact[d:], []float64{c.Intercept}, 1e-8)
+		require.Near(t, c.Name, r.Exact[:d], c.Coef, 1e-8)
+		require.Near(t, c.Name+" intercept", r.Exact[d:], []float64{c.Intercept}, 1e-8)
 		for i, want := range c.Probability {
 			z := r.Exact[d]
 			for k, v := range c.X[i] {
@@ -71,7 +70,7 @@ func TestScikitLearn(t *testing.T) {
 			}
 		}
 		without := mustTrain(t, testproblems.Dense(c.X, c.Y, false))
-		learntest.Near(t, c.Name+" without bias", without.Exact, c.Coef, 1e-8)
+		require.Near(t, c.Name+" without bias", without.Exact, c.Coef, 1e-8)
 		if passes := int64(1); strings.Contains(c.Name, "far from zero") != (r.Epochs == passes+1) {
 			t.Errorf("%s: %d passes", c.Name, r.Epochs)
 		}
@@ -88,7 +87,7 @@ func TestSingular(t *testing.T) {
 	}
 	r := mustTrain(t, testproblems.Dense(more, y, true))
 	w := r.Exact
-	learntest.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.Exact, 1e-6)
+	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.Exact, 1e-6)
 	if r.Ridge == 0 || plain.Ridge != 0 {
 		t.Errorf("ridge %v, and %v of what is regular", r.Ridge, plain.Ridge)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
@@ -37,7 +37,7 @@ func TestWithClassWeights(t *testing.T) {
 				if weighted {
 					d = testproblems.Weighted(d, own)
 				}
-				file := learntest.Cached(t, d)
+				file := require.Opened(cache.Temporary(t.Context(), d, nil))(t)
 				classes := []float64{0.5, 3, 7}[:len(labels)]
 				want := func(r int) float64 {
 					c := int(y[r])
@@ -74,7 +74,7 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				sparse := learntest.Cached(t, testproblems.Sparse(d))
+				sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
 				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
 				any := learner.WithClassWeights(file, classes).(block.Seekable)
 				to, elements := block.NewFor(any.Spec(), 0, kernel.EighthRows), block.NewSparseFor(few.Spec(), 0, 0, 0)

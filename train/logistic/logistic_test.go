@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
@@ -66,7 +65,7 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 		return d
 	}
 	balanced := require.Value(learner.BalancedWeights(context.Background(), d, 2))(t)
-	learntest.Near(t, "class weights", balanced, classes, 1e-15)
+	require.Near(t, "class weights", balanced, classes, 1e-15)
 	return learner.WithClassWeights(d, balanced)
 }
 
@@ -86,7 +85,7 @@ func TestScikitLearn(t *testing.T) {
 			ClassWeight  []float64 `json:"class_weight"`
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_logistic.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_logistic.json", &fixture)
 	if len(fixture.Cases) < 11 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
@@ -97,7 +96,7 @@ func TestScikitLearn(t *testing.T) {
 		for _, d := range []*block.Data{rows, testproblems.Sparse(rows)} {
 			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Settings{Options: Options{L2: c.L2, Solver: LBFGS}})
-			learntest.Near(t, c.Name+", L-BFGS", r.Exact, c.Weights, 1e-7)
+			require.Near(t, c.Name+", L-BFGS", r.Exact, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {
 				t.Errorf("%s, L-BFGS: converged %v, gradient %v, standard errors %v", c.Name, r.Converged, r.Gradient, r.StdErrors)
 			}
@@ -105,8 +104,8 @@ func TestScikitLearn(t *testing.T) {
 				t.Errorf("%s, L-BFGS: loss %v, want %v", c.Name, r.Loss, newton.Loss)
 			}
 		}
-		learntest.Near(t, c.Name, newton.Exact, c.Weights, 1e-7)
-		learntest.Near(t, c.Name, newton.StdErrors, c.StdErrors, 1e-6) // of the weights as they are written
+		require.Near(t, c.Name, newton.Exact, c.Weights, 1e-7)
+		require.Near(t, c.Name, newton.StdErrors, c.StdErrors, 1e-6) // of the weights as they are written
 		if !newton.Converged || newton.Gradient > tolerance+normOfRounding(src, newton.Exact, c.L2) || newton.Ridge != 0 {
 			t.Errorf("%s: converged %v, gradient %v, ridge %v", c.Name, newton.Converged, newton.Gradient, newton.Ridge)
 		}
@@ -173,7 +172,7 @@ func TestSample(t *testing.T) {
 	got := mustTrain(t, src, Settings{Options: Options{L2: 3}})
 	s := newSolver(src, Settings{Options: Options{Epochs: 100, L2: 3}, Run: learner.Run{Workers: 2}})
 	require.Value(s.minimise(context.Background()))(t)
-	learntest.Near(t, "with a sample", got.Exact, s.w[:s.cols], 1e-7)
+	require.Near(t, "with a sample", got.Exact, s.w[:s.cols], 1e-7)
 	if got.Epochs >= s.passes || !got.Converged {
 		t.Errorf("%d passes with a sample, %d without", got.Epochs, s.passes)
 	}

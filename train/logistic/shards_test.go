@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/online"
@@ -129,7 +129,7 @@ func TestShards(t *testing.T) {
 		}
 		opt := Settings{Options: Options{Epochs: 3, Order: shape.order, Shards: shape.shards, L2: 1, Solver: SGD}, Run: learner.Run{Seed: 5}}
 		want, steps := mixedSteps(t, d, opt)
-		file := learntest.Cached(t, d)
+		file := require.Opened(cache.Temporary(t.Context(), d, nil))(t)
 		sources := []block.Source{d, file}
 		if shape.words < 100 {
 			sources = append(sources, denseRows(d))

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
@@ -29,7 +28,7 @@ func TestMultinomial(t *testing.T) {
 			Y            []float64
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_multinomial.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_multinomial.json", &fixture)
 	if len(fixture.Cases) < 8 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}
@@ -37,8 +36,8 @@ func TestMultinomial(t *testing.T) {
 		opt := Settings{Options: Options{L2: c.L2}}
 		rows := testproblems.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
-		learntest.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
-		learntest.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).Exact, c.Weights, 1e-6)
+		require.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
+		require.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).Exact, c.Weights, 1e-6)
 		if !r.Converged || r.Solver != LBFGS {
 			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
@@ -126,7 +125,7 @@ func TestConstant(t *testing.T) {
 	}
 	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: LBFGS}})
 	w := r.Exact
-	learntest.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
+	require.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
 		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
@@ -93,9 +93,9 @@ func TestLiteral(t *testing.T) {
 				sources["sparse"] = testproblems.Sparse(data)
 			case c.rows > 1000 && order == learner.Random: // each row takes a call of the system
 			case n == 2:
-				sources["cache"] = learntest.Cached(t, data)
+				sources["cache"] = require.Opened(cache.Temporary(t.Context(), data, nil))(t)
 			default:
-				sources["sparse cache"] = learntest.Cached(t, testproblems.Sparse(data))
+				sources["sparse cache"] = require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
 			}
 			opt.Workers = 1 + (i+k)%3
 			testSources(t, what, sources, opt, want, converged)

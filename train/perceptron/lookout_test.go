@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
@@ -29,7 +29,7 @@ func TestLookouts(t *testing.T) {
 		d := testproblems.Dense(x, y, true)
 		few := testproblems.Weighted(d, quarters)
 		three := testproblems.RandomClasses(6000, 3, 3, flips)
-		for i, src := range []block.Source{d, testproblems.Sparse(d), learntest.Cached(t, d), few, learntest.Cached(t, testproblems.Sparse(few)), testproblems.Stream{Data: d}, three, testproblems.Sparse(three)} {
+		for i, src := range []block.Source{d, testproblems.Sparse(d), require.Opened(cache.Temporary(t.Context(), d, nil))(t), few, require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(few), nil))(t), testproblems.Stream{Data: d}, three, testproblems.Sparse(three)} {
 			if require.Small() && i%3 > 0 {
 				continue
 			}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
@@ -121,7 +121,7 @@ func TestShards(t *testing.T) {
 			m.epoch(int(c.shards), opt, e)
 		}
 		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
-		sources := []block.Source{rows, testproblems.Sparse(rows), learntest.Cached(t, rows), learntest.Cached(t, testproblems.Sparse(rows))}
+		sources := []block.Source{rows, testproblems.Sparse(rows), require.Opened(cache.Temporary(t.Context(), rows, nil))(t), require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(rows), nil))(t)}
 		var mean []float32
 		for j, src := range sources {
 			if require.Small() && (i+j)%2 > 0 {

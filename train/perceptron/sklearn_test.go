@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -32,7 +32,7 @@ func TestScikitLearn(t *testing.T) {
 			Weights      []float64
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_perceptron.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_perceptron.json", &fixture)
 	if len(fixture.Cases) == 0 || fixture.MaxIter != 10 {
 		t.Fatalf("the fixture has %d cases of %d epochs", len(fixture.Cases), fixture.MaxIter)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
@@ -72,7 +71,7 @@ func TestScikitLearn(t *testing.T) {
 			ClassWeight  []float64 `json:"class_weight"`
 		}
 	}
-	learntest.Fixture(t, "testdata/sklearn_svm.json", &fixture)
+	require.Fixture(t, "testdata/sklearn_svm.json", &fixture)
 	if len(fixture.Cases) < 22 {
 		t.Fatalf("the fixture has %d cases", len(fixture.Cases))
 	}

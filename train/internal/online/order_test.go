@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/learntest"
+	"halfspace/internal/cache"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
@@ -23,8 +23,8 @@ func TestEpoch(t *testing.T) {
 		x[r], y[r] = []float64{float64(r)}, 1
 	}
 	data := testproblems.Dense(x, y, false)
-	file := learntest.Cached(t, data)
-	sparse := learntest.Cached(t, testproblems.Sparse(data))
+	file := require.Opened(cache.Temporary(t.Context(), data, nil))(t)
+	sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
 	for _, order := range learner.Orders {
 		var want []uint32
 		permuted := func(epoch int64) {
