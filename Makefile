@@ -63,13 +63,13 @@ mutants: ## breaks thirty places, one after the other: the tests of make test fi
 	HALFSPACE_TEST_MUTANTS=$(or $(MUTANT),all) $(TEST) -count=1 -v -timeout 9h -run TestMutants ./internal/layers
 
 recorded: ## the recorded models without assembly
-	$(TEST) -tags noasm -run TestRecorded ./train/recorded
+	$(TEST) -tags noasm -run TestRecorded ./train/learner
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
 	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
 	$(TEST) -count=1 -run TestCounts ./bench $(COUNTS)
 
-# Learners are the same code with and without assembly: the hashes in train/recorded/testdata hold them to the same models.
+# Learners are the same code with and without assembly: the hashes in train/learner/testdata hold them to the same models.
 noasm: recorded
 	$(TEST) -tags noasm $(filter-out ./asm/...,$(DISPATCHING))
 
@@ -89,7 +89,7 @@ race-files: ## race for readers and the command; takes minutes, because Arrow is
 arm64:
 	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \
-	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./train/recorded
+	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./train/learner
 
 # onnxruntime-web for the tests of ONNX files, in a folder that git ignores.
 ONNXRUNTIME := onnxruntime-web@1.22.0
@@ -125,7 +125,7 @@ pages: ## reports, and what a browser makes of them: it must neither say anythin
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \
 		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
-		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./train/recorded || exit; done
+		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./train/learner || exit; done
 
 avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
 	./scripts/avx512.sh ./asm/avx512

@@ -20,7 +20,7 @@ var record = flag.Bool("record", false, "write testdata/recorded.txt from what t
 
 // TestRecorded runs the trainings of testdata/recorded.txt: each line has a hash of the model file, one of the report of --json, and the
 // options. The test fails where a change of the code changes a model or a report. If that is meant, go test -run TestRecorded -record
-// writes the file again. Package train/recorded has models of every learner. Each training gives the same bytes again with one worker, by
+// writes the file again. Package train/learner has models of every learner. Each training gives the same bytes again with one worker, by
 // the options in the model or by those of its receipt, and of half of these without assembly.
 //
 // The hash of a report leaves out what differs between machines and runs: times, memory, the CPU level and the number of workers.

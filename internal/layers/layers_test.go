@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"train/"},
 	{"train", "plot"},
 	{"separability"},
-	{"bench", "train/recorded"},
+	{"bench"},
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
 	{"cmd/internal/report"},

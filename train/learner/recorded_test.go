@@ -1,6 +1,4 @@
-// Package recorded_test holds all learners to the models that they gave before, on every level and architecture. It is a
-// package of its own so that few packages are compiled for each architecture.
-package recorded_test
+package learner_test
 
 import (
 	"bytes"
