@@ -9,7 +9,7 @@ import (
 	"halfspace/metrics"
 )
 
-// Learning draws a trace. columns are the columns of a table of package tracefile, by name. For a perceptron it draws
+// Learning draws a trace. columns are the columns of the table of a trace file, by name. For a perceptron it draws
 // the norm of the weights and the product with the reference, between the bounds of the convergence theorem. For any
 // other learner it draws the objective after each pass. It returns nil if columns lacks these figures.
 func Learning(columns map[string][]float64) *Figure {

@@ -12,7 +12,6 @@ import (
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train/learner"
-	"halfspace/train/trace"
 )
 
 // Options are the options of a training beside the options of the learner. The zero value is a plain training on all
@@ -77,7 +76,7 @@ type Watch struct {
 	Progress func(learner.Progress) // progress of the training on all rows, several times a second
 	Stage    func(Stage)            // progress of work other than that training, by one goroutine at a time
 	Note     func(text string)      // remarks for the user
-	Trace    *trace.Options         // progress of the training, update by update or pass by pass
+	Trace    *Trace                 // progress of the training, update by update or pass by pass
 }
 
 // Checkpoint says where and when the state of a training is saved, and whether to resume from the state. When ctx ends,

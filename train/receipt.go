@@ -13,7 +13,6 @@ import (
 	"halfspace/schema"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
-	"halfspace/train/trace"
 )
 
 // A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it
@@ -58,7 +57,7 @@ func (t *trail) state(class int, w *checkpoint.Walk) {
 
 // traced returns the settings of watched with a Trace that reports to opt.Trace. The recorder is nil unless the learner
 // is a perceptron that reports each update: a perceptron without shards.
-func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, error) {
+func (j *job) traced(ctx context.Context) (learner.Settings, *recorder, error) {
 	s := j.watched()
 	o := j.opt.Trace
 	if o == nil {
@@ -74,7 +73,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 		show := s.Running().Progress
 		s.Running().Progress = func(p learner.Progress) {
 			if p.Sum != nil {
-				o.To(trace.Passed(p, class))
+				o.To(passedPoint(p, class))
 			}
 			if show != nil {
 				show(p)
@@ -86,9 +85,9 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *trace.Recorder, er
 	if n := j.src.Spec().Cols(); j.versus > 0 && len(of.Reference) == n*j.versus {
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
-	how := trace.How{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
+	how := traceHow{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
 		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.Workers(), Begin: unpadded(j.begin(), j.src.Spec())}
-	r, err := trace.New(ctx, block.AssumeValid(j.src), &of, how)
+	r, err := newRecorder(ctx, block.AssumeValid(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -35,7 +35,6 @@ var layers = [][]string{
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},
 	{"train/learner", "internal/synth", "dataset/records"},
 	{"train/internal/online", "train/internal/optimize"},
-	{"train/trace"},
 	{"train/"},
 	{"train", "plot"},
 	{"separability"},

@@ -10,7 +10,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train/trace"
+	"halfspace/train"
 )
 
 // A Follower collects from a trace the data that a report shows: some points, and the number of updates that each row
@@ -32,15 +32,15 @@ const (
 
 // Follow returns a follower and trace options that send each point to it, and also to opt.To. If opt is nil, the trace
 // counts no errors, since that takes a pass over the rows for each update.
-func Follow(opt *trace.Options) (*Follower, *trace.Options) {
+func Follow(opt *train.Trace) (*Follower, *train.Trace) {
 	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
-	both := trace.Options{To: f.add, NoErrors: true}
+	both := train.Trace{To: f.add, NoErrors: true}
 	if opt != nil {
 		both = *opt
 		if opt.Every > 1 {
 			f.updates = nil
 		}
-		both.To = func(p trace.Point) {
+		both.To = func(p train.TracePoint) {
 			f.add(p)
 			opt.To(p)
 		}
@@ -48,7 +48,7 @@ func Follow(opt *trace.Options) (*Follower, *trace.Options) {
 	return f, &both
 }
 
-func (f *Follower) add(p trace.Point) {
+func (f *Follower) add(p train.TracePoint) {
 	if p.Row >= 0 && f.updates != nil {
 		if f.updates[p.Row]++; len(f.updates) > mostRows {
 			f.updates = nil

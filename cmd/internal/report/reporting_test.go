@@ -11,7 +11,7 @@ import (
 
 	"halfspace/plot"
 	"halfspace/schema"
-	"halfspace/train/trace"
+	"halfspace/train"
 )
 
 // TestFollower: a report draws a trace of which some figures are unknown, of any length.
@@ -24,7 +24,7 @@ func TestFollower(t *testing.T) {
 				t.Error("a report alone has errors counted")
 			}
 			for i := range points {
-				p := trace.Point{Class: class, Update: i + 1, Row: i % 3, Norm: float64(i), Upper: float64(i), Dot: nan, Lower: nan, Errors: -1, Objective: nan, Gradient: nan, Gap: nan}
+				p := train.TracePoint{Class: class, Update: i + 1, Row: i % 3, Norm: float64(i), Upper: float64(i), Dot: nan, Lower: nan, Errors: -1, Objective: nan, Gradient: nan, Gap: nan}
 				if i%5 == 0 {
 					p.Dot, p.Errors = 1, i
 				}
@@ -47,7 +47,7 @@ func TestFollower(t *testing.T) {
 			}
 		}
 	}
-	if f, _ := Follow(&trace.Options{Every: 2, To: func(trace.Point) {}}); f.updates != nil {
+	if f, _ := Follow(&train.Trace{Every: 2, To: func(train.TracePoint) {}}); f.updates != nil {
 		t.Error("the updates of rows are counted where not all are told")
 	}
 }

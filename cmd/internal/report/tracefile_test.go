@@ -7,7 +7,7 @@ import (
 
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/require"
-	"halfspace/train/trace"
+	"halfspace/train"
 )
 
 // TestIntegerClasses: classes that are integers come back as text from every format.
@@ -17,7 +17,7 @@ func TestIntegerClasses(t *testing.T) {
 		w, err := report.Create(t.Context(), path, report.Layout{Classes: []string{"-7", "10", "2"}})
 		require.NoError(t, err)
 		for class := range 3 {
-			w.Add(trace.Point{Class: class, Epoch: 1, Visit: 5, Update: 2})
+			w.Add(train.TracePoint{Class: class, Epoch: 1, Visit: 5, Update: 2})
 		}
 		require.NoError(t, w.Close())
 		table, err := report.Read(t.Context(), path, 0)
@@ -34,7 +34,7 @@ func TestReadMemory(t *testing.T) {
 	w, err := report.Create(t.Context(), path, report.Layout{})
 	require.NoError(t, err)
 	for i := range int64(points) {
-		w.Add(trace.Point{Class: -1, Epoch: 1, Visit: i, Update: i})
+		w.Add(train.TracePoint{Class: -1, Epoch: 1, Visit: i, Update: i})
 	}
 	require.NoError(t, w.Close())
 	whole, err := report.Read(t.Context(), path, 0)

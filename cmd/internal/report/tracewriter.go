@@ -10,7 +10,7 @@ import (
 
 	"halfspace/dataset"
 	"halfspace/schema"
-	"halfspace/train/trace"
+	"halfspace/train"
 )
 
 // A Layout says which columns a table has.
@@ -55,39 +55,39 @@ func Names(spec *schema.Spec, joint bool) (names []string) {
 // A column is a column of the table.
 type column struct {
 	name  string
-	whole bool                         // its numbers are integers
-	of    func(p *trace.Point) float64 // returns the value of a point; NaN: null
+	whole bool                              // its numbers are integers
+	of    func(p *train.TracePoint) float64 // returns the value of a point; NaN: null
 }
 
 func (l *Layout) columns() []column {
-	whole := func(name string, of func(p *trace.Point) int64) column {
-		return column{name, true, func(p *trace.Point) float64 {
+	whole := func(name string, of func(p *train.TracePoint) int64) column {
+		return column{name, true, func(p *train.TracePoint) float64 {
 			if v := of(p); v >= 0 {
 				return float64(v)
 			}
 			return math.NaN()
 		}}
 	}
-	part := func(name string, of func(p *trace.Point) float64) column { return column{name, false, of} }
-	update := whole("update", func(p *trace.Point) int64 { return p.Update })
-	visit := whole("visit", func(p *trace.Point) int64 { return p.Visit })
+	part := func(name string, of func(p *train.TracePoint) float64) column { return column{name, false, of} }
+	update := whole("update", func(p *train.TracePoint) int64 { return p.Update })
+	visit := whole("visit", func(p *train.TracePoint) int64 { return p.Visit })
 	if !l.Updates {
-		return []column{whole("pass", func(p *trace.Point) int64 { return p.Epoch }), visit, update,
-			part("objective", func(p *trace.Point) float64 { return p.Objective }),
-			part("gradient", func(p *trace.Point) float64 { return p.Gradient }), part("gap", func(p *trace.Point) float64 { return p.Gap })}
+		return []column{whole("pass", func(p *train.TracePoint) int64 { return p.Epoch }), visit, update,
+			part("objective", func(p *train.TracePoint) float64 { return p.Objective }),
+			part("gradient", func(p *train.TracePoint) float64 { return p.Gradient }), part("gap", func(p *train.TracePoint) float64 { return p.Gap })}
 	}
-	all := []column{update, whole("epoch", func(p *trace.Point) int64 { return p.Epoch }), visit, whole("row", func(p *trace.Point) int64 { return p.Row }),
-		part("score", func(p *trace.Point) float64 { return p.Score }), part("norm", func(p *trace.Point) float64 { return p.Norm }),
-		part("upper", func(p *trace.Point) float64 { return p.Upper })}
+	all := []column{update, whole("epoch", func(p *train.TracePoint) int64 { return p.Epoch }), visit, whole("row", func(p *train.TracePoint) int64 { return p.Row }),
+		part("score", func(p *train.TracePoint) float64 { return p.Score }), part("norm", func(p *train.TracePoint) float64 { return p.Norm }),
+		part("upper", func(p *train.TracePoint) float64 { return p.Upper })}
 	if l.Reference {
-		all = append(all, part("dot", func(p *trace.Point) float64 { return p.Dot }), part("lower", func(p *trace.Point) float64 { return p.Lower }),
-			part("angle", func(p *trace.Point) float64 { return p.Angle }))
+		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }), part("lower", func(p *train.TracePoint) float64 { return p.Lower }),
+			part("angle", func(p *train.TracePoint) float64 { return p.Angle }))
 	}
 	if l.Errors {
-		all = append(all, whole("errors", func(p *trace.Point) int64 { return p.Errors }))
+		all = append(all, whole("errors", func(p *train.TracePoint) int64 { return p.Errors }))
 	}
 	for i, name := range l.Vector {
-		all = append(all, part(name, func(p *trace.Point) float64 { return p.Vector[i] }))
+		all = append(all, part(name, func(p *train.TracePoint) float64 { return p.Vector[i] }))
 	}
 	return all
 }
@@ -129,7 +129,7 @@ func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 const atOnce = 4096
 
 // Add writes a point. Close returns the first error.
-func (w *Writer) Add(p trace.Point) {
+func (w *Writer) Add(p train.TracePoint) {
 	if w.err != nil {
 		return
 	}

@@ -26,7 +26,6 @@ import (
 	"halfspace/train"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
-	"halfspace/train/trace"
 )
 
 // check is the value of --reference that searches for the plane with the largest margin.
@@ -131,7 +130,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Writ
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
-func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.Layout) (*trace.Options, error) {
+func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.Layout) (*train.Trace, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.EachClass {
@@ -139,7 +138,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.
 			layout.Classes = append(layout.Classes, c.Text)
 		}
 	}
-	opt := &trace.Options{Every: o.every}
+	opt := &train.Trace{Every: o.every}
 	if !layout.Updates {
 		if o.every != 1 || o.reference != "" {
 			t.Note("--trace-every and --reference have no effect with --algo %s", l.Name)

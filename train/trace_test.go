@@ -1,4 +1,4 @@
-package trace_test
+package train_test
 
 import (
 	"context"
@@ -18,11 +18,10 @@ import (
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 	"halfspace/train/svm"
-	"halfspace/train/trace"
 )
 
-// separated returns rows that a plane separates.
-func separated(seed uint64) *block.Data {
+// separable returns rows that a plane separates.
+func separable(seed uint64) *block.Data {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var x [][]float64
 	var y []float64
@@ -42,12 +41,12 @@ func TestTheorem(t *testing.T) {
 	ctx := context.Background()
 	points := 0
 	for seed := range uint64(4) {
-		data := separated(seed)
+		data := separable(seed)
 		found, err := separability.Check(ctx, block.Source(data), separability.Options{})
 		if err != nil || found.Origin == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
-		other, err := train.Run(ctx, separated(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
+		other, err := train.Run(ctx, separable(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
 		require.NoError(t, err)
 		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Eta: 0.25, Order: learner.Shuffle}, {Form: learner.Averaged}} {
 			opt := train.Options{}
@@ -55,7 +54,7 @@ func TestTheorem(t *testing.T) {
 				opt.Init = other.Model
 			}
 			last, ends := int64(0), math.Inf(1)
-			opt.Trace = &trace.Options{Reference: found.Origin.Weights, To: func(p trace.Point) {
+			opt.Trace = &train.Trace{Reference: found.Origin.Weights, To: func(p train.TracePoint) {
 				points++
 				last = p.Update
 				const slack = 1e-9
@@ -78,13 +77,13 @@ func TestTheorem(t *testing.T) {
 	}
 }
 
-// TestErrors: the traced errors of a pocket are those of its curve, and each class versus the rest is told alone, in
+// TestTraceErrors: the traced errors of a pocket are those of its curve, and each class versus the rest is told alone, in
 // turn.
-func TestErrors(t *testing.T) {
+func TestTraceErrors(t *testing.T) {
 	ctx := context.Background()
 	data := testproblems.RandomClasses(400, 3, 3, 0.2)
 	least, class := map[[2]int64]int64{}, 0
-	opt := train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(p trace.Point) {
+	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(p train.TracePoint) {
 		if p.Class < class {
 			t.Fatalf("class %d after class %d", p.Class, class)
 		}
@@ -113,17 +112,17 @@ func TestErrors(t *testing.T) {
 // TestInterrupted: where the training's context ends before or within a count, Flush counts the updates that wait, and the points come
 // once and in order. A training that is interrupted so has its weights.
 func TestInterrupted(t *testing.T) {
-	data := separated(1)
+	data := separable(1)
 	for _, at := range []int64{60, 100, 127, 128, 129} {
 		ctx, cancel := context.WithCancel(t.Context())
 		next := int64(1)
-		opt := &trace.Options{To: func(p trace.Point) {
+		opt := &train.Trace{To: func(p train.TracePoint) {
 			if p.Update != next || p.Errors < 0 {
 				t.Errorf("stopped at %d: update %d has %d errors", at, p.Update, p.Errors)
 			}
 			next = p.Update + 1
 		}}
-		r, err := trace.New(ctx, block.Source(data), opt, trace.How{Class: -1, Eta: 1, Judged: true, Workers: 1})
+		r, err := train.NewRecorder(ctx, block.Source(data), opt, train.TraceHow{Class: -1, Eta: 1, Judged: true, Workers: 1})
 		require.NoError(t, err)
 		for n := range int64(130) {
 			if n+1 == at {
@@ -139,7 +138,7 @@ func TestInterrupted(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opt := train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(trace.Point) { cancel() }}}}
+	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(train.TracePoint) { cancel() }}}}
 	rows := learner.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
 	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Epochs: 1000, Pocket: pocket.Exact}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
@@ -150,7 +149,7 @@ func TestInterrupted(t *testing.T) {
 // TestReference: a reference of another number of weights is an error that has both numbers.
 func TestReference(t *testing.T) {
 	for _, n := range []int{0, 3, 5} {
-		_, err := trace.New(t.Context(), block.Source(separated(1)), &trace.Options{Reference: make([]float64, n)}, trace.How{Workers: 1})
+		_, err := train.NewRecorder(t.Context(), block.Source(separable(1)), &train.Trace{Reference: make([]float64, n)}, train.TraceHow{Workers: 1})
 		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d weights: %v", n, err)
 		}
@@ -188,8 +187,8 @@ func TestPasses(t *testing.T) {
 		if name == "winnow" {
 			src = binary
 		}
-		var all []trace.Point
-		f, err := train.Run(ctx, src, l, train.Options{Watch: train.Watch{Trace: &trace.Options{To: func(p trace.Point) { all = append(all, p) }}}})
+		var all []train.TracePoint
+		f, err := train.Run(ctx, src, l, train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(p train.TracePoint) { all = append(all, p) }}}})
 		if err != nil || len(all) == 0 || all[len(all)-1].Row != -1 {
 			t.Fatalf("%s: %d points, %v", name, len(all), err)
 		}

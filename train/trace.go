@@ -1,6 +1,4 @@
-// Package trace records the course of a training: a perceptron update by update, other learners pass by pass. Package
-// fit traces a training; package tracefile writes and reads the points as a table.
-package trace
+package train
 
 import (
 	"context"
@@ -14,8 +12,8 @@ import (
 	"halfspace/train/learner"
 )
 
-// Options configure a trace. The result of a training doesn't depend on them.
-type Options struct {
+// A Trace configures a trace. The result of a training doesn't depend on them.
+type Trace struct {
 	Every int64 // a perceptron gives points only for updates whose number is a multiple of Every; 0: for every update
 
 	// Reference are weights u of any norm above 0, as many as learner.Result.Weights has. Points then have the product
@@ -24,11 +22,11 @@ type Options struct {
 
 	NoErrors bool // the points of a pocket have no errors; counting them takes a pass over the rows for each point
 
-	To func(Point) // receives the points in order, from one goroutine at a time
+	To func(TracePoint) // receives the points in order, from one goroutine at a time
 }
 
-// A Point is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
-type Point struct {
+// A TracePoint is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
+type TracePoint struct {
 	Class  int   // number of the class that is trained versus the rest; -1 if there is one training
 	Epoch  int64 // for a perceptron the epoch of the update, from 1 on; for others the passes so far
 	Visit  int64 // for a perceptron the visit of the update, from 1 on; for others the visits so far
@@ -40,7 +38,7 @@ type Point struct {
 	Norm   float64 // Euclidean norm of the weights w after the update
 	Dot    float64 // w.u, with the reference u of length 1
 	Angle  float64 // between w and u in degrees
-	Lower  float64 // lower bound of w.u, and so of the norm; see Bounds
+	Lower  float64 // lower bound of w.u, and so of the norm; see traceBounds
 	Upper  float64 // upper bound of the norm
 	Errors int64   // number of rows that w predicts wrong, if a pocket judges; otherwise -1
 
@@ -52,9 +50,9 @@ type Point struct {
 	Gap       float64 // bound on Objective minus the optimum
 }
 
-// How has the options of a perceptron that its convergence theorem and the count of its errors need.
-type How struct {
-	Class   int       // see Point.Class
+// traceHow has the options of a perceptron that its convergence theorem and the count of its errors need.
+type traceHow struct {
+	Class   int       // see TracePoint.Class
 	Eta     float64   // learning rate
 	Margin  float64   // see perceptron.Options
 	Begin   []float64 // weights to begin with, in the layout of learner.Result; nil: zeros
@@ -63,22 +61,22 @@ type How struct {
 	Workers int       // number of goroutines that may count
 }
 
-// A Recorder makes the points of a perceptron's training.
-type Recorder struct {
+// A recorder makes the points of a perceptron's training.
+type recorder struct {
 	ctx     context.Context
 	src     block.Source
-	opt     *Options
-	how     How
+	opt     *Trace
+	how     traceHow
 	unit    []float64 // the reference, scaled to length 1; nil: none
-	bounds  Bounds
-	waiting []Point // points whose errors aren't counted yet
-	err     error   // first error of a count
+	bounds  traceBounds
+	waiting []TracePoint // points whose errors aren't counted yet
+	err     error        // first error of a count
 }
 
-// New returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
+// newRecorder returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
 // the reference has another number of weights than the training, if src fails, or if ctx ends.
-func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorder, error) {
-	r := &Recorder{ctx: ctx, src: src, opt: opt, how: how}
+func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceHow) (*recorder, error) {
+	r := &recorder{ctx: ctx, src: src, opt: opt, how: how}
 	spec := src.Spec()
 	n := spec.Cols() * spec.Vectors()
 	evaluated := &learner.Result{Weights: make([]float32, n)}
@@ -94,7 +92,7 @@ func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorde
 	if err := learner.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
 		return nil, err
 	}
-	r.bounds = Bounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, Within: how.Margin, several: spec.Vectors() > 1}
+	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, Within: how.Margin, several: spec.Vectors() > 1}
 	if how.Begin != nil {
 		r.bounds.Norm = learner.Norm(how.Begin)
 		r.bounds.Dot = dot(how.Begin, r.unit)
@@ -102,12 +100,12 @@ func New(ctx context.Context, src block.Source, opt *Options, how How) (*Recorde
 	return r, nil
 }
 
-// batch is the number of weight vectors that are judged at a time.
-const batch = 64
+// traceBatch is the number of weight vectors that are judged at a time.
+const traceBatch = 64
 
 // Update records an update.
-func (r *Recorder) Update(u learner.Update) {
-	p := none(r.how.Class)
+func (r *recorder) Update(u learner.Update) {
+	p := noPoint(r.how.Class)
 	p.Epoch, p.Visit, p.Update, p.Row, p.Score, p.Vector = (u.Visit-1)/max(1, r.src.Rows())+1, u.Visit, u.Number, u.Row, u.Score, u.Vector
 	p.Norm = learner.Norm(u.Vector)
 	if r.unit != nil {
@@ -125,16 +123,16 @@ func (r *Recorder) Update(u learner.Update) {
 		return
 	}
 	p.Vector = append([]float64(nil), u.Vector...)
-	if r.waiting = append(r.waiting, p); len(r.waiting) == batch {
+	if r.waiting = append(r.waiting, p); len(r.waiting) == traceBatch {
 		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has time to count
 			r.tell(counts, err)
 		}
 	}
 }
 
-// Flush sends the last points to Options.To, after a count that ends with ctx. It returns the first error of a count,
+// Flush sends the last points to Trace.To, after a count that ends with ctx. It returns the first error of a count,
 // unless the training's context had ended then. The points after that error have no errors.
-func (r *Recorder) Flush(ctx context.Context) error {
+func (r *recorder) Flush(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
@@ -145,7 +143,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 }
 
 // count returns the errors of the waiting weights, or the first error of a count.
-func (r *Recorder) count(ctx context.Context) ([]int64, error) {
+func (r *recorder) count(ctx context.Context) ([]int64, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -159,8 +157,8 @@ func (r *Recorder) count(ctx context.Context) ([]int64, error) {
 	return pocket.Errors(ctx, r.src, w, r.how.Workers)
 }
 
-// tell sends the waiting points to Options.To, with their counts unless err says that there are none.
-func (r *Recorder) tell(counts []int64, err error) {
+// tell sends the waiting points to Trace.To, with their counts unless err says that there are none.
+func (r *recorder) tell(counts []int64, err error) {
 	r.err = err
 	for k, p := range r.waiting {
 		if err == nil {
@@ -171,9 +169,9 @@ func (r *Recorder) tell(counts []int64, err error) {
 	r.waiting = r.waiting[:0]
 }
 
-// Passed returns the point at the end of a pass.
-func Passed(p learner.Progress, class int) Point {
-	at := none(class)
+// passedPoint returns the point at the end of a pass.
+func passedPoint(p learner.Progress, class int) TracePoint {
+	at := noPoint(class)
 	at.Epoch, at.Visit, at.Update = p.Epoch, p.Visits, p.Updates
 	if m := p.Measure; m != nil {
 		at.Objective, at.Gradient, at.Gap = m.Objective, m.Gradient, m.Gap
@@ -184,10 +182,10 @@ func Passed(p learner.Progress, class int) Point {
 	return at
 }
 
-// none returns a point without known figures.
-func none(class int) Point {
+// noPoint returns a point without known figures.
+func noPoint(class int) TracePoint {
 	nan := math.NaN()
-	return Point{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
+	return TracePoint{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
 		Objective: nan, Gradient: nan, Gap: nan}
 }
 

@@ -1,8 +1,8 @@
-package trace
+package train
 
 import "math"
 
-// Bounds are the bounds of the perceptron's convergence theorem (Novikoff 1962), extended to weights that begin at w0
+// traceBounds are the bounds of the perceptron's convergence theorem (Novikoff 1962), extended to weights that begin at w0
 // and to a margin. Let all rows have norms of at most R, and let a unit vector u have y (u.x) >= rho for all rows. Let
 // updates happen if y (w.x) <= m. After t updates with the learning rate eta,
 //
@@ -11,7 +11,7 @@ import "math"
 // The two ends meet after the largest possible number of updates; see learner.UpdateBoundFrom. With w0 = 0 and m = 0 that
 // number is R^2/rho^2. With more than two classes the update of a row has the norm eta |x| sqrt(2), and the margin is
 // the margin of learner.Evaluate: both sides then have the factor sqrt(2).
-type Bounds struct {
+type traceBounds struct {
 	Radius float64 // R
 	Margin float64 // rho; 0 if u doesn't separate the rows
 	Eta    float64
@@ -23,7 +23,7 @@ type Bounds struct {
 }
 
 // factor returns sqrt(2) with more than two classes, and 1 with two.
-func (b *Bounds) factor() float64 {
+func (b *traceBounds) factor() float64 {
 	if b.several {
 		return math.Sqrt2
 	}
@@ -31,17 +31,17 @@ func (b *Bounds) factor() float64 {
 }
 
 // Lower returns the left end after a number of updates.
-func (b *Bounds) Lower(updates int64) float64 {
+func (b *traceBounds) Lower(updates int64) float64 {
 	return b.Dot + float64(updates)*b.Eta*b.factor()*b.Margin
 }
 
 // Upper returns the right end after a number of updates.
-func (b *Bounds) Upper(updates int64) float64 {
+func (b *traceBounds) Upper(updates int64) float64 {
 	return math.Sqrt(b.Norm*b.Norm + float64(updates)*b.grows())
 }
 
 // grows returns the largest amount that one update adds to the squared norm.
-func (b *Bounds) grows() float64 {
+func (b *traceBounds) grows() float64 {
 	f, reach := b.factor(), b.Eta*b.Radius
 	return f * f * (reach*reach + 2*b.Eta*b.Within)
 }

@@ -1,0 +1,6 @@
+package train
+
+// For tests of package train_test.
+var NewRecorder = newRecorder
+
+type TraceHow = traceHow
