@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/synth"
+
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
 	"halfspace/train/learner"
@@ -20,7 +20,7 @@ import (
 func BenchmarkCliffs(b *testing.B) {
 	const features = 28
 	rows := size(300_000, 100_000)
-	plain := synth.Blocks(synth.Options{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
+	plain := SyntheticRows(Synthetic{Rows: int64(rows), Features: features, Noise: 0.03, Seed: 1})
 	weighted := testproblems.Weighted(plain, func(row int) float64 { return 0.5 + float64(row%7)/4 })
 	heavy := testproblems.Weighted(plain, func(row int) float64 {
 		if row*7919%1000 == 999 {

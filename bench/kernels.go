@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/microkernel"
-	"halfspace/internal/synth"
 )
 
 const features = 28 // of all rows; with the bias and padding a row has 32 numbers
@@ -32,7 +31,7 @@ func newData(ctx context.Context, dir string, workers int) *data {
 // conjunction returns rows of features 0 and 1, which Winnow learns from.
 func (d *data) conjunction(rows, variables int) *block.Data {
 	if d.binary[variables] == nil {
-		made := synth.Blocks(synth.Options{Rows: int64(rows), Features: features, Conjunction: variables, Seed: 1})
+		made := SyntheticRows(Synthetic{Rows: int64(rows), Features: features, Conjunction: variables, Seed: 1})
 		for b := range made.Blocks(context.Background()) { // in memory: Blocks gives no error
 			for r := range b.Len() {
 				for c, x := range b.X[r*b.Stride:][:features] {

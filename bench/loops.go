@@ -14,7 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
-	"halfspace/internal/synth"
+
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -50,7 +50,7 @@ func (d *loopData) Noisy(rows, features int) *block.Data {
 		d.rows = map[[2]int]*block.Data{}
 	}
 	if d.rows[k] == nil {
-		d.rows[k] = synth.Blocks(synth.Options{Rows: int64(rows), Features: features, Noise: 0.1, Seed: 1})
+		d.rows[k] = SyntheticRows(Synthetic{Rows: int64(rows), Features: features, Noise: 0.1, Seed: 1})
 	}
 	return d.rows[k]
 }

@@ -15,7 +15,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-	"halfspace/internal/synth"
+
 	"halfspace/kernel"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
@@ -165,8 +165,8 @@ func peerData(b *testing.B, dir string, rows int) *block.Data {
 	b.Helper()
 	path := filepath.Join(dir, "x.parquet")
 	ctx := context.Background()
-	opt := synth.Options{Rows: int64(rows), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
-	if err := synth.Write(ctx, path, opt, nil); err != nil {
+	opt := Synthetic{Rows: int64(rows), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	if err := WriteSynthetic(ctx, path, opt, nil); err != nil {
 		b.Fatal(err)
 	}
 	data, err := dataset.Load(ctx, path, dataset.Options{Label: "label"})

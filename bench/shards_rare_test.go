@@ -6,16 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/internal/synth"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
 )
 
 // made returns generated rows.
-func made(t *testing.T, opt synth.Options) *flatRows {
+func made(t *testing.T, opt Synthetic) *flatRows {
 	opt.Seed = 7
 	f := &flatRows{width: opt.Features + 1}
-	f.add(t, synth.Blocks(opt))
+	f.add(t, SyntheticRows(opt))
 	return f
 }
 
@@ -50,9 +49,9 @@ func rareTable(t *testing.T) string {
 		{"MNIST, 0 against 1", func() *flatRows { return digitPair(t, 0, 1) }},
 		{"MNIST, 4 against 9", func() *flatRows { return digitPair(t, 4, 9) }},
 		{"KDD Cup 1999", func() *flatRows { return loadReal(t, realSets()[3]) }},
-		{"60,000 × 28, separated by 0.05", func() *flatRows { return made(t, synth.Options{Rows: 60_000, Features: 28, Margin: 0.05}) }},
-		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return made(t, synth.Options{Rows: 1_000_000, Features: 28, Margin: 0.05}) }},
-		{"20,000 × 250, separated by 0.5", func() *flatRows { return made(t, synth.Options{Rows: 20_000, Features: 250, Margin: 0.5}) }},
+		{"60,000 × 28, separated by 0.05", func() *flatRows { return made(t, Synthetic{Rows: 60_000, Features: 28, Margin: 0.05}) }},
+		{"1,000,000 × 28, separated by 0.05", func() *flatRows { return made(t, Synthetic{Rows: 1_000_000, Features: 28, Margin: 0.05}) }},
+		{"20,000 × 250, separated by 0.5", func() *flatRows { return made(t, Synthetic{Rows: 20_000, Features: 250, Margin: 0.5}) }},
 	} {
 		rows := c.load().all(t)
 		var ms [2][]float64

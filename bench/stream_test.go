@@ -12,7 +12,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
-	"halfspace/internal/synth"
+
 	"halfspace/train/perceptron"
 )
 
@@ -24,8 +24,8 @@ const streamEpochs = 3
 // alternating runs. There are 2,000,000 rows with -full, and 200,000 without.
 func BenchmarkStream(b *testing.B) {
 	ctx, path := context.Background(), filepath.Join(b.TempDir(), "x.parquet")
-	opt := synth.Options{Rows: int64(2 * peerRows()), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
-	require.NoError(b, synth.Write(ctx, path, opt, nil))
+	opt := Synthetic{Rows: int64(2 * peerRows()), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
+	require.NoError(b, WriteSynthetic(ctx, path, opt, nil))
 	in, err := dataset.Open(ctx, []string{path}, dataset.Options{Label: "label"})
 	require.NoError(b, err)
 	stream, err := in.Stream(ctx)

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/dataset"
-	"halfspace/internal/synth"
+
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -46,8 +46,8 @@ func (d *data) loads() []*Item {
 func (d *data) file(path, compression string) (int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		o := synth.Options{Rows: loadedRows, Features: features, Noise: 0.1, Seed: 1, Compression: compression}
-		if err := synth.Write(d.ctx, path, o, nil); err != nil {
+		o := Synthetic{Rows: loadedRows, Features: features, Noise: 0.1, Seed: 1, Compression: compression}
+		if err := WriteSynthetic(d.ctx, path, o, nil); err != nil {
 			return 0, err
 		}
 		if info, err = os.Stat(path); err != nil {

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
+	"halfspace/bench"
 	"halfspace/block"
 	"halfspace/internal/require"
-	"halfspace/internal/synth"
 	"halfspace/internal/testproblems"
 )
 
@@ -37,17 +37,17 @@ func (s *stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 // TestPasses bounds the passes of a verdict, as documented for a million rows, on fewer rows.
 func TestPasses(t *testing.T) {
 	for _, c := range []struct {
-		opt  synth.Options
+		opt  bench.Synthetic
 		want Verdict
 		most int64
 	}{
-		{synth.Options{Noise: 0.1}, NotSeparable, 60},
-		{synth.Options{Margin: 0.01}, Separable, 400}, // of a radius of 9
+		{bench.Synthetic{Noise: 0.1}, NotSeparable, 60},
+		{bench.Synthetic{Margin: 0.01}, Separable, 400}, // of a radius of 9
 	} {
 		if c.opt.Rows, c.opt.Features = 50_000, 28; require.Small() {
 			c.opt.Rows = 20_000
 		}
-		r := require.Value(Check(context.Background(), synth.Blocks(c.opt), Options{}))(t)
+		r := require.Value(Check(context.Background(), bench.SyntheticRows(c.opt), Options{}))(t)
 		if r.Verdict != c.want || r.Passes > c.most {
 			t.Errorf("%s after %d passes", r.Verdict, r.Passes)
 		}
@@ -77,7 +77,7 @@ func TestErrorsAtLeast(t *testing.T) {
 // TestErrorsProperty: no plane that the pocket finds errs on fewer rows than there are witnesses.
 func TestErrorsProperty(t *testing.T) {
 	for seed := range uint64(5) {
-		r := check(t, synth.Blocks(synth.Options{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
+		r := check(t, bench.SyntheticRows(bench.Synthetic{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
 		if e := r.Errors; e.AtLeast < 5 || e.AtLeast > e.Found || !e.Complete {
 			t.Errorf("seed %d: %+v", seed, e)
 		}
@@ -247,9 +247,9 @@ func TestScaled(t *testing.T) {
 
 // TestFails: errors of the source and of the context are returned, in whichever pass they occur.
 func TestFails(t *testing.T) {
-	for _, opt := range []synth.Options{{Noise: 0.05}, {Margin: 0.5}} {
+	for _, opt := range []bench.Synthetic{{Noise: 0.05}, {Margin: 0.5}} {
 		opt.Rows, opt.Features = 100, 3
-		data := synth.Blocks(opt)
+		data := bench.SyntheticRows(opt)
 		whole := &stream{Data: data}
 		if _, err := Check(context.Background(), whole, Options{}); err != nil {
 			t.Fatal(err)
@@ -276,7 +276,7 @@ func TestFails(t *testing.T) {
 
 // TestMaxPasses: a search that may make no passes says so.
 func TestMaxPasses(t *testing.T) {
-	data := synth.Blocks(synth.Options{Rows: 20_000, Features: 10, Margin: 0.001})
+	data := bench.SyntheticRows(bench.Synthetic{Rows: 20_000, Features: 10, Margin: 0.001})
 	r := require.Value(Check(context.Background(), data, Options{MaxPasses: 1}))(t)
 	if r.Verdict == NotSeparable || r.Verdict == Undecided && r.Reason == "" {
 		t.Errorf("%+v", r)

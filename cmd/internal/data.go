@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"halfspace/bench"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
-	"halfspace/internal/synth"
 )
 
 type convertOptions struct {
@@ -106,7 +106,7 @@ func convert(ctx context.Context, a *console.App, o *convertOptions, paths []str
 }
 
 type genOptions struct {
-	synth.Options
+	bench.Synthetic
 	file     flags.RowsFile
 	progress flags.Choice
 }
@@ -174,7 +174,7 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
 	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
-	if err := synth.Write(ctx, o.file.Out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
+	if err := bench.WriteSynthetic(ctx, o.file.Out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
 		return err
 	}
 	bar.End()

@@ -33,7 +33,7 @@ var layers = [][]string{
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},
-	{"train/learner", "internal/synth", "dataset/records"},
+	{"train/learner", "dataset/records"},
 	{"train/internal/online", "train/internal/optimize"},
 	{"train/"},
 	{"train", "plot"},
@@ -51,7 +51,7 @@ var layers = [][]string{
 var only = map[string][]string{
 	"github.com/klauspost/cpuid":    {"kernel"},
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
-	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "internal/synth", "cmd/internal/predict", "cmd/internal/report", "examples/"},
+	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "bench", "cmd/internal/predict", "cmd/internal/report", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
 	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet", "dataset/internal/column", "dataset/internal/datatest"},
 	"github.com/ulikunitz/xz":       {"dataset/internal/column", "dataset/internal/datatest"},

@@ -1,4 +1,4 @@
-package synth
+package bench
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func rows(t *testing.T, d *block.Data) (x [][]float32, y []float32) {
 
 func same(a, b [][]float32) bool { return slices.EqualFunc(a, b, slices.Equal[[]float32]) }
 
-func truth(t *testing.T, opt Options) Truth {
+func truth(t *testing.T, opt Synthetic) Truth {
 	t.Helper()
 	truth, err := opt.Truth()
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func sums(w []float64, x []float32) [3]float64 {
 }
 
 func TestMargin(t *testing.T) {
-	for _, opt := range []Options{
+	for _, opt := range []Synthetic{
 		{Features: 1, Margin: 0.5}, {Features: 2, Margin: 1e-6}, {Features: 2, Margin: 0.1}, {Features: 28, Margin: 3},
 		{Features: 28, Margin: 1e6}, {Features: 300, Margin: 1e-6}, {Features: 1000, Margin: 0.01},
 	} {
@@ -68,7 +68,7 @@ func TestMargin(t *testing.T) {
 	}
 }
 
-func testMargin(t *testing.T, opt Options) {
+func testMargin(t *testing.T, opt Synthetic) {
 	w := truth(t, opt).Weights
 	norm := 0.0
 	for _, v := range w {
@@ -77,7 +77,7 @@ func testMargin(t *testing.T, opt Options) {
 	if math.Abs(norm-1) > 1e-14*float64(len(w)) {
 		t.Errorf("the length of w is %v", norm)
 	}
-	x, y := rows(t, Blocks(opt))
+	x, y := rows(t, SyntheticRows(opt))
 	nearest, positive := math.Inf(1), 0
 	for r := range x {
 		for _, s := range sums(w, x[r]) {
@@ -133,9 +133,9 @@ func within(t *testing.T, what string, got, want, deviation float64) {
 
 func TestNoise(t *testing.T) {
 	for _, p := range []float64{0.01, 0.1, 0.5, 1} {
-		opt := Options{Rows: 50_000, Features: 9, Noise: p, Seed: 3}
+		opt := Synthetic{Rows: 50_000, Features: 9, Noise: p, Seed: 3}
 		w := truth(t, opt).Weights
-		x, y := rows(t, Blocks(opt))
+		x, y := rows(t, SyntheticRows(opt))
 		flipped, positive := 0.0, 0.0
 		for r := range x {
 			if s := sums(w, x[r])[0]; (s > 0) != (y[r] > 0) {
@@ -154,7 +154,7 @@ func TestNoise(t *testing.T) {
 // TestNormal: the features are standard normal and independent, within a row, between rows and between runs.
 func TestNormal(t *testing.T) {
 	const runs, d = 12, 4
-	x, _ := rows(t, Blocks(Options{Rows: runs * block.ChunkRows, Features: d, Noise: 0.1, Seed: 5}))
+	x, _ := rows(t, SyntheticRows(Synthetic{Rows: runs * block.ChunkRows, Features: d, Noise: 0.1, Seed: 5}))
 	n := float64(len(x) * d)
 	var sum, square, fourth, tail, pair, next, run float64
 	for r := range x {
@@ -182,7 +182,7 @@ func TestNormal(t *testing.T) {
 
 func TestConjunction(t *testing.T) {
 	for _, test := range []struct{ d, k int }{{1, 1}, {20, 1}, {20, 2}, {20, 5}, {7, 7}, {200, 20}} {
-		opt := Options{Rows: 20_000, Features: test.d, Conjunction: test.k, Seed: 11}
+		opt := Synthetic{Rows: 20_000, Features: test.d, Conjunction: test.k, Seed: 11}
 		literals := truth(t, opt).Literals
 		seen := map[int]bool{}
 		for _, l := range literals {
@@ -194,7 +194,7 @@ func TestConjunction(t *testing.T) {
 		if len(seen) != test.k {
 			t.Errorf("%d variables in a conjunction of %d", len(seen), test.k)
 		}
-		x, y := rows(t, Blocks(opt))
+		x, y := rows(t, SyntheticRows(opt))
 		positive, up := 0.0, make([]float64, test.d)
 		for r := range x {
 			all := true
@@ -225,8 +225,8 @@ func TestConjunction(t *testing.T) {
 }
 
 // kinds has one data set of each kind.
-func kinds(rows int64) []Options {
-	return []Options{
+func kinds(rows int64) []Synthetic {
+	return []Synthetic{
 		{Rows: rows, Features: 5, Margin: 0.1, Seed: 1},
 		{Rows: rows, Features: 30, Noise: 0.2, Seed: math.MaxUint64},
 		{Rows: rows, Features: 70, Conjunction: 3, Seed: 1},
@@ -236,21 +236,21 @@ func kinds(rows int64) []Options {
 // TestDeterministic: the rows don't depend on the number of goroutines or the number of rows.
 func TestDeterministic(t *testing.T) {
 	for _, opt := range kinds(20_001) {
-		x, y := rows(t, Blocks(opt))
-		want, before := fingerprint(t, Blocks(opt)), runtime.GOMAXPROCS(0)
+		x, y := rows(t, SyntheticRows(opt))
+		want, before := fingerprint(t, SyntheticRows(opt)), runtime.GOMAXPROCS(0)
 		for _, n := range []int{1, 8} {
 			runtime.GOMAXPROCS(n)
-			if fingerprint(t, Blocks(opt)) != want {
+			if fingerprint(t, SyntheticRows(opt)) != want {
 				t.Errorf("%+v: the rows depend on the number of goroutines", opt)
 			}
 		}
 		runtime.GOMAXPROCS(before)
 		opt.Rows = 5000
-		if few, fewY := rows(t, Blocks(opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
+		if few, fewY := rows(t, SyntheticRows(opt)); !same(few, x[:5000]) || !slices.Equal(fewY, y[:5000]) {
 			t.Errorf("%+v: the first rows depend on how many follow", opt)
 		}
 		opt.Seed++
-		if other, _ := rows(t, Blocks(opt)); same(other, x[:5000]) {
+		if other, _ := rows(t, SyntheticRows(opt)); same(other, x[:5000]) {
 			t.Errorf("%+v: the rows don't depend on the seed", opt)
 		}
 	}
@@ -261,7 +261,7 @@ func TestDeterministic(t *testing.T) {
 func TestSameEverywhere(t *testing.T) {
 	want := []string{"xxh3:db4d2d5f1e614c98", "xxh3:f8c39e4647bc16b0", "xxh3:2e17c6a731e57234"}
 	for i, opt := range kinds(10_000) {
-		if got := fingerprint(t, Blocks(opt)); got != want[i] {
+		if got := fingerprint(t, SyntheticRows(opt)); got != want[i] {
 			t.Errorf("%+v: %s, not %s", opt, got, want[i])
 		}
 	}
@@ -275,7 +275,7 @@ func fingerprint(t *testing.T, d *block.Data) string {
 }
 
 func TestSpec(t *testing.T) {
-	spec := Blocks(Options{Rows: 1, Features: 2, Noise: 0.1}).Spec()
+	spec := SyntheticRows(Synthetic{Rows: 1, Features: 2, Noise: 0.1}).Spec()
 	want := &schema.Spec{Features: []string{"x0", "x1"}, Bias: true, Label: "label",
 		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	if !reflect.DeepEqual(spec, want) {

@@ -1,4 +1,4 @@
-package synth
+package bench
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 // one is made.
 const batchBytes = 16 << 20
 
-// Write makes a data set and writes it to path, in the formats of dataset.Create. The features x0, x1 and so on are
+// WriteSynthetic makes a data set and writes it to path, in the formats of dataset.Create. The features x0, x1 and so on are
 // float32, or int8 for a conjunction. The last column is the label, int8. There are no nulls. If progress isn't nil,
-// Write calls it from time to time with the number of rows written. If Write fails or ctx is cancelled, it leaves no
+// WriteSynthetic calls it from time to time with the number of rows written. If Write fails or ctx is cancelled, it leaves no
 // file at path.
-func Write(ctx context.Context, path string, opt Options, progress func(rows int64)) error {
+func WriteSynthetic(ctx context.Context, path string, opt Synthetic, progress func(rows int64)) error {
 	g, err := newGenerator(opt)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 	defer w.Abort()
 	chunks := min(16, max(1, batchBytes/(block.ChunkRows*g.opt.Features*typ.(arrow.FixedWidthDataType).Bytes())))
 	size := min(g.opt.Rows, int64(chunks)*block.ChunkRows)
-	next, ready := newBatch[E](g.opt.Features, size), newBatch[E](g.opt.Features, size)
+	next, ready := newSynthBatch[E](g.opt.Features, size), newSynthBatch[E](g.opt.Features, size)
 	for first := int64(0); first-size < g.opt.Rows; first += size {
 		group, ctx := errgroup.WithContext(ctx)
 		group.Go(func() error { return next.fill(ctx, g, first, min(g.opt.Rows, first+size)) })
@@ -67,15 +67,15 @@ func write[E float32 | int8](ctx context.Context, g *generator, path string, pro
 	return w.Close()
 }
 
-// A batch holds consecutive rows of a data set in columns.
-type batch[E float32 | int8] struct {
+// A synthBatch holds consecutive rows of a data set in columns.
+type synthBatch[E float32 | int8] struct {
 	rows   int
 	cols   [][]E
 	labels []int8
 }
 
-func newBatch[E float32 | int8](features int, rows int64) *batch[E] {
-	b := &batch[E]{labels: make([]int8, rows)}
+func newSynthBatch[E float32 | int8](features int, rows int64) *synthBatch[E] {
+	b := &synthBatch[E]{labels: make([]int8, rows)}
 	for range features {
 		b.cols = append(b.cols, make([]E, rows))
 	}
@@ -83,7 +83,7 @@ func newBatch[E float32 | int8](features int, rows int64) *batch[E] {
 }
 
 // fill makes rows first to last-1. It makes none if first isn't below last.
-func (b *batch[E]) fill(ctx context.Context, g *generator, first, last int64) error {
+func (b *synthBatch[E]) fill(ctx context.Context, g *generator, first, last int64) error {
 	b.rows = int(max(0, last-first))
 	return g.chunks(ctx, first, last, func(row int64, x []float32, y int8) {
 		r := int(row - first)
@@ -95,7 +95,7 @@ func (b *batch[E]) fill(ctx context.Context, g *generator, first, last int64) er
 }
 
 // write writes the rows, if there are any.
-func (b *batch[E]) write(w *dataset.Writer, schema *arrow.Schema, bytes func([]E) []byte) error {
+func (b *synthBatch[E]) write(w *dataset.Writer, schema *arrow.Schema, bytes func([]E) []byte) error {
 	if b.rows == 0 {
 		return nil
 	}

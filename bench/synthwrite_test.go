@@ -1,4 +1,4 @@
-package synth
+package bench
 
 import (
 	"context"
@@ -29,13 +29,13 @@ func TestWrite(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "x.parquet")
 			opt.RowGroupRows = 30_000
 			var told []int64
-			require.NoError(t, Write(t.Context(), path, opt, func(rows int64) { told = append(told, rows) }))
+			require.NoError(t, WriteSynthetic(t.Context(), path, opt, func(rows int64) { told = append(told, rows) }))
 			if !slices.IsSorted(told) || len(told) == 0 || told[len(told)-1] != n || n > 1<<16 && len(told) < 2 {
 				t.Errorf("%+v: progress is told %d", opt, told)
 			}
 			data, err := dataset.Load(t.Context(), path, dataset.Options{Label: "label"})
 			require.NoError(t, err)
-			if data.Rows() != n || n > 1 && fingerprint(t, data) != fingerprint(t, Blocks(opt)) { // one row has one class
+			if data.Rows() != n || n > 1 && fingerprint(t, data) != fingerprint(t, SyntheticRows(opt)) { // one row has one class
 				t.Errorf("%+v: the file has other rows", opt)
 			}
 			f, err := file.OpenParquetFile(path, false)
@@ -59,13 +59,13 @@ func TestWrite(t *testing.T) {
 
 // TestWriteSameBytes: files of the same options have the same bytes, and hold the truth under the documented names.
 func TestWriteSameBytes(t *testing.T) {
-	opt := Options{Rows: 70_000, Features: 3, Noise: 0.25, Seed: 2, Compression: "zstd"}
+	opt := Synthetic{Rows: 70_000, Features: 3, Noise: 0.25, Seed: 2, Compression: "zstd"}
 	dir := t.TempDir()
 	var files [2][]byte
 	for i := range files {
 		path := filepath.Join(dir, "x.parquet")
 		before := runtime.GOMAXPROCS(1 + 3*i)
-		err := Write(context.Background(), path, opt, nil)
+		err := WriteSynthetic(context.Background(), path, opt, nil)
 		runtime.GOMAXPROCS(before)
 		require.NoError(t, err)
 		if files[i], err = os.ReadFile(path); err != nil {
@@ -87,32 +87,32 @@ func TestWriteErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.parquet")
 	for _, test := range []struct {
-		opt  Options
+		opt  Synthetic
 		want string
 	}{
-		{Options{Features: 1, Noise: 0.1}, "rows is 0: use 1 or more"},
-		{Options{Rows: -1, Features: 1, Noise: 0.1}, "rows is -1: use 1 or more"},
-		{Options{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 262144"},
-		{Options{Rows: 1, Features: schema.MaxFeatures + 1, Noise: 0.1}, "features is 262145: use 1 to 262144"},
-		{Options{Rows: 1, Features: 1}, "choose one kind of data"},
-		{Options{Rows: 1, Features: 1, Noise: 0.1, Margin: 0.1}, "choose one kind of data"},
-		{Options{Rows: 1, Features: 1, Noise: nan, Conjunction: 1}, "choose one kind of data"},
-		{Options{Rows: 1, Features: 1, Margin: -1}, "margin is -1: use a distance above 0"},
-		{Options{Rows: 1, Features: 1, Margin: nan}, "margin is NaN: use a distance above 0"},
-		{Options{Rows: 1, Features: 1, Margin: 2e6}, "margin is 2e+06: use a distance above 0 and up to 1e+06"},
-		{Options{Rows: 1, Features: 1, Noise: -0.1}, "noise is -0.1: use a probability above 0 and up to 1"},
-		{Options{Rows: 1, Features: 1, Noise: 1.1}, "noise is 1.1: use a probability"},
-		{Options{Rows: 1, Features: 1, Noise: nan}, "noise is NaN: use a probability"},
-		{Options{Rows: 1, Features: 3, Conjunction: 4}, "conjunction is 4: use 1 to 3 variables, the number of features"},
-		{Options{Rows: 1, Features: 3, Conjunction: -1}, "conjunction is -1: use 1 to 3 variables"},
-		{Options{Rows: 1, Features: 3, Noise: 1, Compression: "rar"}, `unknown compression "rar"`},
+		{Synthetic{Features: 1, Noise: 0.1}, "rows is 0: use 1 or more"},
+		{Synthetic{Rows: -1, Features: 1, Noise: 0.1}, "rows is -1: use 1 or more"},
+		{Synthetic{Rows: 1, Noise: 0.1}, "features is 0: use 1 to 262144"},
+		{Synthetic{Rows: 1, Features: schema.MaxFeatures + 1, Noise: 0.1}, "features is 262145: use 1 to 262144"},
+		{Synthetic{Rows: 1, Features: 1}, "choose one kind of data"},
+		{Synthetic{Rows: 1, Features: 1, Noise: 0.1, Margin: 0.1}, "choose one kind of data"},
+		{Synthetic{Rows: 1, Features: 1, Noise: nan, Conjunction: 1}, "choose one kind of data"},
+		{Synthetic{Rows: 1, Features: 1, Margin: -1}, "margin is -1: use a distance above 0"},
+		{Synthetic{Rows: 1, Features: 1, Margin: nan}, "margin is NaN: use a distance above 0"},
+		{Synthetic{Rows: 1, Features: 1, Margin: 2e6}, "margin is 2e+06: use a distance above 0 and up to 1e+06"},
+		{Synthetic{Rows: 1, Features: 1, Noise: -0.1}, "noise is -0.1: use a probability above 0 and up to 1"},
+		{Synthetic{Rows: 1, Features: 1, Noise: 1.1}, "noise is 1.1: use a probability"},
+		{Synthetic{Rows: 1, Features: 1, Noise: nan}, "noise is NaN: use a probability"},
+		{Synthetic{Rows: 1, Features: 3, Conjunction: 4}, "conjunction is 4: use 1 to 3 variables, the number of features"},
+		{Synthetic{Rows: 1, Features: 3, Conjunction: -1}, "conjunction is -1: use 1 to 3 variables"},
+		{Synthetic{Rows: 1, Features: 3, Noise: 1, Compression: "rar"}, `unknown compression "rar"`},
 	} {
-		err := Write(context.Background(), path, test.opt, nil)
+		err := WriteSynthetic(context.Background(), path, test.opt, nil)
 		require.Error(t, err, test.want)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	opt := Options{Rows: 1 << 40, Features: 3, Noise: 0.1}
-	if err := Write(ctx, path, opt, func(int64) { cancel() }); err != context.Canceled {
+	opt := Synthetic{Rows: 1 << 40, Features: 3, Noise: 0.1}
+	if err := WriteSynthetic(ctx, path, opt, func(int64) { cancel() }); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
@@ -123,17 +123,17 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("Blocks panics with %v", r)
 		}
 	}()
-	Blocks(Options{Features: 1, Noise: 0.1})
+	SyntheticRows(Synthetic{Features: 1, Noise: 0.1})
 }
 
 func BenchmarkBlocks(b *testing.B) {
-	for _, opt := range []Options{{Noise: 0.1}, {Margin: 0.1}, {Conjunction: 3}} {
+	for _, opt := range []Synthetic{{Noise: 0.1}, {Margin: 0.1}, {Conjunction: 3}} {
 		opt.Rows, opt.Features = 1<<18, 28
 		t, err := opt.Truth()
 		require.NoError(b, err)
 		b.Run("kind="+t.Kind, func(b *testing.B) {
 			for b.Loop() {
-				Blocks(opt)
+				SyntheticRows(opt)
 			}
 			b.ReportMetric(float64(opt.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 		})

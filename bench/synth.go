@@ -1,9 +1,4 @@
-// Package synth makes data sets whose true model is known.
-//
-// The data are linearly separable with a margin, linear with noise in the labels, or a Boolean conjunction.
-// The same options give the same rows on every machine, for any number of goroutines. Each chunk of 4,096 rows has its
-// own PCG. All arithmetic is exact, or IEEE 754 defines its rounding.
-package synth
+package bench
 
 import (
 	"context"
@@ -24,7 +19,7 @@ import (
 
 const maxMargin = 1e6
 
-// Options say which data set to make. Exactly one of Margin, Noise and Conjunction is above zero:
+// Synthetic says which data set to make. Exactly one of Margin, Noise and Conjunction is above zero:
 //
 // Margin: the features are standard normal. Then every row is moved by Margin away from the hyperplane w.x = 0, along
 // the unit vector w, so that |w.x| >= Margin. The label is the sign of w.x.
@@ -33,7 +28,10 @@ const maxMargin = 1e6
 //
 // Conjunction: the features are -1 or +1 with equal probability. The label is +1 if all of Truth.Literals, Conjunction
 // of them, are satisfied. About half of the rows are positive.
-type Options struct {
+//
+// The same options give the same rows on every machine, for any number of goroutines. Each chunk of 4,096 rows has its
+// own PCG. All arithmetic is exact, or IEEE 754 defines its rounding.
+type Synthetic struct {
 	Rows        int64 // 1 or more
 	Features    int   // 1 to schema.MaxFeatures
 	Margin      float64
@@ -66,7 +64,7 @@ const MetadataKey = "halfspace.truth"
 
 // Truth returns the model from which the data set of these options is made. It returns an error if an option can't be
 // used.
-func (o Options) Truth() (Truth, error) {
+func (o Synthetic) Truth() (Truth, error) {
 	g, err := newGenerator(o)
 	if err != nil {
 		return Truth{}, err
@@ -75,7 +73,7 @@ func (o Options) Truth() (Truth, error) {
 }
 
 // Validate returns an error if an option can't be used.
-func (o Options) Validate() error {
+func (o Synthetic) Validate() error {
 	kinds := 0
 	for _, v := range []float64{o.Margin, o.Noise, float64(o.Conjunction)} {
 		if v != 0 {
@@ -108,9 +106,9 @@ func Names(n int) []string {
 	return names
 }
 
-// Blocks returns the rows that Write writes as a data set in memory, with a bias. It panics if Write would return an
+// SyntheticRows returns the rows that Write writes as a data set in memory, with a bias. It panics if Write would return an
 // error about the options.
-func Blocks(opt Options) *block.Data {
+func SyntheticRows(opt Synthetic) *block.Data {
 	g, err := newGenerator(opt)
 	if err != nil {
 		panic("synth: " + err.Error())
@@ -140,12 +138,12 @@ func Blocks(opt Options) *block.Data {
 
 // A generator makes the rows of one data set.
 type generator struct {
-	opt   Options
+	opt   Synthetic
 	truth Truth
 }
 
 // newGenerator draws the truth from PCG(seed, 2^64-1). No chunk uses that stream.
-func newGenerator(opt Options) (*generator, error) {
+func newGenerator(opt Synthetic) (*generator, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
 	}
