@@ -174,7 +174,7 @@ func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
 	bar := a.NewProgress(o.progress.Value)
 	defer bar.End()
-	if err := bench.WriteSynthetic(ctx, o.file.Out, o.Options, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
+	if err := bench.WriteSynthetic(ctx, o.file.Out, o.Synthetic, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
 		return err
 	}
 	bar.End()
