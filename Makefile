@@ -182,7 +182,8 @@ demo: build ## trains on an example, evaluates, prints what was learned
 	$(BIN) inspect $$tmp/model.json
 
 bench: ## kernels, matrices, sparse rows and streams; halfspace bench has every learner
-	go test -run '^$$' -bench . ./kernel/... ./gram/... ./train/perceptron ./dataset
+	go test -run '^$$' -bench 'Dot|Epoch|Errors|Tile|Transpose|Gram$$|GramForm|Scatter' ./bench
+	go test -run '^$$' -bench . ./train/perceptron ./dataset
 	go test -run '^$$' -bench Stream -benchtime 1x ./bench -full
 
 # DuckDB, in a folder that git ignores.

@@ -11,6 +11,7 @@
 //
 // A benchmark's name has its case, as in BenchmarkPeerGram/n=2048/d=512-2: 2048 rows of 512 features, 2 threads.
 //
+//	BenchmarkDot, Epoch, ...        kernels, products and sums of squares, as shares of the limits of this computer
 //	BenchmarkCliffs                 trainings with weights, a margin, integers or classes beside plain ones
 //	BenchmarkMNIST                  handwritten digits beside published errors
 //	BenchmarkStream                 epochs over rows that are not in memory

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"halfspace/bench/limits"
-
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/microkernel"
@@ -45,7 +43,7 @@ func (d *data) conjunction(rows, variables int) *block.Data {
 }
 
 // place returns the name of the smallest cache of this computer that holds that many bytes, or DRAM.
-func place(bytes float64) string { return limits.Detected().Level(int(bytes)) }
+func place(bytes float64) string { return DetectedCaches().Level(int(bytes)) }
 
 // kernels returns the loops as items of one core. Their bytes lie in the smallest cache that holds them.
 func (d *data) kernels() (all []*Item) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"halfspace/bench/limits"
 	"halfspace/internal/files"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
@@ -203,12 +202,12 @@ func (m *measurement) limits() []*Item {
 	for _, cores := range slices.Compact([]int{1, m.Workers}) {
 		rates := []struct {
 			name string
-			rate func(limits.Limits) float64
+			rate func(Rates) float64
 		}{
-			{"FMA-float32", func(l limits.Limits) float64 { return l.FMAF32 }}, {"FMA-float64", func(l limits.Limits) float64 { return l.FMAF64 }},
-			{"L1", func(l limits.Limits) float64 { return l.L1 }}, {"L2", func(l limits.Limits) float64 { return l.L2 }},
-			{"L3", func(l limits.Limits) float64 { return l.L3 }}, {"DRAM", func(l limits.Limits) float64 { return l.DRAM }},
-			{"stream", func(l limits.Limits) float64 { return l.Stream }}, {"clock", func(l limits.Limits) float64 { return l.Clock }},
+			{"FMA-float32", func(l Rates) float64 { return l.FMAF32 }}, {"FMA-float64", func(l Rates) float64 { return l.FMAF64 }},
+			{"L1", func(l Rates) float64 { return l.L1 }}, {"L2", func(l Rates) float64 { return l.L2 }},
+			{"L3", func(l Rates) float64 { return l.L3 }}, {"DRAM", func(l Rates) float64 { return l.DRAM }},
+			{"stream", func(l Rates) float64 { return l.Stream }}, {"clock", func(l Rates) float64 { return l.Clock }},
 		}
 		var these []*Item
 		for k, limit := range rates {
@@ -222,7 +221,7 @@ func (m *measurement) limits() []*Item {
 			these = append(these, i)
 		}
 		these[0].run = func() error {
-			measured := limits.Measure(cores)
+			measured := MeasureRates(cores)
 			for k, limit := range rates {
 				if rate := limit.rate(measured); rate > 0 {
 					these[k].Seconds = append(these[k].Seconds, 1e9/rate)

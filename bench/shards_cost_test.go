@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"
@@ -70,7 +69,7 @@ func costTables(t *testing.T) string {
 			}
 		}
 		for _, p := range one[:len(passesShown)] {
-			fmt.Fprintf(&beats, "| %s | %d | %.1f | %.2f | %s |\n", name, p.passes, p.ms, p.wrong, best(two, p.ms))
+			fmt.Fprintf(&beats, "| %s | %d | %.1f | %.2f | %s |\n", name, p.passes, p.ms, p.wrong, bestPoint(two, p.ms))
 		}
 	}
 	add("planted, 1,000,000 × 28, 5 % wrong", planted(1_250_000, 28, 0.05), 250_000)
@@ -83,17 +82,17 @@ func costTables(t *testing.T) string {
 }
 
 // best returns cells of the point with fewest errors among those that take at most some milliseconds, the fastest of equal ones.
-func best(points []point, ms float64) string {
-	var best *point
+func bestPoint(points []point, ms float64) string {
+	var bestPoint *point
 	for i, p := range points {
-		if p.ms <= ms && (best == nil || p.wrong < best.wrong || p.wrong == best.wrong && p.ms < best.ms) {
-			best = &points[i]
+		if p.ms <= ms && (bestPoint == nil || p.wrong < bestPoint.wrong || p.wrong == bestPoint.wrong && p.ms < bestPoint.ms) {
+			bestPoint = &points[i]
 		}
 	}
-	if best == nil {
+	if bestPoint == nil {
 		return "none | |"
 	}
-	return fmt.Sprintf("%.2f | %d | %d", best.wrong, best.shards, best.passes)
+	return fmt.Sprintf("%.2f | %d | %d", bestPoint.wrong, bestPoint.shards, bestPoint.passes)
 }
 
 const speedRounds, bandwidthEvery = 101, 5
@@ -141,7 +140,7 @@ func speeds(t *testing.T, rows *block.Data, form learner.Form, epochs int64) str
 			ms[i] = append(ms[i], 1000*r.Seconds/float64(r.Epochs))
 		}
 		for cores := 1; cores <= 2 && round%bandwidthEvery == 0; cores++ {
-			rates[cores-1] = append(rates[cores-1], limits.Read(arrays, cores)/1e9)
+			rates[cores-1] = append(rates[cores-1], ReadRate(arrays, cores)/1e9)
 		}
 	}
 	fastest, one, two := slices.Min[[]float64], slices.Max(rates[0]), slices.Max(rates[1])

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/bench/limits"
+	"halfspace/bench"
 	"halfspace/block"
 	"halfspace/internal/humanize"
 	"halfspace/plot"
@@ -39,7 +39,7 @@ func Reading(src block.Source) Bandwidth {
 					arrays = append(arrays, b.X)
 				}
 			}
-			known[cores] = limits.Read(arrays, cores)
+			known[cores] = bench.ReadRate(arrays, cores)
 		}
 		return known[cores]
 	}

@@ -1,16 +1,15 @@
-package limits_test
+package bench
 
 import (
 	"testing"
 
-	"halfspace/bench/limits"
 	"halfspace/kernel"
 )
 
 // TestMeasure: either every figure is there, or none if the level has no loop to measure with. The clock is measured on every level. The
 // fused multiply-adds that it allows are no more than 64 a cycle.
 func TestMeasure(t *testing.T) {
-	l := limits.Measure(1)
+	l := MeasureRates(1)
 	for what, rate := range map[string]float64{"FMA float32": l.FMAF32, "FMA float64": l.FMAF64, "L1": l.L1, "L2": l.L2,
 		"L3": l.L3, "DRAM": l.DRAM, "streaming": l.Stream} {
 		if measured := rate > 0; measured != (kernel.Active() != kernel.Generic) {
@@ -33,12 +32,12 @@ func TestRead(t *testing.T) {
 			for _, n := range sizes {
 				arrays, bytes = append(arrays, make([]float32, n)), bytes+4*n
 			}
-			if rate := limits.Read(arrays, cores); (rate > 0) != (loops && bytes >= 16<<10) {
+			if rate := ReadRate(arrays, cores); (rate > 0) != (loops && bytes >= 16<<10) {
 				t.Errorf("%d bytes in %d arrays by %d cores: %g a second", bytes, len(sizes), cores, rate)
 			}
 		}
 	}
-	if rate := limits.Read([][]float32{make([]float32, 4096)}, 1); (rate > 0) != loops {
+	if rate := ReadRate([][]float32{make([]float32, 4096)}, 1); (rate > 0) != loops {
 		t.Errorf("%g a second at level %s", rate, kernel.Active())
 	}
 }

@@ -1,10 +1,9 @@
-package gram_test
+package bench
 
 import (
 	"context"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/kernel"
@@ -20,7 +18,7 @@ import (
 )
 
 // allCores measures the limits of all cores together once.
-var allCores = sync.OnceValue(func() limits.Limits { return limits.Measure(runtime.GOMAXPROCS(0)) })
+var allCores = sync.OnceValue(func() Rates { return MeasureRates(runtime.GOMAXPROCS(0)) })
 
 // rate reports flop/s, and their share of the most that all cores can do together.
 func rate(b *testing.B, flops, most float64) {
@@ -28,15 +26,6 @@ func rate(b *testing.B, flops, most float64) {
 	if most > 0 {
 		b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 	}
-}
-
-func normals(n int) []float32 {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x := block.Alloc[float32](n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
 }
 
 // BenchmarkGram counts N*N*d flops, what a triangle of the products takes. The names with lib= compare
@@ -51,7 +40,7 @@ func BenchmarkGram(b *testing.B) {
 
 // benchLibraries computes a triangle of the products of n rows of d features by three libraries on one core.
 func benchLibraries(b *testing.B, n, d int) {
-	x, full := normals(n*d), make([]float32, n*n)
+	x, full := normals[float32](n*d), make([]float32, n*n)
 	m, err := gram.NewSymmetric(n, gram.Packed)
 	if err != nil {
 		b.Fatal(err)
@@ -81,7 +70,7 @@ func benchLibraries(b *testing.B, n, d int) {
 			}
 			flops := float64(n) * float64(n) * float64(d)
 			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			if most := limits.One().FMAF32; most > 0 {
+			if most := OneCore().FMAF32; most > 0 {
 				b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 			}
 		})
@@ -114,7 +103,7 @@ func BenchmarkGramForm(b *testing.B) {
 func benchGram(b *testing.B, n, d int, storage gram.Storage, k gram.Kernel, suffix string) {
 	b.Run(fmt.Sprintf("n=%d/d=%d%s", n, d, suffix), func(b *testing.B) {
 		stride := kernel.Stride(d)
-		x := gram.Dense(normals(n*stride), n, d, stride)
+		x := gram.Dense(normals[float32](n*stride), n, d, stride)
 		m, err := gram.NewSymmetric(n, storage)
 		if err != nil {
 			b.Fatal(err)

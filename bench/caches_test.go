@@ -1,4 +1,4 @@
-package limits
+package bench
 
 import "testing"
 
@@ -10,7 +10,7 @@ func TestLevel(t *testing.T) {
 			t.Errorf("%d bytes lie in %s, want %s", bytes, got, want)
 		}
 	}
-	l := Limits{L1: 4, L2: 3, L3: 2, DRAM: 1}
+	l := Rates{L1: 4, L2: 3, L3: 2, DRAM: 1}
 	if l.Bandwidth("L1") != 4 || l.Bandwidth("L2") != 3 || l.Bandwidth("L3") != 2 || l.Bandwidth("DRAM") != 1 {
 		t.Errorf("bandwidths of %+v", l)
 	}
@@ -19,7 +19,7 @@ func TestLevel(t *testing.T) {
 // TestArrays: each array is larger than the caches below its level and lies in its own, on processors from 256 KiB of L2
 // to 260 MiB of L3.
 func TestArrays(t *testing.T) {
-	for _, c := range []Caches{{32 << 10, 256 << 10, 8 << 20}, {32 << 10, 512 << 10, 32 << 20}, {48 << 10, 2 << 20, 260 << 20}, {128 << 10, 12 << 20, 24 << 20}, Detected()} {
+	for _, c := range []Caches{{32 << 10, 256 << 10, 8 << 20}, {32 << 10, 512 << 10, 32 << 20}, {48 << 10, 2 << 20, 260 << 20}, {128 << 10, 12 << 20, 24 << 20}, DetectedCaches()} {
 		for _, cores := range []int{1, 2, 64} {
 			a := c.arrays(cores)
 			if a[0] > c.L1 || a[1] <= c.L1 || a[1] > c.L2 || a[2] <= c.L2 || cores == 1 && a[2] > c.L3 || cores*(a[3]>>20) < 2*c.L3>>20 || a[3]%partBytes != 0 || cores*(a[3]>>20) > 2048 {

@@ -1,4 +1,4 @@
-package kernel_test
+package bench
 
 import (
 	"fmt"
@@ -7,34 +7,33 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/bench/limits"
 	"halfspace/block"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 )
 
-// limit reports the share of a limit of one core that a benchmark reached, with amount for each operation. The limits
+// reportLimit reports the share of a limit of one core that a benchmark reached, with amount for each operation. The limits
 // are those of the best level, measured in the same run.
-func limit(b *testing.B, amount float64, of func(limits.Limits) float64) {
+func reportLimit(b *testing.B, amount float64, of func(Rates) float64) {
 	if most := of(bestLimits()); most > 0 {
 		b.ReportMetric(100*amount*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 	}
 }
 
 // bestLimits measures on the best level, whichever is active.
-func bestLimits() limits.Limits {
+func bestLimits() Rates {
 	active := kernel.Active()
 	defer kernel.Use(active)
 	kernel.Use(kernel.Levels()[len(kernel.Levels())-1])
-	return limits.One()
+	return OneCore()
 }
 
 // bandwidth returns the limit of the smallest cache of this computer that holds that many bytes, or else of memory.
-func bandwidth(bytes int) func(limits.Limits) float64 {
-	return func(l limits.Limits) float64 { return l.Bandwidth(limits.Detected().Level(bytes)) }
+func bandwidth(bytes int) func(Rates) float64 {
+	return func(l Rates) float64 { return l.Bandwidth(DetectedCaches().Level(bytes)) }
 }
 
-func fmas(l limits.Limits) float64 { return l.FMAF32 }
+func fmas(l Rates) float64 { return l.FMAF32 }
 
 // levels runs a benchmark of kernels on every level of this machine. A name has the instruction set of
 // the code that runs: functions without a form for a level are not run again.
@@ -51,15 +50,6 @@ func levels(b *testing.B, functions []string, run func(b *testing.B)) {
 	}
 }
 
-func normals(n int) []float32 {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
-}
-
 func BenchmarkDot(b *testing.B) {
 	levels(b, []string{"Dot"}, benchDot)
 }
@@ -68,30 +58,30 @@ var sink float32
 
 func benchDot(b *testing.B) {
 	for _, n := range []int{8, 16, 31, 32, 100, 256, 512, 1024, 2048, 4096, 8192, 1 << 20, 1 << 25} {
-		x, y := normals(n), normals(n)
+		x, y := normals[float32](n), normals[float32](n)
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			bytes := 2 * n * 4
 			b.SetBytes(int64(bytes))
 			for b.Loop() {
 				sink = kernel.Dot(x, y)
 			}
-			limit(b, float64(bytes), bandwidth(bytes))
+			reportLimit(b, float64(bytes), bandwidth(bytes))
 		})
 	}
 }
 
-// A problem is rows in one piece. On a noisy one, about 13 % of visits update in the long run.
-type problem struct {
+// A kernelProblem is rows in one piece. On a noisy one, about 13 % of visits update in the long run.
+type kernelProblem struct {
 	cols, stride, rows int
 	x, y, w            []float32
 	log                []uint32
 }
 
-func newProblem(rows, cols int) *problem {
+func newKernelProblem(rows, cols int) *kernelProblem {
 	stride := kernel.Stride(cols + 1)
-	p := &problem{cols: cols, stride: stride, rows: rows}
+	p := &kernelProblem{cols: cols, stride: stride, rows: rows}
 	rng := rand.New(rand.NewPCG(1, 1))
-	truth := normals(cols)
+	truth := normals[float32](cols)
 	p.x, p.y, p.w = block.Alloc[float32](rows*stride), make([]float32, rows), make([]float32, stride)
 	for r := range rows {
 		row := p.x[r*stride:][:stride]
@@ -110,7 +100,7 @@ func newProblem(rows, cols int) *problem {
 	return p
 }
 
-func (p *problem) epoch() (updates int) {
+func (p *kernelProblem) epoch() (updates int) {
 	panel := kernel.PanelRows(p.stride)
 	for r := 0; r < p.rows; r += panel {
 		hi := min(p.rows, r+panel)
@@ -128,7 +118,7 @@ func benchEpoch(b *testing.B) {
 	for _, c := range []struct{ rows, cols int }{{1 << 22, 4}, {1 << 21, 13}, {1000000, 28},
 		{1 << 19, 64}, {1 << 17, 300}, {1 << 16, 784}, {1 << 14, 2000}} {
 		b.Run(fmt.Sprintf("rows=%d/d=%d", c.rows, c.cols), func(b *testing.B) {
-			p := newProblem(c.rows, c.cols)
+			p := newKernelProblem(c.rows, c.cols)
 			p.epoch()
 			bytes := c.rows * (c.cols + 2) * 4
 			b.SetBytes(int64(bytes))
@@ -136,7 +126,7 @@ func benchEpoch(b *testing.B) {
 			for b.Loop() {
 				updates += p.epoch()
 			}
-			limit(b, float64(bytes), bandwidth(bytes))
+			reportLimit(b, float64(bytes), bandwidth(bytes))
 			b.ReportMetric(float64(updates)/float64(b.N)/float64(c.rows), "updates/row")
 		})
 	}
@@ -151,8 +141,8 @@ func BenchmarkErrors(b *testing.B) {
 func benchErrors(b *testing.B) {
 	const rows, candidates = 256, 64
 	for _, d := range []int{4, 13, 28, 60, 300} {
-		p := newProblem(rows, d)
-		w := normals(candidates * p.stride)
+		p := newKernelProblem(rows, d)
+		w := normals[float32](candidates * p.stride)
 		name := fmt.Sprintf("rows=%d/candidates=%d/d=%d", rows, candidates, d)
 		b.Run(name+"/data=normal", func(b *testing.B) { judge(b, p, w, candidates) })
 		if d != 28 {
@@ -167,7 +157,7 @@ func benchErrors(b *testing.B) {
 	}
 }
 
-func judge(b *testing.B, p *problem, w []float32, candidates int) {
+func judge(b *testing.B, p *kernelProblem, w []float32, candidates int) {
 	for i := range w {
 		if i%p.stride > p.cols {
 			w[i] = 0
@@ -179,7 +169,7 @@ func judge(b *testing.B, p *problem, w []float32, candidates int) {
 	}
 	flops := 2 * float64(p.rows*candidates*p.cols)
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-	limit(b, flops, fmas)
+	reportLimit(b, flops, fmas)
 }
 
 func BenchmarkTile(b *testing.B) {
@@ -191,13 +181,13 @@ func benchTile(b *testing.B) {
 	mr, nr := microkernel.TileShape()
 	const kc, panels = 256, 16
 	b.Run(fmt.Sprintf("mr=%d/nr=%d/kc=%d", mr, nr, kc), func(b *testing.B) {
-		x, y, c := normals(panels*mr*kc), normals(nr*kc), make([]float32, panels*mr*nr)
+		x, y, c := normals[float32](panels*mr*kc), normals[float32](nr*kc), make([]float32, panels*mr*nr)
 		for b.Loop() {
 			microkernel.Tile(c, nr, 0, x, y, true)
 		}
 		flops := 2 * float64(panels*mr*nr*kc)
 		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		limit(b, flops, fmas)
+		reportLimit(b, flops, fmas)
 	})
 }
 
@@ -212,7 +202,7 @@ func benchTranspose(b *testing.B) {
 	const cols = 29
 	for _, rows := range []int{256, 2048, 1 << 20} {
 		b.Run(fmt.Sprintf("rows=%d/d=28", rows), func(b *testing.B) {
-			all, stride := normals(rows*cols), kernel.Stride(cols)
+			all, stride := normals[float32](rows*cols), kernel.Stride(cols)
 			spacing := rows + 3*64/4
 			dst, src, copied := block.Alloc[float32](rows*stride), block.Alloc[float32](spacing*cols), block.Alloc[float32](spacing*cols)
 			copy(src, all)
@@ -248,7 +238,7 @@ func BenchmarkEpochIndexed(b *testing.B) {
 func benchEpochIndexed(b *testing.B) {
 	const n, cols = 1000000, 28
 	b.Run(fmt.Sprintf("rows=%d/d=%d", n, cols), func(b *testing.B) {
-		p := newProblem(n, cols)
+		p := newKernelProblem(n, cols)
 		var x, y [][]float32
 		for lo := 0; lo < n; lo += kernel.EighthRows {
 			hi := min(n, lo+kernel.EighthRows)
@@ -265,7 +255,7 @@ func benchEpochIndexed(b *testing.B) {
 		}
 		bytes := n * (cols + 2) * 4
 		b.SetBytes(int64(bytes))
-		limit(b, float64(bytes), bandwidth(bytes))
+		reportLimit(b, float64(bytes), bandwidth(bytes))
 	})
 }
 
@@ -292,7 +282,7 @@ func shuffledWindows(n int) (windows []window) {
 }
 
 // visitWindow visits a window, a chunk's worth of rows at a time. Meanwhile it prefetches chunks of the next window.
-func visitWindow(p *problem, rows *kernel.Rows, w, next window, x [][]float32) {
+func visitWindow(p *kernelProblem, rows *kernel.Rows, w, next window, x [][]float32) {
 	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.EighthRows {
 		var ahead []float32
 		if k < len(next.chunks) {

@@ -1,9 +1,8 @@
-// Package limits measures the machine's limits, with which a benchmark compares its own rates. The limits are the
-// clock, the rate of fused multiply-adds, and the bandwidth of each level of memory.
-//
-// Each figure is the best of several short runs on the active instruction set. Measure limits in the same process run
-// as the benchmark: machines are shared and change their clock.
-package limits
+package bench
+
+// The limits of this computer: the clock, the rate of fused multiply-adds, and the bandwidth of each level of memory. Each
+// figure is the best of several short runs on the active instruction set. Measure limits in the same process run as the
+// benchmark: machines are shared and change their clock.
 
 import (
 	"cmp"
@@ -19,8 +18,8 @@ import (
 	"halfspace/kernel"
 )
 
-// Limits are the highest rates of some cores together.
-type Limits struct {
+// Rates are the highest rates of some cores together.
+type Rates struct {
 	Cores int // number of cores that worked together
 
 	FMAF32, FMAF64   float64 // flop/s, two per fused multiply-add; FMAF64 is half of FMAF32: registers hold half as many float64
@@ -38,11 +37,11 @@ const (
 	runTime = 5 * time.Millisecond
 )
 
-// Measure measures the limits of a number of cores together, in about a second. Every figure but the clock is 0 if the
+// MeasureRates measures the limits of a number of cores together, in about a second. Every figure but the clock is 0 if the
 // active level has no loops to measure with.
-func Measure(cores int) Limits {
-	l := Limits{Cores: cores}
-	big, sizes := make([][]float32, cores), Detected().arrays(cores)
+func MeasureRates(cores int) Rates {
+	l := Rates{Cores: cores}
+	big, sizes := make([][]float32, cores), DetectedCaches().arrays(cores)
 	for i := range big {
 		big[i] = block.Alloc[float32](sizes[3] / 4)
 		microkernel.Stream(big[i])
@@ -110,8 +109,8 @@ func chain(to *uint64, rounds int) {
 	*to = x
 }
 
-// One measures the limits of one core once, for all benchmarks of a process.
-var One = sync.OnceValue(func() Limits { return Measure(1) })
+// OneCore measures the limits of one core once, for all benchmarks of a process.
+var OneCore = sync.OnceValue(func() Rates { return MeasureRates(1) })
 
 // sweep runs f over x in panels, so that no call takes long. It repeats x until the overhead of calls is small. It
 // returns the number of bytes read, or 0 if f returns false.
@@ -161,11 +160,11 @@ func best(cores int, work func(core int) float64) float64 {
 	return highest
 }
 
-// Read measures the bytes per second that a number of cores together load from arrays. Small arrays lie in a cache,
+// ReadRate measures the bytes per second that a number of cores together load from arrays. Small arrays lie in a cache,
 // large arrays in memory. Each core loads its part of the arrays again and again, for about 40 ms. Read uses at most
 // one core for each MiB. It returns 0 if the active level has no loop to measure with, or if the arrays are smaller
 // than 16 KiB together.
-func Read(arrays [][]float32, cores int) float64 {
+func ReadRate(arrays [][]float32, cores int) float64 {
 	const panel, least = 1 << 20, 2 << 20 // bytes of one call of the loop, and of one unit of work
 	var panels [][]float32
 	total := 0
@@ -194,9 +193,9 @@ func Read(arrays [][]float32, cores int) float64 {
 // Caches are the sizes, in bytes, of the caches that one core reads through. Several cores share L3.
 type Caches struct{ L1, L2, L3 int }
 
-// Detected returns the caches of this computer. A size that the processor doesn't report counts as 32 KiB (L1), 512 KiB
+// DetectedCaches returns the caches of this computer. A size that the processor doesn't report counts as 32 KiB (L1), 512 KiB
 // (L2) or 8 MiB (L3).
-func Detected() Caches {
+func DetectedCaches() Caches {
 	c := kernel.DetectedCPU()
 	return Caches{cmp.Or(c.L1D, 32<<10), cmp.Or(c.L2, 512<<10), cmp.Or(c.L3, 8<<20)}
 }
@@ -216,7 +215,7 @@ func (c Caches) Level(bytes int) string {
 }
 
 // Bandwidth returns the rate of the level of that name, in bytes per second.
-func (l Limits) Bandwidth(level string) float64 {
+func (l Rates) Bandwidth(level string) float64 {
 	return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[level]
 }
 
