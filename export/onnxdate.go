@@ -65,7 +65,7 @@ func (d *dateNodes) feature(c *schema.Column, i int) string {
 		d.split()
 		part, numbers := datePart(c.Derive)
 		table := fmt.Sprintf("parts%d", i)
-		d.g.proto.message(graphInitializer, vector(d.g.own(table), numbers))
+		d.g.proto.message(graphInitializer, floatTensor(d.g.own(table), numbers, uint64(len(numbers))))
 		v = d.node("Gather", d.g.own(table), []string{monthPart: d.month, weekdayPart: d.weekday, hourPart: d.hour}[part])
 	}
 	nan := d.name()
