@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -125,15 +126,7 @@ func load(path string) (*image, error) {
 
 // save writes the image to a file, which replaces an older file of the same name in one step.
 func (m *image) save(path string) error {
-	f, err := files.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write(m.encode()); err != nil {
-		return err
-	}
-	return f.Commit()
+	return files.Replace(context.Background(), path, m.encode())
 }
 
 const namePrefix, nameEnd = "checkpoint-", ".halfspace"

@@ -12,6 +12,7 @@ import (
 	"halfspace/bench"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/internal/files"
 	"halfspace/kernel"
 )
 
@@ -119,7 +120,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	}
 	bar.End()
 	if o.roofline != "" {
-		if err := console.WriteText(cmd.Context(), o.roofline, roofline(r)); err != nil {
+		if err := files.Replace(cmd.Context(), o.roofline, []byte(roofline(r))); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"halfspace/bench"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/files"
 )
 
 // compare returns the command that shows several computers side by side.
@@ -58,7 +59,7 @@ was not the same then.`,
 			return err
 		}
 		if out != "" {
-			if err := console.WriteText(cmd.Context(), out, bars(c)); err != nil {
+			if err := files.Replace(cmd.Context(), out, []byte(bars(c))); err != nil {
 				return err
 			}
 		}

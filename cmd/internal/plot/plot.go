@@ -16,6 +16,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/tracefile"
 	"halfspace/dataset"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
@@ -123,7 +124,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	if err != nil {
 		return err
 	}
-	return console.WriteText(p.ctx, p.out, figure.SVG(plot.Theme(p.theme.Value)))
+	return files.Replace(p.ctx, p.out, []byte(figure.SVG(plot.Theme(p.theme.Value))))
 }
 
 // check returns an error if an option can't be used, and loads the models.

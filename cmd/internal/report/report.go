@@ -158,7 +158,7 @@ func (o *Options) Write(ctx context.Context, p *plot.Page) error {
 	if strings.ToLower(filepath.Ext(o.File)) == textExtension {
 		text = p.Text
 	}
-	if err := console.WriteText(grace, o.File, text()); err != nil {
+	if err := files.Replace(grace, o.File, []byte(text())); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil
