@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -171,8 +172,17 @@ func (p *Page) Text() string {
 		}
 		for _, t := range section.Tables {
 			if len(t.Rows) > 0 {
+				rows := [][]string{t.Head}
+				for _, row := range t.Rows {
+					rows = append(rows, slices.Clone(row))
+				}
+				for _, row := range rows {
+					for i := range row {
+						row[i] = humanize.Line(row[i])
+					}
+				}
 				line("\n%s\n", t.Caption)
-				t.text(&s)
+				s.WriteString(strings.Join(Aligned(rows), "\n") + "\n")
 			}
 		}
 		for _, f := range section.Figures {
@@ -182,26 +192,21 @@ func (p *Page) Text() string {
 	return s.String()
 }
 
-// text writes the table with aligned columns.
-func (t *Table) text(s *strings.Builder) {
-	rows := append([][]string{t.Head}, t.Rows...)
-	widths := make([]int, len(t.Head))
+// Aligned returns the lines of a table whose cells are single lines. The first column is aligned to the left, the others to
+// the right.
+func Aligned(rows [][]string) (lines []string) {
+	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(humanize.Line(cell)))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	for _, row := range rows {
-		text := ""
-		for i, cell := range row {
-			cell = humanize.Line(cell)
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				text = cell + space
-			} else {
-				text += "  " + space + cell
-			}
+		text := fmt.Sprintf("%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			text += fmt.Sprintf("  %*s", widths[i+1], cell)
 		}
-		s.WriteString(strings.TrimRight(text, " ") + "\n")
+		lines = append(lines, strings.TrimRight(text, " "))
 	}
+	return lines
 }

@@ -109,10 +109,6 @@ type call struct {
 	started bool // the verb's work has begun; an error before that means wrong usage
 }
 
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	return runOn(ctx, nil, args, stdout, stderr)
-}
-
 func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -147,13 +147,11 @@ Choose one kind of data:
 	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Compression, o.RowGroupRows = o.file.Compression.Value, o.file.GroupRows
-		if err := o.file.Check(); err != nil {
-			return err
+		err := o.Validate()
+		if err != nil {
+			err = console.Usagef("%w", err)
 		}
-		if err := o.Validate(); err != nil {
-			return console.Usagef("%w", err)
-		}
-		if err := console.Claim(a, o.file.Out, nil); err != nil {
+		if err = cmp.Or(o.file.Check(), err, console.Claim(a, o.file.Out, nil)); err != nil {
 			return err
 		}
 		return generate(cmd.Context(), a, &o)

@@ -2,6 +2,8 @@
 package flags
 
 import (
+	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -195,4 +197,13 @@ func Values(f *pflag.Flag) []string {
 		return list.GetSlice()
 	}
 	return []string{f.Value.String()}
+}
+
+// Line returns texts as a line of CSV, which is the value of a flag that takes a list.
+func Line(texts ...string) string {
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	w.Write(texts) // no error: a Builder takes everything
+	w.Flush()
+	return cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
 }

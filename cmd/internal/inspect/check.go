@@ -123,10 +123,10 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	_, inMemory := data.Source.(*block.Data)
 	total := time.Since(start).Seconds()
 	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) {
+		return o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source)), nil
+	}); err != nil {
+		return err
 	}
 	return a.Report(o.json, r, r.sheet)
 }
@@ -395,15 +395,14 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 		verdict = "No plane separates the classes. That is proved in exact arithmetic."
 	}
 	p := &plot.Page{Title: "Separable or not", Lead: verdict, Sections: []plot.Section{report.Result(r.sheet())}}
+	picture := r.witnessFigure()
 	if r.PlaneReport != nil && len(r.Features) > 0 {
-		m := &model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}
-		if f := plot.Weights(m, 0); f != nil {
-			f.Title, f.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
-			p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+		if picture = plot.Weights(&model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}, 0); picture != nil {
+			picture.Title, picture.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
 		}
 	}
-	if f := r.witnessFigure(); f != nil {
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+	if picture != nil {
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{picture}})
 	}
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
 	for _, c := range r.Classes {

@@ -147,7 +147,7 @@ func (o *columnOptions) options(text *flags.Text) dataset.Options {
 func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
 	limit, undo := memory.Hold()
 	defer undo()
-	file, table, err := dataset.Inspect(ctx, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }})
+	file, table, err := dataset.Inspect(ctx, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: a.Warn})
 	if err != nil {
 		return err
 	}

@@ -158,10 +158,7 @@ func (p *picture) check(k *kind) error {
 	case p.label != "" && !k.data:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
-	if err := p.text.Check(); err != nil {
-		return err
-	}
-	if err := p.Machine.Apply(); err != nil {
+	if err := cmp.Or(p.text.Check(), p.Machine.Apply()); err != nil {
 		return err
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})
@@ -215,32 +212,29 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	return one, class, nil
 }
 
-// traced draws the trace. The title names the class if there are several trainings. If draw returns nil, so does
-// traced.
-func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure) (*plot.Figure, error) {
+// traced draws the trace. The title names the class if there are several trainings. lacks says what the trace lacks if draw
+// returns nil.
+func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure, lacks string) (*plot.Figure, error) {
 	columns, class, err := p.table(p.args[0])
 	if err != nil {
 		return nil, err
 	}
 	f := draw(columns)
-	if f != nil && class != "" {
+	if f == nil {
+		return nil, fmt.Errorf("%s: the trace has %s", p.args[0], lacks)
+	}
+	if class != "" {
 		f.Title += ": class " + class
 	}
 	return f, nil
 }
 
 func (p *picture) learning() (*plot.Figure, error) {
-	if f, err := p.traced(plot.Learning); f != nil || err != nil {
-		return f, err
-	}
-	return nil, fmt.Errorf("%s: the trace has neither norms nor an objective: trace a perceptron, logistic or svm", p.args[0])
+	return p.traced(plot.Learning, "neither norms nor an objective: trace a perceptron, logistic or svm")
 }
 
 func (p *picture) errors() (*plot.Figure, error) {
-	if f, err := p.traced(plot.Errors); f != nil || err != nil {
-		return f, err
-	}
-	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
+	return p.traced(plot.Errors, "no errors: trace --algo pocket")
 }
 
 // vector returns the number of the weight vector that --class names. several is the model's number of weight vectors.

@@ -100,7 +100,7 @@ func (all curves) abort() {
 func (c *curve) write(reports []*evalReport) error {
 	for _, r := range reports {
 		for i, class := range r.Classes {
-			if c.flag != "roc" && i != r.PositiveClass() || r.Confusion.ActualWeight(i) > 0 {
+			if c.flag != "roc" && i != r.PositiveClass || r.Confusion.ActualWeight(i) > 0 {
 				continue
 			}
 			what := "no row is of class " + class.String()

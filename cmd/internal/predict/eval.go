@@ -21,6 +21,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train"
@@ -134,14 +135,8 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err != nil {
 		return err
 	}
-	if err := o.suits(models); err != nil {
-		return err
-	}
 	paths, err := dataset.Expand(args)
-	if err != nil {
-		return err
-	}
-	if err := o.checkSave(a, paths); err != nil {
+	if err = cmp.Or(o.suits(models), err, o.checkSave(a, paths)); err != nil {
 		return err
 	}
 	curves, err := createCurves(ctx, a, o, models, paths)
@@ -164,10 +159,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 			return err
 		}
 	}
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
-			return err
-		}
+	took := time.Since(begin)
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths, took), nil }); err != nil {
+		return err
 	}
 	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
 		return err
@@ -386,7 +380,7 @@ func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Mode
 		r.Probability = &p
 	}
 	if t.By == predict.ByCost {
-		positive := r.PositiveClass()
+		positive := r.PositiveClass
 		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-positive, positive) + t.FalseNegative*r.Confusion.Weight(positive, 1-positive))
 	}
 }
@@ -405,7 +399,7 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	case o.threshold.By == predict.ByCost:
 		return at + ", of the least cost on these rows: " + humanize.Real(*r.Cost)
 	case o.threshold.By == predict.ByF1:
-		return at + ", of the best F1 on these rows: " + report.Fixed(r.PerClass[r.PositiveClass()].F1, 4)
+		return at + ", of the best F1 on these rows: " + report.Fixed(r.PerClass[r.PositiveClass].F1, 4)
 	}
 	return at
 }

@@ -281,10 +281,8 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		}
 	}
 	bar.End()
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, f.Model, r, paths)); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, f.Model, r, paths), nil }); err != nil {
+		return err
 	}
 	return cmp.Or(a.Report(o.json, r, r.sheet), err)
 }

@@ -2,9 +2,7 @@
 package report
 
 import (
-	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -71,11 +69,7 @@ func typed(cmd *cobra.Command, args []string) string {
 			case "bool":
 				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
 			case "stringSlice": // its value is a line of CSV
-				var line strings.Builder
-				w := csv.NewWriter(&line)
-				w.Write([]string{v}) // no error: a Builder takes everything
-				w.Flush()
-				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
+				v = flags.Line(v)
 				fallthrough
 			default:
 				options = append(options, "--"+f.Name, console.Quote(v))
@@ -150,8 +144,15 @@ func Result(sheet *console.Sheet) plot.Section {
 	return s
 }
 
-// Write writes a page. After an interrupt it still has a grace time.
-func (o *Options) Write(ctx context.Context, p *plot.Page) error {
+// Write writes the page if a report was asked for. After an interrupt it still has a grace time.
+func (o *Options) Write(ctx context.Context, page func() (*plot.Page, error)) error {
+	if o.File == "" {
+		return nil
+	}
+	p, err := page()
+	if err != nil {
+		return err
+	}
 	grace, end := parallel.Grace(ctx)
 	defer end()
 	text := p.HTML

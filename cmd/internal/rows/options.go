@@ -176,11 +176,11 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if c.label == "" {
 		return console.Usagef("--label is missing: name the column that holds the classes")
 	}
-	if err := (dataset.Options{Categorical: c.categorical, Cross: c.cross}).Check(); err != nil {
-		return console.Usagef("--%w", err)
+	if len(c.types) > 0 && !c.Prepare() {
+		return console.Usagef("--type with --prepare none: leave one of them out")
 	}
-	if err := c.checkTypes(); err != nil {
-		return err
+	if err := (dataset.Options{Categorical: c.categorical, Cross: c.cross, Types: c.types, MinClass: c.minClass}).Check(); err != nil {
+		return console.Usagef("--%w", err)
 	}
 	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
@@ -189,17 +189,6 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 		return err
 	}
 	return o.Machine.Apply()
-}
-
-// checkTypes returns an error if --type can't be used.
-func (d *Columns) checkTypes() error {
-	if len(d.types) > 0 && !d.Prepare() {
-		return console.Usagef("--type with --prepare none: leave one of them out")
-	}
-	if err := (dataset.Options{Types: d.types, MinClass: d.minClass}).Check(); err != nil {
-		return console.Usagef("--%w", err)
-	}
-	return nil
 }
 
 // Split are the options on which rows stay together when some are held back. Their columns aren't features.

@@ -227,11 +227,9 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
-	if o.reporting.File != "" {
-		o.reporting.Interrupted = c.Interrupted
-		if bad := o.reporting.Write(ctx, c.page(a, o, paths, looked.Counts, data.Spec().Classes)); bad != nil {
-			return bad
-		}
+	o.reporting.Interrupted = c.Interrupted
+	if bad := o.reporting.Write(ctx, func() (*plot.Page, error) { return c.page(a, o, paths, looked.Counts, data.Spec().Classes), nil }); bad != nil {
+		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
 }
@@ -460,7 +458,7 @@ func (c *comparison) table() [][]string {
 	b, usual := c.Baseline, slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score)
 	return console.Columns(len(c.Learners)+1,
 		column("learner", "always "+schema.NameClass(b.Class), (*contestant).name),
-		column(scoreNames[c.Score], "-", func(l *contestant) string { return scoreText(l.Score) }).If(!usual),
+		column(scoreNames[c.Score], "-", func(l *contestant) string { return report.Fixed(l.Score, 6) }).If(!usual),
 		column("errors", humanize.Count(b.Errors), func(l *contestant) string { return humanize.Count(l.Errors) }),
 		column("weight", "-", func(l *contestant) string {
 			if l.ErrorWeight == nil {
@@ -469,8 +467,8 @@ func (c *comparison) table() [][]string {
 			return humanize.Real(*l.ErrorWeight)
 		}).If(c.Learners[0].ErrorWeight != nil),
 		column("accuracy", humanize.Percent(b.Accuracy), func(l *contestant) string { return humanize.Percent(l.Accuracy) }),
-		column("AUC", "-", func(l *contestant) string { return scoreText(l.AUC) }),
-		column("log loss", "-", func(l *contestant) string { return scoreText(l.LogLoss) }),
+		column("AUC", "-", func(l *contestant) string { return report.Fixed(l.AUC, 6) }),
+		column("log loss", "-", func(l *contestant) string { return report.Fixed(l.LogLoss, 6) }),
 		column("train s", "-", func(l *contestant) string { return humanize.Fixed(l.Seconds, 3) }),
 		column("total s", "-", func(l *contestant) string { return humanize.Fixed(l.Total, 3) }),
 		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))

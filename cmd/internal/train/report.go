@@ -279,15 +279,6 @@ func (o *trainOptions) defaultsText() string {
 	return text + ", chosen because no --algo was given"
 }
 
-// writePage writes the file of --report.
-func (t *trainer) writePage(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) error {
-	page, err := t.page(ctx, r, f, paths, validation)
-	if err == nil {
-		err = t.reporting.Write(ctx, page)
-	}
-	return err
-}
-
 // page returns the report as a page.
 func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
 	m, inputs := f.Model, slices.Concat(paths, validation)

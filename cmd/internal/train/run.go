@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/train"
 	"halfspace/train/learner"
 )
@@ -69,10 +70,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if fitted.Profile != nil {
 		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
 	}
-	if o.reporting.File != "" {
-		if err := t.writePage(ctx, r, fitted, paths, validationPaths); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
+		return err
 	}
 	bad := a.Report(o.json, r, func() *console.Sheet {
 		r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent)
