@@ -116,7 +116,6 @@ func (m *measurement) wanted(i *Item) bool {
 		slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.Group+"/"+i.Name, text) })
 }
 
-// round measures every item once.
 func (m *measurement) round(ctx context.Context, round int) error {
 	for k, l := range m.Levels {
 		kernel.Use(l)

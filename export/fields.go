@@ -162,5 +162,4 @@ func datePart(d schema.Derivation) (part int, table []float64) {
 	return hourPart, table
 }
 
-// tableName returns the name of a derivation's table.
 func tableName(d schema.Derivation) string { return strings.ReplaceAll(string(d), " ", "_") }

@@ -244,7 +244,6 @@ func (g *graph) addConstants(l *linear, platt *plattNodes) {
 	}
 }
 
-// outputName returns the name of the second output.
 func outputName(m *model.Model) string {
 	if c := m.Calibration; m.LogOdds() || c != nil && c.Method == model.Platt {
 		return "probabilities"

@@ -24,7 +24,6 @@ func (g *graph) newDate(input string, i int) *dateNodes {
 	return d
 }
 
-// name returns a new name of a tensor.
 func (d *dateNodes) name() string {
 	d.g.tensors++
 	return d.g.own(fmt.Sprintf("date%dstep%d", d.number, d.g.tensors))

@@ -85,7 +85,6 @@ func narrow(numbers []float64) (changed int64) {
 	return changed
 }
 
-// word returns the next word.
 func (t *textModel) word() (string, error) {
 	if !t.words.Scan() {
 		return "", errors.New("the file ends too early, or has a word of thousands of letters")

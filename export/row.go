@@ -80,7 +80,6 @@ func needs(all []field) (parts []string, cyclic []schema.Derivation) {
 	return slices.DeleteFunc(parts, func(part string) bool { return !wanted[part] }), cyclic
 }
 
-// structure writes the structure of a row.
 func (s *source) structure(l *language, all []field) {
 	s.line("%s", s.fill.Replace(l.open))
 	for i := range all {

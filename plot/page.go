@@ -34,7 +34,6 @@ type Table struct {
 	Rows    [][]string
 }
 
-// pageStyle is the page's own style sheet.
 const pageStyle = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
 	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
 	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +

@@ -55,7 +55,6 @@ func (d *Data) Noisy(rows, features int) *block.Data {
 	return d.rows[k]
 }
 
-// normals returns n normal numbers.
 func (d *Data) normals(n int) []float32 {
 	if len(d.floats) < n {
 		d.floats = Normals[float32](n)

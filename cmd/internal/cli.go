@@ -33,7 +33,6 @@ import (
 	"halfspace/kernel"
 )
 
-// The exit statuses of the program.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -58,7 +57,6 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
-// parentCheck is the time between looks at the parent of the process.
 const parentCheck = time.Second
 
 // lifeline is the variable of the environment that makes standard input a lifeline, if it is "stdin".

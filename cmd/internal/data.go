@@ -27,7 +27,6 @@ type convertOptions struct {
 	beside   flags.Beside
 }
 
-// Convert returns the command that writes data in another format.
 func Convert(a *console.App) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
@@ -80,7 +79,6 @@ numbers; otherwise features are numbered from 1.`,
 	return cmd
 }
 
-// A convertReport is the JSON object of convert --json.
 type convertReport struct {
 	Out     string  `json:"out"`
 	Rows    int64   `json:"rows"`
@@ -111,7 +109,6 @@ type genOptions struct {
 	progress flags.Choice
 }
 
-// Gen returns the command that makes test data.
 func Gen(a *console.App) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
@@ -159,7 +156,6 @@ Choose one kind of data:
 	return cmd
 }
 
-// A genReport is the JSON object of gen --json.
 type genReport struct {
 	Out      string  `json:"out"`
 	Rows     int64   `json:"rows"`

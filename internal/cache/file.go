@@ -22,7 +22,6 @@ import (
 // Stale is the error of a cache file that can't be used and must be made again. Its text is the reason.
 type Stale string
 
-// Error returns the text.
 func (s Stale) Error() string { return string(s) }
 
 const errDamaged = Stale("it is damaged")
@@ -170,13 +169,11 @@ var openFile = func(path string) (storage, error) { return os.Open(path) }
 // Close closes the file. A temporary file no longer exists after Close.
 func (f *File) Close() error { return f.file.Close() }
 
-// Spec describes the columns.
 func (f *File) Spec() *schema.Spec { return f.spec }
 
 // Warnings returns the warnings about the data that the source of the blocks gave when the file was written.
 func (f *File) Warnings() []string { return f.warnings }
 
-// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.rows }
 
 // Blocks yields the blocks in row order. The next blocks are read while the caller uses a block.

@@ -189,7 +189,6 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	return err
 }
 
-// Sparse returns true if the rows are sparse.
 func (f *File) Sparse() bool { return f.sparse }
 
 // Density returns the fraction of the features' values that are stored as elements if the rows are sparse, otherwise

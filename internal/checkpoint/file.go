@@ -131,7 +131,6 @@ func (m *image) save(path string) error {
 
 const namePrefix, nameEnd = "checkpoint-", ".halfspace"
 
-// name returns the file name of a checkpoint.
 func name(number int64) string { return fmt.Sprintf("%s%06d%s", namePrefix, number, nameEnd) }
 
 // numberOf returns the number of a checkpoint from its file name. ok is false if the file name isn't the name of a

@@ -26,7 +26,6 @@ type benchOptions struct {
 	json, gobench bool
 }
 
-// Bench returns the command that measures this computer.
 func Bench(a *console.App) *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{

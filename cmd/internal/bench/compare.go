@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/files"
 )
 
-// compare returns the command that shows several computers side by side.
 func compare(a *console.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{

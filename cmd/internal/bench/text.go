@@ -14,7 +14,6 @@ var headings = []struct{ group, text string }{
 	{bench.Limits, "Limits"}, {bench.Kernels, "Kernels"}, {bench.Loading, "Loading"}, {bench.Trains, "Trainings"},
 }
 
-// text returns the report for people.
 func text(r *bench.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))

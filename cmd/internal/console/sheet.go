@@ -35,10 +35,8 @@ type Table struct {
 	Rows    [][]string
 }
 
-// longestCell is the largest number of characters in a table's cell.
 const longestCell = 200
 
-// Line adds a line of prose.
 func (s *Sheet) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg := arg.(type) {

@@ -65,10 +65,8 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-// String returns the value, for pflag.
 func (c *Choice) String() string { return c.Value }
 
-// Type names the type for pflag.
 func (c *Choice) Type() string { return "choice" }
 
 // Set sets the value to s. It returns an error unless s is one of the words.
@@ -86,13 +84,10 @@ func (c *Choice) Set(s string) error {
 // A List is the value of a flag that takes a list. Each use of the flag adds to the list, after a comma.
 type List string
 
-// String returns the list.
 func (l *List) String() string { return string(*l) }
 
-// Type names the type for pflag.
 func (l *List) Type() string { return "list" }
 
-// Set adds to the list.
 func (l *List) Set(s string) error {
 	if *l != "" {
 		s = string(*l) + "," + s
@@ -113,7 +108,6 @@ var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb"
 // String returns the size as it was typed.
 func (s *Size) String() string { return s.text }
 
-// Type names the type for pflag.
 func (s *Size) Type() string { return "size" }
 
 // Set reads a size. It returns an error if the size is below 1 byte or too large for an int64.
@@ -155,10 +149,8 @@ func PlainNumbers(cmd *cobra.Command) {
 	})
 }
 
-// A plainNumber is the value of a flag that takes a number.
 type plainNumber struct{ pflag.Value }
 
-// Set reads a number.
 func (n plainNumber) Set(text string) error {
 	if n.Type() == "float64" {
 		if _, err := humanize.ParseNumber(text); errors.Is(err, strconv.ErrSyntax) {
@@ -179,13 +171,10 @@ func (n plainNumber) Set(text string) error {
 	return n.Value.Set(sign + digits)
 }
 
-// A Threshold is the value of a flag that takes a threshold.
 type Threshold struct{ predict.Threshold }
 
-// Type names the type for pflag.
 func (t *Threshold) Type() string { return "threshold" }
 
-// Set reads a threshold.
 func (t *Threshold) Set(text string) (err error) {
 	t.Threshold, err = predict.ParseThreshold(text)
 	return err

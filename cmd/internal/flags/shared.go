@@ -22,7 +22,6 @@ type Machine struct {
 	Progress Choice
 }
 
-// AddTo adds the flags.
 func (m *Machine) AddTo(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&m.Workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
@@ -30,7 +29,6 @@ func (m *Machine) AddTo(cmd *cobra.Command) {
 	AddProgress(cmd, &m.Progress)
 }
 
-// AddProgress adds --progress.
 func AddProgress(cmd *cobra.Command, when *Choice) {
 	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
 }
@@ -89,7 +87,6 @@ type Text struct {
 	nullValues        []string
 }
 
-// AddTo adds the flags.
 func (o *Text) AddTo(cmd *cobra.Command) {
 	AddChoice(cmd, &o.header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
 	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
@@ -99,12 +96,10 @@ func (o *Text) AddTo(cmd *cobra.Command) {
 	AddChoice(cmd, &o.indexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
 }
 
-// Options returns the options for package dataset.
 func (o *Text) Options() dataset.TextOptions {
 	return dataset.TextOptions{Header: o.header.Value, Delimiter: o.delimiter, IndexBase: o.indexBase.Value, NullValues: o.nullValues}
 }
 
-// Check returns an error if an option can't be used.
 func (o *Text) Check() error {
 	if err := o.Options().Check(); err != nil {
 		return console.Usagef("--%w", err)
@@ -117,12 +112,10 @@ type Beside struct {
 	Labels, Weights string
 }
 
-// AddWeights adds --weights.
 func (b *Beside) AddWeights(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.Weights, "weights", "", "`FILE` .npy file with the sample weights of the rows of .npy or .npz files.")
 }
 
-// AddLabels adds --labels.
 func (b *Beside) AddLabels(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.Labels, "labels", "", "`FILE` .npy file with the classes of the rows of .npy or .npz files.")
 }
@@ -137,12 +130,10 @@ func (b *Beside) Name(label, weight *string) {
 	}
 }
 
-// With returns paths and the files.
 func (b *Beside) With(paths []string) []string {
 	return dataset.Options{Labels: b.Labels, Weights: b.Weights}.With(paths)
 }
 
-// Set sets the options in opt.
 func (b *Beside) Set(opt *dataset.Options) { opt.Labels, opt.Weights = b.Labels, b.Weights }
 
 // Rows holds the options that choose rows.
@@ -154,7 +145,6 @@ type Rows struct {
 	left    *dataset.Rejects // nil without --rejects
 }
 
-// AddTo adds the flags.
 func (r *Rows) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&r.where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
@@ -163,7 +153,6 @@ func (r *Rows) AddTo(cmd *cobra.Command) {
 	f.StringVar(&r.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with the reasons.")
 }
 
-// Choose sets the options in opt.
 func (r *Rows) Choose(opt *dataset.Options) {
 	if r.rejects != "" && r.left == nil { // one for all files of the command
 		r.left = dataset.NewRejects(r.rejects)
@@ -184,10 +173,8 @@ func (r *Rows) Claim(a *console.App, inputs []string) error {
 	return console.Claim(a, r.rejects, inputs)
 }
 
-// Rejects tells whether --rejects is set.
 func (r *Rows) Rejects() bool { return r.rejects != "" }
 
-// Check returns an error if an option can't be used.
 func (r *Rows) Check() error {
 	var opt dataset.Options
 	if r.Choose(&opt); opt.Check() != nil {
@@ -205,7 +192,6 @@ type Scan struct {
 	Memory Size
 }
 
-// AddTo adds the flags.
 func (s *Scan) AddTo(cmd *cobra.Command) {
 	s.Rows.AddTo(cmd)
 	s.Text.AddTo(cmd)
@@ -251,17 +237,14 @@ func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 		"(default 131,072, or fewer with many "+wide+")")
 }
 
-// AddOut adds --out.
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
 }
 
-// AddJSON adds --json.
 func (w *RowsFile) AddJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.JSON, "json", false, "Print a report as one JSON object.")
 }
 
-// Check returns an error if an option can't be used.
 func (w *RowsFile) Check() error {
 	switch {
 	case w.Out == "":

@@ -37,7 +37,6 @@ type checkOptions struct {
 //go:embed verify.py
 var verifyLines string
 
-// Check returns the command that finds out whether a plane separates two classes.
 func Check(a *console.App) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
@@ -275,7 +274,6 @@ func angle(v []float32, w []float64) float64 {
 	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi
 }
 
-// sheet returns the report for people.
 func (r *CheckReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	verdict := "undecided"
@@ -412,7 +410,6 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	return p
 }
 
-// A witnessRow is a row of the witness.
 type witnessRow struct {
 	Row    int64  `json:"row"`
 	Label  int    `json:"label"`  // -1 or +1

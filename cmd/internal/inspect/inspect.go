@@ -25,7 +25,6 @@ import (
 // largestWeights is the number of a model's weights that inspect shows without --top.
 const largestWeights = 20
 
-// Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
 	asJSON, top := false, largestWeights
 	var columns columnOptions
@@ -87,7 +86,6 @@ func Inspect(a *console.App) *cobra.Command {
 	return cmd
 }
 
-// A folderReport is the JSON object of inspect --json for a folder.
 type folderReport struct {
 	Kind       string   `json:"kind"` // "folder"
 	Path       string   `json:"path"`
@@ -96,7 +94,6 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-// inspectFolder shows the data files of a folder.
 func inspectFolder(a *console.App, path string, asJSON bool) error {
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
@@ -143,7 +140,6 @@ func (o *columnOptions) options(text *flags.Text) dataset.Options {
 	return opt
 }
 
-// inspectData shows a data file.
 func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
 	limit, undo := memory.Hold()
 	defer undo()
@@ -250,7 +246,6 @@ type parquetReport struct {
 	*dataset.FileInfo
 }
 
-// sheet returns the report for people.
 func (r parquetReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	var compressed, uncompressed, largest int64
@@ -296,7 +291,6 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-// sheet returns the report for people.
 func (r tableReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s\n", r.Path, r.Format)

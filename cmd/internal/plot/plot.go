@@ -68,7 +68,6 @@ func kinds() []kind {
 	}
 }
 
-// Plot returns the command that draws pictures.
 func Plot(a *console.App) *cobra.Command {
 	var o plotOptions
 	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"

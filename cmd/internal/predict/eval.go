@@ -77,7 +77,6 @@ model in the list "models".
 many rows of each class have at least that score. Points on the straight line
 between two others are left out.`
 
-// Eval returns the command that measures how good models are.
 func Eval(a *console.App) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{

@@ -37,7 +37,6 @@ type onlineOptions struct {
 	out                    string
 }
 
-// Online returns the command that predicts each row and then learns from it.
 func Online(a *console.App) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{
@@ -194,7 +193,6 @@ func (o *onlineOptions) check(args []string) error {
 	return o.Scan.Check()
 }
 
-// An onlineReport is the JSON object of online --json.
 type onlineReport struct {
 	Algorithm string `json:"algorithm,omitempty"` // empty for the perceptron
 	Rows      int64  `json:"rows"`
@@ -287,7 +285,6 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	return cmp.Or(a.Report(o.json, r, r.sheet), err)
 }
 
-// sheet returns the report for people.
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	share := func(n, rows int64) string { return humanize.Percent(float64(n) / float64(rows)) }
@@ -326,7 +323,6 @@ func (r *onlineReport) sheet() *console.Sheet {
 	return s
 }
 
-// page returns the report of online as an HTML page.
 func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *plot.Page {
 	result := report.Result(r.sheet())
 	result.Tables[0].Caption = "Mistakes so far"

@@ -38,7 +38,6 @@ type predictOptions struct {
 	threshold flags.Threshold // replaces the model's threshold
 }
 
-// Predict returns the command that applies a model to data.
 func Predict(a *console.App) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
@@ -139,7 +138,6 @@ func (o *predictOptions) check(args []string) error {
 // numpy tells whether the predictions are written as an array of NumPy.
 func (o *predictOptions) numpy() bool { return strings.EqualFold(filepath.Ext(o.file.Out), ".npy") }
 
-// A predictReport is the JSON object of predict --json.
 type predictReport struct {
 	Model     string  `json:"model"`
 	Rows      int64   `json:"rows"`

@@ -34,7 +34,6 @@ type Options struct {
 	options [][2]string
 }
 
-// AddFlag adds the flag.
 func (o *Options) AddFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows, or without pictures to a .txt file.")
 }

@@ -19,7 +19,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// Rows are open rows.
 type Rows struct {
 	block.Source
 	Density float64 // approximate share of values that aren't 0, for sparse rows; otherwise 0
@@ -194,7 +193,6 @@ func Distribute(ctx context.Context, a *console.App, in *dataset.Input) (*Rows, 
 	return New(block.Source(distributed{stream, cluster}), nil), nil
 }
 
-// options returns the options for package dataset.
 func (o *Options) options(bar *console.Progress) dataset.Options {
 	c := &o.Columns
 	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),

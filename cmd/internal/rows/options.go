@@ -77,13 +77,11 @@ func (d *Columns) Learned() bool {
 		Categorical: d.categorical, Cross: d.cross}.Learned()
 }
 
-// AddTo adds all flags.
 func (o *Options) AddTo(cmd *cobra.Command) {
 	o.AddData(cmd)
 	o.AddMachine(cmd)
 }
 
-// AddData adds the flags on data.
 func (o *Options) AddData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight, and with --labels)")
@@ -198,7 +196,6 @@ type Split struct {
 	how     flags.Choice
 }
 
-// AddTo adds the flags.
 func (s *Split) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")

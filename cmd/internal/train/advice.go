@@ -105,7 +105,6 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	}
 }
 
-// random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
 	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
@@ -191,7 +190,6 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Dat
 	}
 }
 
-// columnOf returns the column of a feature.
 func columnOf(spec *schema.Spec, feature int) string {
 	for _, c := range spec.Columns() {
 		if feature < c.Width() {

@@ -194,7 +194,6 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 	return nil
 }
 
-// holdsBack tells whether rows are held back.
 func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
 
 // noteSplit notes that the options on splitting have no effect, if no rows are held back.

@@ -93,7 +93,6 @@ lifts the limits on rows and on multiplications. winnow runs with
 --standardize=false if all features are 0 or 1. dual is left out: without a
 kernel it equals perceptron.`
 
-// Compare returns the command that judges all learners.
 func Compare(a *console.App) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
@@ -234,7 +233,6 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
 }
 
-// name returns the name of the learner.
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 
 // unfit returns the reason why the entrant can't take these rows, or "" if it can.
@@ -407,7 +405,6 @@ func whyLeftOut(name string, p *train.Point) string {
 	return cmp.Or(console.AsTyped(p.Failed), "interrupted before its first fold was judged")
 }
 
-// sheet returns the report for people.
 func (c *comparison) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	how := "as they are"
@@ -474,7 +471,6 @@ func (c *comparison) table() [][]string {
 		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))
 }
 
-// page returns the report as an HTML page.
 func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *plot.Page {
 	result := report.Result(c.sheet())
 	result.Tables[0].Caption = "Learners, the best first, and the baseline"

@@ -230,7 +230,6 @@ func (o *trainOptions) gridNames() (names []string) {
 	return names
 }
 
-// gridTable returns a table of the grid's points.
 func gridTable(cv *train.CrossValidation) [][]string {
 	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
 		return console.Column{Head: head, Cell: func(i int) string {

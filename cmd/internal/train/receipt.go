@@ -104,7 +104,6 @@ func same(a, b string) bool {
 	return err == nil && fail == nil && x == y
 }
 
-// saveReceipt completes the receipt and writes it.
 func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
 		return fmt.Errorf("--receipt: %w", err)
@@ -362,7 +361,6 @@ func unrepeatable(m *model.Model, given func(option string) bool) error {
 
 type optionList []model.Typed
 
-// add adds an option, unless its value is empty.
 func (l *optionList) add(option, value string) {
 	if value != "" {
 		*l = append(*l, model.Typed{Option: option, Values: []string{value}})
@@ -378,7 +376,6 @@ func (l *optionList) append(option, value string) {
 	l.add(option, value)
 }
 
-// addLearner adds the options of the learner.
 func (l *optionList) addLearner(m *model.Model) {
 	learner := train.Describe(m.Algorithm)
 	for i := range learner.Options {

@@ -145,7 +145,6 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 // factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
 const factIndent = 2 + len("validation") + 3
 
-// sheet returns the report for people.
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
@@ -279,7 +278,6 @@ func (o *trainOptions) defaultsText() string {
 	return text + ", chosen because no --algo was given"
 }
 
-// page returns the report as a page.
 func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
 	m, inputs := f.Model, slices.Concat(paths, validation)
 	judged, err := t.heldOut(ctx, f, paths, validation)

@@ -48,7 +48,6 @@ type trainOptions struct {
 	json         bool
 }
 
-// Train returns the command that learns a model.
 func Train(a *console.App) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{

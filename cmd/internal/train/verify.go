@@ -32,7 +32,6 @@ type verifyOptions struct {
 	json             bool
 }
 
-// Verify returns the command that trains a model again and compares the two.
 func Verify(a *console.App) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
@@ -165,7 +164,6 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	return r, nil
 }
 
-// training returns the command that trains the model again, and sets the options of r.
 func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []string) (again *cobra.Command, err error) {
 	again = &cobra.Command{Use: "train"}
 	again.SetContext(cmd.Context())
@@ -256,7 +254,6 @@ func differing(a, b *model.Model) ([]string, error) {
 	return differ, nil
 }
 
-// sheet returns the report for people.
 func (v *Verdict) sheet(m *model.Model, receipt bool) *console.Sheet {
 	s := new(console.Sheet)
 	var pairs []string
