@@ -98,7 +98,7 @@ func (o *benchOptions) check(a *console.App) error {
 }
 
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
-	bar := a.NewProgress(o.machine.Progress.Value)
+	bar := a.NewProgress(o.machine.Progress)
 	defer bar.End()
 	opt := bench.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
 		bar.Show(console.Step{Name: "measuring", Detail: name, Done: done, Total: total})

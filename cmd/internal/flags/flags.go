@@ -23,19 +23,19 @@ import (
 
 // A Choice is the value of a flag that takes one of a few words.
 type Choice struct {
-	Value  string
 	Advise func(word string) string // returns the end of a sentence about a wrong word, or "" without advice; may be nil
+	value  *string
 	words  []string
 }
 
-// AddChoice adds a flag that takes one of words, with its completion. The default is c.Value, or the first word if
-// c.Value is empty.
-func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...string) {
-	if c.words = words; c.Value == "" {
-		c.Value = words[0]
-	}
+// AddChoice adds a flag that takes one of words, with its completion. The default is *value, or the first word if that is
+// empty.
+func AddChoice(cmd *cobra.Command, value *string, name, usage string, words ...string) *Choice {
+	c := &Choice{value: value, words: words}
+	*value = cmp.Or(*value, words[0])
 	cmd.Flags().Var(c, name, usage)
 	completeWords(cmd, name, words)
+	return c
 }
 
 // wordsOf is the key of the annotation that holds the words that a flag takes.
@@ -65,7 +65,7 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-func (c *Choice) String() string { return c.Value }
+func (c *Choice) String() string { return *c.value }
 
 func (c *Choice) Type() string { return "choice" }
 
@@ -77,7 +77,7 @@ func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
 		return fmt.Errorf("use %s%s", humanize.OneOf(c.words), console.DidYouMean(s, c.words, ""))
 	}
-	c.Value = s
+	*c.value = s
 	return nil
 }
 

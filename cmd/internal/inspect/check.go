@@ -87,7 +87,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(o.Rows.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
+		if err := cmp.Or(o.Data.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
 		return checkAs(cmd.Context(), a, &o, paths)
@@ -97,7 +97,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 
 func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := rows.Open(ctx, a, &o.Options, paths, bar)
@@ -134,7 +134,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 // --positive is missing.
 func oneVersusRest(o *checkOptions, data *rows.Rows) error {
 	spec := data.Spec()
-	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
+	if n := len(spec.Classes); n > 2 && o.Data.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
 		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
@@ -213,7 +213,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
-	if !o.Columns.Standardize {
+	if !o.Data.Standardize {
 		r.next = "add --standardize, " + r.next
 	}
 	if r.Verified {

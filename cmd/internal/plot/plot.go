@@ -25,14 +25,12 @@ import (
 
 type plotOptions struct {
 	flags.Machine
-	text   flags.Text
+	data   flags.Data
 	memory flags.Size
 	models []string
-	beside flags.Beside
-	label  string
 	class  string
 	trace  string
-	theme  flags.Choice
+	theme  string
 	out    string
 }
 
@@ -92,12 +90,12 @@ light or dark mode. The colours suit colour-blind eyes.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
-	o.beside.AddLabels(cmd)
-	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	o.data.AddLabels(cmd)
+	f.StringVar(&o.data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
 	f.StringVar(&o.trace, "trace", "", "`FILE` With line: draw every line on the way, as train --trace wrote them, one after another.")
 	flags.AddChoice(cmd, &o.theme, "theme", "`page|light|dark` Colours: as the reader's system asks for (page), or fixed.", plot.Themes...)
-	o.text.AddTo(cmd)
+	o.data.AddText(cmd)
 	o.memory.AddTo(cmd)
 	o.Machine.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(a, cmd, &o, args, names) }
@@ -123,7 +121,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	if err != nil {
 		return err
 	}
-	return files.Replace(p.ctx, p.out, []byte(figure.SVG(plot.Theme(p.theme.Value))))
+	return files.Replace(p.ctx, p.out, []byte(figure.SVG(plot.Theme(p.theme))))
 }
 
 // check returns an error if an option can't be used, and loads the models.
@@ -152,12 +150,12 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("--trace is for plot line: leave it out")
 	case p.class != "" && !k.classes:
 		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
-	case p.beside.Labels != "" && !k.data:
+	case p.data.Labels != "" && !k.data:
 		return console.Usagef("--labels is for pictures of data, and plot %s takes none: leave it out", k.name)
-	case p.label != "" && !k.data:
+	case p.data.Label != "" && !k.data:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
-	if err := cmp.Or(p.text.Check(), p.Machine.Apply()); err != nil {
+	if err := cmp.Or(p.data.Check(), p.Machine.Apply()); err != nil {
 		return err
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})

@@ -35,15 +35,15 @@ func (p *picture) room(rows, bytes int64) error {
 
 // scan reads the labelled rows of the data with the features of a model.
 func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
-	bar := p.NewProgress(p.Progress.Value)
+	bar := p.NewProgress(p.Progress)
 	defer bar.End()
 	memory, undo := p.memory.Hold()
 	defer undo()
 	rows := int64(0)
-	err := dataset.Scan(p.ctx, p.args, dataset.Options{Labels: p.beside.Labels,
-		Spec: m.Spec(), Label: cmp.Or(p.label, m.Label), Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn: p.Warn, Progress: bar.Reading("reading"),
-	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
+	opt := p.data.Options
+	opt.Spec, opt.Label, opt.Workers, opt.Storage, opt.Memory = m.Spec(), cmp.Or(opt.Label, m.Label), p.Workers, dataset.Auto, memory
+	opt.Warn, opt.Progress = p.Warn, bar.Reading("reading")
+	err := dataset.Scan(p.ctx, p.args, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)
 	})

@@ -67,7 +67,7 @@ func (c *curve) create(ctx context.Context, a *console.App, o *evalOptions, mode
 	if err := console.Claim(a, c.path, slices.Concat(paths, o.models)); err != nil {
 		return err
 	}
-	c.setSchema(models, o.weight != "")
+	c.setSchema(models, o.Data.SampleWeight != "")
 	c.writer, err = dataset.Create(ctx, c.path, c.schema, dataset.WriterOptions{})
 	return err
 }

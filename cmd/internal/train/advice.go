@@ -107,7 +107,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 func (o *trainOptions) random() bool {
 	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
-		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
+		o.learner.DrawsTogether && o.multiclass == model.Joint
 }
 
 // manyNumbers is the number of distinct labels from which a label column of numbers gets a note.
@@ -118,9 +118,9 @@ const manyNumbers = 20
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
-	case n == 2 && o.multiclass.Value != autoName:
+	case n == 2 && o.multiclass != autoName:
 		a.Note("--multiclass has no effect with two classes")
-	case n > 2 && o.Columns.Positive != "":
+	case n > 2 && o.Data.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)
 	}
 	if n >= manyNumbers && spec.Classes[0].Kind == schema.Number {
@@ -178,7 +178,7 @@ const mostUnlike = 1000
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	heedsUnits := o.learner.ScaleFree == nil || !o.learner.ScaleFree(o.learner.Settings)
-	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsUnits && ratio >= mostUnlike {
+	if large, small, ratio := s.Unlike(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if i := s.Telling(); i >= 0 {

@@ -89,7 +89,7 @@ func (o *trainOptions) checkScore() error {
 const noCalibration = "none"
 
 func (o *trainOptions) calibrates() bool {
-	return o.calibrate.Value != "" && o.calibrate.Value != noCalibration
+	return o.calibrate != "" && o.calibrate != noCalibration
 }
 
 // checkCalibrate returns an error if --calibrate can't be used with the other options.
@@ -122,7 +122,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
 	case len(o.grid) > 0:
 		return console.Usagef("--path with --grid: leave one of them out")
-	case o.multiclass.Value == "joint":
+	case o.multiclass == "joint":
 		return console.Usagef("--path with --multiclass joint: --path takes two classes")
 	default:
 		s := learner.CopySettings(o.learner.Settings)

@@ -117,7 +117,7 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 // aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
-	paths = t.Columns.Beside.With(paths)
+	paths = t.Data.With(paths)
 	if t.init != "" {
 		paths = append(slices.Clone(paths), t.init)
 	}
@@ -245,7 +245,7 @@ func (r *repetition) compare(ctx context.Context, paths, validation []string) (o
 // others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
 func (r *repetition) compareRows(ctx context.Context, paths, validation []string) (others bool, err error) {
 	opt := *r.trainOptions
-	opt.Columns.Follow(r.m.Spec())
+	opt.Follow(r.m.Spec())
 	opt.LearnFrom = nil
 	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
 	defer look.close()

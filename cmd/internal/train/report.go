@@ -100,7 +100,7 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
 		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.Kept, Margin: of.Margin, MistakeBound: of.MistakeBound,
 		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
-		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
 		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs,
 	}
@@ -272,7 +272,7 @@ func (o *trainOptions) defaultsText() string {
 		return ""
 	}
 	text := "--algo " + o.learner.Name
-	if o.Columns.Standardize {
+	if o.Data.Standardize {
 		text += " --standardize"
 	}
 	return text + ", chosen because no --algo was given"
