@@ -55,7 +55,6 @@ func (d *loopData) Noisy(rows, features int) *block.Data {
 	return d.rows[k]
 }
 
-// normals returns n normal numbers.
 func (d *loopData) normals(n int) []float32 {
 	if len(d.floats) < n {
 		d.floats = normals[float32](n)

@@ -75,7 +75,6 @@ type Item struct {
 	spent  time.Duration // time of all runs
 }
 
-// newMachine describes this computer.
 func newMachine(workers int) Machine {
 	c := kernel.DetectedCPU()
 	return Machine{Processor: c.Brand, Family: c.Family, Model: c.Model, OS: runtime.GOOS, Arch: runtime.GOARCH,

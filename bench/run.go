@@ -115,7 +115,6 @@ func (m *measurement) wanted(i *Item) bool {
 		slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.Group+"/"+i.Name, text) })
 }
 
-// round measures every item once.
 func (m *measurement) round(ctx context.Context, round int) error {
 	for k, l := range m.Levels {
 		kernel.Use(l)
@@ -200,30 +199,17 @@ func (m *measurement) limits() []*Item {
 	}
 	var all []*Item
 	for _, cores := range slices.Compact([]int{1, m.Workers}) {
-		rates := []struct {
-			name string
-			rate func(Rates) float64
-		}{
-			{"FMA-float32", func(l Rates) float64 { return l.FMAF32 }}, {"FMA-float64", func(l Rates) float64 { return l.FMAF64 }},
-			{"L1", func(l Rates) float64 { return l.L1 }}, {"L2", func(l Rates) float64 { return l.L2 }},
-			{"L3", func(l Rates) float64 { return l.L3 }}, {"DRAM", func(l Rates) float64 { return l.DRAM }},
-			{"stream", func(l Rates) float64 { return l.Stream }}, {"clock", func(l Rates) float64 { return l.Clock }},
-		}
 		var these []*Item
-		for k, limit := range rates {
-			i := &Item{Group: Limits, Name: LimitName(limit.name, cores), Cores: cores, Bytes: 1e9}
-			switch {
-			case k < 2:
-				i.Bytes, i.Flops = 0, 1e9
-			case limit.name == "clock":
-				i.Bytes = 0
-			}
-			these = append(these, i)
+		for _, limit := range []struct {
+			name         string
+			bytes, flops float64
+		}{{"FMA-float32", 0, 1e9}, {"FMA-float64", 0, 1e9}, {"L1", 1e9, 0}, {"L2", 1e9, 0}, {"L3", 1e9, 0}, {"DRAM", 1e9, 0}, {"stream", 1e9, 0}, {"clock", 0, 0}} {
+			these = append(these, &Item{Group: Limits, Name: LimitName(limit.name, cores), Cores: cores, Bytes: limit.bytes, Flops: limit.flops})
 		}
 		these[0].run = func() error {
-			measured := MeasureRates(cores)
-			for k, limit := range rates {
-				if rate := limit.rate(measured); rate > 0 {
+			l := MeasureRates(cores)
+			for k, rate := range []float64{l.FMAF32, l.FMAF64, l.L1, l.L2, l.L3, l.DRAM, l.Stream, l.Clock} {
+				if rate > 0 {
 					these[k].Seconds = append(these[k].Seconds, 1e9/rate)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"halfspace/model"
 )
@@ -33,11 +34,14 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 		return err
 	}
 	columns, none := fields(m, cMember, slices.Clone(cWords))
-	s, name := newSource(w, m), identifier(name)
-	many := len(l.weights) > 1
+	name, value := identifier(name), "x[i]"
+	if l.missing != nil {
+		value = name + "_value(x, i)"
+	}
+	s := newSource(w, m, name, "VALUE", value)
 	s.line("// %s", about(m))
 	s.line("//")
-	if many {
+	if len(l.weights) > 1 {
 		s.line("//     void %s_scores(const double *x, double *scores);  sets a score for each class", name)
 	} else {
 		s.line("//     double %s_score(const double *x);  above %s: class %q", name, number(m.ScoreThreshold()), m.Positive.Text)
@@ -61,9 +65,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	s.weights("    ", l)
 	s.line("};\n")
 	s.line("static const double %s_bias[%d] = {%s};\n", name, len(l.bias), list(l.bias))
-	value := "x[i]"
 	if l.missing != nil {
-		value = name + "_value(x, i)"
 		s.line("static const double %s_missing[%d] = {", name, len(l.missing))
 		s.numbers("    ", l.missing)
 		s.line("};\n")
@@ -71,34 +73,46 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 		s.line("    return x[i] - x[i] == 0 ? x[i] : %s_missing[i];\n}\n", name)
 	}
 	if columns != nil {
-		if err := s.cRow(name, columns); err != nil {
+		c := languageC
+		c.table = "static const %[1]s " + name + "_%[2]s[%[3]d] = {%[4]s"
+		s.structure(&c, columns)
+		if err := s.tables(&c, columns); err != nil {
 			return err
 		}
+		s.helpers(&c, columns)
+		s.features(&c, columns)
 	}
-	s.cFunctions(name, value, many)
+	s.functions(".c", l)
 	return s.Flush()
 }
 
-// cFunctions writes the functions that compute scores and predictions.
-func (s *source) cFunctions(name, value string, many bool) {
-	sum := func(to, k string) string {
-		return fmt.Sprintf("    for (long i = 0; i < %d; i++)\n        %s += %s_weights[%s][i] * %s;", s.m.Width(), to, name, k, value)
-	}
-	if !many {
-		other, positive := sides(s.m)
-		s.line("double %s_score(const double *x)\n{\n    double score = %s_bias[0];", name, name)
-		s.line("%s\n    return score;\n}\n", sum("score", "0"))
-		s.line("int %s_predict(const double *x)\n{\n    double score = %s_score(x);", name, name)
-		s.line("    if (score - score != 0)\n        return -1;\n    return score > %s ? %d : %d;\n}", number(s.m.ScoreThreshold()), positive, other)
-		return
-	}
-	n := len(s.m.Classes)
-	s.line("void %s_scores(const double *x, double *scores)\n{", name)
-	s.line("    for (int k = 0; k < %d; k++) {\n        scores[k] = %s_bias[k];", n, name)
-	s.line("%s\n    }\n}\n", strings.ReplaceAll("    "+sum("scores[k]", "k"), "\n", "\n    "))
-	s.line("int %s_predict(const double *x)\n{\n    double scores[%d];\n    int best = 0;\n    %s_scores(x, scores);", name, n, name)
-	s.line("    for (int k = 0; k < %d; k++) {\n        if (scores[k] - scores[k] != 0)\n            return -1;", n)
-	s.line("        if (scores[k] > scores[best])\n            best = k;\n    }\n    return best;\n}")
+var languageC = language{
+	extension: ".c", tab: "    ", row: "row->", null: "NULL", minus: " - ", closing: "};\n", types: [3]string{"long", "char *const", "double"},
+	open:    "// A row of the data. Texts and comparisons are of bytes.\nstruct NAME_row {",
+	members: [3]string{"const char *%[1]s;", "double %[1]s[%[2]d];", "double %[1]s;"},
+	begin: "// NAME_features sets x to the features of a row.\nvoid NAME_features(const struct NAME_row *row, double *x)\n{\n" +
+		"    for (long i = 0; i < WIDTH; i++)\n        x[i] = 0;",
+	end:  "}\n",
+	mark: "x[AT] = CONDITION;",
+	statements: map[string]string{
+		"truth":   "x[AT] = NAME_truth(VALUE);",
+		"plain":   "x[AT] = NAME_number(VALUE, ',', '.');",
+		"comma":   "x[AT] = NAME_number(VALUE, '.', ',');",
+		"days":    "x[AT] = VALUE - (ORIGIN);",
+		"date":    "x[AT] = NAME_part(VALUE, PART, NAME_TABLE);",
+		"list":    "for (long i = 0; i < COUNT; i++)\n        x[AT + i] = VALUE[i];",
+		"learned": "NAME_one(x + AT, VALUE != NULL, NAME_bucket(VALUE, MASK, NAME_bucketsAT, COUNT));",
+		"hash":    "NAME_one(x + AT, VALUE != NULL, NAME_bucket(VALUE, MASK, NULL, 0));",
+		"text":    "NAME_one(x + AT, VALUE != NULL, NAME_text(VALUE, NAME_categoriesAT, COUNT));",
+		"value":   "NAME_one(x + AT, VALUE - VALUE == 0, NAME_value(VALUE, NAME_categoriesAT, COUNT));",
+		"number":  "x[AT] = VALUE;",
+	},
+	quote: func(category string) string {
+		if strings.Contains(category, "\x00") {
+			return "NULL" // no text in C has it
+		}
+		return quoteC(category)
+	},
 }
 
 // quoteC returns a C string literal for the bytes of text.
@@ -118,4 +132,51 @@ func quoteC(text string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// cWords are the words that no member of a structure in C or C++ can have as its name.
+var cWords = strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
+	const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
+	inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
+	reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
+	true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq errno NULL NAN linux unix`)
+
+// cMember returns the member of a structure for a column.
+func cMember(column string) string {
+	name := strings.TrimPrefix(identifier("c"+column), "c")
+	if name = strings.TrimLeft(name, "_"); name == "" || name[0] <= '9' {
+		name = "column_" + name
+	}
+	return name
+}
+
+// cMarks writes the code points of white space and of currency signs, as ranges.
+func (s *source) cMarks() {
+	spaces, currencies := ranges(unicode.White_Space), ranges(unicode.Sc)
+	s.line("enum { %s_spaces = %d, %s_currencies = %d };\n", s.name, len(spaces), s.name, len(currencies))
+	s.line("static const long %s_marks[%d][2] = {", s.name, len(spaces)+len(currencies))
+	for _, r := range append(spaces, currencies...) {
+		s.line("    {0x%x, 0x%x},", r[0], r[1])
+	}
+	s.line("};\n")
+}
+
+// ranges returns the first and the last code point of each range in a table.
+func ranges(table *unicode.RangeTable) (all [][2]uint32) {
+	add := func(lo, hi, stride uint32) {
+		if stride == 1 {
+			all = append(all, [2]uint32{lo, hi})
+			return
+		}
+		for ; lo <= hi; lo += stride {
+			all = append(all, [2]uint32{lo, lo})
+		}
+	}
+	for _, r := range table.R16 {
+		add(uint32(r.Lo), uint32(r.Hi), uint32(r.Stride))
+	}
+	for _, r := range table.R32 {
+		add(r.Lo, r.Hi, r.Stride)
+	}
+	return all
 }

@@ -17,15 +17,6 @@ import (
 //go:embed source
 var templates embed.FS
 
-// template returns a file of templates.
-func template(name string) string {
-	text, err := templates.ReadFile("source/" + name)
-	if err != nil {
-		panic("export: " + err.Error()) // the file is part of the program
-	}
-	return string(text)
-}
-
 // A field is a member of the structure of a row: the value of a column of the data.
 type field struct {
 	name   string // of the member
@@ -171,25 +162,4 @@ func datePart(d schema.Derivation) (part int, table []float64) {
 	return hourPart, table
 }
 
-// tableName returns the name of a derivation's table.
 func tableName(d schema.Derivation) string { return strings.ReplaceAll(string(d), " ", "_") }
-
-// A need is a part of a written file that some columns require.
-type need struct{ texts, values, buckets, number, truth bool }
-
-func needs(all []field) (n need, cyclic []schema.Derivation) {
-	for i := range all {
-		for k := range all[i].inputs {
-			c := &all[i].inputs[k].Column
-			n.texts = n.texts || c.Kind == schema.OneHotColumn && c.Values == ""
-			n.values = n.values || c.Kind == schema.OneHotColumn && c.Values != ""
-			n.buckets = n.buckets || c.Hashed()
-			n.number = n.number || c.Derive == schema.Plain || c.Derive == schema.Comma
-			n.truth = n.truth || c.Derive == schema.Boolean
-			if c.Derive.Dated() && c.Derive != schema.Days && !slices.Contains(cyclic, c.Derive) {
-				cyclic = append(cyclic, c.Derive)
-			}
-		}
-	}
-	return n, cyclic
-}

@@ -12,6 +12,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"halfspace/internal/stats"
 	"halfspace/model"
@@ -80,11 +81,7 @@ func (l *linear) checkFinite(m *model.Model) error {
 // sides returns the numbers of the two classes: other is the class of a score of at most 0, positive is the class of
 // a greater score.
 func sides(m *model.Model) (other, positive int) {
-	for k, c := range m.Classes {
-		if c == m.Positive {
-			positive = k
-		}
-	}
+	positive = slices.Index(m.Classes, m.Positive)
 	return 1 - positive, positive
 }
 

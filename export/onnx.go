@@ -170,7 +170,7 @@ func (g *graph) node(domain, operator string, inputs, outputs []string, attribut
 
 // constant adds a row of float32 numbers for the nodes.
 func (g *graph) constant(name string, numbers []float64) {
-	g.proto.message(graphInitializer, tensor(g.own(name), numbers))
+	g.proto.message(graphInitializer, floatTensor(g.own(name), numbers, 1, uint64(len(numbers))))
 }
 
 // add adds the nodes that compute the outputs from X, and the outputs. It adds X as an input unless the columns are
@@ -244,7 +244,6 @@ func (g *graph) addConstants(l *linear, platt *plattNodes) {
 	}
 }
 
-// outputName returns the name of the second output.
 func outputName(m *model.Model) string {
 	if c := m.Calibration; m.LogOdds() || c != nil && c.Method == model.Platt {
 		return "probabilities"
@@ -265,11 +264,7 @@ func wholeNumbers(classes []schema.Class) ([]int64, bool) {
 }
 
 func classTexts(classes []schema.Class) []string {
-	list := make([]string, len(classes))
-	for k, c := range classes {
-		list[k] = c.Text
-	}
-	return list
+	return each(classes, func(c schema.Class) string { return c.Text })
 }
 
 // A message is the bytes of a protocol buffer message.
@@ -338,16 +333,7 @@ func value(name string, element uint64, columns int) message {
 	return v
 }
 
-// tensor returns the TensorProto of a row of float32 numbers.
-func tensor(name string, numbers []float64) message {
-	return floatTensor(name, numbers, 1, uint64(len(numbers)))
-}
-
-// vector is tensor with one dimension.
-func vector(name string, numbers []float64) message {
-	return floatTensor(name, numbers, uint64(len(numbers)))
-}
-
+// floatTensor returns the TensorProto of float32 numbers.
 func floatTensor(name string, numbers []float64, dims ...uint64) message {
 	var t message
 	var raw []byte

@@ -24,7 +24,6 @@ func (g *graph) newDate(input string, i int) *dateNodes {
 	return d
 }
 
-// name returns a new name of a tensor.
 func (d *dateNodes) name() string {
 	d.g.tensors++
 	return d.g.own(fmt.Sprintf("date%dstep%d", d.number, d.g.tensors))
@@ -65,7 +64,7 @@ func (d *dateNodes) feature(c *schema.Column, i int) string {
 		d.split()
 		part, numbers := datePart(c.Derive)
 		table := fmt.Sprintf("parts%d", i)
-		d.g.proto.message(graphInitializer, vector(d.g.own(table), numbers))
+		d.g.proto.message(graphInitializer, floatTensor(d.g.own(table), numbers, uint64(len(numbers))))
 		v = d.node("Gather", d.g.own(table), []string{monthPart: d.month, weekdayPart: d.weekday, hourPart: d.hour}[part])
 	}
 	nan := d.name()

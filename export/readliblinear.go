@@ -85,7 +85,6 @@ func narrow(numbers []float64) (changed int64) {
 	return changed
 }
 
-// word returns the next word.
 func (t *textModel) word() (string, error) {
 	if !t.words.Scan() {
 		return "", errors.New("the file ends too early, or has a word of thousands of letters")
@@ -93,30 +92,25 @@ func (t *textModel) word() (string, error) {
 	return t.words.Text(), nil
 }
 
-// number returns the next word as a whole number of 0 or more. The argument "what" names the number in the error.
-func (t *textModel) number(what string) (int, error) {
+// next returns the next word, parsed. The argument "what" names it in the error.
+func next[T any](t *textModel, what string, parse func(string) (T, error)) (v T, err error) {
 	text, err := t.word()
 	if err != nil {
-		return 0, err
+		return v, err
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, fmt.Errorf("%s is %q", what, humanize.Short(text, 40))
-	}
-	return n, nil
-}
-
-// real returns the next word as a number. The argument "what" names the number in the error.
-func (t *textModel) real(what string) (float64, error) {
-	text, err := t.word()
-	if err != nil {
-		return 0, err
-	}
-	v, err := humanize.ParseNumber(text)
-	if err != nil {
-		return 0, fmt.Errorf("%s is %q", what, humanize.Short(text, 40))
+	if v, err = parse(text); err != nil {
+		return v, fmt.Errorf("%s is %q", what, humanize.Short(text, 40))
 	}
 	return v, nil
+}
+
+// count parses a whole number of 0 or more.
+func count(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if n < 0 {
+		err = strconv.ErrRange
+	}
+	return n, err
 }
 
 // readHead reads the lines before the weights.
@@ -130,11 +124,11 @@ func (t *textModel) readHead() error {
 		case "solver_type":
 			t.solver, err = t.word()
 		case "nr_class":
-			t.classes, err = t.number(key)
+			t.classes, err = next(t, key, count)
 		case "nr_feature":
-			t.features, err = t.number(key)
+			t.features, err = next(t, key, count)
 		case "bias":
-			t.bias, err = t.real(key)
+			t.bias, err = next(t, key, humanize.ParseNumber)
 		case "label":
 			if t.classes < 0 || t.classes > schema.MaxClasses || t.labels != nil {
 				return fmt.Errorf("%d classes, and a model has 2 to %d", t.classes, schema.MaxClasses)
@@ -193,7 +187,7 @@ func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err erro
 	vectors = make([][]float64, t.vectors()) // the vectors grow with the file, because the sizes in the head may be wrong
 	for i := range t.features {
 		for k := range vectors {
-			w, err := t.real("a weight of feature " + strconv.Itoa(i+1))
+			w, err := next(t, "a weight of feature "+strconv.Itoa(i+1), humanize.ParseNumber)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -202,7 +196,7 @@ func (t *textModel) readWeights() (vectors [][]float64, bias []float64, err erro
 	}
 	if t.bias >= 0 {
 		for range vectors {
-			w, err := t.real("a weight of the bias")
+			w, err := next(t, "a weight of the bias", humanize.ParseNumber)
 			if err != nil {
 				return nil, nil, err
 			}

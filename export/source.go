@@ -33,7 +33,32 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // A source writes a source file. It keeps the first error.
 type source struct {
 	*bufio.Writer
-	m *model.Model
+	m    *model.Model
+	name string
+	fill *strings.Replacer // of the words of templates
+}
+
+// newSource begins a source file. words are further words of templates, with the texts that they stand for.
+func newSource(w io.Writer, m *model.Model, name string, words ...string) *source {
+	other, positive := sides(m)
+	words = append(words, "NAME", name, "WIDTH", strconv.Itoa(m.Width()), "CLASSES", strconv.Itoa(len(m.Classes)), "THRESHOLD", number(m.ScoreThreshold()),
+		"POSITIVE", strconv.Itoa(positive), "OTHER", strconv.Itoa(other), "WINNER", strconv.Quote(m.Positive.Text))
+	return &source{bufio.NewWriter(w), m, name, strings.NewReplacer(words...)}
+}
+
+// template writes a file of templates. It writes nothing if there is no such file: not every language needs it.
+func (s *source) template(name string) {
+	text, _ := templates.ReadFile("source/" + name)
+	s.fill.WriteString(s, string(text))
+}
+
+// functions writes the functions that compute scores and predictions.
+func (s *source) functions(extension string, l *linear) {
+	if len(l.weights) > 1 {
+		s.template("scores" + extension)
+	} else {
+		s.template("score" + extension)
+	}
 }
 
 func (s *source) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
@@ -63,21 +88,11 @@ func (s *source) weights(tab string, l *linear) {
 }
 
 // list returns the numbers, separated by commas.
-func list(numbers []float64) string {
-	texts := make([]string, len(numbers))
-	for i, v := range numbers {
-		texts[i] = number(v)
-	}
-	return strings.Join(texts, ", ")
-}
+func list(numbers []float64) string { return strings.Join(each(numbers, number), ", ") }
 
 // classes returns the texts of the classes, quoted by quote, separated by commas.
 func classes(m *model.Model, quote func(string) string) string {
-	texts := make([]string, len(m.Classes))
-	for i, c := range m.Classes {
-		texts[i] = quote(c.Text)
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(each(classTexts(m.Classes), quote), ", ")
 }
 
 // input writes the lines of a comment that describe x.
@@ -103,6 +118,3 @@ func (s *source) rowless(why error) {
 		s.line("// No function makes the features of a row, since %v.", why)
 	}
 }
-
-// newSource begins a source file.
-func newSource(w io.Writer, m *model.Model) *source { return &source{bufio.NewWriter(w), m} }

@@ -32,14 +32,8 @@ var edges = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 // Calibration compares predicted probabilities of the positive class with the share of positive rows, in ten bins of
 // equal width. The zero value has no rows.
 type Calibration struct {
-	bins [Bins]struct {
-		rows             int64
-		ones, hits       int64 // rows of weight 1, and the positive rows among them
-		weight, positive Sum   // weights of the other rows, and of the positive rows among them
-		squares          Sum   // squares of the weights of the other rows
-		probabilities    Sum   // probabilities of all rows times their weights
-	}
-	fractions bool // some weight isn't a whole number
+	counts        *Confusion // of the bins, and 1 for positive rows or 0; nil without rows
+	probabilities [Bins]Sum  // sums of the probabilities times the weights
 }
 
 // Add adds a row with the predicted probability of the positive class. The weight is 1 if rows have no weights. A
@@ -48,24 +42,18 @@ func (c *Calibration) Add(probability float64, positive bool, weight float64) {
 	if probability != probability {
 		return
 	}
-	i := 0
+	i, is := 0, 0
 	for i < len(edges) && probability > edges[i] {
 		i++
 	}
-	b := &c.bins[i]
-	b.rows++
-	b.probabilities.Add(float64(probability * weight))
-	if weight == 1 {
-		if b.ones++; positive {
-			b.hits++
-		}
-		return
+	if positive {
+		is = 1
 	}
-	b.squares.Add(float64(weight * weight))
-	c.fractions = c.fractions || weight != math.Trunc(weight)
-	if b.weight.Add(weight); positive {
-		b.positive.Add(weight)
+	if c.counts == nil {
+		c.counts = NewConfusion(Bins)
 	}
+	c.counts.Add(i, is, weight)
+	c.probabilities[i].Add(float64(probability * weight))
 }
 
 // A Bin is the rows whose predicted probability is above Low and at most High. The first bin also has rows with
@@ -81,13 +69,16 @@ type Bin struct {
 
 // Bins returns the bins, the lowest first.
 func (c *Calibration) Bins() []Bin {
-	all := make([]Bin, Bins)
+	counts := c.counts
+	if counts == nil {
+		counts = NewConfusion(Bins)
+	}
+	all, rows := make([]Bin, Bins), counts.Counts()
 	for i := range all {
-		b := &c.bins[i]
-		weight, positive := float64(b.ones)+b.weight.Value(), float64(b.hits)+b.positive.Value()
-		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: b.rows, Weight: weight,
-			Probability: b.probabilities.Value() / weight, Share: positive / weight}
-		all[i].Interval = interval(all[i].Share, part{weight, float64(b.ones) + b.squares.Value()}, c.fractions)
+		in := counts.actual(i)
+		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: rows[i], Weight: in.weight,
+			Probability: c.probabilities[i].Value() / in.weight, Share: counts.at(i, 1).weight / in.weight}
+		all[i].Interval = interval(all[i].Share, in, counts.fractions)
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"math"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
@@ -72,23 +71,12 @@ func (s *ClassScores) AUC() []float64 {
 }
 
 // MacroAUC returns the mean of AUC over the classes whose area is defined. It is NaN if no area is defined.
-func (s *ClassScores) MacroAUC() float64 {
-	return s.mean(func(*Scores) float64 { return 1 })
-}
+func (s *ClassScores) MacroAUC() float64 { return mean(len(s.classes), s.area, one) }
 
 // WeightedAUC returns the mean of AUC over the classes whose area is defined, weighted by the weight of their rows. It
 // is NaN if no area is defined.
 func (s *ClassScores) WeightedAUC() float64 {
-	return s.mean(func(class *Scores) float64 { return class.positive.weight() })
+	return mean(len(s.classes), s.area, func(class int) float64 { return s.classes[class].positive.weight() })
 }
 
-func (s *ClassScores) mean(weight func(*Scores) float64) float64 {
-	sum, all := 0.0, 0.0
-	for k, area := range s.AUC() {
-		if !math.IsNaN(area) {
-			w := weight(&s.classes[k])
-			sum, all = sum+float64(area*w), all+w
-		}
-	}
-	return sum / all
-}
+func (s *ClassScores) area(class int) float64 { return s.AUC()[class] }

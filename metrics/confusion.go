@@ -157,33 +157,28 @@ func (c *Confusion) F1(class int) float64 {
 }
 
 // MacroF1 returns the mean of F1 over the classes that have rows or were predicted.
-func (c *Confusion) MacroF1() float64 { return c.mean(c.F1) }
+func (c *Confusion) MacroF1() float64 { return mean(c.classes, c.F1, one) }
 
-// mean returns the mean of a figure over the classes for which it isn't NaN.
-func (c *Confusion) mean(figure func(class int) float64) float64 {
-	sum, n := 0.0, 0.0
-	for k := range c.classes {
-		if f := figure(k); f == f {
-			sum, n = sum+f, n+1
-		}
-	}
-	return sum / n
-}
+func one(int) float64 { return 1 }
 
-// WeightedF1 returns the mean of F1 over the classes, weighted by the weight of their rows. It is NaN without rows.
-func (c *Confusion) WeightedF1() float64 {
+// mean returns the weighted mean of a figure over the classes for which it isn't NaN.
+func mean(classes int, figure, weight func(class int) float64) float64 {
 	sum, all := 0.0, 0.0
-	for k := range c.classes {
-		if weight := c.actual(k).weight; weight > 0 {
-			sum, all = sum+float64(c.F1(k)*weight), all+weight
+	for k := range classes {
+		if f := figure(k); f == f {
+			w := weight(k)
+			sum, all = sum+float64(f*w), all+w
 		}
 	}
 	return sum / all
 }
 
+// WeightedF1 returns the mean of F1 over the classes, weighted by the weight of their rows. It is NaN without rows.
+func (c *Confusion) WeightedF1() float64 { return mean(c.classes, c.F1, c.ActualWeight) }
+
 // BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced
 // accuracy and its posterior distribution"). It is NaN without rows.
-func (c *Confusion) BalancedAccuracy() float64 { return c.mean(c.Recall) }
+func (c *Confusion) BalancedAccuracy() float64 { return mean(c.classes, c.Recall, one) }
 
 // AccuracyInterval returns the Wilson interval of the accuracy.
 func (c *Confusion) AccuracyInterval() Interval { return interval(c.Accuracy(), c.all(), c.fractions) }

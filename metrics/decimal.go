@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Between returns a short decimal above low and below high: 0 if possible, otherwise a power of ten, otherwise a number
@@ -63,12 +64,7 @@ func Decimals(low, high float64, yield func(v float64) bool) {
 
 // exponent returns the decimal exponent of v's first digit.
 func exponent(v float64) int {
-	text := strconv.FormatFloat(v, 'e', -1, 64)
-	for i := range text {
-		if text[i] == 'e' {
-			e, _ := strconv.Atoi(text[i+1:])
-			return e
-		}
-	}
-	return 0
+	_, text, _ := strings.Cut(strconv.FormatFloat(v, 'e', -1, 64), "e")
+	e, _ := strconv.Atoi(text) // 0 for NaN and infinities
+	return e
 }

@@ -33,16 +33,13 @@ func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
 		}
 	}
 	var last Point
-	first := true
 	for p := range s.points() {
-		if !first {
-			next := p.Threshold
-			if next != next { // rows whose score is NaN are never above a threshold
-				next = math.Inf(-1)
-			}
-			consider(last, next)
+		if p.Threshold != p.Threshold { // rows whose score is NaN are never above a threshold
+			consider(last, math.Inf(-1))
+		} else {
+			consider(last, p.Threshold) // infinite at the first point, so that nothing is taken
 		}
-		last, first = p, false
+		last = p
 	}
 	consider(last, math.Inf(-1))
 	return threshold, most

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,23 +23,21 @@ func (m *Model) Check() error {
 	default:
 		return fmt.Errorf("dtype is %q, not %s", m.Dtype, Float32)
 	}
-	if err := m.checkClasses(); err != nil {
-		return err
-	}
-	if err := cmp.Or(m.checkFeatures(), m.checkSize()); err != nil {
-		return err
-	}
-	if p := m.Projection; p != nil {
-		if err := p.check(m.Width()); err != nil {
+	// Later checks rely on earlier ones.
+	for _, check := range []func() error{m.checkClasses, m.checkFeatures, m.checkSize, m.checkProjection, m.checkExpansion, m.checkWeights, m.checkVoters, m.checkState,
+		m.checkCalibration, m.checkThreshold, m.checkStdErrors, m.checkOptions, m.checkCounts, m.checkSums} {
+		if err := check(); err != nil {
 			return err
 		}
 	}
-	if m.Expansion != nil {
-		if err := m.checkExpansion(); err != nil {
-			return err
-		}
-	} else if n := m.vectors(); len(m.Weights) != n {
-		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), n)
+	return nil
+}
+
+// checkWeights checks the numbers of weights and biases, and that they are finite float32.
+func (m *Model) checkWeights() error {
+	vectors := m.vectors()
+	if m.Expansion == nil && len(m.Weights) != vectors {
+		return fmt.Errorf("weights has %d rows: %d classes have %d", len(m.Weights), len(m.Classes), vectors)
 	}
 	for _, row := range m.Weights {
 		if len(row) != m.Width() {
@@ -52,7 +49,7 @@ func (m *Model) Check() error {
 			}
 		}
 	}
-	if want := m.vectors(); m.FitBias && len(m.Bias) != want || !m.FitBias && len(m.Bias) != 0 {
+	if m.FitBias && len(m.Bias) != vectors || !m.FitBias && len(m.Bias) != 0 {
 		return fmt.Errorf("bias has %d numbers where fit_bias is %t", len(m.Bias), m.FitBias)
 	}
 	for _, b := range m.Bias {
@@ -60,13 +57,7 @@ func (m *Model) Check() error {
 			return fmt.Errorf("bias %w", err)
 		}
 	}
-	if err := cmp.Or(m.checkVoters(), m.checkState(), m.checkCalibration(), m.checkThreshold()); err != nil {
-		return err
-	}
-	if err := m.checkStdErrors(); err != nil {
-		return err
-	}
-	return cmp.Or(m.checkOptions(), m.checkCounts(), m.checkSums())
+	return nil
 }
 
 // checkOptions checks that the options about classes are possible in a training.
@@ -85,15 +76,17 @@ func (m *Model) checkOptions() error {
 	return nil
 }
 
+// known returns the value that v points to, or zero if v is nil.
+func known[T any](v *T) (of T) {
+	if v != nil {
+		of = *v
+	}
+	return of
+}
+
 // checkCounts checks that no number of rows, epochs, visits, updates, errors or mistakes is negative.
 func (m *Model) checkCounts() error {
 	t := &m.Training
-	known := func(v *int64) int64 {
-		if v == nil {
-			return 0
-		}
-		return *v
-	}
 	counts := []struct {
 		name  string
 		value int64
@@ -128,16 +121,7 @@ func (m *Model) checkSums() error {
 			return err
 		}
 	}
-	var optimum Optimum
-	if t.Optimum != nil {
-		optimum = *t.Optimum
-	}
-	known := func(v *float64) float64 {
-		if v == nil {
-			return 0
-		}
-		return *v
-	}
+	optimum := known(t.Optimum)
 	for _, s := range []struct {
 		name  string
 		value float64

@@ -61,6 +61,9 @@ func Unpack[N number](b []byte) []N {
 
 func (m *Model) checkExpansion() error {
 	e := m.Expansion
+	if e == nil {
+		return nil
+	}
 	if len(m.Weights) > 0 || m.Voters != nil {
 		return errors.New("it has weights and an expansion")
 	}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -96,20 +95,7 @@ func (m *Model) SaveContext(ctx context.Context, path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: the model can't be written: %w", path, err)
 	}
-	return put(ctx, path, data)
-}
-
-// put writes a file in one step, or leaves an existing file unchanged.
-func put(ctx context.Context, path string, data []byte) error {
-	f, err := files.CreateContext(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	return f.Commit()
+	return files.Replace(ctx, path, data)
 }
 
 // Load reads the model's file at path. Its errors name the file.
@@ -125,22 +111,14 @@ func LoadWithin(path string, memory int64) (*Model, error) {
 func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: %w", path, files.Cause(err))
 	}
 	defer f.Close()
 	r, err := read(f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, plain(err))
+		return nil, fmt.Errorf("%s: %w", path, files.Cause(err))
 	}
 	return r, nil
-}
-
-// plain drops the operation and the path from an error of package os, since the caller adds them.
-func plain(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }
 
 // Read reads a model's file to its end. It returns ErrNoModel, ErrVersion or ErrDamaged unless the format and the

@@ -160,13 +160,17 @@ type Projection struct {
 	Explained  []float64   `json:"explained"`  // each direction's share of the explained differences
 }
 
-func (p *Projection) check(features int) error {
+func (m *Model) checkProjection() error {
+	p := m.Projection
+	if p == nil {
+		return nil
+	}
 	if len(p.Directions) == 0 || len(p.Explained) != len(p.Directions) {
 		return fmt.Errorf("projection has %d directions, and shares of %d", len(p.Directions), len(p.Explained))
 	}
 	for _, d := range p.Directions {
-		if len(d) != features {
-			return fmt.Errorf("a direction of the projection has %d numbers for %d features", len(d), features)
+		if len(d) != m.Width() {
+			return fmt.Errorf("a direction of the projection has %d numbers for %d features", len(d), m.Width())
 		}
 		if !allFinite(d) || !allFinite(p.Explained) {
 			return errors.New("projection holds a number that isn't finite")

@@ -13,6 +13,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
 
@@ -157,7 +158,7 @@ func (r *Receipt) Save(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: the receipt can't be written: %w", path, err)
 	}
-	return put(context.Background(), path, data)
+	return files.Replace(context.Background(), path, data)
 }
 
 // ErrReceipt is the error of LoadReceipt for a file that isn't a receipt, has another version, or was cut or changed.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -54,16 +55,14 @@ func (m *Model) expand(most int64) error {
 	if m.SparseWeights == nil {
 		return nil
 	}
-	if err := m.checkClasses(); err != nil {
+	if err := cmp.Or(m.checkClasses(), m.checkFeatures()); err != nil {
 		return err
 	}
-	if err := m.checkFeatures(); err != nil {
-		return err
-	}
-	if n := int64(m.Width()) * int64(m.vectors()); n > maxWeights {
+	n := int64(m.Width()) * int64(m.vectors())
+	if n > maxWeights {
 		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
 	}
-	if n := int64(m.Width()) * int64(m.vectors()); n > manyWeights && 8*n > memory.Limit(most)/2 {
+	if n > manyWeights && 8*n > memory.Limit(most)/2 {
 		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more, or train on fewer features", ErrMemory, humanize.Count(n),
 			humanize.Size(8*n), humanize.Size(memory.Limit(most)))
 	}

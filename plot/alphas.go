@@ -71,7 +71,6 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 	return f
 }
 
-// largestFirst sorts all, and returns it.
 func largestFirst(all []alpha) []alpha {
 	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
 	return all

@@ -70,7 +70,6 @@ func tickStep(from, to float64) float64 {
 	return 10 * power
 }
 
-// between returns the distance of two ticks.
 func (a *Axis) between() float64 {
 	if a.step > 0 {
 		return a.step
@@ -89,7 +88,6 @@ func (t *tick) letters() float64 {
 	return letters(t.text) + powerSize*letters(t.power)
 }
 
-// ticks returns the ticks of an axis, in ascending order.
 func (a *Axis) ticks() (all []tick) {
 	switch {
 	case a.Names != nil:
@@ -153,7 +151,6 @@ func (a *Axis) powers() (all []tick) {
 	return all
 }
 
-// minus replaces a hyphen by a minus sign.
 func minus(s string) string { return strings.Replace(s, "-", "−", 1) }
 
 // number writes a multiple of a step with the number of digits that the step has.

@@ -127,7 +127,6 @@ func (f *Figure) legend(width float64) (lines [][]*Series) {
 	return lines
 }
 
-// label returns the name of the series for the legend.
 func (s *Series) label() string { return cut(s.Name, 60) }
 
 // long returns the width of the series in the legend, in pixels.
@@ -216,7 +215,6 @@ func (c *canvas) grid(ticks []tick) {
 	c.draw(&text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: middle, Colour: ink, Turned: true, String: name})
 }
 
-// longest returns the length of the longest label, in letters.
 func longest(ticks []tick) (n float64) {
 	for _, t := range ticks {
 		n = max(n, t.letters())

@@ -27,38 +27,33 @@ const MostPoints = 2000
 func ROC(curves ...Curve) *Figure {
 	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
 		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
-	for k, c := range curves {
-		s := Series{Name: named(c.Name, "AUC", c.Figure), Colour: Colour(k), Dash: k}
-		last := c.Points[len(c.Points)-1]
-		for _, p := range c.Points {
-			s.X, s.Y = append(s.X, p.FalsePositives/last.FalsePositives), append(s.Y, p.TruePositives/last.TruePositives)
-		}
-		f.Series = append(f.Series, s)
-		f.Text += "ROC curve of " + s.Name + ". "
-	}
-	return f
-}
-
-func named(name, what string, v float64) string {
-	text := what + " " + fmt.Sprintf("%.4f", v)
-	if name == "" {
-		return text
-	}
-	return cut(name, 44) + ": " + text
+	return f.curves(curves, "ROC curve", "AUC", Line, func(p, last metrics.Point) (x, y float64) {
+		return p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives
+	})
 }
 
 // PrecisionRecall draws precision-recall curves of models.
 func PrecisionRecall(curves ...Curve) *Figure {
 	f := &Figure{Title: "Precision and recall", Square: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
+	return f.curves(curves, "Precision-recall curve", "average precision", Steps, func(p, last metrics.Point) (x, y float64) {
+		return p.TruePositives / last.TruePositives, p.Precision()
+	})
+}
+
+// curves adds a series for each curve. what names the figure of a curve, and at returns the place of a point.
+func (f *Figure) curves(curves []Curve, title, what string, shape Shape, at func(p, last metrics.Point) (x, y float64)) *Figure {
 	for k, c := range curves {
-		s := Series{Name: named(c.Name, "average precision", c.Figure), Shape: Steps, Colour: Colour(k), Dash: k}
-		last := c.Points[len(c.Points)-1]
+		s := Series{Name: fmt.Sprintf("%s %.4f", what, c.Figure), Shape: shape, Colour: Colour(k), Dash: k}
+		if c.Name != "" {
+			s.Name = cut(c.Name, 44) + ": " + s.Name
+		}
 		for _, p := range c.Points {
-			s.X, s.Y = append(s.X, p.TruePositives/last.TruePositives), append(s.Y, p.Precision())
+			x, y := at(p, c.Points[len(c.Points)-1])
+			s.X, s.Y = append(s.X, x), append(s.Y, y)
 		}
 		f.Series = append(f.Series, s)
-		f.Text += "Precision-recall curve of " + s.Name + ". "
+		f.Text += title + " of " + s.Name + ". "
 	}
 	return f
 }

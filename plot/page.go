@@ -2,6 +2,7 @@ package plot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -33,7 +34,6 @@ type Table struct {
 	Rows    [][]string
 }
 
-// pageStyle is the page's own style sheet.
 const pageStyle = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
 	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
 	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +
@@ -171,8 +171,17 @@ func (p *Page) Text() string {
 		}
 		for _, t := range section.Tables {
 			if len(t.Rows) > 0 {
+				rows := [][]string{t.Head}
+				for _, row := range t.Rows {
+					rows = append(rows, slices.Clone(row))
+				}
+				for _, row := range rows {
+					for i := range row {
+						row[i] = humanize.Line(row[i])
+					}
+				}
 				line("\n%s\n", t.Caption)
-				t.text(&s)
+				s.WriteString(strings.Join(Aligned(rows), "\n") + "\n")
 			}
 		}
 		for _, f := range section.Figures {
@@ -182,26 +191,21 @@ func (p *Page) Text() string {
 	return s.String()
 }
 
-// text writes the table with aligned columns.
-func (t *Table) text(s *strings.Builder) {
-	rows := append([][]string{t.Head}, t.Rows...)
-	widths := make([]int, len(t.Head))
+// Aligned returns the lines of a table whose cells are single lines. The first column is aligned to the left, the others to
+// the right.
+func Aligned(rows [][]string) (lines []string) {
+	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(humanize.Line(cell)))
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
 	for _, row := range rows {
-		text := ""
-		for i, cell := range row {
-			cell = humanize.Line(cell)
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				text = cell + space
-			} else {
-				text += "  " + space + cell
-			}
+		text := fmt.Sprintf("%-*s", widths[0], row[0])
+		for i, cell := range row[1:] {
+			text += fmt.Sprintf("  %*s", widths[i+1], cell)
 		}
-		s.WriteString(strings.TrimRight(text, " ") + "\n")
+		lines = append(lines, strings.TrimRight(text, " "))
 	}
+	return lines
 }

@@ -97,7 +97,6 @@ type path struct {
 	Paint  paint
 }
 
-// segment returns a path of two points.
 func segment(x0, y0, x1, y1 float64, p paint) *path {
 	return &path{[][2]float64{{x0, y0}, {x1, y1}}, p}
 }
@@ -128,7 +127,6 @@ type box struct {
 	Paint               paint
 }
 
-// place returns the attributes of the box's place.
 func (b *box) place() string {
 	return fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s"`, tenth(b.X), tenth(b.Y), tenth(b.Width), tenth(b.Height))
 }
@@ -167,7 +165,6 @@ type text struct {
 	Power  string // an exponent after String, raised and smaller; Size must be 0
 }
 
-// usualSize is the usual size of letters.
 const usualSize = 12
 
 func (t *text) svg(w *writer) {

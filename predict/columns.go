@@ -33,7 +33,6 @@ func newColumns(spec *schema.Spec) (columns []column) {
 	return columns
 }
 
-// set sets the features of a value in row.
 func (c *column) set(row []float64, value any) error {
 	for i := range c.inputs {
 		in := &c.inputs[i]

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
+	"halfspace/gram"
 	"halfspace/internal/stats"
 	"halfspace/model"
 	"halfspace/schema"
@@ -20,12 +22,15 @@ import (
 // ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory unless it returns an
 // error.
 type Predictor struct {
-	classes []schema.Class
-	columns []column
-	rows    int   // number of features
-	odds    error // why there are no probabilities; nil if there are
-	vectors int   // number of scores of a row
-	single  *single
+	columns   []column
+	unlikely  error         // why there are no probabilities; nil if there are
+	model     *Scorer       // only its weights, votes and coefficients are read
+	support   *gram.Support // support vectors of an expansion
+	spec      *schema.Spec  // nil for the zero Predictor
+	features  *stats.Maker
+	threshold float64
+	odds      Odds
+	scratch   sync.Pool // holds *scratch
 }
 
 // ErrMissing is the error of a row with a missing value that the model doesn't replace.
@@ -40,15 +45,22 @@ func New(m *model.Model) (*Predictor, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
-	spec := m.Spec()
-	p := &Predictor{classes: spec.Classes, columns: newColumns(spec), rows: spec.Width(), vectors: spec.Vectors()}
-	if !m.HasProbabilities() {
-		p.odds = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
-	}
-	var err error
-	if p.single, err = newSingle(m, spec); err != nil {
+	scorer, err := NewScorer(m, 1)
+	if err != nil {
 		return nil, err
 	}
+	spec := m.Spec()
+	p := &Predictor{columns: newColumns(spec), model: scorer, spec: spec, features: stats.NewMaker(spec), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
+	if !m.HasProbabilities() {
+		p.unlikely = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
+	}
+	if e := scorer.expansion; e != nil {
+		if p.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
+			return nil, err
+		}
+		e.support = nil // the copy in p.support is enough
+	}
+	p.scratch.New = func() any { return newScratch(p) }
 	return p, nil
 }
 
@@ -56,21 +68,19 @@ var errNoPredictor = errors.New("the predictor has no model: make it by New")
 
 // Class returns the class that the model predicts for a row.
 func (p *Predictor) Class(row []float64) (schema.Class, error) {
-	if p.single == nil {
-		return schema.Class{}, errNoPredictor
-	}
-	class, err := p.single.class(row)
+	c, err := p.score(row)
 	if err != nil {
 		return schema.Class{}, err
 	}
-	return p.classes[class], nil
+	defer p.scratch.Put(c)
+	return p.spec.Classes[PredictedAbove(c.scores, 0, p.odds.Positive, p.threshold)], nil
 }
 
 // Score returns the score of a row. A model of two classes predicts its positive class if the score is above
 // model.Model.ScoreThreshold, which is mostly 0. If there are more classes, Score returns an error: use Scores.
 func (p *Predictor) Score(row []float64) (float64, error) {
-	if p.vectors > 1 {
-		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.vectors)
+	if p.spec != nil && p.spec.Vectors() > 1 {
+		return 0, fmt.Errorf("%d classes have a score each: use Scores", p.spec.Vectors())
 	}
 	var out [1]float64
 	err := p.Scores(row, out[:])
@@ -80,28 +90,39 @@ func (p *Predictor) Score(row []float64) (float64, error) {
 // Scores sets out to the scores of a row: one score for two classes, and otherwise one score for each class. The
 // greatest score predicts the class.
 func (p *Predictor) Scores(row, out []float64) error {
-	if p.single == nil {
-		return errNoPredictor
+	if p.spec != nil && len(out) != p.spec.Vectors() {
+		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.spec.Vectors())
 	}
-	if len(out) != p.vectors {
-		return fmt.Errorf("there is room for %d scores, and a row has %d", len(out), p.vectors)
+	c, err := p.score(row)
+	if err != nil {
+		return err
 	}
-	return p.single.scores(row, out)
+	defer p.scratch.Put(c)
+	for i, v := range c.scores {
+		out[i] = float64(v[0])
+	}
+	return nil
 }
 
 // Probabilities sets out to the probability of each class, in the order of Model.Classes. It returns an error if the
 // model has no probabilities; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
-	if p.single == nil {
-		return errNoPredictor
+	if p.unlikely != nil {
+		return p.unlikely
 	}
-	if p.odds != nil {
-		return p.odds
+	if p.spec != nil && len(out) != len(p.spec.Classes) {
+		return fmt.Errorf("there is room for %d probabilities, and there are %d classes", len(out), len(p.spec.Classes))
 	}
-	if len(out) != len(p.classes) {
-		return fmt.Errorf("there is room for %d probabilities, and there are %d classes", len(out), len(p.classes))
+	c, err := p.score(row)
+	if err != nil {
+		return err
 	}
-	return p.single.probabilities(row, out)
+	defer p.scratch.Put(c)
+	setProbabilities(c.odds, c.scores, p.odds, c.vector)
+	for i, v := range c.odds {
+		out[i] = float64(v[0])
+	}
+	return nil
 }
 
 // Columns returns the names of the columns of the data from which AppendRow makes features, in the order of its values.
@@ -128,14 +149,14 @@ func (p *Predictor) Columns() []string {
 //
 // A category that the training didn't have becomes zeros.
 func (p *Predictor) AppendRow(row []float64, values ...any) ([]float64, error) {
-	if p.single == nil {
+	if p.spec == nil {
 		return row, errNoPredictor
 	}
 	if len(values) != len(p.columns) {
 		return row, fmt.Errorf("%d values, and the model reads %d columns", len(values), len(p.columns))
 	}
-	n := len(row)
-	all := slices.Grow(row, p.rows)[:n+p.rows]
+	n, width := len(row), p.spec.Width()
+	all := slices.Grow(row, width)[:n+width]
 	for i, v := range values {
 		if err := p.columns[i].set(all[n:], v); err != nil {
 			return row, fmt.Errorf("column %q: %w", p.columns[i].name, err)

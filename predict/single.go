@@ -2,27 +2,11 @@ package predict
 
 import (
 	"fmt"
-	"sync"
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/stats"
 	"halfspace/kernel"
-	"halfspace/model"
-	"halfspace/schema"
 )
-
-// A single scores one row at a time.
-type single struct {
-	model     *Scorer       // only its weights, votes and coefficients are read
-	support   *gram.Support // support vectors of an expansion
-	spec      *schema.Spec
-	features  *stats.Maker
-	positive  int
-	threshold float64
-	odds      Odds
-	scratch   sync.Pool // holds *scratch
-}
 
 // A scratch is work memory for scoring a row.
 type scratch struct {
@@ -37,32 +21,17 @@ type scratch struct {
 	votes          []int64
 }
 
-func newSingle(m *model.Model, spec *schema.Spec) (*single, error) {
-	scorer, err := NewScorer(m, 1)
-	if err != nil {
-		return nil, err
+func newScratch(p *Predictor) *scratch {
+	vectors := p.spec.Vectors()
+	c := &scratch{row: *block.New(0, 1, p.spec.Cols()), vector: make([]float64, 2*vectors), scores: singles(vectors), odds: singles(max(2, vectors))}
+	for _, v := range p.model.votes {
+		c.voters = make([]float32, max(len(c.voters), v.panel()))
 	}
-	s := &single{model: scorer, spec: spec, features: stats.NewMaker(spec), positive: spec.PositiveClass(), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
-	if e := scorer.expansion; e != nil {
-		if s.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
-			return nil, err
-		}
-		e.support = nil // the copy in s.support is enough
+	if p.support != nil {
+		c.products, c.sums = make([]float32, p.support.Len()), make([]float32, p.support.Len())
+		c.mistake, c.votes = make([]float32, 1), make([]int64, 1)
 	}
-	vectors := spec.Vectors()
-	s.scratch.New = func() any {
-		c := &scratch{row: *block.New(0, 1, spec.Cols()), vector: make([]float64, 2*vectors)}
-		c.scores, c.odds = singles(vectors), singles(max(2, vectors))
-		for _, v := range scorer.votes {
-			c.voters = make([]float32, max(len(c.voters), v.panel()))
-		}
-		if s.support != nil {
-			c.products, c.sums = make([]float32, s.support.Len()), make([]float32, s.support.Len())
-			c.mistake, c.votes = make([]float32, 1), make([]int64, 1)
-		}
-		return c
-	}
-	return s, nil
+	return c
 }
 
 // singles returns n slices of one element each.
@@ -74,38 +43,40 @@ func singles(n int) [][]float32 {
 	return all
 }
 
-// score computes the scores of a row. The caller must put the scratch back into s.scratch.
-func (s *single) score(row []float64) (*scratch, error) {
-	c := s.scratch.Get().(*scratch)
-	if err := set(s.spec, s.features, c.row.X, row); err != nil {
-		s.scratch.Put(c)
-		return nil, err
+// score computes the scores of a row. The caller must put the scratch back into p.scratch.
+func (p *Predictor) score(row []float64) (*scratch, error) {
+	if p.spec == nil {
+		return nil, errNoPredictor
 	}
-	if s.spec.Bias {
+	c := p.scratch.Get().(*scratch)
+	err := set(p.spec, p.features, c.row.X, row)
+	if err == nil && p.spec.Bias {
 		c.row.X[len(row)] = 1
 	}
 	switch {
-	case s.support != nil:
-		if err := s.expand(c); err != nil {
-			s.scratch.Put(c)
-			return nil, err
-		}
-	case s.model.votes != nil:
-		for i, v := range s.model.votes {
+	case err != nil:
+	case p.support != nil:
+		err = p.expand(c)
+	case p.model.votes != nil:
+		for i, v := range p.model.votes {
 			c.scores[i][0] = v.score(&c.row, 0, c.voters)
 		}
 	default:
 		for i := range c.scores {
-			c.scores[i][0] = kernel.Dot(c.row.X, s.model.weights[i*s.model.stride:(i+1)*s.model.stride])
+			c.scores[i][0] = kernel.Dot(c.row.X, p.model.weights[i*p.model.stride:(i+1)*p.model.stride])
 		}
+	}
+	if err != nil {
+		p.scratch.Put(c)
+		return nil, err
 	}
 	return c, nil
 }
 
 // expand computes the scores of a row with an expansion.
-func (s *single) expand(c *scratch) error {
-	e := s.model.expansion
-	if err := s.support.Values(c.products, c.sums, c.row.X[:s.spec.Width()]); err != nil {
+func (p *Predictor) expand(c *scratch) error {
+	e := p.model.expansion
+	if err := p.support.Values(c.products, c.sums, c.row.X[:p.spec.Width()]); err != nil {
 		return fmt.Errorf("the row doesn't suit the support vectors: %w", err)
 	}
 	for i, out := range c.scores {
@@ -115,43 +86,5 @@ func (s *single) expand(c *scratch) error {
 		}
 		out[0] = gram.Combine(c.products, e.coefficients[i]) + e.bias[i]
 	}
-	return nil
-}
-
-// class returns the number of the class predicted for a row.
-func (s *single) class(row []float64) (int, error) {
-	c, err := s.score(row)
-	if err != nil {
-		return 0, err
-	}
-	class := PredictedAbove(c.scores, 0, s.positive, s.threshold)
-	s.scratch.Put(c)
-	return class, nil
-}
-
-// scores sets out to the scores of a row.
-func (s *single) scores(row, out []float64) error {
-	c, err := s.score(row)
-	if err != nil {
-		return err
-	}
-	for i, v := range c.scores {
-		out[i] = float64(v[0])
-	}
-	s.scratch.Put(c)
-	return nil
-}
-
-// probabilities sets out to the probability of each class.
-func (s *single) probabilities(row, out []float64) error {
-	c, err := s.score(row)
-	if err != nil {
-		return err
-	}
-	setProbabilities(c.odds, c.scores, s.odds, c.vector)
-	for i, v := range c.odds {
-		out[i] = float64(v[0])
-	}
-	s.scratch.Put(c)
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"halfspace/bench"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/internal/files"
 	"halfspace/kernel"
 )
 
@@ -23,7 +25,6 @@ type benchOptions struct {
 	json, gobench bool
 }
 
-// Bench returns the command that measures this computer.
 func Bench(a *console.App) *cobra.Command {
 	var o benchOptions
 	cmd := &cobra.Command{
@@ -86,10 +87,7 @@ func (o *benchOptions) check(a *console.App) error {
 	case console.ToStdout(o.roofline):
 		return console.Usagef("--roofline is %s: name a file, since the report goes to standard output", o.roofline)
 	}
-	if err := console.Claim(a, o.roofline, nil); err != nil {
-		return err
-	}
-	if err := o.machine.Apply(); err != nil {
+	if err := cmp.Or(console.Claim(a, o.roofline, nil), o.machine.Apply()); err != nil {
 		return err
 	}
 	if o.roofline != "" && kernel.Active() == kernel.Generic {
@@ -99,7 +97,7 @@ func (o *benchOptions) check(a *console.App) error {
 }
 
 func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
-	bar := a.NewProgress(o.machine.Progress.Value)
+	bar := a.NewProgress(o.machine.Progress)
 	defer bar.End()
 	opt := bench.Options{Only: o.only, Rounds: o.rounds, Time: o.time, Workers: o.machine.Workers, Version: cmd.Root().Version, Command: "halfspace bench", Progress: func(name string, done, total int64) {
 		bar.Show(console.Step{Name: "measuring", Detail: name, Done: done, Total: total})
@@ -118,7 +116,7 @@ func (o *benchOptions) run(cmd *cobra.Command, a *console.App) error {
 	}
 	bar.End()
 	if o.roofline != "" {
-		if err := console.WriteText(cmd.Context(), o.roofline, roofline(r)); err != nil {
+		if err := files.Replace(cmd.Context(), o.roofline, []byte(roofline(r))); err != nil {
 			return err
 		}
 	}

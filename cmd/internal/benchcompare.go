@@ -8,9 +8,9 @@ import (
 
 	"halfspace/bench"
 	"halfspace/cmd/internal/console"
+	"halfspace/internal/files"
 )
 
-// compare returns the command that shows several computers side by side.
 func compare(a *console.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
@@ -58,7 +58,7 @@ was not the same then.`,
 			return err
 		}
 		if out != "" {
-			if err := console.WriteText(cmd.Context(), out, bars(c)); err != nil {
+			if err := files.Replace(cmd.Context(), out, []byte(bars(c))); err != nil {
 				return err
 			}
 		}

@@ -13,16 +13,15 @@ func roofline(r *bench.Report) string {
 	level := r.Best()
 	p := &plot.Roofline{Title: "Roofline: " + r.Machine.Processor, Subtitle: fmt.Sprintf("on %s: one core in blue, %d cores in green; the limits are those of one core", level, r.Machine.Workers),
 		Notes: []string{machine(r), "halfspace " + r.Version + ", " + r.Date + " (" + r.Command + ")"}}
-	for _, of := range []string{"L1", "L2", "L3", "DRAM"} {
-		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
-			p.Slopes = append(p.Slopes, plot.Limit{Name: of, Rate: i.Value})
+	limits := func(names ...string) (all []plot.Limit) {
+		for _, of := range names {
+			if i := r.Find(bench.LimitName(of, 1), level); i != nil {
+				all = append(all, plot.Limit{Name: of, Rate: i.Value})
+			}
 		}
+		return all
 	}
-	for _, of := range []string{"FMA-float32", "FMA-float64"} {
-		if i := r.Find(bench.LimitName(of, 1), level); i != nil {
-			p.Peaks = append(p.Peaks, plot.Limit{Name: of, Rate: i.Value})
-		}
-	}
+	p.Slopes, p.Peaks = limits("L1", "L2", "L3", "DRAM"), limits("FMA-float32", "FMA-float64")
 	for _, i := range r.Items {
 		if i != r.Fastest(i.Name) || i.Group == bench.Limits || i.Flops == 0 || i.Bytes == 0 {
 			continue

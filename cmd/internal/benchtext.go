@@ -14,7 +14,6 @@ var headings = []struct{ group, benchText string }{
 	{bench.Limits, "Limits"}, {bench.Kernels, "Kernels"}, {bench.Loading, "Loading"}, {bench.Trains, "Trainings"},
 }
 
-// benchText returns the report for people.
 func benchText(r *bench.Report) []byte {
 	var s console.Sheet
 	s.Line("%s", machine(r))
@@ -113,12 +112,18 @@ func comparison(c *bench.Comparison) []byte {
 			}
 			line := []string{bench.Label(row.Name)}
 			for k, i := range row.Items {
-				of := cells(i)
+				of, rate, ratio := cells(i), "", ""
+				if i != nil {
+					rate = i.RowsText()
+				}
+				if first := row.Items[0]; i != nil && first != nil {
+					ratio = fmt.Sprintf("%.2f", i.Rate()/first.Rate())
+				}
 				if line = append(line, of[0]); whole {
-					line = append(line, rowsPerSecond(i))
+					line = append(line, rate)
 				}
 				if line = append(line, of[1]); k > 0 {
-					line = append(line, times(i, row.Items[0]))
+					line = append(line, ratio)
 				}
 			}
 			rows = append(rows, line)
@@ -143,20 +148,4 @@ func comparison(c *bench.Comparison) []byte {
 		s.Line("All files have the same models of the %d trainings that they share, byte for byte.", c.Models)
 	}
 	return s.Bytes()
-}
-
-// rowsPerSecond returns the rate of a load or a training.
-func rowsPerSecond(i *bench.Item) string {
-	if i == nil {
-		return ""
-	}
-	return i.RowsText()
-}
-
-// times returns the rate of an item divided by the rate of first.
-func times(i, first *bench.Item) string {
-	if i == nil || first == nil {
-		return ""
-	}
-	return fmt.Sprintf("%.2f", i.Rate()/first.Rate())
 }

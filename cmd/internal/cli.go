@@ -33,7 +33,6 @@ import (
 	"halfspace/kernel"
 )
 
-// The exit statuses of the program.
 const (
 	exitDone        = 0
 	exitFailed      = 1
@@ -58,7 +57,6 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
-// parentCheck is the time between looks at the parent of the process.
 const parentCheck = time.Second
 
 // lifeline is the variable of the environment that makes standard input a lifeline, if it is "stdin".
@@ -107,10 +105,6 @@ func endAtSignal(stop func()) {
 type call struct {
 	*console.App
 	started bool // the verb's work has begun; an error before that means wrong usage
-}
-
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
-	return runOn(ctx, nil, args, stdout, stderr)
 }
 
 func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -159,4 +160,9 @@ func TestLearnerExamples(t *testing.T) {
 			succeed(t, args[1:]...)
 		}
 	}
+}
+
+// run is Main with a context.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	return runOn(ctx, nil, args, stdout, stderr)
 }

@@ -16,18 +16,13 @@ import (
 
 type convertOptions struct {
 	flags.RowsFile
-	text     flags.Text
+	data     flags.Data
 	memory   flags.Size
 	workers  int
-	progress flags.Choice
-	rows     flags.Selection
-	keep     []string
-	exclude  []string
+	progress string
 	label    string
-	beside   flags.Beside
 }
 
-// Convert returns the command that writes data in another format.
 func Convert(a *console.App) *cobra.Command {
 	var o convertOptions
 	cmd := &cobra.Command{
@@ -49,15 +44,15 @@ numbers; otherwise features are numbered from 1.`,
 	}
 	f := cmd.Flags()
 	o.AddOut(cmd)
-	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringSliceVar(&o.data.Keep, "keep", nil, "`COLUMN,...` Columns to write, by name or glob. (default all)")
+	f.StringSliceVar(&o.data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the labels of a .svm file. (default label)")
-	o.beside.AddLabels(cmd)
-	o.beside.AddWeights(cmd)
+	o.data.AddLabels(cmd)
+	o.data.AddWeights(cmd)
 	o.AddGroups(cmd, "columns")
 	o.AddJSON(cmd)
-	o.rows.AddTo(cmd)
-	o.text.AddTo(cmd)
+	o.data.AddRows(cmd)
+	o.data.AddText(cmd)
 	o.memory.AddTo(cmd)
 	f.IntVar(&o.workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	flags.AddProgress(cmd, &o.progress)
@@ -65,14 +60,14 @@ numbers; otherwise features are numbered from 1.`,
 		if len(args) == 0 {
 			return console.Usagef("no data: name a file, a glob or a directory")
 		}
-		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.rows.Check(), o.text.Check()); err != nil {
+		if err := cmp.Or(o.Check(), flags.CheckWorkers(o.workers), o.data.Check()); err != nil {
 			return err
 		}
 		paths, err := dataset.Expand(args)
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(console.Claim(a, o.Out, o.beside.With(paths)), o.rows.Claim(a, paths)); err != nil {
+		if err := cmp.Or(console.Claim(a, o.Out, o.data.With(paths)), o.data.Claim(a, paths)); err != nil {
 			return err
 		}
 		return convert(cmd.Context(), a, &o, paths)
@@ -80,7 +75,6 @@ numbers; otherwise features are numbered from 1.`,
 	return cmd
 }
 
-// A convertReport is the JSON object of convert --json.
 type convertReport struct {
 	Out     string  `json:"out"`
 	Rows    int64   `json:"rows"`
@@ -89,14 +83,13 @@ type convertReport struct {
 
 func convert(ctx context.Context, a *console.App, o *convertOptions, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.Value)
+	bar := a.NewProgress(o.progress)
 	defer bar.End()
 	memory, undo := o.memory.Hold()
 	defer undo()
-	opt := dataset.Options{Keep: o.keep, Exclude: o.exclude, Workers: o.workers, Text: o.text.Options(), Memory: memory, Progress: bar.Reading("converting"), Warn: a.Warn}
-	o.rows.Choose(&opt)
-	o.beside.Set(&opt)
-	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression.Value, RowGroupRows: o.GroupRows, Label: o.label})
+	opt := o.data.Options
+	opt.Workers, opt.Memory, opt.Progress, opt.Warn = o.workers, memory, bar.Reading("converting"), a.Warn
+	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression, RowGroupRows: o.GroupRows, Label: o.label})
 	if err != nil {
 		return err
 	}
@@ -108,10 +101,9 @@ func convert(ctx context.Context, a *console.App, o *convertOptions, paths []str
 type genOptions struct {
 	bench.Synthetic
 	file     flags.RowsFile
-	progress flags.Choice
+	progress string
 }
 
-// Gen returns the command that makes test data.
 func Gen(a *console.App) *cobra.Command {
 	var o genOptions
 	cmd := &cobra.Command{
@@ -146,14 +138,12 @@ Choose one kind of data:
 	o.file.AddJSON(cmd)
 	flags.AddProgress(cmd, &o.progress)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		o.Compression, o.RowGroupRows = o.file.Compression.Value, o.file.GroupRows
-		if err := o.file.Check(); err != nil {
-			return err
+		o.Compression, o.RowGroupRows = o.file.Compression, o.file.GroupRows
+		err := o.Validate()
+		if err != nil {
+			err = console.Usagef("%w", err)
 		}
-		if err := o.Validate(); err != nil {
-			return console.Usagef("%w", err)
-		}
-		if err := console.Claim(a, o.file.Out, nil); err != nil {
+		if err = cmp.Or(o.file.Check(), err, console.Claim(a, o.file.Out, nil)); err != nil {
 			return err
 		}
 		return generate(cmd.Context(), a, &o)
@@ -161,7 +151,6 @@ Choose one kind of data:
 	return cmd
 }
 
-// A genReport is the JSON object of gen --json.
 type genReport struct {
 	Out      string  `json:"out"`
 	Rows     int64   `json:"rows"`
@@ -172,7 +161,7 @@ type genReport struct {
 
 func generate(ctx context.Context, a *console.App, o *genOptions) error {
 	start := time.Now()
-	bar := a.NewProgress(o.progress.Value)
+	bar := a.NewProgress(o.progress)
 	defer bar.End()
 	if err := bench.WriteSynthetic(ctx, o.file.Out, o.Synthetic, func(rows int64) { bar.Rows("writing", rows, o.Rows) }); err != nil {
 		return err

@@ -45,7 +45,6 @@ func unnamed(write func(io.Writer, *model.Model) error) func(io.Writer, *model.M
 	return func(w io.Writer, m *model.Model, _ string) error { return write(w, m) }
 }
 
-// Export returns the command that writes a model for other programs.
 func Export(a *console.App) *cobra.Command {
 	all := targets()
 	var memory flags.Size
@@ -168,7 +167,6 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
 }
 
-// Import returns the command that converts another program's model to a halfspace model.
 func Import(a *console.App) *cobra.Command {
 	var out string
 	var memory flags.Size

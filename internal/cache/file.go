@@ -22,7 +22,6 @@ import (
 // Stale is the error of a cache file that can't be used and must be made again. Its text is the reason.
 type Stale string
 
-// Error returns the text.
 func (s Stale) Error() string { return string(s) }
 
 const errDamaged = Stale("it is damaged")
@@ -76,13 +75,13 @@ func open(path string, key Key) (_ *File, err error) {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0:
 		return nil, fs.ErrNotExist
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, files.Cause(err))
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: %w", path, errForeign)
 	}
 	file, err := openFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, reason(err))
+		return nil, fmt.Errorf("%s: %w: name another file for the cache", path, files.Cause(err))
 	}
 	f := &File{file: file, name: path, advice: "remove it and run again"}
 	defer func() {
@@ -170,13 +169,11 @@ var openFile = func(path string) (storage, error) { return os.Open(path) }
 // Close closes the file. A temporary file no longer exists after Close.
 func (f *File) Close() error { return f.file.Close() }
 
-// Spec describes the columns.
 func (f *File) Spec() *schema.Spec { return f.spec }
 
 // Warnings returns the warnings about the data that the source of the blocks gave when the file was written.
 func (f *File) Warnings() []string { return f.warnings }
 
-// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.rows }
 
 // Blocks yields the blocks in row order. The next blocks are read while the caller uses a block.
@@ -284,7 +281,7 @@ func (f *File) read(p []byte, at int64) error {
 	case err == io.EOF:
 		return fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice)
 	case err != nil:
-		return fmt.Errorf("%s: it can't be read (%w): %s", f.name, reason(err), f.advice)
+		return fmt.Errorf("%s: it can't be read (%w): %s", f.name, files.Cause(err), f.advice)
 	}
 	return nil
 }
@@ -308,15 +305,6 @@ func asStale(err error) error {
 		return err
 	}
 	return errDamaged
-}
-
-// reason returns the cause of a system error, without the file name.
-func reason(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	return err
 }
 
 // Ensure opens the cache file at path as Open does, and passes the file's warnings to note. If there is no file, or a

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"io"
 	"slices"
 
@@ -85,15 +86,6 @@ func (c *sparseChunk) sum() (h uint64) {
 	return h
 }
 
-func (c *sparseChunk) write(w io.Writer) error {
-	for _, p := range c.pieces() {
-		if _, err := w.Write(p); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // chunkOf returns the rows of a sparse block, which are at most kernel.EighthRows rows.
 func chunkOf(b *block.Block) *sparseChunk {
 	s := b.Sparse
@@ -111,7 +103,7 @@ func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []u
 	for lo := 0; lo < b.Len() && err == nil; lo += kernel.EighthRows {
 		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.EighthRows)))
 		sums, elements = append(sums, c.sum()), append(elements, uint64(len(c.columns)))
-		err = c.write(w)
+		err = writeAll(w, c.pieces()...)
 	}
 	return sums, elements, err
 }
@@ -187,25 +179,16 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	columns := f.starts[c] + 4*rows
 	values := columns + 4*all
 	labels := values + value*all
-	err := f.read(bytesOf(s.Idx[n:]), columns+4*before)
-	if err == nil {
-		err = f.read(bytesOf(s.Val[n:]), values+value*before)
-	}
 	to.Y = append(to.Y, 0)
-	if err == nil {
-		err = f.read(bytesOf(to.Y[have:]), labels+value*int64(k))
-	}
+	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
+	err := cmp.Or(f.read(bytesOf(s.Idx[n:]), columns+4*before), f.read(bytesOf(s.Val[n:]), values+value*before), f.read(bytesOf(to.Y[have:]), labels+value*int64(k)))
 	if f.weight > 0 {
 		to.W = append(to.W, 0)
-		if err == nil {
-			err = f.read(bytesOf(to.W[have:]), labels+value*rows+int64(f.weight*k))
-		}
+		err = cmp.Or(err, f.read(bytesOf(to.W[have:]), labels+value*rows+int64(f.weight*k)))
 	}
-	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
 	return err
 }
 
-// Sparse returns true if the rows are sparse.
 func (f *File) Sparse() bool { return f.sparse }
 
 // Density returns the fraction of the features' values that are stored as elements if the rows are sparse, otherwise

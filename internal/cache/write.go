@@ -48,7 +48,7 @@ func Temporary(ctx context.Context, src block.Source, progress func(rows int64))
 	t, err := files.Unnamed()
 	if err != nil {
 		return nil, fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for the cache",
-			name, reason(err))
+			name, files.Cause(err))
 	}
 	f := &File{file: t, name: name, advice: "run again"}
 	defer func() {
@@ -60,7 +60,7 @@ func Temporary(ctx context.Context, src block.Source, progress func(rows int64))
 	l, err := write(ctx, out, Key{}, src, progress)
 	if out.err != nil {
 		return nil, fmt.Errorf("%s: it can't be written (%w): free some space, or set TMPDIR to a folder on another disk",
-			name, reason(out.err))
+			name, files.Cause(out.err))
 	}
 	if err != nil {
 		return nil, err
@@ -150,8 +150,13 @@ func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err erro
 		}
 		last = append(last, bytesOf([]uint64{uint64(l.end)}))
 	}
-	for _, p := range last {
-		if _, err := w.Write(p); err != nil {
+	return writeAll(w, last...)
+}
+
+// writeAll writes texts one after another.
+func writeAll(w io.Writer, texts ...[]byte) error {
+	for _, text := range texts {
+		if _, err := w.Write(text); err != nil {
 			return err
 		}
 	}
@@ -165,10 +170,8 @@ func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint6
 		part := b.Slice(lo, min(b.Len(), lo+l.blockRows))
 		x, y, weights := bytesOf(part.X), bytesOf(part.Y), bytesOf(part.W)
 		padding := l.bytes(part.Len()) - int64(len(x)+len(y)+len(weights))
-		for _, p := range [][]byte{x, y, weights, make([]byte, padding)} {
-			if _, err := w.Write(p); err != nil {
-				return nil, err
-			}
+		if err := writeAll(w, x, y, weights, make([]byte, padding)); err != nil {
+			return nil, err
 		}
 	}
 	for lo := 0; lo < b.Len(); lo += kernel.EighthRows {

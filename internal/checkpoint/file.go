@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -125,20 +126,11 @@ func load(path string) (*image, error) {
 
 // save writes the image to a file, which replaces an older file of the same name in one step.
 func (m *image) save(path string) error {
-	f, err := files.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := f.Write(m.encode()); err != nil {
-		return err
-	}
-	return f.Commit()
+	return files.Replace(context.Background(), path, m.encode())
 }
 
 const namePrefix, nameEnd = "checkpoint-", ".halfspace"
 
-// name returns the file name of a checkpoint.
 func name(number int64) string { return fmt.Sprintf("%s%06d%s", namePrefix, number, nameEnd) }
 
 // numberOf returns the number of a checkpoint from its file name. ok is false if the file name isn't the name of a

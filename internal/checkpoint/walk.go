@@ -70,7 +70,6 @@ func (w *Walk) number(v uint64) uint64 {
 	return v
 }
 
-// Int writes or reads an integer.
 func (w *Walk) Int(v *int64) { *v = int64(w.number(uint64(*v))) }
 
 // Count writes or reads a number that is 0 or more.
@@ -94,7 +93,6 @@ func (w *Walk) Length(n *int, each int) {
 	}
 }
 
-// Word writes or reads an unsigned integer.
 func (w *Walk) Word(v *uint64) { *v = w.number(*v) }
 
 // Float writes or reads the bits of a number.
@@ -112,7 +110,6 @@ func (w *Walk) Bool(v *bool) {
 	*v = n == 1
 }
 
-// Text writes or reads a text.
 func (w *Walk) Text(v *string) {
 	data := []byte(*v)
 	Slice(w, &data)

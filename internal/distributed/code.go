@@ -25,7 +25,6 @@ var (
 	errDamaged = fmt.Errorf("a message of another process is damaged: %w", errDiffer)
 )
 
-// Encode returns the bytes of a value.
 func Encode(v any) ([]byte, error) {
 	return checkpoint.Write(func(w *checkpoint.Walk) { typed(w, &v, reflect.TypeOf(v)) })
 }

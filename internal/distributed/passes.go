@@ -46,12 +46,15 @@ var (
 	views = map[string]*view{}
 )
 
-// register adds a task to the tasks of the program. It panics if the name is taken.
-func (t *task) register() *task {
-	if tasks[t.name] != nil {
+// newTask registers a task under a name. It panics if the name is taken.
+func newTask[A, R any](name string, own reflect.Type, do func(ctx context.Context, piece Piece, args A) (R, error)) *task {
+	if tasks[name] != nil {
 		panic("passes: two tasks of one name")
 	}
-	tasks[t.name] = t
+	t := &task{name: name, args: reflect.TypeFor[A](), own: own, result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+		return do(ctx, piece, args.(A))
+	}}
+	tasks[name] = t
 	return t
 }
 
@@ -78,19 +81,14 @@ func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]
 
 // New registers a task under a name. Call it at program start: every process of a cluster must have the same tasks.
 func New[A, R any](name string, do func(ctx context.Context, piece Piece, args A) (R, error)) *Task[A, R] {
-	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
-		return do(ctx, piece, args.(A))
-	}}
-	return &Task[A, R]{t.register()}
+	return &Task[A, R]{newTask(name, nil, do)}
 }
 
 // NewOwn is New for a task whose pieces have arguments of their own.
 func NewOwn[A, O, R any](name string, do func(ctx context.Context, piece Piece, args A, own O) (R, error)) *OwnTask[A, O, R] {
-	t := &task{name: name, args: reflect.TypeFor[A](), own: reflect.TypeFor[O](), result: reflect.TypeFor[R](),
-		do: func(ctx context.Context, piece Piece, args any) (any, error) {
-			return do(ctx, piece, args.(A), piece.own.(O))
-		}}
-	return &OwnTask[A, O, R]{t.register()}
+	return &OwnTask[A, O, R]{newTask(name, reflect.TypeFor[O](), func(ctx context.Context, piece Piece, args A) (R, error) {
+		return do(ctx, piece, args, piece.own.(O))
+	})}
 }
 
 // Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
@@ -118,16 +116,14 @@ type PerChunk[A, R any] struct{ of *task }
 // NewPerChunk registers a task under a name. of returns the function that computes the result of a chunk. of takes the
 // source of the chunks, which describes their columns.
 func NewPerChunk[A, R any](name string, of func(block.Source, A) func(block.Chunk) R) *PerChunk[A, R] {
-	t := &task{name: name, args: reflect.TypeFor[A](), result: reflect.TypeFor[[]R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
-		part := of(piece.Source, args.(A))
-		var results []R
-		err := block.MergeChunks(ctx, piece.Source, piece.Workers, func(chunk block.Chunk) func() {
+	return &PerChunk[A, R]{newTask(name, nil, func(ctx context.Context, piece Piece, args A) (results []R, err error) {
+		part := of(piece.Source, args)
+		err = block.MergeChunks(ctx, piece.Source, piece.Workers, func(chunk block.Chunk) func() {
 			r := part(chunk)
 			return func() { results = append(results, r) }
 		})
 		return results, err
-	}}
-	return &PerChunk[A, R]{t.register()}
+	})}
 }
 
 // Reduce is block.ReduceChunks. If the rows have a cluster, it makes the pass as the task t there. part computes the same

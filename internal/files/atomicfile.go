@@ -100,10 +100,7 @@ func (f *File) Commit() error {
 	if f.done {
 		return f.err
 	}
-	if f.err == nil {
-		f.err = explain(f.path, f.buf.Flush())
-	}
-	if f.err == nil {
+	if f.Flush() == nil {
 		f.err = explain(f.path, f.out.commit())
 	}
 	if f.err != nil {
@@ -120,6 +117,19 @@ func (f *File) Abort() {
 	}
 	f.done = true
 	f.out.abort()
+}
+
+// Replace writes a file atomically: readers see all of data, or the file from before.
+func Replace(ctx context.Context, path string, data []byte) error {
+	f, err := CreateContext(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
 }
 
 func open(ctx context.Context, path string) (output, error) {
@@ -272,10 +282,17 @@ func (s stream) abort() {
 	}
 }
 
-// isDir tells whether path is a directory.
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// Cause returns the error of a system call without the names of the call and of the file.
+func Cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }
 
 // explain returns err as a sentence about path, the name that the user knows, instead of the temporary file's name.
@@ -283,21 +300,13 @@ func explain(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	var pathErr *fs.PathError
-	var linkErr *os.LinkError
-	if errors.As(err, &pathErr) {
-		err = pathErr.Err
-	} else if errors.As(err, &linkErr) {
-		err = linkErr.Err
-	}
-	missing := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
-	if dir := filepath.Dir(path); missing && isDir(dir) {
-		return fmt.Errorf("%s can't be created: the directory %s takes no new files (%w): choose another path", path, dir, err)
-	}
-	switch {
-	case missing:
-		return fmt.Errorf("%s can't be created: there is no directory %s (%w): create it or choose another path",
-			path, filepath.Dir(path), err)
+	err = Cause(err)
+	switch dir := filepath.Dir(path); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		if info, bad := os.Stat(dir); bad == nil && info.IsDir() {
+			return fmt.Errorf("%s can't be created: the directory %s takes no new files (%w): choose another path", path, dir, err)
+		}
+		return fmt.Errorf("%s can't be created: there is no directory %s (%w): create it or choose another path", path, dir, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("%s can't be written: %w: choose a directory that you may write to", path, err)
 	case errors.Is(err, syscall.ENOSPC):

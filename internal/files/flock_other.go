@@ -12,5 +12,4 @@ const noFollow, noWait = 0, 0
 // lockFile locks nothing, since this system has no locks.
 func lockFile(*os.File) error { return errors.ErrUnsupported }
 
-// discard removes a file.
 func discard(f *os.File, name string) error { return errors.Join(os.Remove(name), f.Close()) }

@@ -57,17 +57,14 @@ func ownNamed(f *os.File, name string) {
 }
 
 // owned are the files that this process must remove, with their names.
-var owned struct {
+var owned = struct {
 	sync.Mutex
 	names map[*os.File]string
-}
+}{names: map[*os.File]string{}}
 
 func remember(f *os.File, name string) {
 	owned.Lock()
 	defer owned.Unlock()
-	if owned.names == nil {
-		owned.names = map[*os.File]string{}
-	}
 	owned.names[f] = name
 }
 

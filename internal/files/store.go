@@ -40,10 +40,8 @@ type StoreError struct {
 	Err  error // the cause, or nil
 }
 
-// StoreError returns the text.
 func (e *StoreError) Error() string { return e.Text }
 
-// Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
 // Requests is the number of requests to a store that run at once. A store takes about 50 ms to answer a request, much
@@ -86,7 +84,6 @@ func StoreOf(path string) (Store, error) {
 	return nil, &StoreError{Text: "only local files are read: copy it here first"}
 }
 
-// Open opens a file or an object.
 func Open(path string) (Readable, error) {
 	s, err := StoreOf(path)
 	if err != nil {

@@ -24,7 +24,6 @@ func unnamed(target string, mode fs.FileMode) (*tempFile, error) {
 // link returns the path by which the system knows the open file.
 func (f *tempFile) link() string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
-// linkName gives the file a name.
 func linkName(f *tempFile, name string) error {
 	return linkat(unix.AT_FDCWD, f.link(), unix.AT_FDCWD, name, unix.AT_SYMLINK_FOLLOW)
 }

@@ -53,7 +53,6 @@ type notes struct {
 	all []string
 }
 
-// Notes returns the notes so far.
 func (a *App) Notes() []string {
 	a.notes.mu.Lock()
 	defer a.notes.mu.Unlock()
@@ -69,10 +68,8 @@ func New(ctx context.Context, stdout, stderr io.Writer) *App {
 // A UsageError is an error of the command line itself, not of the files that it names.
 type UsageError struct{ error }
 
-// Usagef returns a UsageError.
 func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// AtEnd registers f, which End calls.
 func (a *App) AtEnd(f func()) { a.ends = append(a.ends, f) }
 
 // End calls the functions of AtEnd in their order.
@@ -94,7 +91,6 @@ func (a *App) Note(format string, args ...any) {
 	}
 }
 
-// Warn prints text as Note does.
 func (a *App) Warn(text string) { a.Note("%s", text) }
 
 // Report prints a report: v as JSON if asJSON is set, otherwise the sheet.
@@ -123,12 +119,10 @@ func (a *App) PrintJSON(v any) error {
 	return a.Print(humanize.VisibleJSON(b.Bytes()))
 }
 
-// PrintLine writes one line to standard output.
 func (a *App) PrintLine(format string, args ...any) error {
 	return a.Print([]byte(humanize.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
 
-// Hush stops notes and progress of a.
 func (a *App) Hush() { a.hushed = true }
 
 // Hushed returns an app like a that prints neither notes nor progress.
@@ -141,7 +135,6 @@ func (a *App) Hushed() *App {
 // ErrStdoutGone says that the reader of standard output has ended, as head does. The program doesn't report it.
 var ErrStdoutGone = errors.New("standard output was closed")
 
-// output is standard output.
 type output struct {
 	to  *patient
 	Err error // the first error of a write

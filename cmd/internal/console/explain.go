@@ -22,7 +22,6 @@ import (
 // A learnersError is an error of a learner. A learner knows neither the names of files nor the command line.
 type learnersError struct{ error }
 
-// Unwrap returns the error of the learner.
 func (e learnersError) Unwrap() error { return e.error }
 
 // OfLearner marks an error as an error of a learner, for Explain.

@@ -22,15 +22,7 @@ import (
 
 // OpenError returns the error of opening path, with advice. It leaves out the name of the system call.
 func OpenError(path string, err error) error {
-	return advised(fmt.Errorf("%s: %w", path, withoutCall(err)))
-}
-
-// withoutCall returns the error of a system call without the names of the call and of the file.
-func withoutCall(err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err
-	}
-	return err
+	return advised(fmt.Errorf("%s: %w", path, files.Cause(err)))
 }
 
 // advised adds advice to the error of a file that can't be read.
@@ -73,7 +65,7 @@ func Claim(a *App, path string, inputs []string) error {
 	}
 	info, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s can't be written: %w: choose another path", path, withoutCall(err))
+		return fmt.Errorf("%s can't be written: %w: choose another path", path, files.Cause(err))
 	}
 	for _, in := range inputs {
 		if other, bad := os.Stat(in); err == nil && bad == nil && os.SameFile(info, other) {
@@ -93,19 +85,6 @@ func Claim(a *App, path string, inputs []string) error {
 	}
 	a.AtEnd(held.Release)
 	return nil
-}
-
-// WriteText writes a text to a file atomically: readers see the whole text or nothing.
-func WriteText(ctx context.Context, path, text string) error {
-	f, err := files.CreateContext(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer f.Abort()
-	if _, err := io.WriteString(f, text); err != nil {
-		return err
-	}
-	return f.Commit()
 }
 
 // checkLocal returns an error if one of the paths is an address, such as s3://.... verb is "read", "written" or

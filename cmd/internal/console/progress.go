@@ -109,7 +109,6 @@ func (p *Progress) current(now time.Time) Step {
 	return s
 }
 
-// Show shows the state of a step.
 func (p *Progress) Show(s Step) {
 	if p == nil {
 		return
@@ -197,7 +196,6 @@ func (p *Progress) above(f func()) {
 	f()
 }
 
-// barWidth is the number of characters of a bar.
 const barWidth = 20
 
 // line returns the parts as a line of at most most characters, after a bar if there is room and the end is known. In a
@@ -235,7 +233,6 @@ func cut(text string, most int) string {
 	return strings.TrimRight(string(r[:n]), " ,:")
 }
 
-// ofNumber tells whether a character is part of a number.
 func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 
 // parts returns the name with the detail, the share that is done, the rate, and the time left. If the time left isn't
@@ -276,7 +273,6 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	return parts
 }
 
-// share returns the share that is done, from 0 to 1.
 func (s *Step) share() float64 { return min(1, max(0, float64(s.Done)/float64(s.Total))) }
 
 // A pace is the rate of a step: a mean in which older intervals count less and less.
@@ -325,7 +321,6 @@ func (p *pace) left(total int64, now time.Time) (left time.Duration, known bool)
 	return max(0, time.Duration(seconds*float64(time.Second))), true
 }
 
-// terminal returns w if it is a terminal, otherwise nil.
 func terminal(w io.Writer) *os.File {
 	if f, is := w.(*os.File); is && term.IsTerminal(int(f.Fd())) {
 		return f
@@ -336,7 +331,6 @@ func terminal(w io.Writer) *os.File {
 // usualWidth is the width used for a terminal that doesn't report its width.
 const usualWidth = 80
 
-// width returns the number of characters in a line of a terminal.
 func width(f *os.File) int {
 	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
 		return w

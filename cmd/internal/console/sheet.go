@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"halfspace/internal/humanize"
+	"halfspace/plot"
 )
 
 // Finite returns v for JSON, or nil (null) if v is NaN or infinite.
@@ -35,10 +35,8 @@ type Table struct {
 	Rows    [][]string
 }
 
-// longestCell is the largest number of characters in a table's cell.
 const longestCell = 200
 
-// Line adds a line of prose.
 func (s *Sheet) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
@@ -68,19 +66,13 @@ func (s *Sheet) Pairs(cells ...string) {
 // Table adds rows of cells. The first column is aligned to the left, the others to the right.
 func (s *Sheet) Table(rows [][]string) {
 	s.Tables = append(s.Tables, Table{strings.TrimSuffix(s.line, ":"), rows})
-	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = humanize.Short(humanize.Line(cell), longestCell)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
 		}
 	}
-	for _, row := range rows {
-		text := fmt.Sprintf("  %-*s", widths[0], row[0])
-		for i, cell := range row[1:] {
-			text += fmt.Sprintf("  %*s", widths[i+1], cell)
-		}
-		s.WriteString(strings.TrimRight(text, " ") + "\n")
+	for _, line := range plot.Aligned(rows) {
+		s.WriteString("  " + line + "\n")
 	}
 }
 

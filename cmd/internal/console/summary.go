@@ -78,7 +78,6 @@ func Multiclass(m *model.Model) string {
 	return fmt.Sprintf("%d, each learned versus the rest", len(m.Classes))
 }
 
-// Classes lists the classes. If there are two, it names the positive class.
 func Classes(m *model.Model) string {
 	if len(m.Classes) > 2 {
 		return "classes " + ClassNames(m.Classes)
@@ -127,7 +126,6 @@ func dependences(all []model.Dependence) string {
 	return few(list, "; ", "; and") + ": the other columns determine their values, so their weights are 0"
 }
 
-// ClassNames lists classes, separated by commas.
 func ClassNames(classes []schema.Class) string {
 	var names []string
 	for _, c := range classes {

@@ -24,7 +24,6 @@ func Watch(bar *Progress, l train.Learner) *Training {
 	return &Training{bar: bar, learner: l, curve: curve{each: 1}}
 }
 
-// Show shows the progress p.
 func (t *Training) Show(p learner.Progress) {
 	t.curve.follow(&p)
 	if p.Measure != nil { // missing between two passes

@@ -2,6 +2,8 @@
 package flags
 
 import (
+	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -21,19 +23,19 @@ import (
 
 // A Choice is the value of a flag that takes one of a few words.
 type Choice struct {
-	Value  string
 	Advise func(word string) string // returns the end of a sentence about a wrong word, or "" without advice; may be nil
+	value  *string
 	words  []string
 }
 
-// AddChoice adds a flag that takes one of words, with its completion. The default is c.Value, or the first word if
-// c.Value is empty.
-func AddChoice(cmd *cobra.Command, c *Choice, name, usage string, words ...string) {
-	if c.words = words; c.Value == "" {
-		c.Value = words[0]
-	}
+// AddChoice adds a flag that takes one of words, with its completion. The default is *value, or the first word if that is
+// empty.
+func AddChoice(cmd *cobra.Command, value *string, name, usage string, words ...string) *Choice {
+	c := &Choice{value: value, words: words}
+	*value = cmp.Or(*value, words[0])
 	cmd.Flags().Var(c, name, usage)
 	completeWords(cmd, name, words)
+	return c
 }
 
 // wordsOf is the key of the annotation that holds the words that a flag takes.
@@ -63,10 +65,8 @@ func Complete(cmd *cobra.Command) {
 	}
 }
 
-// String returns the value, for pflag.
-func (c *Choice) String() string { return c.Value }
+func (c *Choice) String() string { return *c.value }
 
-// Type names the type for pflag.
 func (c *Choice) Type() string { return "choice" }
 
 // Set sets the value to s. It returns an error unless s is one of the words.
@@ -77,20 +77,17 @@ func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
 		return fmt.Errorf("use %s%s", humanize.OneOf(c.words), console.DidYouMean(s, c.words, ""))
 	}
-	c.Value = s
+	*c.value = s
 	return nil
 }
 
 // A List is the value of a flag that takes a list. Each use of the flag adds to the list, after a comma.
 type List string
 
-// String returns the list.
 func (l *List) String() string { return string(*l) }
 
-// Type names the type for pflag.
 func (l *List) Type() string { return "list" }
 
-// Set adds to the list.
 func (l *List) Set(s string) error {
 	if *l != "" {
 		s = string(*l) + "," + s
@@ -111,7 +108,6 @@ var units = map[string]float64{"": 1, "b": 1, "k": 1 << 10, "kib": 1 << 10, "kb"
 // String returns the size as it was typed.
 func (s *Size) String() string { return s.text }
 
-// Type names the type for pflag.
 func (s *Size) Type() string { return "size" }
 
 // Set reads a size. It returns an error if the size is below 1 byte or too large for an int64.
@@ -153,10 +149,8 @@ func PlainNumbers(cmd *cobra.Command) {
 	})
 }
 
-// A plainNumber is the value of a flag that takes a number.
 type plainNumber struct{ pflag.Value }
 
-// Set reads a number.
 func (n plainNumber) Set(text string) error {
 	if n.Type() == "float64" {
 		if _, err := humanize.ParseNumber(text); errors.Is(err, strconv.ErrSyntax) {
@@ -177,13 +171,10 @@ func (n plainNumber) Set(text string) error {
 	return n.Value.Set(sign + digits)
 }
 
-// A Threshold is the value of a flag that takes a threshold.
 type Threshold struct{ predict.Threshold }
 
-// Type names the type for pflag.
 func (t *Threshold) Type() string { return "threshold" }
 
-// Set reads a threshold.
 func (t *Threshold) Set(text string) (err error) {
 	t.Threshold, err = predict.ParseThreshold(text)
 	return err
@@ -195,4 +186,13 @@ func Values(f *pflag.Flag) []string {
 		return list.GetSlice()
 	}
 	return []string{f.Value.String()}
+}
+
+// Line returns texts as a line of CSV, which is the value of a flag that takes a list.
+func Line(texts ...string) string {
+	var line strings.Builder
+	w := csv.NewWriter(&line)
+	w.Write(texts) // no error: a Builder takes everything
+	w.Flush()
+	return cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
 }

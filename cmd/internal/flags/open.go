@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
@@ -18,7 +17,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// Rows are open rows.
 type Rows struct {
 	block.Source
 	Density float64 // approximate share of values that aren't 0, for sparse rows; otherwise 0
@@ -81,7 +79,7 @@ func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all
 
 // Open opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
 // the files again; any other access reads a cache, which is temporary without --cache. Open sets the memory limit of
-// the garbage collector. It clears o.Columns.Standardize if o.Columns.KeepWide left the rows unscaled.
+// the garbage collector. It clears o.Data.Standardize if o.Data.KeepWide left the rows unscaled.
 func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
 	opt := o.options(bar)
 	said := false // the files were read before and their warnings printed
@@ -100,8 +98,8 @@ func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *
 			return input()
 		}
 	}
-	if c := &o.Columns; c.KeepWide && unscaled(r.Spec().Preprocessing) {
-		c.Standardize = false
+	if o.Data.KeepWide && unscaled(r.Spec().Preprocessing) {
+		o.Data.Standardize = false
 	}
 	return r, nil
 }
@@ -193,23 +191,18 @@ func Distribute(ctx context.Context, a *console.App, in *dataset.Input) (*Rows, 
 	return New(block.Source(distributed{stream, cluster}), nil), nil
 }
 
-// options returns the options for package dataset.
 func (o *Options) options(bar *console.Progress) dataset.Options {
-	c := &o.Columns
-	opt := dataset.Options{Spec: c.spec, Label: c.label, SampleWeight: c.SampleWeight, Workers: o.Workers, Text: o.Text.Options(),
-		Memory: o.Storage.Memory.Limit(), Progress: bar.Reading("loading"), Storage: dataset.Storage(o.form.Value)}
-	o.Rows.Choose(&opt)
-	c.Beside.Set(&opt)
-	opt.Prepare = c.Prepare()
-	if c.spec == nil {
-		opt.Features, opt.Exclude, opt.Positive, opt.NoBias = c.features, c.exclude, c.Positive, c.NoBias
+	opt := o.Data.Options
+	if opt.Spec == nil {
 		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
-			opt.Exclude = slices.Concat(c.exclude, []string{by})
+			opt.Exclude = slices.Concat(opt.Exclude, []string{by})
 		}
-		opt.Nulls, opt.Standardize, opt.KeepWide = c.Nulls(), c.Standardize, c.KeepWide
-		opt.Types, opt.MinClass = c.types, c.minClass
-		opt.Categorical, opt.Cross, opt.HashTexts, opt.LearnedFrom = c.categorical, c.cross, c.hashTexts, o.LearnFromName
+		opt.LearnedFrom = o.LearnFromName
+	} else {
+		opt = dataset.Options{Spec: opt.Spec, Label: opt.Label, Labels: opt.Labels, SampleWeight: opt.SampleWeight, Weights: opt.Weights, Text: opt.Text, Prepare: opt.Prepare,
+			Where: opt.Where, Sample: opt.Sample, Limit: opt.Limit, Rejects: opt.Rejects}
 	}
+	opt.Workers, opt.Memory, opt.Progress, opt.Storage = o.Workers, o.Storage.Memory.Limit(), bar.Reading("loading"), dataset.Storage(o.form)
 	return opt
 }
 
@@ -289,17 +282,16 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 // validated returns the options for the rows of a validation, with the features and classes of spec.
 func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Options {
 	own := *o
-	own.Columns.Beside = Beside{} // it is for the training rows
-	own.Columns.spec, own.Columns.label = spec, spec.Label
-	opt := own.options(bar)
-	opt.Sample, opt.Limit = 0, 0 // of the training rows
-	return opt
+	d := &own.Data
+	d.Labels, d.Weights, d.Sample, d.Limit = "", "", 0, 0 // of the training rows
+	d.Spec, d.Label = spec, spec.Label
+	return own.options(bar)
 }
 
 // OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
 // they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *Rows, bar *console.Progress) (*Rows, error) {
-	if o.Columns.Beside.Labels != "" && dataset.IsArray(paths[0]) {
+	if o.Data.Labels != "" && dataset.IsArray(paths[0]) {
 		return nil, fmt.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
 	}
 	opt := o.validated(learned.Spec(), bar)

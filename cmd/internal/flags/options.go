@@ -19,12 +19,12 @@ import (
 // Options are the options of verbs that learn from rows: which rows to read, and where to keep them.
 type Options struct {
 	Machine
-	Rows    Selection
-	Text    Text
-	Columns Columns
-	form    Choice // form of the rows in memory
+	Data    Data // Check sets Prepare and Nulls. With a Spec, its features are used, and no other option defines features
 	Storage Storage
 	Split   Split
+
+	prepare, nulls string // see Check
+	form           string // of the rows in memory
 
 	// LearnFrom chooses the rows from which features are learned, by the number of rows of each class; nil chooses all.
 	// LearnFromName names the choice.
@@ -32,84 +32,42 @@ type Options struct {
 	LearnFromName string
 }
 
-// Columns are the options on the columns to read, and on the features that are made of them.
-type Columns struct {
-	Beside            Beside
-	label             string
-	features, exclude []string
-	Positive          string
-	SampleWeight      string
-	NoBias            bool
-	prepare           Choice
-	types             []string
-	minClass          int64
-	nulls             Choice
-	Standardize       bool
-	KeepWide          bool // Standardize wasn't asked for: svmlight rows and sparse lists that are too wide for it stay unscaled
-	categorical       string
-	cross             []string
-	hashTexts         bool
-	spec              *schema.Spec // the spec of a model, whose features are used; nil: the other options define the features
-}
-
 // Follow uses the features of a model. The label is the model's label unless the user gave one.
-func (d *Columns) Follow(spec *schema.Spec) {
-	d.spec = spec
-	if d.label == "" {
-		d.label = spec.Label
-	}
+func (o *Options) Follow(spec *schema.Spec) {
+	o.Data.Spec, o.Data.Label = spec, cmp.Or(o.Data.Label, spec.Label)
 }
 
-// Nulls returns the treatment of missing values; "" is the default.
-func (d *Columns) Nulls() schema.Nulls {
-	if d.nulls.Value == "auto" {
-		return ""
-	}
-	return schema.Nulls(d.nulls.Value)
-}
-
-// Prepare tells whether the values of columns decide how they become features.
-func (d *Columns) Prepare() bool { return d.prepare.Value == "auto" }
-
-// Learned tells whether features may depend on the values of the rows.
-func (d *Columns) Learned() bool {
-	return dataset.Options{Spec: d.spec, Standardize: d.Standardize, Nulls: d.Nulls(), Prepare: d.Prepare(), HashTexts: d.hashTexts,
-		Categorical: d.categorical, Cross: d.cross}.Learned()
-}
-
-// AddTo adds all flags.
 func (o *Options) AddTo(cmd *cobra.Command) {
 	o.AddData(cmd)
 	o.AddMachine(cmd)
 }
 
-// AddData adds the flags on data.
 func (o *Options) AddData(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Columns.label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight, and with --labels)")
-	o.Columns.Beside.AddLabels(cmd)
-	f.StringSliceVar(&o.Columns.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
-	f.StringSliceVar(&o.Columns.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
-	f.Var((*List)(&o.Columns.categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight, and with --labels)")
+	o.Data.AddLabels(cmd)
+	f.StringSliceVar(&o.Data.Features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.Var((*List)(&o.Data.Categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
 		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
-	f.StringArrayVar(&o.Columns.cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
+	f.StringArrayVar(&o.Data.Cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
 		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
-	f.BoolVar(&o.Columns.hashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
+	f.BoolVar(&o.Data.HashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
 		"inspect prints them.")
-	f.Int64Var(&o.Columns.minClass, "min-class", 0, "`NUMBER` Leave out the rows of classes with fewer rows than this.")
-	f.StringVar(&o.Columns.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
-	f.BoolVar(&o.Columns.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	AddChoice(cmd, &o.Columns.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
+	f.Int64Var(&o.Data.MinClass, "min-class", 0, "`NUMBER` Leave out the rows of classes with fewer rows than this.")
+	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
 		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
-	f.StringSliceVar(&o.Columns.types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: number, boolean, date, category, text, hash:BITS or ignore. (default as the values suggest)")
-	AddChoice(cmd, &o.Columns.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
+	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: number, boolean, date, category, text, hash:BITS or ignore. (default as the values suggest)")
+	AddChoice(cmd, &o.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
 		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
-	f.BoolVar(&o.Columns.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
+	f.BoolVar(&o.Data.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
 	AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
 		"that takes an eighth of the memory or less.", words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
-	o.Rows.AddTo(cmd)
-	o.Text.AddTo(cmd)
+	o.Data.AddRows(cmd)
+	o.Data.AddText(cmd)
 }
 
 // AddMachine adds the flags that change no result.
@@ -123,7 +81,7 @@ func (o *Options) AddMachine(cmd *cobra.Command) {
 // Examine describes the columns of files, and the features that they become. It returns nil if the columns aren't
 // prepared, or can't be read again.
 func (o *Options) Examine(ctx context.Context, paths []string, bar *console.Progress) (*dataset.Profile, error) {
-	if c := &o.Columns; !c.Prepare() || c.spec != nil || slices.Contains(paths, "-") {
+	if !o.Data.Prepare || o.Data.Spec != nil || slices.Contains(paths, "-") {
 		return nil, nil
 	}
 	p, err := dataset.Examine(ctx, paths, o.options(bar))
@@ -159,57 +117,45 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return console.Usagef("no data: name a file, a glob or a directory")
 	}
-	c := &o.Columns
-	c.Beside.Name(&c.label, &c.SampleWeight)
-	if c.label == "" {
-		c.label = dataset.DefaultLabel(ctx, args)
+	d := &o.Data
+	if d.Prepare = o.prepare == "auto"; o.nulls != "auto" {
+		d.Nulls = schema.Nulls(o.nulls)
 	}
-	if c.spec != nil && o.Storage.cache != "" {
+	NameArrays(&d.Options)
+	if d.Label == "" {
+		d.Label = dataset.DefaultLabel(ctx, args)
+	}
+	switch cached := o.Storage.cache != ""; {
+	case d.Spec != nil && cached:
 		return console.Usagef("--init with --cache, whose rows have features of their own: leave one of them out")
-	}
-	if c.label == "" && dataset.IsArray(args[0]) {
+	case d.Label == "" && dataset.IsArray(args[0]):
 		return console.Usagef("--labels is missing: name the .npy file that holds the classes, or their column in the array with --label")
-	}
-	if o.Rows.Rejects() && o.Storage.cache != "" {
-		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
-	}
-	if c.label == "" {
+	case d.Label == "":
 		return console.Usagef("--label is missing: name the column that holds the classes")
-	}
-	if err := (dataset.Options{Categorical: c.categorical, Cross: c.cross}).Check(); err != nil {
-		return console.Usagef("--%w", err)
-	}
-	if err := c.checkTypes(); err != nil {
-		return err
-	}
-	if c.hashTexts && len(c.cross) == 0 && !strings.Contains(c.categorical, "hash:") {
+	case len(d.Types) > 0 && !d.Prepare:
+		return console.Usagef("--type with --prepare none: leave one of them out")
+	case d.HashTexts && len(d.Cross) == 0 && !strings.Contains(d.Categorical, "hash:"):
 		return console.Usagef("--hash-texts without hashed columns: add --categorical hash:BITS or --cross, or leave it out")
 	}
-	if err := cmp.Or(o.Rows.Check(), o.Text.Check(), o.Storage.check()); err != nil {
+	if err := d.Check(); err != nil {
+		return err
+	}
+	if d.Rejects != nil && o.Storage.cache != "" {
+		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
+	}
+	if err := o.Storage.check(); err != nil {
 		return err
 	}
 	return o.Machine.Apply()
-}
-
-// checkTypes returns an error if --type can't be used.
-func (d *Columns) checkTypes() error {
-	if len(d.types) > 0 && !d.Prepare() {
-		return console.Usagef("--type with --prepare none: leave one of them out")
-	}
-	if err := (dataset.Options{Types: d.types, MinClass: d.minClass}).Check(); err != nil {
-		return console.Usagef("--%w", err)
-	}
-	return nil
 }
 
 // Split are the options on which rows stay together when some are held back. Their columns aren't features.
 type Split struct {
 	Group   string // column of groups
 	OrderBy string // column of times
-	how     Choice
+	how     string
 }
 
-// AddTo adds the flags.
 func (s *Split) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
@@ -219,7 +165,7 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 }
 
 // InOrder tells whether rows are held back in order of time.
-func (s *Split) InOrder() bool { return s.how.Value == "time" }
+func (s *Split) InOrder() bool { return s.how == "time" }
 
 // Check returns an error if the options exclude each other.
 func (s *Split) Check() error {

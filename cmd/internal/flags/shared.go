@@ -19,10 +19,9 @@ import (
 type Machine struct {
 	Workers  int
 	isa      string
-	Progress Choice
+	Progress string
 }
 
-// AddTo adds the flags.
 func (m *Machine) AddTo(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&m.Workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
 	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
@@ -30,8 +29,7 @@ func (m *Machine) AddTo(cmd *cobra.Command) {
 	AddProgress(cmd, &m.Progress)
 }
 
-// AddProgress adds --progress.
-func AddProgress(cmd *cobra.Command, when *Choice) {
+func AddProgress(cmd *cobra.Command, when *string) {
 	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
 }
 
@@ -82,116 +80,69 @@ func LevelNames() []string {
 	return names
 }
 
-// Text holds the options for CSV and svmlight files.
-type Text struct {
-	header, indexBase Choice
-	delimiter         string
-	nullValues        []string
-}
-
-// AddTo adds the flags.
-func (o *Text) AddTo(cmd *cobra.Command) {
-	AddChoice(cmd, &o.header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
-	cmd.Flags().StringVar(&o.delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
-		"space for any number of blanks. (default found out)")
-	cmd.Flags().StringSliceVar(&o.nullValues, "null-values", nil, "`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and so does - "+
-		"in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
-	AddChoice(cmd, &o.indexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
-}
-
-// Options returns the options for package dataset.
-func (o *Text) Options() dataset.TextOptions {
-	return dataset.TextOptions{Header: o.header.Value, Delimiter: o.delimiter, IndexBase: o.indexBase.Value, NullValues: o.nullValues}
-}
-
-// Check returns an error if an option can't be used.
-func (o *Text) Check() error {
-	if err := o.Options().Check(); err != nil {
-		return console.Usagef("--%w", err)
-	}
-	return nil
-}
-
-// Beside holds the files with the labels and the weights of arrays.
-type Beside struct {
-	Labels, Weights string
-}
-
-// AddWeights adds --weights.
-func (b *Beside) AddWeights(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&b.Weights, "weights", "", "`FILE` .npy file with the sample weights of the rows of .npy or .npz files.")
-}
-
-// AddLabels adds --labels.
-func (b *Beside) AddLabels(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&b.Labels, "labels", "", "`FILE` .npy file with the classes of the rows of .npy or .npz files.")
-}
-
-// Name sets the names of the columns that the files have, unless the user gave the names.
-func (b *Beside) Name(label, weight *string) {
-	if b.Labels != "" {
-		*label = cmp.Or(*label, dataset.DefaultLabelName)
-	}
-	if b.Weights != "" && weight != nil {
-		*weight = cmp.Or(*weight, dataset.DefaultWeightName)
-	}
-}
-
-// With returns paths and the files.
-func (b *Beside) With(paths []string) []string {
-	return dataset.Options{Labels: b.Labels, Weights: b.Weights}.With(paths)
-}
-
-// Set sets the options in opt.
-func (b *Beside) Set(opt *dataset.Options) { opt.Labels, opt.Weights = b.Labels, b.Weights }
-
-// A Selection holds the options that choose rows.
-type Selection struct {
-	where   string
-	sample  float64
-	limit   int64
+// Data holds the options that say which rows to read.
+type Data struct {
+	dataset.Options
 	rejects string
-	left    *dataset.Rejects // nil without --rejects
 }
 
-// AddTo adds the flags.
-func (r *Selection) AddTo(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&r.where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
-	f.Float64Var(&r.sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
-	f.Int64Var(&r.limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
-	f.StringVar(&r.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with the reasons.")
+// AddText adds the flags for CSV and svmlight files.
+func (d *Data) AddText(cmd *cobra.Command) {
+	AddChoice(cmd, &d.Text.Header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
+	cmd.Flags().StringVar(&d.Text.Delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
+		"space for any number of blanks. (default found out)")
+	cmd.Flags().StringSliceVar(&d.Text.NullValues, "null-values", nil, "`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and so does - "+
+		"in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
+	AddChoice(cmd, &d.Text.IndexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
 }
 
-// Choose sets the options in opt.
-func (r *Selection) Choose(opt *dataset.Options) {
-	if r.rejects != "" && r.left == nil { // one for all files of the command
-		r.left = dataset.NewRejects(r.rejects)
+func (d *Data) AddWeights(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.Weights, "weights", "", "`FILE` .npy file with the sample weights of the rows of .npy or .npz files.")
+}
+
+func (d *Data) AddLabels(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.Labels, "labels", "", "`FILE` .npy file with the classes of the rows of .npy or .npz files.")
+}
+
+// NameArrays names the columns of the files with labels and weights of arrays, unless the user gave the names.
+func NameArrays(opt *dataset.Options) {
+	if opt.Labels != "" {
+		opt.Label = cmp.Or(opt.Label, dataset.DefaultLabelName)
 	}
-	opt.Where, opt.Sample, opt.Limit, opt.Rejects = r.where, r.sample, r.limit, r.left
+	if opt.Weights != "" {
+		opt.SampleWeight = cmp.Or(opt.SampleWeight, dataset.DefaultWeightName)
+	}
+}
+
+// AddRows adds the flags that choose rows.
+func (d *Data) AddRows(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&d.Where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
+	f.Float64Var(&d.Sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
+	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
+	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with the reasons.")
 }
 
 // Claim returns an error if the file of --rejects can't be written. inputs are the files that the command reads.
-func (r *Selection) Claim(a *console.App, inputs []string) error {
+func (d *Data) Claim(a *console.App, inputs []string) error {
 	switch {
-	case r.rejects == "":
+	case d.rejects == "":
 		return nil
-	case console.ToStdout(r.rejects):
-		return console.Usagef("--rejects is %s: name a file", r.rejects)
+	case console.ToStdout(d.rejects):
+		return console.Usagef("--rejects is %s: name a file", d.rejects)
 	case a.Cluster != nil:
-		return console.Usagef("--rejects with several computers: write the good lines to another file first, with halfspace convert --rejects %s", console.Quote(r.rejects))
+		return console.Usagef("--rejects with several computers: write the good lines to another file first, with halfspace convert --rejects %s", console.Quote(d.rejects))
 	}
-	return console.Claim(a, r.rejects, inputs)
+	return console.Claim(a, d.rejects, inputs)
 }
 
-// Rejects tells whether --rejects is set.
-func (r *Selection) Rejects() bool { return r.rejects != "" }
-
-// Check returns an error if an option can't be used.
-func (r *Selection) Check() error {
-	var opt dataset.Options
-	if r.Choose(&opt); opt.Check() != nil {
-		return console.Usagef("--%w", opt.Check())
+// Check returns an error if an option can't be used. It makes the rejects of all files of the command.
+func (d *Data) Check() error {
+	if d.rejects != "" && d.Rejects == nil {
+		d.Rejects = dataset.NewRejects(d.rejects)
+	}
+	if err := d.Options.Check(); err != nil {
+		return console.Usagef("--%w", err)
 	}
 	return nil
 }
@@ -200,28 +151,26 @@ func (r *Selection) Check() error {
 // machine.
 type Scan struct {
 	Machine
-	Selection Selection
-	Text      Text
-	Memory    Size
+	Data   Data
+	Memory Size
 }
 
-// AddTo adds the flags.
 func (s *Scan) AddTo(cmd *cobra.Command) {
-	s.Selection.AddTo(cmd)
-	s.Text.AddTo(cmd)
+	s.Data.AddRows(cmd)
+	s.Data.AddText(cmd)
 	s.Memory.AddTo(cmd)
 	s.Machine.AddTo(cmd)
 }
 
 // Check returns an error if an option can't be used, and makes the kernels use the instruction set of --isa.
-func (s *Scan) Check() error { return cmp.Or(s.Selection.Check(), s.Text.Check(), s.Machine.Apply()) }
+func (s *Scan) Check() error { return cmp.Or(s.Data.Check(), s.Machine.Apply()) }
 
 // Options sets the memory limit of the garbage collector. It returns the options for package dataset, and a function that
 // restores the limit from before.
 func (s *Scan) Options(a *console.App) (opt dataset.Options, undo func()) {
 	memory, undo := s.Memory.Hold()
-	opt = dataset.Options{Workers: s.Workers, Text: s.Text.Options(), Storage: dataset.Auto, Memory: memory, Warn: a.Warn}
-	s.Selection.Choose(&opt)
+	opt = s.Data.Options
+	opt.Workers, opt.Storage, opt.Memory, opt.Warn = s.Workers, dataset.Auto, memory, a.Warn
 	return opt, undo
 }
 
@@ -240,7 +189,7 @@ func NeedsOne(advice string) cobra.PositionalArgs {
 type RowsFile struct {
 	Out         string
 	JSON        bool
-	Compression Choice
+	Compression string
 	GroupRows   int64
 }
 
@@ -251,17 +200,14 @@ func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
 		"(default 131,072, or fewer with many "+wide+")")
 }
 
-// AddOut adds --out.
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
 }
 
-// AddJSON adds --json.
 func (w *RowsFile) AddJSON(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&w.JSON, "json", false, "Print a report as one JSON object.")
 }
 
-// Check returns an error if an option can't be used.
 func (w *RowsFile) Check() error {
 	switch {
 	case w.Out == "":

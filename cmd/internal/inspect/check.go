@@ -37,7 +37,6 @@ type checkOptions struct {
 //go:embed verify.py
 var verifyLines string
 
-// Check returns the command that finds out whether a plane separates two classes.
 func Check(a *console.App) *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
@@ -88,7 +87,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(o.Rows.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
+		if err := cmp.Or(o.Data.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
 		return checkAs(cmd.Context(), a, &o, paths)
@@ -98,7 +97,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 
 func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	data, err := flags.Open(ctx, a, &o.Options, paths, bar)
@@ -123,10 +122,10 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	_, inMemory := data.Source.(*block.Data)
 	total := time.Since(start).Seconds()
 	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source))); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) {
+		return o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source)), nil
+	}); err != nil {
+		return err
 	}
 	return a.Report(o.json, r, r.sheet)
 }
@@ -135,7 +134,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 // --positive is missing.
 func oneVersusRest(o *checkOptions, data *flags.Rows) error {
 	spec := data.Spec()
-	if n := len(spec.Classes); n > 2 && o.Columns.Positive == "" {
+	if n := len(spec.Classes); n > 2 && o.Data.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
 		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
@@ -214,7 +213,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
-	if !o.Columns.Standardize {
+	if !o.Data.Standardize {
 		r.next = "add --standardize, " + r.next
 	}
 	if r.Verified {
@@ -275,7 +274,6 @@ func angle(v []float32, w []float64) float64 {
 	return math.Acos(max(-1, min(1, vw/math.Sqrt(vv)/math.Sqrt(ww)))) * 180 / math.Pi
 }
 
-// sheet returns the report for people.
 func (r *CheckReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	verdict := "undecided"
@@ -395,15 +393,14 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 		verdict = "No plane separates the classes. That is proved in exact arithmetic."
 	}
 	p := &plot.Page{Title: "Separable or not", Lead: verdict, Sections: []plot.Section{report.Result(r.sheet())}}
+	picture := r.witnessFigure()
 	if r.PlaneReport != nil && len(r.Features) > 0 {
-		m := &model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}
-		if f := plot.Weights(m, 0); f != nil {
-			f.Title, f.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
-			p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+		if picture = plot.Weights(&model.Model{Features: r.Features, Weights: [][]float64{r.Weights}}, 0); picture != nil {
+			picture.Title, picture.Subtitle = "Weights of the plane", "of the largest margin, of features as they are"
 		}
 	}
-	if f := r.witnessFigure(); f != nil {
-		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{f}})
+	if picture != nil {
+		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{picture}})
 	}
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}}
 	for _, c := range r.Classes {
@@ -413,7 +410,6 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	return p
 }
 
-// A witnessRow is a row of the witness.
 type witnessRow struct {
 	Row    int64  `json:"row"`
 	Label  int    `json:"label"`  // -1 or +1

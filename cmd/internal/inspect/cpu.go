@@ -28,7 +28,6 @@ type cpuReport struct {
 	ISA      string   `json:"isa"`      // the instruction set in use
 }
 
-// CPU returns the command that shows the processor.
 func CPU(a *console.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -57,7 +56,6 @@ variable ` + flags.ISAVariable + ` names a different one. Results are the same b
 	return cmd
 }
 
-// sheet returns the report for people.
 func (r *cpuReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	s.Pairs(

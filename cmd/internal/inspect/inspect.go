@@ -25,11 +25,9 @@ import (
 // largestWeights is the number of a model's weights that inspect shows without --top.
 const largestWeights = 20
 
-// Inspect returns the command that shows the content of a file.
 func Inspect(a *console.App) *cobra.Command {
 	asJSON, top := false, largestWeights
-	var columns columnOptions
-	var text flags.Text
+	var data flags.Data
 	var memory flags.Size
 	cmd := &cobra.Command{
 		Use:   "inspect FILE [options]",
@@ -49,8 +47,11 @@ func Inspect(a *console.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
-	columns.addTo(cmd)
-	text.AddTo(cmd)
+	cmd.Flags().StringVar(&data.Label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	data.AddLabels(cmd)
+	cmd.Flags().StringSliceVar(&data.Types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
+	data.AddRows(cmd)
+	data.AddText(cmd)
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -59,12 +60,13 @@ func Inspect(a *console.App) *cobra.Command {
 		case top < 1:
 			return console.Usagef("--top is %d: use 1 or more", top)
 		}
-		if err := cmp.Or(columns.rows.Check(), text.Check(), columns.rows.Claim(a, args)); err != nil {
+		if err := cmp.Or(data.Check(), data.Claim(a, args)); err != nil {
 			return err
 		}
+		flags.NameArrays(&data.Options)
 		switch info, err := os.Stat(args[0]); {
-		case columns.label != "" || columns.beside.Labels != "":
-			return inspectColumns(cmd.Context(), a, args, columns.options(&text), &memory, asJSON)
+		case data.Label != "":
+			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
 		case err == nil && info.IsDir():
 			return inspectFolder(a, args[0], asJSON)
 		}
@@ -82,12 +84,11 @@ func Inspect(a *console.App) *cobra.Command {
 		case isModel:
 			return inspectModel(cmd.Context(), a, args[0], top, asJSON)
 		}
-		return inspectData(cmd.Context(), a, args[0], &text, &memory, asJSON)
+		return inspectData(cmd.Context(), a, args[0], data.Text, &memory, asJSON)
 	}
 	return cmd
 }
 
-// A folderReport is the JSON object of inspect --json for a folder.
 type folderReport struct {
 	Kind       string   `json:"kind"` // "folder"
 	Path       string   `json:"path"`
@@ -96,7 +97,6 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-// inspectFolder shows the data files of a folder.
 func inspectFolder(a *console.App, path string, asJSON bool) error {
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
@@ -120,34 +120,10 @@ func inspectFolder(a *console.App, path string, asJSON bool) error {
 	})
 }
 
-// columnOptions are the options on the columns that inspect shows in detail.
-type columnOptions struct {
-	beside flags.Beside
-	label  string
-	types  []string
-	rows   flags.Selection
-}
-
-func (o *columnOptions) addTo(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&o.label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
-	o.beside.AddLabels(cmd)
-	cmd.Flags().StringSliceVar(&o.types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
-	o.rows.AddTo(cmd)
-}
-
-func (o *columnOptions) options(text *flags.Text) dataset.Options {
-	opt := dataset.Options{Label: o.label, Types: o.types, Text: text.Options()}
-	o.rows.Choose(&opt)
-	o.beside.Set(&opt)
-	o.beside.Name(&opt.Label, nil)
-	return opt
-}
-
-// inspectData shows a data file.
-func inspectData(ctx context.Context, a *console.App, path string, text *flags.Text, memory *flags.Size, asJSON bool) error {
+func inspectData(ctx context.Context, a *console.App, path string, text dataset.TextOptions, memory *flags.Size, asJSON bool) error {
 	limit, undo := memory.Hold()
 	defer undo()
-	file, table, err := dataset.Inspect(ctx, path, dataset.Options{Text: text.Options(), Memory: limit, Warn: func(s string) { a.Note("%s", s) }})
+	file, table, err := dataset.Inspect(ctx, path, dataset.Options{Text: text, Memory: limit, Warn: a.Warn})
 	if err != nil {
 		return err
 	}
@@ -250,7 +226,6 @@ type parquetReport struct {
 	*dataset.FileInfo
 }
 
-// sheet returns the report for people.
 func (r parquetReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	var compressed, uncompressed, largest int64
@@ -296,7 +271,6 @@ type tableReport struct {
 	*dataset.TableInfo
 }
 
-// sheet returns the report for people.
 func (r tableReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s\n", r.Path, r.Format)

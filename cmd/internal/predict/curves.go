@@ -67,7 +67,7 @@ func (c *curve) create(ctx context.Context, a *console.App, o *evalOptions, mode
 	if err := console.Claim(a, c.path, slices.Concat(paths, o.models)); err != nil {
 		return err
 	}
-	c.setSchema(models, o.weight != "")
+	c.setSchema(models, o.Data.SampleWeight != "")
 	c.writer, err = dataset.Create(ctx, c.path, c.schema, dataset.WriterOptions{})
 	return err
 }
@@ -100,7 +100,7 @@ func (all curves) abort() {
 func (c *curve) write(reports []*evalReport) error {
 	for _, r := range reports {
 		for i, class := range r.Classes {
-			if c.flag != "roc" && i != r.PositiveClass() || r.Confusion.ActualWeight(i) > 0 {
+			if c.flag != "roc" && i != r.PositiveClass || r.Confusion.ActualWeight(i) > 0 {
 				continue
 			}
 			what := "no row is of class " + class.String()

@@ -21,6 +21,7 @@ import (
 	"halfspace/internal/humanize"
 	"halfspace/metrics"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/predict"
 	"halfspace/schema"
 	"halfspace/train"
@@ -29,9 +30,6 @@ import (
 type evalOptions struct {
 	flags.Scan
 	models []string
-	beside flags.Beside
-	label  string
-	weight string // column of the sample weights, or ""
 
 	threshold     flags.Threshold
 	saveThreshold string // file of the model with the threshold; ownFile: the model's own file
@@ -76,7 +74,6 @@ model in the list "models".
 many rows of each class have at least that score. Points on the straight line
 between two others are left out.`
 
-// Eval returns the command that measures how good models are.
 func Eval(a *console.App) *cobra.Command {
 	var o evalOptions
 	cmd := &cobra.Command{
@@ -103,7 +100,7 @@ func Eval(a *console.App) *cobra.Command {
 			return err
 		}
 		inputs := slices.Concat(args, o.models)
-		if err := cmp.Or(o.Selection.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
+		if err := cmp.Or(o.Data.Claim(a, inputs), o.reporting.Check(a, cmd, args, inputs, []string{o.roc, o.pr})); err != nil {
 			return err
 		}
 		return evalAll(cmd.Context(), a, &o, args)
@@ -114,10 +111,10 @@ func Eval(a *console.App) *cobra.Command {
 func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to judge. Give --model again to judge more models. (required)")
-	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
-	o.beside.AddLabels(cmd)
-	o.beside.AddWeights(cmd)
-	f.StringVar(&o.weight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
+	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	o.Data.AddLabels(cmd)
+	o.Data.AddWeights(cmd)
+	f.StringVar(&o.Data.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
 	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
 	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
 	f.Lookup("save-threshold").NoOptDefVal = ownFile
@@ -134,14 +131,8 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err != nil {
 		return err
 	}
-	if err := o.suits(models); err != nil {
-		return err
-	}
 	paths, err := dataset.Expand(args)
-	if err != nil {
-		return err
-	}
-	if err := o.checkSave(a, paths); err != nil {
+	if err = cmp.Or(o.suits(models), err, o.checkSave(a, paths)); err != nil {
 		return err
 	}
 	curves, err := createCurves(ctx, a, o, models, paths)
@@ -164,10 +155,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 			return err
 		}
 	}
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, models, reports, paths, time.Since(begin))); err != nil {
-			return err
-		}
+	took := time.Since(begin)
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths, took), nil }); err != nil {
+		return err
 	}
 	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
 		return err
@@ -242,7 +232,7 @@ func bytesOf(m *model.Model) (bytes int64) {
 // judge evaluates a model on the rows of files, and returns the time that scoring took. held is the number of bytes
 // that the curves of other models take.
 func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, time.Duration, error) {
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	e, err := train.NewEvaluation(m, o.Workers)
 	if err != nil {
@@ -284,7 +274,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	case e.Confusion.Rows() == 0:
 		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
-		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.weight)
+		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
 	}
 	return e, scoring, nil
 }
@@ -292,9 +282,8 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 // scanOptions returns the options to read rows for a model. The caller must call undo.
 func (o *evalOptions) scanOptions(a *console.App, m *model.Model) (opt dataset.Options, undo func()) {
 	opt, undo = o.Options(a)
-	opt.Spec, opt.Label, opt.SampleWeight = m.Spec(), cmp.Or(o.label, m.Label), o.weight
-	o.beside.Name(&opt.Label, &opt.SampleWeight)
-	o.beside.Set(&opt)
+	opt.Spec, opt.Label = m.Spec(), cmp.Or(opt.Label, m.Label)
+	flags.NameArrays(&opt)
 	return opt, undo
 }
 
@@ -386,7 +375,7 @@ func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Mode
 		r.Probability = &p
 	}
 	if t.By == predict.ByCost {
-		positive := r.PositiveClass()
+		positive := r.PositiveClass
 		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-positive, positive) + t.FalseNegative*r.Confusion.Weight(positive, 1-positive))
 	}
 }
@@ -405,7 +394,7 @@ func (o *evalOptions) thresholdText(r *evalReport) string {
 	case o.threshold.By == predict.ByCost:
 		return at + ", of the least cost on these rows: " + humanize.Real(*r.Cost)
 	case o.threshold.By == predict.ByF1:
-		return at + ", of the best F1 on these rows: " + report.Fixed(r.PerClass[r.PositiveClass()].F1, 4)
+		return at + ", of the best F1 on these rows: " + report.Fixed(r.PerClass[r.PositiveClass].F1, 4)
 	}
 	return at
 }

@@ -21,7 +21,6 @@ type evalReports struct {
 	Models []*evalReport `json:"models"`
 }
 
-// An evalReport is the report on one model.
 type evalReport struct {
 	*report.Evaluation
 	roc, pr          []metrics.Point // only with --roc and --pr
@@ -72,7 +71,6 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 	return s
 }
 
-// page returns the reports as an HTML page.
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *plot.Page {
 	first := reports[0]
 	p := &plot.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}

@@ -26,18 +26,15 @@ import (
 
 type onlineOptions struct {
 	flags.Scan
-	label, model, positive string
-	beside                 flags.Beside
-	features, exclude      []string
-	noBias, json           bool
-	reporting              report.Options
-	eta                    float64
-	algo                   flags.Choice
-	learner                *train.Learner // nil: the perceptron
-	out                    string
+	model     string
+	json      bool
+	reporting report.Options
+	eta       float64
+	algo      string
+	learner   *train.Learner // nil: the perceptron
+	out       string
 }
 
-// Online returns the command that predicts each row and then learns from it.
 func Online(a *console.App) *cobra.Command {
 	var o onlineOptions
 	cmd := &cobra.Command{
@@ -75,9 +72,9 @@ doesn't say how many features it has.`,
 		if err = cmp.Or(err, o.setLearner(a, cmd, m)); err != nil {
 			return err
 		}
-		o.beside.Name(&o.label, nil)
-		if o.label == "" {
-			if o.label = dataset.DefaultLabel(cmd.Context(), args); o.label == "" {
+		flags.NameArrays(&o.Data.Options)
+		if o.Data.Label == "" {
+			if o.Data.Label = dataset.DefaultLabel(cmd.Context(), args); o.Data.Label == "" {
 				return console.Usagef("--label is missing: name the column that holds the classes")
 			}
 		}
@@ -85,7 +82,7 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(console.Claim(a, o.out, paths), o.Selection.Claim(a, append(paths, o.model)), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
+		if err := cmp.Or(console.Claim(a, o.out, paths), o.Data.Claim(a, append(paths, o.model)), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
 			return err
 		}
 		if o.out == "" {
@@ -98,16 +95,16 @@ doesn't say how many features it has.`,
 
 func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
-	o.beside.AddLabels(cmd)
+	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
+	o.Data.AddLabels(cmd)
 	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
 	f.StringVar(&o.model, "init", "", "`FILE` The same as --model.")
-	f.StringSliceVar(&o.features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
-	f.StringVar(&o.positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
-	f.BoolVar(&o.noBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
+	f.StringSliceVar(&o.Data.Features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
+	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
+	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	names := onlineNames()
-	o.algo.Value = names[0]
+	o.algo = names[0]
 	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
 	for _, o := range learnerOptions() {
@@ -134,9 +131,9 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 		return nil, err
 	}
 	if !cmd.Flags().Changed("algo") && slices.Contains(onlineNames(), m.Algorithm) {
-		o.algo.Value = m.Algorithm
+		o.algo = m.Algorithm
 	}
-	if err := checkGoesOn(o.model, o.algo.Value, m); err != nil {
+	if err := checkGoesOn(o.model, o.algo, m); err != nil {
 		return nil, err
 	}
 	of := &m.Options
@@ -144,7 +141,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 		name string
 		set  bool
 	}{
-		{"margin", of.Margin > 0}, {"l2", of.L2 != nil && *of.L2 > 0 && m.Algorithm != o.algo.Value},
+		{"margin", of.Margin > 0}, {"l2", of.L2 != nil && *of.L2 > 0 && m.Algorithm != o.algo},
 		{"sample-weight", of.SampleWeight != ""}, {"class-weight", of.ClassWeight != nil},
 	} {
 		if option.set {
@@ -156,7 +153,7 @@ func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, e
 			a.Note("--%s has no effect with --model", name)
 		}
 	}
-	o.label = cmp.Or(o.label, m.Label)
+	o.Data.Label = cmp.Or(o.Data.Label, m.Label)
 	return m, nil
 }
 
@@ -194,7 +191,6 @@ func (o *onlineOptions) check(args []string) error {
 	return o.Scan.Check()
 }
 
-// An onlineReport is the JSON object of online --json.
 type onlineReport struct {
 	Algorithm string `json:"algorithm,omitempty"` // empty for the perceptron
 	Rows      int64  `json:"rows"`
@@ -233,7 +229,7 @@ func newOnlineReport(f *train.Trained, interrupted bool, load report.Stage, tota
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
 	if !again { // an interrupt ends the stream; the rows so far are learned
@@ -241,9 +237,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	}
 	opt, undo := o.Options(a)
 	defer undo()
-	opt.Label, opt.End, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = o.label, end, o.features, o.exclude, o.positive, o.noBias
-	o.beside.Set(&opt)
-	if m != nil {
+	if opt.End = end; m != nil {
 		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}
 	in, err := dataset.Open(work, paths, opt)
@@ -281,15 +275,12 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		}
 	}
 	bar.End()
-	if o.reporting.File != "" {
-		if err := o.reporting.Write(ctx, o.page(a, f.Model, r, paths)); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, f.Model, r, paths), nil }); err != nil {
+		return err
 	}
 	return cmp.Or(a.Report(o.json, r, r.sheet), err)
 }
 
-// sheet returns the report for people.
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	share := func(n, rows int64) string { return humanize.Percent(float64(n) / float64(rows)) }
@@ -328,7 +319,6 @@ func (r *onlineReport) sheet() *console.Sheet {
 	return s
 }
 
-// page returns the report of online as an HTML page.
 func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, paths []string) *plot.Page {
 	result := report.Result(r.sheet())
 	result.Tables[0].Caption = "Mistakes so far"
@@ -366,9 +356,9 @@ func learnerOptions() []*flags.LearnerOption {
 // model to continue from.
 func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.Model) error {
 	l := train.Learner{Learner: &learner.Learner{}}
-	if o.algo.Value != onlineNames()[0] {
+	if o.algo != onlineNames()[0] {
 		var err error
-		if l, err = train.Named(o.algo.Value); err != nil {
+		if l, err = train.Named(o.algo); err != nil {
 			return err
 		}
 		shared := learner.Shared(l.Settings)
@@ -384,7 +374,7 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		flag, own := cmd.Flags().Lookup(name), l.Option(name)
 		switch {
 		case own == nil && flag.Changed && (name != "eta" || o.learner != nil):
-			a.Note("--%s has no effect with --algo %s", name, o.algo.Value)
+			a.Note("--%s has no effect with --algo %s", name, o.algo)
 		case own == nil:
 		case flag.Changed:
 			if err := own.Set(l.Settings, flag.Value.String()); err != nil {

@@ -31,14 +31,12 @@ type predictOptions struct {
 	file      flags.RowsFile
 	models    []string // values of --model
 	model     string
-	keep      []string
 	score     bool
 	proba     bool
 	project   bool
 	threshold flags.Threshold // replaces the model's threshold
 }
 
-// Predict returns the command that applies a model to data.
 func Predict(a *console.App) *cobra.Command {
 	var o predictOptions
 	cmd := &cobra.Command{
@@ -85,7 +83,7 @@ predictions, or with --score, --proba or --project these alone.`,
 			return err
 		}
 		inputs := append(paths, o.model)
-		if err := cmp.Or(console.Claim(a, o.file.Out, inputs), o.Selection.Claim(a, inputs)); err != nil {
+		if err := cmp.Or(console.Claim(a, o.file.Out, inputs), o.Data.Claim(a, inputs)); err != nil {
 			return err
 		}
 		return predictRows(cmd.Context(), a, &o, m, paths)
@@ -97,7 +95,7 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
 	o.file.AddOut(cmd)
-	f.StringSliceVar(&o.keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
+	f.StringSliceVar(&o.Data.Keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
 	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above this number, or its probability above this one. (default the threshold of the model, which is 0 unless it keeps one)")
 	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
 	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
@@ -128,7 +126,7 @@ func (o *predictOptions) check(args []string) error {
 		switch {
 		case asked > 1:
 			return console.Usagef("--score, --proba and --project: a .npy file holds one array, give one of them, or write .parquet or .csv")
-		case len(o.keep) > 0:
+		case len(o.Data.Keep) > 0:
 			return console.Usagef("--keep with a .npy file, which holds one array: leave it out, or write .parquet or .csv")
 		}
 	}
@@ -139,7 +137,6 @@ func (o *predictOptions) check(args []string) error {
 // numpy tells whether the predictions are written as an array of NumPy.
 func (o *predictOptions) numpy() bool { return strings.EqualFold(filepath.Ext(o.file.Out), ".npy") }
 
-// A predictReport is the JSON object of predict --json.
 type predictReport struct {
 	Model     string  `json:"model"`
 	Rows      int64   `json:"rows"`
@@ -152,7 +149,7 @@ type predictReport struct {
 
 func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *model.Model, paths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	p, err := newPredictions(o, m)
 	if err != nil {
@@ -161,8 +158,8 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	defer p.abort()
 	opt, undo := o.Options(a)
 	defer undo()
-	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && !o.Selection.Rejects()
-	opt.Live, opt.Spec, opt.Keep, opt.Progress = p.live, m.Spec(), o.keep, bar.Reading("predicting")
+	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && o.Data.Rejects == nil
+	opt.Live, opt.Spec, opt.Progress = p.live, m.Spec(), bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {

@@ -51,7 +51,7 @@ type Evaluation struct {
 	classPR          []plot.Curve
 	worst            []train.Misclassified
 	calibration      *metrics.Calibration // nil without probabilities
-	positive         int                  // number of the positive class
+	PositiveClass    int                  `json:"-"` // number of the positive class
 }
 
 type classReport struct {
@@ -83,9 +83,6 @@ func finite(i metrics.Interval) *metrics.Interval {
 	return &i
 }
 
-// PositiveClass returns the number of the positive class.
-func (r *Evaluation) PositiveClass() int { return r.positive }
-
 // NewEvaluation returns the figures of a model's predictions. c is the confusion of the classes, at the threshold of
 // the model or at another threshold. pictures asks for the curves of the pictures.
 func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pictures bool) *Evaluation {
@@ -115,7 +112,7 @@ func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pi
 
 func newEvaluation(m *model.Model, c *metrics.Confusion) *Evaluation {
 	r := &Evaluation{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
-		Classes: m.Classes, Positive: m.Positive, Confusion: c, positive: m.Spec().PositiveClass(),
+		Classes: m.Classes, Positive: m.Positive, Confusion: c, PositiveClass: m.Spec().PositiveClass(),
 		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
 	if c.Weighted() {
 		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
@@ -164,7 +161,7 @@ func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 	pairs := []string{"errors", r.errorsText()}
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
-		c := r.PerClass[r.positive]
+		c := r.PerClass[r.PositiveClass]
 		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", Fixed(c.Precision, 4), between(c.PrecisionInterval), Fixed(c.Recall, 4), between(c.RecallInterval)))
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))

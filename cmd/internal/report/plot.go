@@ -15,6 +15,7 @@ import (
 	"halfspace/cmd/internal/flags"
 
 	"halfspace/dataset"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/model"
 	"halfspace/plot"
@@ -23,14 +24,12 @@ import (
 
 type plotOptions struct {
 	flags.Machine
-	text   flags.Text
+	data   flags.Data
 	memory flags.Size
 	models []string
-	beside flags.Beside
-	label  string
 	class  string
 	trace  string
-	theme  flags.Choice
+	theme  string
 	out    string
 }
 
@@ -66,7 +65,6 @@ func kinds() []kind {
 	}
 }
 
-// Plot returns the command that draws pictures.
 func Plot(a *console.App) *cobra.Command {
 	var o plotOptions
 	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
@@ -91,12 +89,12 @@ light or dark mode. The colours suit colour-blind eyes.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.out, "out", "o", "", "`FILE` Write the picture to this file, which ends in .svg. (required)")
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to draw. roc and pr take several: give --model again.")
-	o.beside.AddLabels(cmd)
-	f.StringVar(&o.label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
+	o.data.AddLabels(cmd)
+	f.StringVar(&o.data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	f.StringVar(&o.class, "class", "", "`CLASS` Draw the weights, or the trace, of this class of several. (default the first)")
 	f.StringVar(&o.trace, "trace", "", "`FILE` With line: draw every line on the way, as train --trace wrote them, one after another.")
 	flags.AddChoice(cmd, &o.theme, "theme", "`page|light|dark` Colours: as the reader's system asks for (page), or fixed.", plot.Themes...)
-	o.text.AddTo(cmd)
+	o.data.AddText(cmd)
 	o.memory.AddTo(cmd)
 	o.Machine.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(a, cmd, &o, args, names) }
@@ -122,7 +120,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	if err != nil {
 		return err
 	}
-	return console.WriteText(p.ctx, p.out, figure.SVG(plot.Theme(p.theme.Value)))
+	return files.Replace(p.ctx, p.out, []byte(figure.SVG(plot.Theme(p.theme))))
 }
 
 // check returns an error if an option can't be used, and loads the models.
@@ -151,15 +149,12 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("--trace is for plot line: leave it out")
 	case p.class != "" && !k.classes:
 		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
-	case p.beside.Labels != "" && !k.data:
+	case p.data.Labels != "" && !k.data:
 		return console.Usagef("--labels is for pictures of data, and plot %s takes none: leave it out", k.name)
-	case p.label != "" && !k.data:
+	case p.data.Label != "" && !k.data:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
-	if err := p.text.Check(); err != nil {
-		return err
-	}
-	if err := p.Machine.Apply(); err != nil {
+	if err := cmp.Or(p.data.Check(), p.Machine.Apply()); err != nil {
 		return err
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})
@@ -213,32 +208,29 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	return one, class, nil
 }
 
-// traced draws the trace. The title names the class if there are several trainings. If draw returns nil, so does
-// traced.
-func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure) (*plot.Figure, error) {
+// traced draws the trace. The title names the class if there are several trainings. lacks says what the trace lacks if draw
+// returns nil.
+func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure, lacks string) (*plot.Figure, error) {
 	columns, class, err := p.table(p.args[0])
 	if err != nil {
 		return nil, err
 	}
 	f := draw(columns)
-	if f != nil && class != "" {
+	if f == nil {
+		return nil, fmt.Errorf("%s: the trace has %s", p.args[0], lacks)
+	}
+	if class != "" {
 		f.Title += ": class " + class
 	}
 	return f, nil
 }
 
 func (p *picture) learning() (*plot.Figure, error) {
-	if f, err := p.traced(plot.Learning); f != nil || err != nil {
-		return f, err
-	}
-	return nil, fmt.Errorf("%s: the trace has neither norms nor an objective: trace a perceptron, logistic or svm", p.args[0])
+	return p.traced(plot.Learning, "neither norms nor an objective: trace a perceptron, logistic or svm")
 }
 
 func (p *picture) errors() (*plot.Figure, error) {
-	if f, err := p.traced(plot.Errors); f != nil || err != nil {
-		return f, err
-	}
-	return nil, fmt.Errorf("%s: the trace has no errors: trace --algo pocket", p.args[0])
+	return p.traced(plot.Errors, "no errors: trace --algo pocket")
 }
 
 // vector returns the number of the weight vector that --class names. several is the model's number of weight vectors.

@@ -11,7 +11,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
-	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/predict"
@@ -36,15 +35,15 @@ func (p *picture) room(rows, bytes int64) error {
 
 // scan reads the labelled rows of the data with the features of a model.
 func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
-	bar := p.NewProgress(p.Progress.Value)
+	bar := p.NewProgress(p.Progress)
 	defer bar.End()
 	memory, undo := p.memory.Hold()
 	defer undo()
 	rows := int64(0)
-	err := dataset.Scan(p.ctx, p.args, dataset.Options{Labels: p.beside.Labels,
-		Spec: m.Spec(), Label: cmp.Or(p.label, m.Label), Workers: p.Workers, Text: p.text.Options(), Storage: dataset.Auto, Memory: memory,
-		Warn: p.Warn, Progress: bar.Reading("reading"),
-	}, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
+	opt := p.data.Options
+	opt.Spec, opt.Label, opt.Workers, opt.Storage, opt.Memory = m.Spec(), cmp.Or(opt.Label, m.Label), p.Workers, dataset.Auto, memory
+	opt.Warn, opt.Progress = p.Warn, bar.Reading("reading")
+	err := dataset.Scan(p.ctx, p.args, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)
 	})
@@ -54,90 +53,67 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	return err
 }
 
-// A judged holds the curves of a model that was evaluated.
-type judged struct {
-	roc, pr              plot.Curve
-	bins                 []metrics.Bin // nil without probabilities
-	negatives, positives bool          // the data has rows of the negative class, and of the positive class
-}
-
-func evaluate(p *picture, m *model.Model) (*judged, error) {
-	e, err := train.NewEvaluation(m, p.Workers)
-	if err != nil {
-		return nil, err
-	}
-	err = scan(p, m, func(b *block.Block) error {
-		if err := e.Add(p.ctx, b); err != nil {
+// judge evaluates all models and calls use for each, with the name of its curve. It returns an error if the data lacks a
+// class that the picture needs: the negative or the positive one.
+func (p *picture) judge(negatives, positives bool, use func(e *train.Evaluation, name string)) error {
+	for i, m := range p.loaded {
+		e, err := train.NewEvaluation(m, p.Workers)
+		if err != nil {
 			return err
 		}
-		return p.room(e.Confusion.Rows(), e.Scores.Bytes())
+		err = scan(p, m, func(b *block.Block) error {
+			if err := e.Add(p.ctx, b); err != nil {
+				return err
+			}
+			return p.room(e.Confusion.Rows(), e.Scores.Bytes())
+		})
+		if err != nil {
+			return err
+		}
+		for class, rows := range e.Confusion.Counts() {
+			if is := class == m.Spec().PositiveClass(); rows == 0 && (is && positives || !is && negatives) {
+				return fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", humanize.Files(p.args), m.Classes[class].Text)
+			}
+		}
+		name := ""
+		if len(p.loaded) > 1 {
+			name = p.models[i]
+		}
+		use(e, name)
+	}
+	return nil
+}
+
+func (p *picture) roc() (*plot.Figure, error) {
+	var curves []plot.Curve
+	err := p.judge(true, true, func(e *train.Evaluation, name string) {
+		points, _ := e.Scores.Outline(plot.MostPoints)
+		curves = append(curves, plot.Curve{Name: name, Points: points, Figure: e.Scores.AUC()})
 	})
 	if err != nil {
 		return nil, err
 	}
-	roc, pr := e.Scores.Outline(plot.MostPoints)
-	j := &judged{roc: plot.Curve{Points: roc, Figure: e.Scores.AUC()}, pr: plot.Curve{Points: pr, Figure: e.Scores.AveragePrecision()}}
-	last := j.roc.Points[len(j.roc.Points)-1]
-	j.negatives, j.positives = last.FalsePositives > 0, last.TruePositives > 0
-	if e.Calibration != nil {
-		j.bins = e.Calibration.Bins()
-	}
-	return j, nil
-}
-
-// judge evaluates all models. It returns an error if the data lacks a class that the picture needs: the negative or the
-// positive one.
-func (p *picture) judge(negatives, positives bool) (all []*judged, err error) {
-	for i, m := range p.loaded {
-		j, err := evaluate(p, m)
-		if err != nil {
-			return nil, err
-		}
-		class := m.Spec().PositiveClass()
-		if positives && !j.positives || negatives && !j.negatives {
-			if j.positives {
-				class = 1 - class
-			}
-			return nil, fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", humanize.Files(p.args), m.Classes[class].Text)
-		}
-		if len(p.loaded) > 1 {
-			j.roc.Name, j.pr.Name = p.models[i], p.models[i]
-		}
-		all = append(all, j)
-	}
-	return all, nil
-}
-
-func (p *picture) roc() (*plot.Figure, error) {
-	return p.curves(true, func(j *judged) plot.Curve { return j.roc }, plot.ROC)
+	return plot.ROC(curves...), nil
 }
 
 func (p *picture) precisionRecall() (*plot.Figure, error) {
-	return p.curves(false, func(j *judged) plot.Curve { return j.pr }, plot.PrecisionRecall)
-}
-
-// curves draws a curve of each model. negatives is as in judge.
-func (p *picture) curves(negatives bool, of func(j *judged) plot.Curve, draw func(...plot.Curve) *plot.Figure) (*plot.Figure, error) {
-	all, err := p.judge(negatives, true)
+	var curves []plot.Curve
+	err := p.judge(false, true, func(e *train.Evaluation, name string) {
+		_, points := e.Scores.Outline(plot.MostPoints)
+		curves = append(curves, plot.Curve{Name: name, Points: points, Figure: e.Scores.AveragePrecision()})
+	})
 	if err != nil {
 		return nil, err
 	}
-	var curves []plot.Curve
-	for _, j := range all {
-		curves = append(curves, of(j))
-	}
-	return draw(curves...), nil
+	return plot.PrecisionRecall(curves...), nil
 }
 
-func (p *picture) calibration() (*plot.Figure, error) {
+func (p *picture) calibration() (f *plot.Figure, err error) {
 	if m := p.loaded[0]; !m.HasProbabilities() {
 		return nil, fmt.Errorf("%s: %s", p.models[0], console.NoProbabilities(m))
 	}
-	all, err := p.judge(false, false)
-	if err != nil {
-		return nil, err
-	}
-	return plot.Calibration(all[0].bins), nil
+	err = p.judge(false, false, func(e *train.Evaluation, _ string) { f = plot.Calibration(e.Calibration.Bins()) })
+	return f, err
 }
 
 func (p *picture) margins() (*plot.Figure, error) {

@@ -2,9 +2,7 @@
 package report
 
 import (
-	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -36,7 +34,6 @@ type Options struct {
 	options [][2]string
 }
 
-// AddFlag adds the flag.
 func (o *Options) AddFlag(f *pflag.FlagSet) {
 	f.StringVar(&o.File, "report", "", "`FILE` Write a report with pictures to this file of HTML, which a browser shows, or without pictures to a .txt file.")
 }
@@ -71,11 +68,7 @@ func typed(cmd *cobra.Command, args []string) string {
 			case "bool":
 				options = append(options, strings.TrimSuffix("--"+f.Name+"="+v, "=true"))
 			case "stringSlice": // its value is a line of CSV
-				var line strings.Builder
-				w := csv.NewWriter(&line)
-				w.Write([]string{v}) // no error: a Builder takes everything
-				w.Flush()
-				v = cmp.Or(strings.TrimSuffix(line.String(), "\n"), `""`)
+				v = flags.Line(v)
 				fallthrough
 			default:
 				options = append(options, "--"+f.Name, console.Quote(v))
@@ -150,15 +143,22 @@ func Result(sheet *console.Sheet) plot.Section {
 	return s
 }
 
-// Write writes a page. After an interrupt it still has a grace time.
-func (o *Options) Write(ctx context.Context, p *plot.Page) error {
+// Write writes the page if a report was asked for. After an interrupt it still has a grace time.
+func (o *Options) Write(ctx context.Context, page func() (*plot.Page, error)) error {
+	if o.File == "" {
+		return nil
+	}
+	p, err := page()
+	if err != nil {
+		return err
+	}
 	grace, end := parallel.Grace(ctx)
 	defer end()
 	text := p.HTML
 	if strings.ToLower(filepath.Ext(o.File)) == textExtension {
 		text = p.Text
 	}
-	if err := console.WriteText(grace, o.File, text()); err != nil {
+	if err := files.Replace(grace, o.File, []byte(text())); err != nil {
 		return fmt.Errorf("--report: %w", err)
 	}
 	return nil

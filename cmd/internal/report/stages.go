@@ -106,5 +106,4 @@ func withoutEmpty(t plot.Table) plot.Table {
 	return short
 }
 
-// perSecond writes a rate in GB/s.
 func perSecond(bytes float64) string { return fmt.Sprintf("%.3g GB/s", bytes/1e9) }

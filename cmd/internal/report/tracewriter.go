@@ -52,7 +52,6 @@ func Names(spec *schema.Spec, joint bool) (names []string) {
 	return names
 }
 
-// A column is a column of the table.
 type column struct {
 	name  string
 	whole bool                              // its numbers are integers
@@ -167,7 +166,6 @@ func (w *Writer) flush() {
 	w.err = w.file.Write(rec)
 }
 
-// Close completes the file.
 func (w *Writer) Close() error {
 	defer w.rows.Release()
 	if w.err == nil && w.waiting > 0 {

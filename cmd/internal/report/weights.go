@@ -68,7 +68,6 @@ func (t *weightTable) head() []string {
 	return head
 }
 
-// explained defines a weight.
 func (t *weightTable) explained() string {
 	score := "the score"
 	if t.LogOdds() {

@@ -105,10 +105,9 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	}
 }
 
-// random tells whether the training makes random choices.
 func (o *trainOptions) random() bool {
 	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
-		o.learner.DrawsTogether && o.multiclass.Value == model.Joint
+		o.learner.DrawsTogether && o.multiclass == model.Joint
 }
 
 // manyNumbers is the number of distinct labels from which a label column of numbers gets a note.
@@ -119,9 +118,9 @@ const manyNumbers = 20
 func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	n := len(spec.Classes)
 	switch {
-	case n == 2 && o.multiclass.Value != autoName:
+	case n == 2 && o.multiclass != autoName:
 		a.Note("--multiclass has no effect with two classes")
-	case n > 2 && o.Columns.Positive != "":
+	case n > 2 && o.Data.Positive != "":
 		a.Note("--positive has no effect with %d classes", n)
 	}
 	if n >= manyNumbers && spec.Classes[0].Kind == schema.Number {
@@ -179,7 +178,7 @@ const mostUnlike = 1000
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	heedsUnits := o.learner.ScaleFree == nil || !o.learner.ScaleFree(o.learner.Settings)
-	if large, small, ratio := s.Unlike(); !o.Columns.Standardize && heedsUnits && ratio >= mostUnlike {
+	if large, small, ratio := s.Unlike(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if i := s.Telling(); i >= 0 {
@@ -191,7 +190,6 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Dat
 	}
 }
 
-// columnOf returns the column of a feature.
 func columnOf(spec *schema.Spec, feature int) string {
 	for _, c := range spec.Columns() {
 		if feature < c.Width() {

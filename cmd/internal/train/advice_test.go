@@ -45,7 +45,7 @@ func TestAlikeNote(t *testing.T) {
 		}
 		var stderr strings.Builder
 		o := &trainOptions{}
-		o.multiclass.Value = autoName
+		o.multiclass = autoName
 		noteClasses(console.New(t.Context(), io.Discard, &stderr), o, spec)
 		if stderr.String() != want {
 			t.Errorf("%q, want %q", stderr.String(), want)

@@ -43,14 +43,14 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		o.share = share
 	}
-	l := train.Describe(o.algo.Value)
-	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	l := train.Describe(o.algo)
+	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0
 	switch {
 	case console.ToStdout(o.out):
 		return console.Usagef("--out is %s: name a file for the model", o.out)
-	case l.NeedsBias != "" && o.Columns.NoBias:
+	case l.NeedsBias != "" && o.Data.NoBias:
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
-	case o.multiclass.Value == "joint" && !l.Joint:
+	case o.multiclass == "joint" && !l.Joint:
 		var others []string
 		for _, l := range train.Learners {
 			if l.Joint {
@@ -58,7 +58,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 			}
 		}
 		return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
-	case o.Columns.SampleWeight != "" && l.NoWeights != "":
+	case o.Data.SampleWeight != "" && l.NoWeights != "":
 		return console.Usagef("--sample-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	case len(o.classWeight) > 0 && l.NoWeights != "":
 		return console.Usagef("--class-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
@@ -99,7 +99,7 @@ const balanced = "balanced"
 // judging holds the options of train and compare on folds, on the score that judges, on chance and on class weights.
 type judging struct {
 	folds       int
-	score       flags.Choice
+	score       string
 	seed        uint64
 	classWeight []string
 
@@ -125,10 +125,10 @@ func (o *judging) addSeed(f *pflag.FlagSet) {
 
 // figure returns the score to judge by, or "" for the learner's own.
 func (o *judging) figure() string {
-	if o.score.Value == autoName {
+	if o.score == autoName {
 		return ""
 	}
-	return o.score.Value
+	return o.score
 }
 
 // readWeights reads the value of --class-weight: the weights of classes, or balanced.
@@ -170,16 +170,16 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 	}
 	if !cmd.Flags().Changed("algo") {
-		o.algo.Value = m.Algorithm
+		o.algo = m.Algorithm
 		if m.Algorithm == train.OnlineName {
-			o.algo.Value = "perceptron"
+			o.algo = "perceptron"
 		}
-		if train.Describe(o.algo.Value) == nil {
+		if train.Describe(o.algo) == nil {
 			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 		}
 	}
-	if !slices.Contains(train.Beginners(), o.algo.Value) {
-		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo.Value, humanize.OneOf(train.Beginners()))
+	if !slices.Contains(train.Beginners(), o.algo) {
+		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo, humanize.OneOf(train.Beginners()))
 	}
 	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
 		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
@@ -190,11 +190,10 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		}
 	}
 	o.begin = m
-	o.Columns.Follow(m.Spec())
+	o.Follow(m.Spec())
 	return nil
 }
 
-// holdsBack tells whether rows are held back.
 func (o *trainOptions) holdsBack() bool { return o.share > 0 || o.holdsFolds() }
 
 // noteSplit notes that the options on splitting have no effect, if no rows are held back.

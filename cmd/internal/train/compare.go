@@ -93,7 +93,6 @@ lifts the limits on rows and on multiplications. winnow runs with
 --standardize=false if all features are 0 or 1. dual is left out: without a
 kernel it equals perceptron.`
 
-// Compare returns the command that judges all learners.
 func Compare(a *console.App) *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
@@ -107,7 +106,7 @@ func Compare(a *console.App) *cobra.Command {
 	o.addTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("standardize") {
-			o.Columns.Standardize, o.Columns.KeepWide = true, true
+			o.Data.Standardize, o.Data.KeepWide = true, true
 		}
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
@@ -116,7 +115,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(o.Rows.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
+		if err := cmp.Or(o.Data.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
 		best := func() string { return "halfspace train " + console.Quote(args...) + givenOptions(cmd, &o) }
@@ -150,7 +149,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	if err = cmp.Or(o.Split.Check(), o.readWeights()); err != nil {
 		return err
 	}
-	o.Storage.Weighted = o.Columns.SampleWeight != "" || len(o.classWeight) > 0
+	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0
 	var names []string
 	for _, e := range entrants {
 		if !slices.Contains(names, e.name()) {
@@ -180,10 +179,10 @@ func (o *compareOptions) wants(name string) bool {
 
 func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Columns.Learned()
+	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Data.Learned()
 	split, err := flags.ReadSplit(ctx, &o.Options, paths, bar)
 	if err != nil {
 		return err
@@ -201,7 +200,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if err != nil {
 		return err
 	}
-	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Columns.Standardize, LeftOut: []leftOut{},
+	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Data.Standardize, LeftOut: []leftOut{},
 		Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
@@ -210,7 +209,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if len(learners) == 0 {
 		return c.nobody()
 	}
-	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Columns.SampleWeight}, Split: split,
+	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
 		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: func(text string) { a.Warn(console.AsTyped(text)) }, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data.Refiter(), opt, learners...)
 	if err = unfinished(a, err); judged == nil {
@@ -227,16 +226,13 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
-	if o.reporting.File != "" {
-		o.reporting.Interrupted = c.Interrupted
-		if bad := o.reporting.Write(ctx, c.page(a, o, paths, looked.Counts, data.Spec().Classes)); bad != nil {
-			return bad
-		}
+	o.reporting.Interrupted = c.Interrupted
+	if bad := o.reporting.Write(ctx, func() (*plot.Page, error) { return c.page(a, o, paths, looked.Counts, data.Spec().Classes), nil }); bad != nil {
+		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
 }
 
-// name returns the name of the learner.
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 
 // unfit returns the reason why the entrant can't take these rows, or "" if it can.
@@ -244,7 +240,7 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 	switch l := train.Describe(e.name()); {
 	case e.most > 0 && rows > e.most && len(o.algo) == 0:
 		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.most, "row"))
-	case e.boolean && o.Columns.Standardize:
+	case e.boolean && o.Data.Standardize:
 		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
 	case o.Storage.Weighted && l.NoWeights != "":
 		return "takes no weights"
@@ -289,7 +285,7 @@ func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 // givenOptions returns the options that the user gave and that train has too, each after a space.
 func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 	var text strings.Builder
-	if o.Columns.Standardize && !cmd.Flags().Changed("standardize") {
+	if o.Data.Standardize && !cmd.Flags().Changed("standardize") {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -409,7 +405,6 @@ func whyLeftOut(name string, p *train.Point) string {
 	return cmp.Or(console.AsTyped(p.Failed), "interrupted before its first fold was judged")
 }
 
-// sheet returns the report for people.
 func (c *comparison) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	how := "as they are"
@@ -460,7 +455,7 @@ func (c *comparison) table() [][]string {
 	b, usual := c.Baseline, slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByAUC, train.ByLogLoss}, c.Score)
 	return console.Columns(len(c.Learners)+1,
 		column("learner", "always "+schema.NameClass(b.Class), (*contestant).name),
-		column(scoreNames[c.Score], "-", func(l *contestant) string { return scoreText(l.Score) }).If(!usual),
+		column(scoreNames[c.Score], "-", func(l *contestant) string { return report.Fixed(l.Score, 6) }).If(!usual),
 		column("errors", humanize.Count(b.Errors), func(l *contestant) string { return humanize.Count(l.Errors) }),
 		column("weight", "-", func(l *contestant) string {
 			if l.ErrorWeight == nil {
@@ -469,14 +464,13 @@ func (c *comparison) table() [][]string {
 			return humanize.Real(*l.ErrorWeight)
 		}).If(c.Learners[0].ErrorWeight != nil),
 		column("accuracy", humanize.Percent(b.Accuracy), func(l *contestant) string { return humanize.Percent(l.Accuracy) }),
-		column("AUC", "-", func(l *contestant) string { return scoreText(l.AUC) }),
-		column("log loss", "-", func(l *contestant) string { return scoreText(l.LogLoss) }),
+		column("AUC", "-", func(l *contestant) string { return report.Fixed(l.AUC, 6) }),
+		column("log loss", "-", func(l *contestant) string { return report.Fixed(l.LogLoss, 6) }),
 		column("train s", "-", func(l *contestant) string { return humanize.Fixed(l.Seconds, 3) }),
 		column("total s", "-", func(l *contestant) string { return humanize.Fixed(l.Total, 3) }),
 		column("folds", "", func(l *contestant) string { return fmt.Sprintf("%d of %d", l.Folds, c.Folds) }).If(c.Interrupted))
 }
 
-// page returns the report as an HTML page.
 func (c *comparison) page(a *console.App, o *compareOptions, paths []string, counts []int64, classes []schema.Class) *plot.Page {
 	result := report.Result(c.sheet())
 	result.Tables[0].Caption = "Learners, the best first, and the baseline"

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
+	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -32,13 +33,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	if o.folds > 0 && o.validation != "" {
 		return console.Usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
 	}
-	if err := o.readGrid(cmd); err != nil {
-		return err
-	}
-	if err := o.checkScore(); err != nil {
-		return err
-	}
-	if err := o.setDefaultL2(cmd); err != nil {
+	if err := cmp.Or(o.readGrid(cmd), o.checkScore(), o.setDefaultL2(cmd)); err != nil {
 		return err
 	}
 	learners, err := o.learner.Grid(o.axes)
@@ -94,7 +89,7 @@ func (o *trainOptions) checkScore() error {
 const noCalibration = "none"
 
 func (o *trainOptions) calibrates() bool {
-	return o.calibrate.Value != "" && o.calibrate.Value != noCalibration
+	return o.calibrate != "" && o.calibrate != noCalibration
 }
 
 // checkCalibrate returns an error if --calibrate can't be used with the other options.
@@ -127,7 +122,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
 	case len(o.grid) > 0:
 		return console.Usagef("--path with --grid: leave one of them out")
-	case o.multiclass.Value == "joint":
+	case o.multiclass == "joint":
 		return console.Usagef("--path with --multiclass joint: --path takes two classes")
 	default:
 		s := learner.CopySettings(o.learner.Settings)
@@ -235,7 +230,6 @@ func (o *trainOptions) gridNames() (names []string) {
 	return names
 }
 
-// gridTable returns a table of the grid's points.
 func gridTable(cv *train.CrossValidation) [][]string {
 	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
 		return console.Column{Head: head, Cell: func(i int) string {
@@ -251,7 +245,7 @@ func gridTable(cv *train.CrossValidation) [][]string {
 		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
 		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.Chosen].ErrorWeight != nil),
 		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
-		column(figure, "", func(p *train.Point) string { return scoreText(p.Score) }).If(figure != ""),
+		column(figure, "", func(p *train.Point) string { return report.Fixed(p.Score, 6) }).If(figure != ""),
 		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
 		column("chosen", "", func(p *train.Point) string {
 			if p == &cv.Points[cv.Chosen] {
@@ -275,23 +269,15 @@ func pathScore(p *train.Path) string {
 	return cmp.Or(scoreNames[p.Score], "share of errors") + " " + withError(best.Score, best.ScoreError)
 }
 
-// scoreText returns the value of a score, or a dash if it is undefined.
-func scoreText(v *float64) string {
-	if v == nil {
-		return "-"
-	}
-	return humanize.Fixed(*v, 6)
-}
-
 // withError returns the value of a score and its standard error, which needs the values of two folds.
 func withError(score, off *float64) string {
 	switch {
 	case score == nil:
 		return "undefined in every fold"
 	case off == nil:
-		return scoreText(score) + " (defined in one fold: no standard error)"
+		return report.Fixed(score, 6) + " (defined in one fold: no standard error)"
 	}
-	return scoreText(score) + " +- " + scoreText(off)
+	return report.Fixed(score, 6) + " +- " + report.Fixed(off, 6)
 }
 
 // errorText returns the standard error of a score. For shares of errors it is a percentage, like the accuracy.
@@ -299,7 +285,7 @@ func errorText(score string, v *float64) string {
 	if v != nil && (score == train.ByErrors || score == train.ByWeight) {
 		return humanize.Percent(*v)
 	}
-	return scoreText(v)
+	return report.Fixed(v, 6)
 }
 
 // foldsOf returns the number of folds and which rows the model of each fold learned from. each is the text between the

@@ -34,7 +34,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 		case o.Name == thresholdName:
 			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Option.Help)
 		case len(o.Option.Words) > 0:
-			flags.AddChoice(cmd, &flags.Choice{Value: text}, o.Name, usage, o.Words...)
+			flags.AddChoice(cmd, &text, o.Name, usage, o.Words...)
 		case o.Named != nil:
 			cmd.Flags().String(o.Name, text, usage)
 		case o.Switch(s):
@@ -78,7 +78,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 
 // setLearner sets the learner of --algo, with the options that the user gave.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
-	l, err := train.Named(o.algo.Value)
+	l, err := train.Named(o.algo)
 	if err != nil {
 		return console.Usagef("%w", err)
 	}

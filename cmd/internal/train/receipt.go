@@ -1,18 +1,14 @@
 package train
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -108,7 +104,6 @@ func same(a, b string) bool {
 	return err == nil && fail == nil && x == y
 }
 
-// saveReceipt completes the receipt and writes it.
 func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
 		return fmt.Errorf("--receipt: %w", err)
@@ -122,7 +117,7 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 // aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
-	paths = t.Columns.Beside.With(paths)
+	paths = t.Data.With(paths)
 	if t.init != "" {
 		paths = append(slices.Clone(paths), t.init)
 	}
@@ -250,7 +245,7 @@ func (r *repetition) compare(ctx context.Context, paths, validation []string) (o
 // others is true if the sums differ and the fingerprint isn't the model's fingerprint either.
 func (r *repetition) compareRows(ctx context.Context, paths, validation []string) (others bool, err error) {
 	opt := *r.trainOptions
-	opt.Columns.Follow(r.m.Spec())
+	opt.Follow(r.m.Spec())
 	opt.LearnFrom = nil
 	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
 	defer look.close()
@@ -319,13 +314,13 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 		all.add("positive", m.Positive.Text)
 	}
 	for class, w := range m.Options.ClassWeight {
-		all.append("class-weight", m.Classes[class].Text+"="+number(w))
+		all.append("class-weight", m.Classes[class].Text+"="+humanize.Exact(w))
 	}
 	if m.Options.Seed != nil {
 		all.add("seed", strconv.FormatUint(*m.Options.Seed, 10))
 	}
 	if share := m.Options.Validation; share > 0 {
-		all.add("validation", number(share))
+		all.add("validation", humanize.Exact(share))
 	}
 	all.add("group", m.Options.Group)
 	all.add("order-by", m.Options.OrderBy)
@@ -339,10 +334,11 @@ func optionsOf(ctx context.Context, m *model.Model, data []string, given func(op
 	if by := m.Options.ThresholdBy; by != "" {
 		all.add(thresholdName, by)
 	} else if m.Threshold != nil && m.Algorithm != winnow.Learner.Name {
-		all.add(thresholdName, number(*m.Threshold))
+		all.add(thresholdName, humanize.Exact(*m.Threshold))
 	}
 	all.addLearner(m)
-	return all, all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
+	all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
+	return all, nil
 }
 
 // unrepeatable returns an error if a model doesn't record all options of its training.
@@ -365,7 +361,6 @@ func unrepeatable(m *model.Model, given func(option string) bool) error {
 
 type optionList []model.Typed
 
-// add adds an option, unless its value is empty.
 func (l *optionList) add(option, value string) {
 	if value != "" {
 		*l = append(*l, model.Typed{Option: option, Values: []string{value}})
@@ -381,7 +376,6 @@ func (l *optionList) append(option, value string) {
 	l.add(option, value)
 }
 
-// addLearner adds the options of the learner.
 func (l *optionList) addLearner(m *model.Model) {
 	learner := train.Describe(m.Algorithm)
 	for i := range learner.Options {
@@ -395,17 +389,17 @@ func (l *optionList) addLearner(m *model.Model) {
 	k := m.Expansion.Kernel
 	l.add("kernel", string(k.Kind))
 	if k.Kind != gram.Linear {
-		l.add("gamma", number(k.Gamma))
+		l.add("gamma", humanize.Exact(k.Gamma))
 	}
 	if k.Kind == gram.Polynomial {
 		l.add("degree", strconv.Itoa(k.Degree))
-		l.add("coef0", number(k.Coef0))
+		l.add("coef0", humanize.Exact(k.Coef0))
 	}
 }
 
 // addColumns adds the options on columns. It leaves out --features for svmlight data whose indices have no gap: the
 // features are then all that the data has.
-func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
+func (l *optionList) addColumns(m *model.Model, svmlight bool) {
 	p := m.Preprocessing
 	spec := m.Spec()
 	if p != nil {
@@ -431,7 +425,7 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 		}
 	}
 	if p == nil {
-		return nil
+		return
 	}
 	if p.NullValues != nil {
 		*l = append(*l, model.Typed{Option: "null-values", Values: p.NullValues})
@@ -451,16 +445,12 @@ func (l *optionList) addColumns(m *model.Model, svmlight bool) error {
 			for _, part := range c.Of {
 				names = append(names, part.Name)
 			}
-			text, err := fields(names)
-			if err != nil {
-				return err
-			}
-			l.append("cross", text+"="+coding)
+			l.append("cross", flags.Line(names...)+"="+coding)
 		}
 	}
-	text, err := fields(codings)
-	l.add("categorical", text)
-	return err
+	if codings != nil {
+		l.add("categorical", flags.Line(codings...))
+	}
 }
 
 // marks tells whether features mark missing values.
@@ -494,17 +484,3 @@ func adjacent(columns []schema.Column) bool {
 	}
 	return true
 }
-
-// fields joins texts by commas. It quotes the texts that need quotes.
-func fields(texts []string) (string, error) {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	err := w.Write(texts)
-	w.Flush()
-	if err = errors.Join(err, w.Error()); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

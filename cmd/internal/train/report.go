@@ -100,7 +100,7 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
 		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.Kept, Margin: of.Margin, MistakeBound: of.MistakeBound,
 		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
-		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Columns.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
+		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
 		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs,
 	}
@@ -145,7 +145,6 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 // factIndent is the largest number of characters before the value of a fact, for a name as long as "validation".
 const factIndent = 2 + len("validation") + 3
 
-// sheet returns the report for people.
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
@@ -273,22 +272,12 @@ func (o *trainOptions) defaultsText() string {
 		return ""
 	}
 	text := "--algo " + o.learner.Name
-	if o.Columns.Standardize {
+	if o.Data.Standardize {
 		text += " --standardize"
 	}
 	return text + ", chosen because no --algo was given"
 }
 
-// writePage writes the file of --report.
-func (t *trainer) writePage(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) error {
-	page, err := t.page(ctx, r, f, paths, validation)
-	if err == nil {
-		err = t.reporting.Write(ctx, page)
-	}
-	return err
-}
-
-// page returns the report as a page.
 func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
 	m, inputs := f.Model, slices.Concat(paths, validation)
 	judged, err := t.heldOut(ctx, f, paths, validation)

@@ -17,6 +17,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/model"
+	"halfspace/plot"
 	"halfspace/train"
 	"halfspace/train/learner"
 )
@@ -24,7 +25,7 @@ import (
 // trainAs opens the rows, judges the candidates of a grid and trains.
 func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, validationPaths []string) error {
 	start := time.Now()
-	bar := a.NewProgress(o.Progress.Value)
+	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	saved, err := o.saving.open(a)
@@ -69,10 +70,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if fitted.Profile != nil {
 		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
 	}
-	if o.reporting.File != "" {
-		if err := t.writePage(ctx, r, fitted, paths, validationPaths); err != nil {
-			return err
-		}
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
+		return err
 	}
 	bad := a.Report(o.json, r, func() *console.Sheet {
 		r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent)
@@ -162,7 +161,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	}
 	t.data, err = flags.Open(ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
-		return console.Usagef("--sample-weight %s: %w", t.Options.Columns.SampleWeight, err)
+		return console.Usagef("--sample-weight %s: %w", t.Options.Data.SampleWeight, err)
 	}
 	if err != nil {
 		return err
@@ -250,14 +249,14 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
-	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Columns.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
+	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Data.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
 		Split: t.split, Output: train.Output{Threshold: t.threshold, HeldOut: t.reporting.File != ""},
 		Watch: train.Watch{Note: func(text string) { t.Warn(console.AsTyped(text)) }, Stage: console.Stage(t.bar)}}
 	if t.calibrates() {
-		opt.Output.Calibrate = t.calibrate.Value
+		opt.Output.Calibrate = t.calibrate
 	}
-	if t.multiclass.Value != autoName {
-		opt.Multiclass = t.multiclass.Value
+	if t.multiclass != autoName {
+		opt.Multiclass = t.multiclass
 	}
 	return opt
 }

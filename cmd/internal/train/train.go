@@ -23,10 +23,10 @@ import (
 type trainOptions struct {
 	flags.Options
 	judging    // no folds: no cross-validation
-	algo       flags.Choice
+	algo       string
 	unnamed    bool // no --algo was given
 	learner    train.Learner
-	multiclass flags.Choice
+	multiclass string
 	validation string
 	share      float64 // share of the rows to hold out; 0 if validation names a file
 	path       int     // largest number of penalties l1 on a path; 0 for none
@@ -35,7 +35,7 @@ type trainOptions struct {
 	axes       []train.Axis    // the options that the grid varies, with their values
 	learners   []train.Learner // learners of the grid; without a grid, one learner
 	split      train.Split     // split by --group, --order-by and --split
-	calibrate  flags.Choice    // method that turns scores into probabilities
+	calibrate  string          // method that turns scores into probabilities
 	threshold  predict.Threshold
 	init       string       // the file of the model to begin with
 	begin      *model.Model // the model of init; nil: begin with zeros
@@ -48,7 +48,6 @@ type trainOptions struct {
 	json         bool
 }
 
-// Train returns the command that learns a model.
 func Train(a *console.App) *cobra.Command {
 	var o trainOptions
 	cmd := &cobra.Command{
@@ -65,7 +64,7 @@ func Train(a *console.App) *cobra.Command {
 	}
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		if l := train.Describe(o.algo.Value); l != nil && cmd.Flags().Changed("algo") {
+		if l := train.Describe(o.algo); l != nil && cmd.Flags().Changed("algo") {
 			helpWith(cmd, l)
 		}
 		help(cmd, args)
@@ -113,7 +112,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		a.Note("the model of --init may have seen the rows that --validation holds out: name a FILE of other rows")
 	}
 	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
-		o.Columns.Standardize, o.Columns.KeepWide = true, true
+		o.Data.Standardize, o.Data.KeepWide = true, true
 	}
 	if paths, err = dataset.Expand(args); err != nil {
 		return nil, nil, err
@@ -123,10 +122,10 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
-	data := o.Columns.Beside.With(slices.Concat(validation, paths))
+	data := o.Data.With(slices.Concat(validation, paths))
 	inputs := append(slices.Clone(data), o.init)
 	if err := cmp.Or(console.Claim(a, o.out, data), // --out may replace the model of --init
-		o.Rows.Claim(a, inputs), o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
+		o.Data.Claim(a, inputs), o.checkReceipt(a, append(inputs, cmd.Flags().Lookup("cache").Value.String())),
 		o.checkFolds(cmd), o.Split.Check(),
 		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
 		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
@@ -139,7 +138,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)
 	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
-	o.Storage.Folds = o.holdsFolds() && o.Columns.Learned()
+	o.Storage.Folds = o.holdsFolds() && o.Data.Learned()
 	o.Storage.Halved = o.reporting.File != "" && (o.validation != "" || o.folds > 0)
 	if o.share > 0 {
 		o.LearnFrom = o.kept
@@ -152,13 +151,12 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.Options.AddData(cmd)
-	o.Columns.Beside.AddWeights(cmd)
-	f.StringVar(&o.Columns.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
+	o.Data.AddWeights(cmd)
+	f.StringVar(&o.Data.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
-	o.algo.Value = defaultLearner
-	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".", train.Names()...)
-	o.algo.Advise = console.AdviseLearner
+	o.algo = defaultLearner
+	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".", train.Names()...).Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
 		"auto is joint for logistic, lda and passive-aggressive, else ovr.", autoName, "ovr", "joint")

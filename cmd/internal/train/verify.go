@@ -32,7 +32,6 @@ type verifyOptions struct {
 	json             bool
 }
 
-// Verify returns the command that trains a model again and compares the two.
 func Verify(a *console.App) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
@@ -60,10 +59,10 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
 	f.StringVar(&o.validation, "validation", "", "`FILE` The hold-out rows of the training, where it had a file of them.")
 	f.StringVar(&o.init, "init", "", "`FILE` The model that the training began with, where it had one.")
-	o.Columns.Beside.AddLabels(cmd)
-	o.Columns.Beside.AddWeights(cmd)
+	o.Data.AddLabels(cmd)
+	o.Data.AddWeights(cmd)
 	f.BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
-	o.Text.AddTo(cmd)
+	o.Data.AddText(cmd)
 	o.AddMachine(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.model == "" {
@@ -131,7 +130,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return err
 	}
-	r.bar = a.NewProgress(r.Progress.Value)
+	r.bar = a.NewProgress(r.Progress)
 	defer r.bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	if err := r.repeat(ctx, paths, validation); err != nil {
@@ -165,7 +164,6 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	return r, nil
 }
 
-// training returns the command that trains the model again, and sets the options of r.
 func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []string) (again *cobra.Command, err error) {
 	again = &cobra.Command{Use: "train"}
 	again.SetContext(cmd.Context())
@@ -256,7 +254,6 @@ func differing(a, b *model.Model) ([]string, error) {
 	return differ, nil
 }
 
-// sheet returns the report for people.
 func (v *Verdict) sheet(m *model.Model, receipt bool) *console.Sheet {
 	s := new(console.Sheet)
 	var pairs []string

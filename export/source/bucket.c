@@ -115,3 +115,14 @@ static uint64_t NAME_hash(const char *text)
     h = (uint64_t)p[0] << 16 | (uint64_t)p[n / 2] << 24 | p[n - 1] | n << 8;
     return NAME_spread_short(h ^ NAME_word(NAME_secret, 4) ^ NAME_word(NAME_secret + 4, 4));
 }
+static long NAME_bucket(const char *text, uint64_t mask, const long *of, long n)
+{
+    long bucket = text ? (long)(NAME_hash(text) & mask) : -1;
+    if (!of)
+        return bucket;
+    for (long i = 0; i < n; i++)
+        if (of[i] == bucket)
+            return i;
+    return -1;
+}
+
