@@ -89,7 +89,7 @@ func (m *Model) checkExpansion() error {
 	if len(e.Steps) > 0 && (e.Votes == nil || len(e.Steps) != rows*size) {
 		return fmt.Errorf("steps have %d bytes for %d rows and %d votes", len(e.Steps), rows, len(e.Votes))
 	}
-	if !allPositive(Unpack[float32](e.Steps)) {
+	if slices.ContainsFunc(Unpack[float32](e.Steps), func(v float32) bool { return !(v > 0) }) {
 		return errors.New("steps hold a number that isn't above 0")
 	}
 	for _, c := range append([][]byte{e.Support, e.Steps}, e.Coefficients...) {
@@ -123,10 +123,6 @@ func allFinite[T float32 | float64](x []T) bool {
 		}
 	}
 	return true
-}
-
-func allPositive(x []float32) bool {
-	return !slices.ContainsFunc(x, func(v float32) bool { return !(v > 0) })
 }
 
 func (v *Votes) check(rows int) error {

@@ -138,8 +138,8 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	if err := checkFormat(seen.format); err != nil {
 		return nil, err
 	}
-	if err := checkSum(data); err != nil {
-		return nil, err
+	if what := sumFault(data); what != "" {
+		return nil, fmt.Errorf("%w: %s; restore it or train again", ErrDamaged, what)
 	}
 	if seen.wrong != nil {
 		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, seen.wrong)
@@ -201,14 +201,6 @@ func checkFormat(name string) error {
 		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, humanize.Short(name, 40), Format)
 	}
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
-}
-
-// checkSum returns an error unless the checksum matches the bytes before it.
-func checkSum(data []byte) error {
-	if what := sumFault(data); what != "" {
-		return fmt.Errorf("%w: %s; restore it or train again", ErrDamaged, what)
-	}
-	return nil
 }
 
 // sumFault finds the line of the checksum, which is the last line before the closing brace, and compares the checksum

@@ -126,15 +126,13 @@ func updatesOfRows(m *model.Model) *Figure {
 	}
 	var all []alpha
 	f := &Figure{Title: "Dual coefficients", Subtitle: "how often rows made an update"}
+	sum := int64(0)
 	for _, r := range m.Training.Misclassified {
 		all = append(all, alpha{row: r.Row, size: float64(r.Updates), positive: true})
 		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(r.Row), humanize.Count(r.Updates))
-	}
-	all = all[:min(len(all), mostBars)]
-	sum := int64(0)
-	for _, r := range m.Training.Misclassified {
 		sum += r.Updates
 	}
+	all = all[:min(len(all), mostBars)]
 	if len(m.Weights) > 1 {
 		f.Subtitle += ", summed over the classes"
 	}

@@ -20,7 +20,7 @@ type Figure struct {
 	Height   int  // in pixels; 0: 440
 	Square   bool // the plot is a square
 
-	steps *steps // steps of an animation; nil: none
+	steps []step // of an animation
 }
 
 // A Shape says how a series is drawn.

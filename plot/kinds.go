@@ -41,10 +41,10 @@ func PrecisionRecall(curves ...Curve) *Figure {
 	})
 }
 
-// curves adds a series for each curve. what names the figure of a curve, and at returns the place of a point.
-func (f *Figure) curves(curves []Curve, title, what string, shape Shape, at func(p, last metrics.Point) (x, y float64)) *Figure {
+// curves adds a series for each curve. figure names the figure of a curve, and at returns the place of a point.
+func (f *Figure) curves(curves []Curve, title, figure string, shape Shape, at func(p, last metrics.Point) (x, y float64)) *Figure {
 	for k, c := range curves {
-		s := Series{Name: fmt.Sprintf("%s %.4f", what, c.Figure), Shape: shape, Colour: Colour(k), Dash: k}
+		s := Series{Name: fmt.Sprintf("%s %.4f", figure, c.Figure), Shape: shape, Colour: Colour(k), Dash: k}
 		if c.Name != "" {
 			s.Name = cut(c.Name, 44) + ": " + s.Name
 		}

@@ -52,10 +52,10 @@ func passes(columns map[string][]float64) *Figure {
 	}
 	t, objective = t[from:], objective[from:]
 	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
-	if gap := after(columns["gap"], from); known(gap) {
+	if gap := columns["gap"][min(from, len(columns["gap"])):]; known(gap) {
 		f.Series = append(f.Series, Series{Name: "gap: most that is left", Colour: 1, X: t, Y: log10(gap)})
 	}
-	if g := after(columns["gradient"], from); known(g) {
+	if g := columns["gradient"][min(from, len(columns["gradient"])):]; known(g) {
 		f.Series = append(f.Series, Series{Name: "norm of the gradient", Colour: 2, Dash: 1, X: t, Y: log10(g)})
 	}
 	last := len(t) - 1
@@ -82,14 +82,6 @@ func restart(objective []float64) int {
 func Restarted(first, last, next float64) bool {
 	const same, lower = 1e-12, 1e-3 // relative differences
 	return math.Abs(next-first) <= same*math.Abs(first) && last < next-lower*math.Abs(next)
-}
-
-// after returns the values from an index on, or nil if there are none.
-func after(values []float64, from int) []float64 {
-	if len(values) < from {
-		return nil
-	}
-	return values[from:]
 }
 
 // log10 returns the base-10 logarithms of values, with NaN for values that aren't positive.

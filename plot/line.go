@@ -42,9 +42,9 @@ func Plane(r *Rows) *Figure {
 	f.Y.From, f.Y.To = f.Y.From-pad, f.Y.To+pad
 	if len(r.Path) > 0 {
 		f.steps = newSteps(f, r)
-		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", humanize.Plural(int64(len(f.steps.lines)), "update"))
-		if last := r.Updates[len(r.Updates)-1]; len(f.steps.lines) < last {
-			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps.lines), humanize.Count(int64(last)))
+		f.Subtitle = fmt.Sprintf("the line after %s, then the last one", humanize.Plural(int64(len(f.steps)), "update"))
+		if last := r.Updates[len(r.Updates)-1]; len(f.steps) < last {
+			f.Subtitle = fmt.Sprintf("the line after %d of %s updates, then the last one", len(f.steps), humanize.Count(int64(last)))
 		}
 		f.Text = "The line turns with each update until it stands. "
 	}
@@ -84,32 +84,28 @@ func cross(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
 	return px - w[1]*from, py + w[0]*from, px - w[1]*to, py + w[0]*to, from < to
 }
 
-// steps are the lines of an animation.
-type steps struct {
-	lines   [][4]float64 // ends of the line: x, y, x, y; all 0 if the line isn't in the plot
-	updates []int
-	rows    [][2]float64 // the rows that made the updates; NaN if unknown
+// A step is a line of an animation.
+type step struct {
+	line   [4]float64 // ends of the line: x, y, x, y; all 0 if the line isn't in the plot
+	update int
+	row    [2]float64 // the row that made the update; NaN if unknown
 }
 
-func newSteps(f *Figure, r *Rows) *steps {
-	s := new(steps)
+func newSteps(f *Figure, r *Rows) (steps []step) {
 	n := len(r.Path)
-	for k := range min(n, mostSteps) {
-		i := k
-		if n > mostSteps {
-			i = (k+1)*n/mostSteps - 1
+	shown := min(n, mostSteps)
+	for k := range shown {
+		i := (k+1)*n/shown - 1
+		s := step{update: r.Updates[i], row: [2]float64{math.NaN(), math.NaN()}}
+		if x0, y0, x1, y1, ok := cross(r.Path[i], f); ok {
+			s.line = [4]float64{x0, y0, x1, y1}
 		}
-		x0, y0, x1, y1, ok := cross(r.Path[i], f)
-		if !ok {
-			x0, y0, x1, y1 = 0, 0, 0, 0
-		}
-		row := [2]float64{math.NaN(), math.NaN()}
 		if r.Visited != nil && r.Visited[i] >= 0 && r.Visited[i] < len(r.X) {
-			row = [2]float64{r.X[r.Visited[i]], r.Y[r.Visited[i]]}
+			s.row = [2]float64{r.X[r.Visited[i]], r.Y[r.Visited[i]]}
 		}
-		s.lines, s.updates, s.rows = append(s.lines, [4]float64{x0, y0, x1, y1}), append(s.updates, r.Updates[i]), append(s.rows, row)
+		steps = append(steps, s)
 	}
-	return s
+	return steps
 }
 
 // ends returns the ends of a step's line in pixels, or nil if the line isn't in the plot.
@@ -121,10 +117,10 @@ func (c *canvas) ends(l [4]float64) [][2]float64 {
 }
 
 // trail draws a faint line for each step. A reader without animations sees these lines and the last line.
-func (c *canvas) trail(s *steps) {
+func (c *canvas) trail(steps []step) {
 	p := &path{Paint: paint{Colour: Faint, Width: 1, Opacity: 0.3}}
-	for _, l := range s.lines {
-		if ends := c.ends(l); ends != nil {
+	for _, s := range steps {
+		if ends := c.ends(s.line); ends != nil {
 			p.Points = append(append(p.Points, ends...), [2]float64{math.NaN(), math.NaN()})
 		}
 	}
@@ -132,16 +128,16 @@ func (c *canvas) trail(s *steps) {
 }
 
 // animate shows the lines one after another, with the number of the update beside the title. It needs no script.
-func (c *canvas) animate(s *steps) {
-	each := min(0.6, 12/float64(len(s.lines))) // seconds
+func (c *canvas) animate(steps []step) {
+	each := min(0.6, 12/float64(len(steps))) // seconds
 	strong := Colour(3)
-	for k, l := range s.lines {
+	for k, s := range steps {
 		f := &frame{Begin: each * float64(k), Length: each}
-		f.Elements = append(f.Elements, &path{Points: c.ends(l), Paint: paint{Colour: strong, Width: 2.5}})
-		if row := s.rows[k]; row[0] == row[0] {
-			f.Elements = append(f.Elements, &disc{X: c.px(row[0]), Y: c.py(row[1]), Radius: 8, Paint: paint{Colour: strong, Width: 2}})
+		f.Elements = append(f.Elements, &path{Points: c.ends(s.line), Paint: paint{Colour: strong, Width: 2.5}})
+		if s.row[0] == s.row[0] {
+			f.Elements = append(f.Elements, &disc{X: c.px(s.row[0]), Y: c.py(s.row[1]), Radius: 8, Paint: paint{Colour: strong, Width: 2}})
 		}
-		f.Elements = append(f.Elements, &text{X: c.right, Y: 28, Anchor: end, Colour: ink, String: "update " + humanize.Count(int64(s.updates[k]))})
+		f.Elements = append(f.Elements, &text{X: c.right, Y: 28, Anchor: end, Colour: ink, String: "update " + humanize.Count(int64(s.update))})
 		c.draw(f)
 	}
 }

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -154,8 +155,7 @@ func list(dir string) (numbers []int64, err error) {
 			numbers = append(numbers, n)
 		}
 	}
-	slices.Sort(numbers)
-	slices.Reverse(numbers)
+	slices.SortFunc(numbers, func(a, b int64) int { return cmp.Compare(b, a) })
 	return numbers, err
 }
 
@@ -167,19 +167,17 @@ func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	if err != nil {
 		return nil, 0, unkept(err)
 	}
-	if len(numbers) == 0 {
-		return nil, 0, nil
-	}
 	for _, n := range numbers {
 		path := filepath.Join(dir, name(n))
 		if m, err = load(path); err == nil {
 			m.number = n // the name counts, not the number in the file
 			return m, numbers[0], nil
 		}
+		last = numbers[0]
 		if !errors.Is(err, errDamaged) {
 			return nil, 0, fmt.Errorf("%s can't be used: %w: mend that, or name an empty folder", path, err)
 		}
 		note(fmt.Sprintf("%s can't be used: %v", path, err))
 	}
-	return nil, numbers[0], nil
+	return nil, last, nil
 }

@@ -41,8 +41,8 @@ func createTemp(target string) (*tempFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if existing != nil && existing.Mode().IsRegular() { // the umask may have removed some permissions
-		if err := f.chmod(mode); err != nil {
+	if existing != nil && existing.Mode().IsRegular() && runtime.GOOS != "windows" { // the umask may have removed some permissions; Windows has no modes of open files
+		if err := f.Chmod(mode); err != nil {
 			f.abort()
 			return nil, err
 		}
@@ -56,13 +56,6 @@ func named(target string, mode fs.FileMode) (*tempFile, error) {
 		return nil, err
 	}
 	return &tempFile{file, target, file.Name()}, nil
-}
-
-func (f *tempFile) chmod(mode fs.FileMode) error {
-	if runtime.GOOS == "windows" { // Windows has no modes of open files
-		return nil
-	}
-	return f.Chmod(mode)
 }
 
 // commit syncs the file, gives it a name, renames it to its target, and closes it.

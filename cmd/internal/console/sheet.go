@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,16 +24,10 @@ func Finite(v float64) *float64 {
 // A Sheet is text for people: lines and tables. Control characters are made visible, and long cells shortened.
 type Sheet struct {
 	bytes.Buffer
-	Facts  [][2]string // names and values of Pairs
-	Tables []Table
+	Facts  [][2]string  // names and values of Pairs
+	Tables []plot.Table // a caption is the line of prose before the table, or "Classes"
 
 	line string // the last line of prose
-}
-
-// A Table is rows of cells. The first row names the columns. The caption is the line of prose before the table.
-type Table struct {
-	Caption string
-	Rows    [][]string
 }
 
 const longestCell = 200
@@ -65,7 +60,7 @@ func (s *Sheet) Pairs(cells ...string) {
 
 // Table adds rows of cells. The first column is aligned to the left, the others to the right.
 func (s *Sheet) Table(rows [][]string) {
-	s.Tables = append(s.Tables, Table{strings.TrimSuffix(s.line, ":"), rows})
+	s.Tables = append(s.Tables, plot.Table{Caption: cmp.Or(strings.TrimSuffix(s.line, ":"), "Classes"), Head: rows[0], Rows: rows[1:]})
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = humanize.Short(humanize.Line(cell), longestCell)

@@ -138,9 +138,11 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, opt d
 		}
 		return r, err
 	}
-	count, err := rowsAtMost(ctx, s, in)
-	if err != nil {
-		return nil, err
+	count := in.Most()
+	if count < 0 || in.Bytes(count, s.Weighted) > s.Memory.Limit()/5*4 { // count the rows only if their bound is too large for the memory
+		if count, err = in.Count(ctx); err != nil {
+			return nil, err
+		}
 	}
 	fits, err := budget(s, count, in.Cols(), sizes(s, in))
 	if err != nil {
@@ -222,16 +224,6 @@ func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 		return nil, err
 	}
 	return shares[0], nil
-}
-
-// rowsAtMost returns an upper bound on the number of rows. It reads text files, to count their rows, only if the bound
-// that follows from their size is too large for the memory.
-func rowsAtMost(ctx context.Context, s *Storage, in *dataset.Input) (int64, error) {
-	most := in.Most()
-	if most >= 0 && in.Bytes(most, s.Weighted) <= s.Memory.Limit()/5*4 {
-		return most, nil
-	}
-	return in.Count(ctx)
 }
 
 // openCache opens the rows in --cache. It reads the files only if it must write the cache.

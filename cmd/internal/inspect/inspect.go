@@ -70,23 +70,28 @@ func Inspect(a *console.App) *cobra.Command {
 		case err == nil && info.IsDir():
 			return inspectFolder(a, args[0], asJSON)
 		}
-		isModel, err := isObject(args[0])
-		if err != nil {
-			return err
-		}
-		isProof := isModel && console.IsProof(args[0])
-		if cmd.Flags().Changed("top") && (isProof || !isModel) {
-			a.Note("--top has no effect: %s is no model", args[0])
-		}
-		switch {
-		case isProof:
-			return inspectProof(a, args[0], asJSON)
-		case isModel:
-			return inspectModel(cmd.Context(), a, args[0], top, asJSON)
-		}
-		return inspectData(cmd.Context(), a, args[0], data.Text, &memory, asJSON)
+		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
 	return cmd
+}
+
+// inspectFile shows a file that it recognises by its content.
+func inspectFile(cmd *cobra.Command, a *console.App, path string, top int, text dataset.TextOptions, memory *flags.Size, asJSON bool) error {
+	isModel, err := isObject(path)
+	if err != nil {
+		return err
+	}
+	isProof := isModel && console.IsProof(path)
+	if cmd.Flags().Changed("top") && (isProof || !isModel) {
+		a.Note("--top has no effect: %s is no model", path)
+	}
+	switch {
+	case isProof:
+		return inspectProof(a, path, asJSON)
+	case isModel:
+		return inspectModel(cmd.Context(), a, path, top, asJSON)
+	}
+	return inspectData(cmd.Context(), a, path, text, memory, asJSON)
 }
 
 type folderReport struct {

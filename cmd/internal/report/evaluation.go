@@ -45,10 +45,7 @@ type Evaluation struct {
 	PerClass         []classReport      `json:"per_class"`
 	Baseline         *train.Baseline    `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
-	drawnROC         []metrics.Point    // the points of a picture, only with --report and two classes
-	drawnPR          []metrics.Point
-	classROC         []plot.Curve // curves of each class versus the rest, only with --report and more than two classes
-	classPR          []plot.Curve
+	roc, pr          []plot.Curve       // only with --report; of more than two classes, the curves of classes versus the rest
 	worst            []train.Misclassified
 	calibration      *metrics.Calibration // nil without probabilities
 	PositiveClass    int                  `json:"-"` // number of the positive class
@@ -88,7 +85,8 @@ func finite(i metrics.Interval) *metrics.Interval {
 func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pictures bool) *Evaluation {
 	r := newEvaluation(m, c)
 	r.worst, r.calibration = e.Worst, e.Calibration
-	r.AUC, r.AveragePrecision = console.Finite(e.Scores.AUC()), console.Finite(e.Scores.AveragePrecision())
+	area, average := e.Scores.AUC(), e.Scores.AveragePrecision()
+	r.AUC, r.AveragePrecision = console.Finite(area), console.Finite(average)
 	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
 	if s := e.ClassScores; s != nil {
 		r.AUC, r.AUCWeighted = console.Finite(s.MacroAUC()), console.Finite(s.WeightedAUC())
@@ -105,7 +103,7 @@ func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pi
 		}
 	}
 	if pictures && len(r.Classes) == 2 {
-		r.drawnROC, r.drawnPR = e.Scores.Outline(plot.MostPoints)
+		r.addCurves("", &e.Scores, plot.MostPoints, area, average)
 	}
 	return r
 }
@@ -147,11 +145,14 @@ func (r *Evaluation) setClassCurves(s *metrics.ClassScores) {
 		drawn = drawn[:plot.MostClasses]
 	}
 	for _, k := range drawn {
-		name, class := r.Classes[k].Text, s.Class(k)
-		roc, pr := class.Outline(plot.MostPoints / plot.MostClasses)
-		r.classROC = append(r.classROC, plot.Curve{Name: name, Points: roc, Figure: areas[k]})
-		r.classPR = append(r.classPR, plot.Curve{Name: name, Points: pr, Figure: class.AveragePrecision()})
+		r.addCurves(r.Classes[k].Text, s.Class(k), plot.MostPoints/plot.MostClasses, areas[k], s.Class(k).AveragePrecision())
 	}
+}
+
+func (r *Evaluation) addCurves(name string, s *metrics.Scores, most int, area, average float64) {
+	roc, pr := s.Outline(most)
+	r.roc = append(r.roc, plot.Curve{Name: name, Points: roc, Figure: area})
+	r.pr = append(r.pr, plot.Curve{Name: name, Points: pr, Figure: average})
 }
 
 // Sheet returns the report for people. threshold describes the threshold; "" for none. calibration asks for the
@@ -293,18 +294,13 @@ func (r *Evaluation) At() string {
 func CurveFigures(reports []*Evaluation) []*plot.Figure {
 	var roc, pr []plot.Curve
 	for _, r := range reports {
-		if r.AUC == nil || len(r.drawnROC) == 0 {
+		if r.AUC == nil || len(r.Classes) > 2 || r.roc == nil {
 			continue
 		}
-		name, average := "", math.NaN()
 		if len(reports) > 1 {
-			name = r.Model
+			r.roc[0].Name, r.pr[0].Name = r.Model, r.Model
 		}
-		if r.AveragePrecision != nil {
-			average = *r.AveragePrecision
-		}
-		roc = append(roc, plot.Curve{Name: name, Points: r.drawnROC, Figure: *r.AUC})
-		pr = append(pr, plot.Curve{Name: name, Points: r.drawnPR, Figure: average})
+		roc, pr = append(roc, r.roc[0]), append(pr, r.pr[0])
 	}
 	if roc == nil {
 		return nil
@@ -321,10 +317,10 @@ func (r *Evaluation) Figures() (all []*plot.Figure) {
 	if len(r.Classes) > 2 {
 		all = append(all, plot.Confusion(r.Classes, r.Confusion))
 	}
-	if r.classROC != nil {
-		roc, pr := plot.ROC(r.classROC...), plot.PrecisionRecall(r.classPR...)
+	if r.roc != nil && len(r.Classes) > 2 {
+		roc, pr := plot.ROC(r.roc...), plot.PrecisionRecall(r.pr...)
 		roc.Subtitle, pr.Subtitle = "of each class versus the rest", "of each class versus the rest"
-		if n := len(r.classROC); n < len(r.Classes) {
+		if n := len(r.roc); n < len(r.Classes) {
 			roc.Subtitle += fmt.Sprintf("; the %d classes with the least AUC", n)
 			pr.Subtitle = roc.Subtitle
 		}

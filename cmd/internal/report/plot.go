@@ -208,8 +208,8 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	return one, class, nil
 }
 
-// traced draws the trace. The title names the class if there are several trainings. lacks says what the trace lacks if draw
-// returns nil.
+// traced draws the trace. The title names the class if there are several trainings. The trace has lacks, in the
+// error, if draw returns nil.
 func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure, lacks string) (*plot.Figure, error) {
 	columns, class, err := p.table(p.args[0])
 	if err != nil {

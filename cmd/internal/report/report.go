@@ -130,17 +130,9 @@ func Bytes(paths []string) (bytes int64) {
 	return bytes
 }
 
-// Result returns the section with the facts and tables of a sheet. A table without a caption gets the caption
-// "Classes".
+// Result returns the section with the facts and tables of a sheet.
 func Result(sheet *console.Sheet) plot.Section {
-	s := plot.Section{Heading: "Result", Facts: sheet.Facts}
-	for _, t := range sheet.Tables {
-		if t.Caption == "" {
-			t.Caption = "Classes"
-		}
-		s.Tables = append(s.Tables, plot.Table{Caption: t.Caption, Head: t.Rows[0], Rows: t.Rows[1:]})
-	}
-	return s
+	return plot.Section{Heading: "Result", Facts: sheet.Facts, Tables: sheet.Tables}
 }
 
 // Write writes the page if a report was asked for. After an interrupt it still has a grace time.
