@@ -3,7 +3,6 @@ package kernelperceptron
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -80,20 +79,13 @@ func Bytes(rows int) int64 {
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
 func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error) {
-	var err error
-	if err = learner.Default(&opt); err != nil {
-		return nil, err
-	}
-	checked, err := block.Validate(ctx, data, opt.Workers)
+	checked, err := mercer.Begin(ctx, data, &opt)
 	if err != nil {
 		return nil, err
 	}
 	data = checked.(*block.Data)
-	if opt, err = opt.withDefaults(data.Spec().Width()); err != nil {
-		return nil, err
-	}
-	if data.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
+	if opt.Memory < 0 {
+		return nil, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", opt.Memory)
 	}
 	if data.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("there are %d rows, and dual training takes up to %d: take fewer", data.Rows(), math.MaxInt32)
@@ -126,31 +118,19 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 	return r, err
 }
 
-func (o Settings) withDefaults(features int) (Settings, error) {
-	var err error
-	if o.Form, err = o.Form.WithDefault(); err != nil {
-		return o, err
+// mercer returns the kernel for rows with a number of features, without the bias: the expansion has a bias of its own.
+func (o *Settings) mercer(features int) gram.Kernel {
+	k := o.Kernel
+	if k.Kind == gram.Linear {
+		return gram.Kernel{Kind: gram.Linear}
 	}
-	switch k := &o.Kernel; k.Kind {
-	case "", gram.Linear:
-		*k = gram.Kernel{Kind: gram.Linear}
-	case gram.Polynomial, gram.RBF:
-		if k.Gamma == 0 {
-			k.Gamma = 1 / float64(features)
-		}
-		if k.Kind == gram.RBF {
-			k.Degree, k.Coef0 = 0, 0
-		} else if k.Degree == 0 {
-			k.Degree = 3
-		}
-	default:
-		return o, fmt.Errorf("unknown kernel %q: use linear, poly or rbf", k.Kind)
+	if k.Bias = false; k.Gamma == 0 {
+		k.Gamma = 1 / float64(features)
 	}
-	o.Kernel.Bias = false // the expansion has a bias of its own
-	if o.Memory < 0 {
-		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
+	if k.Kind == gram.RBF {
+		k.Degree, k.Coef0 = 0, 0
 	}
-	return o, nil
+	return k
 }
 
 // linear tells whether the result is weights and not an expansion.

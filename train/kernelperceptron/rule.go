@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -78,13 +77,11 @@ const (
 )
 
 func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
+	opt.Kernel = opt.mercer(data.Spec().Width())
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, learner.Shared(&opt))
 	l.Rule, l.Own, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
 	l.Prepare, l.EpochEnded, l.Sum = l.prepare, l.epochEnded, l.alphas
-	if l.eta == 0 {
-		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
-	}
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
 		if err := learner.TwoClasses(data.Spec()); err != nil {

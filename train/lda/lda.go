@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -107,14 +106,11 @@ const maxColumns = 1 << 14
 // a class without rows, no feature that varies within a class, features that overflow, too many columns, errors of src,
 // and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
-	}
-	src, err := block.Validate(ctx, src, opt.Workers)
+	src, err := Learner.Begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRows(src); err != nil {
+	if err := checkSpec(src.Spec()); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -126,26 +122,8 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// check sets the defaults of the shared options. It returns an error if an option is out of range.
-func (o *Settings) check() (err error) {
-	if err = learner.Default(o); err != nil {
-		return err
-	}
-	if o.Solver != "" && !slices.Contains(Solvers, o.Solver) {
-		return fmt.Errorf("unknown solver %q: use one of %v", o.Solver, Solvers)
-	}
-	if a := o.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
-		return fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
-	}
-	return nil
-}
-
-// checkRows returns an error if there are no rows, fewer than two classes, or too many columns.
-func checkRows(src block.Source) error {
-	spec := src.Spec()
-	if src.Rows() == 0 {
-		return errors.New("there are no rows to learn from")
-	}
+// checkSpec returns an error if there are fewer than two classes, or too many columns.
+func checkSpec(spec *schema.Spec) error {
 	if len(spec.Classes) < 2 {
 		return learner.TwoClasses(spec)
 	}

@@ -2,7 +2,6 @@ package logistic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,27 +10,9 @@ import (
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/schema"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
-// the number of classes don't allow it.
-func checkElastic(opt *Settings, spec *schema.Spec) error {
-	_, why := opt.refuses()
-	switch {
-	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
-		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
-	case !opt.elastic():
-		return nil
-	case why != "":
-		return errors.New(why)
-	case len(spec.Classes) > 2:
-		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
-	}
-	return nil
-}
 
 // refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
 // there is none.
@@ -91,16 +72,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 // are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
-	if opt.Epochs == 0 {
-		opt.Epochs = Newton.epochs(src.Spec().Cols())
-	}
-	src, err := block.Validate(ctx, src, opt.Workers)
-	if err == nil {
-		err = checkElastic(&opt, src.Spec())
-	}
-	if err == nil {
-		err = learner.Default(&opt)
-	}
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}

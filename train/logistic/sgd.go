@@ -225,7 +225,7 @@ func (s *solver) bound(ctx context.Context) error {
 		other := newSolver(s.src, s.opt)
 		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
 		other.examined, other.out = true, s.out
-		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.Epochs(), nil, nil
+		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.epochs(s.cols), nil, nil
 		if _, err := other.minimise(ctx); err != nil {
 			return err
 		}

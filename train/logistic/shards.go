@@ -187,11 +187,3 @@ func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (pa
 	err = x.Pass(ctx, args.epoch)
 	return x.Part(), err
 }
-
-// checkShards returns an error if there are shards and the solver takes none.
-func checkShards(opt *Options) error {
-	if opt.Shards > 1 && opt.Solver != SGD {
-		return errors.New("shards need the solver sgd: use it, or leave them out")
-	}
-	return nil
-}

@@ -46,11 +46,7 @@ func denseRows(d *block.Data) *block.Data {
 // mixedSteps makes the epochs of descend with shards as the paper writes them: every shard takes the steps of a mover of its own,
 // and the next epoch begins with the mean of their vectors. It returns the exact weights and the number of steps.
 func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
-	var err error
-	if err = learner.Default(&opt); err != nil {
-		t.Fatal(err)
-	}
-	s := newSolver(block.AssumeValid(d), opt)
+	s := newSolver(require.Value(begin(t.Context(), d, &opt))(t), opt)
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)

@@ -149,7 +149,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	}
 	t.Streaks = true
 	t.Single = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
-	if l.opt.Shards == 1 && !t.IsShard() {
+	if l.opt.Shards <= 1 && !t.IsShard() {
 		l.look = newLookouts(l.opt.Workers, &l.rule, len(l.w))
 	}
 	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)

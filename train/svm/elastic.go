@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"halfspace/block"
@@ -13,19 +12,6 @@ import (
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// checkElastic returns an error if l1 is out of range, or if the loss excludes l1 or nonnegative and one of them is
-// set.
-func checkElastic(opt *Settings) error {
-	_, why := opt.refuses()
-	switch {
-	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
-		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
-	case why != "":
-		return errors.New(why)
-	}
-	return nil
-}
 
 // refuses returns the option that l1 or nonnegative excludes, and why, or "".
 func (o *Settings) refuses() (option, why string) {
@@ -64,16 +50,7 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 // are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
-	if opt.Epochs == 0 {
-		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
-	}
-	opt, err := opt.withDefaults()
-	if err == nil {
-		src, err = block.Validate(ctx, src, opt.Workers)
-	}
-	if err == nil {
-		err = learner.TwoClasses(src.Spec())
-	}
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 		return nil, nil, learner.TooLarge()
 	}
 	opt := s.opt
-	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.Epochs()
+	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)
 	few = newSolver(gather(s.src.Spec(), parts), opt)
 	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope

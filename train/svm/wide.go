@@ -9,15 +9,6 @@ import (
 // many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
 func many(cols int) bool { return cols > fewColumns }
 
-// epochs is Epochs for rows of cols columns. Newton's method makes more passes if it finds its steps by conjugate
-// gradients.
-func (l Loss) epochs(cols int) int64 {
-	if many(cols) {
-		return Hinge.Epochs()
-	}
-	return l.Epochs()
-}
-
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
 // relative to the columns, and hundreds of passes if they are many.
 func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 2*int64(cols) }

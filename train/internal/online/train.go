@@ -2,7 +2,6 @@ package online
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -76,19 +75,11 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 // prepare checks the shared options and the rows, and makes the rule.
 func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 	l, task := t.Learner, *t.Task
-	if task.Settings, err = l.Checked(task.Settings); err != nil {
+	task.Settings = learner.CopySettings(task.Settings)
+	if t.Src, err = l.Begin(ctx, task.Rows, task.Settings); err != nil {
 		return err
 	}
-	t.Task = &task
-	if t.Opt, err = learner.Shared(task.Settings).WithDefaults(); err != nil {
-		return err
-	}
-	if t.Src, err = block.Validate(ctx, t.Task.Rows, t.Opt.Workers); err != nil {
-		return err
-	}
-	if t.Src.Rows() == 0 {
-		return errors.New("there are no rows to learn from")
-	}
+	t.Task, t.Opt = &task, learner.Shared(task.Settings)
 	if err := t.make(ctx, rule); err != nil {
 		return err
 	}
@@ -207,15 +198,11 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		if err := distributed.Decode(args.settings, s); err != nil {
 			return part, err
 		}
-		opt, err := learner.Shared(s).WithDefaults()
-		if err != nil {
-			return part, err
-		}
 		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 		if err != nil {
 			return part, err
 		}
-		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, opt, rows, piece.Number)
+		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.Shared(s), rows, piece.Number)
 		if err != nil {
 			return part, err
 		}
