@@ -138,21 +138,15 @@ func (a *audited) add(b audited) {
 func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
 	return func(chunk block.Chunk) audited {
 		a := audited{product: p.zeros(), sizes: p.zeros()}
-		c := p.scratch.Get().(*scratch)
-		defer p.scratch.Put(c)
-		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		changes, row := make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
+		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			n := rows.Len()
-			p.panel(c, rows, args.w, c.s[:n], &unused)
-			for k := range p.vectors {
-				c.panel.Scores(args.d[k*p.stride:][:p.stride], changes[k*dense.PanelRows:][:n])
-			}
+			p.losses(c, rows, args.w, c.s[:n], &sums{})
+			p.score(c, args.d, changes, n)
 			for r := range n {
 				p.auditRow(c, rows, r, changes, row, args.w, &a)
 			}
-		}
-		p.take(c, p.zeros())
+		})
 		return a
 	}
 }

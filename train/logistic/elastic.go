@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/csr"
-	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -105,19 +104,14 @@ var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
 // lossesRun returns the function that sums the losses of a chunk for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
-		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
-		defer l.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
+		of := make([]float64, len(padded))
+		l.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			for i, w := range padded {
 				r := sums{}
-				scores := c.scores[:rows.Len()]
-				c.panel.Scores(w, scores)
-				c.logistic(rows, scores, c.s[:rows.Len()], &r)
+				l.losses(c, rows, w, c.s[:rows.Len()], &r)
 				of[i] += r.loss
 			}
-		}
+		})
 		return of
 	}
 }

@@ -257,25 +257,15 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 
 var sandwichPass = newScatter("logistic.sandwich", (*problem).squaresAt)
 
-// squaresAt returns the function that computes the squares of a chunk at w.
+// squaresAt returns the function that sets squares to the squares of a chunk's factors in the gradient at w.
 func (s *problem) squaresAt(w []float64) func(chunk block.Chunk, squares, _ []float64) struct{} {
 	return func(chunk block.Chunk, squares, _ []float64) struct{} {
-		s.squares(chunk, w, squares)
+		s.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+			s.losses(c, rows, w, c.s[:rows.Len()], &sums{})
+			for i, f := range c.factors[:rows.Len()] {
+				squares[lo+i] = float64(f * f)
+			}
+		})
 		return struct{}{}
 	}
-}
-
-// squares sets out to the squares of the rows' factors in the gradient at w.
-func (s *problem) squares(chunk block.Chunk, w, out []float64) {
-	c := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(c)
-	unused := sums{margin: math.Inf(1)}
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		hi := min(chunk.Len(), lo+dense.PanelRows)
-		s.panel(c, chunk.Slice(lo, hi), w, c.s[lo:hi], &unused)
-		for i, f := range c.factors[:hi-lo] {
-			out[lo+i] = float64(f * f)
-		}
-	}
-	s.take(c, s.zeros())
 }

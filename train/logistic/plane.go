@@ -105,16 +105,11 @@ func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 		}
 	}
 	return func(chunk block.Chunk) *probed {
-		p, c := s.newProbed(), s.scratch.Get().(*scratch)
-		defer s.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
-			for k := range s.vectors {
-				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
-			}
+		p := s.newProbed()
+		s.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
+			s.score(c, d, c.scores, rows.Len())
 			see(p, rows, c, largest)
-		}
+		})
 		return p
 	}
 }
@@ -257,19 +252,15 @@ var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
 // other rows.
 func (s *problem) onPlaneRun(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
 	return func(chunk block.Chunk, near, _ []float64) struct{} {
-		c := s.scratch.Get().(*scratch)
-		defer s.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
-			c.panel.Scores(d, c.scores[:rows.Len()])
+		s.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+			s.score(c, d, c.scores, rows.Len())
 			for r, score := range c.scores[:rows.Len()] {
 				near[lo+r] = 0
 				if math.Abs(score) <= between && rows.Weight(r) > 0 {
 					near[lo+r] = 1
 				}
 			}
-		}
+		})
 		return struct{}{}
 	}
 }

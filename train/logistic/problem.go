@@ -192,23 +192,34 @@ func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *p
 		clear(s)
 		return r
 	}
-	c := p.scratch.Get().(*scratch)
-	defer p.scratch.Put(c)
-	if s == nil {
-		s = c.s[:chunk.Len()]
-	}
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		hi := min(chunk.Len(), lo+dense.PanelRows)
-		rows := chunk.Slice(lo, hi)
-		p.panel(c, rows, w, s[lo:hi], &r)
+	r.gradient = p.zeros()
+	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+		hessian := c.s[:rows.Len()]
+		if s != nil {
+			hessian = s[lo:][:rows.Len()]
+		}
+		p.losses(c, rows, w, hessian, &r)
+		c.panel.Add()
 		if products != nil {
 			addProducts(products, rows, c)
 		}
-	}
+		if lo+rows.Len() == chunk.Len() {
+			p.take(c, r.gradient)
+		}
+	})
 	r.addWeights(chunk.W, chunk.Len())
-	r.gradient = p.zeros()
-	p.take(c, r.gradient)
 	return r
+}
+
+// panels calls do with the rows of each panel of a chunk, which it loads, and the number of rows before them.
+func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *block.Block)) {
+	c := p.scratch.Get().(*scratch)
+	defer p.scratch.Put(c)
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		c.panel.Load(rows)
+		do(c, lo, rows)
+	}
 }
 
 // addWeights adds the sample weights of n rows. w is nil if all are 1.
@@ -245,19 +256,23 @@ func (p *problem) spread(c []float64) []float64 {
 	return w
 }
 
-// panel adds the rows of a panel to the sums. The gradient stays in c.panel until take.
-func (p *problem) panel(c *scratch, rows *block.Block, w, s []float64, r *sums) {
-	n := rows.Len()
-	c.panel.Load(rows)
+// score sets scores to the scores of the n loaded rows for each vector of w. A vector has dense.PanelRows scores.
+func (p *problem) score(c *scratch, w, scores []float64, n int) {
 	for k := range p.vectors {
-		c.panel.Scores(w[k*p.stride:][:p.stride], c.scores[k*dense.PanelRows:][:n])
+		c.panel.Scores(w[k*p.stride:][:p.stride], scores[k*dense.PanelRows:][:n])
 	}
+}
+
+// losses adds the losses of the loaded rows to the sums. It sets their factors in the gradient and, with two classes, s to
+// their factors in the Hessian.
+func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums) {
+	n := rows.Len()
+	p.score(c, w, c.scores, n)
 	if p.vectors == 1 {
 		c.logistic(rows, c.scores[:n], s, r)
 	} else {
 		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), r)
 	}
-	c.panel.Add()
 }
 
 // take writes the gradient of the panels since the last call to g.

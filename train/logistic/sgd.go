@@ -179,7 +179,9 @@ func (a *walk) sum() func() [sha256.Size]byte { return learner.SumOf(a.v) }
 func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
 	t := float64(a.t)
 	a.weights(a.v, a.w, a.stride)
-	a.panel(c, part, a.w, c.s[:part.Len()], sum)
+	c.panel.Load(part)
+	a.losses(c, part, a.w, c.s[:part.Len()], sum)
+	c.panel.Add()
 	a.take(c, a.g)
 	share := float64(part.Len()) / a.all
 	for k := 0; k < len(a.w); k += a.stride {

@@ -34,14 +34,10 @@ var rootPass = newPass("logistic.root", (*problem).rootRun)
 func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
-		c := p.scratch.Get().(*scratch)
-		defer p.scratch.Put(c)
-		unused := sums{margin: math.Inf(1)}
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			s := c.s[:rows.Len()]
 			if w != nil {
-				p.panel(c, rows, w, s, &unused)
+				p.losses(c, rows, w, s, &sums{})
 			}
 			for r := range rows.Len() {
 				columns, values := c.wide.Row(rows, r)
@@ -54,10 +50,7 @@ func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 					p.addClasses(t, rows.Weight(r), columns, values, c.scores[r:])
 				}
 			}
-		}
-		if w != nil {
-			p.take(c, p.zeros())
-		}
+		})
 		return t.Elements()
 	}
 }
