@@ -184,13 +184,13 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 
 // check returns an error if a class has no rows.
 func (m *moments) check(spec *schema.Spec) error {
-	for class, n := range m.n {
+	for class, n := range m.N {
 		if n == 0 {
 			name := spec.Classes[class]
-			if len(m.n) == 2 && spec.PositiveClass() == 0 {
+			if len(m.N) == 2 && spec.PositiveClass() == 0 {
 				name = spec.Classes[1-class]
 			}
-			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.n))
+			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.N))
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (m *moments) check(spec *schema.Spec) error {
 
 // discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
 func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
-	d, k := len(shift), len(m.n)
+	d, k := len(shift), len(m.N)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)
 	centre := m.centre(d)
@@ -229,7 +229,7 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 		}
 		r.Exact = factor.Solve(diff)
 		if spec.Bias {
-			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-f64.Dot(r.Exact, middle))
+			r.Exact = append(r.Exact, log(m.N[1], m.N[0])-f64.Dot(r.Exact, middle))
 		}
 	} else {
 		for class, w := range weights {
@@ -239,7 +239,7 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 			}
 			r.Exact = append(r.Exact, w...)
 			if spec.Bias {
-				r.Exact = append(r.Exact, log(m.n[class], m.rows())-f64.Dot(w, middle))
+				r.Exact = append(r.Exact, log(m.N[class], m.rows())-f64.Dot(w, middle))
 			}
 		}
 	}
@@ -256,7 +256,7 @@ func (r *Result) project(ctx context.Context, m *moments, from, weights [][]floa
 	root := make([]float64, k)
 	var g []float64 // M' S^-1 M
 	for i := range k {
-		root[i] = math.Sqrt(m.n[i] / m.rows())
+		root[i] = math.Sqrt(m.N[i] / m.rows())
 		for j := range i + 1 {
 			g = append(g, float64(root[i]*root[j])*f64.Dot(from[i], weights[j]))
 		}

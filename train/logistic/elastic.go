@@ -109,7 +109,7 @@ func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
 			for i, w := range padded {
 				r := sums{}
 				l.losses(c, rows, w, c.s[:rows.Len()], &r)
-				of[i] += r.loss
+				of[i] += r.Loss
 			}
 		})
 		return of
@@ -139,15 +139,15 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	at := sums{}
 	if l.widest == nil {
-		at.widest = make([]float64, l.cols)
+		at.Widest = make([]float64, l.cols)
 	}
 	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
 	if l.widest == nil {
-		l.widest = at.widest
+		l.widest = at.Widest
 	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: at.hessian}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.Gradient[:l.cols], Hessian: at.Hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }

@@ -136,7 +136,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
-	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
+	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, Rounded: s.rounded}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
 	if pivots != nil {
 		for w := range slices.Chunk(r.Exact, s.cols) {
@@ -146,7 +146,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	for _, v := range r.Exact {
 		r.Weights = append(r.Weights, float32(v))
 	}
-	r.Loss = s.at.loss
+	r.Loss = s.at.Loss
 	if interrupted {
 		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
 		if !counted {

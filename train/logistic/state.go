@@ -71,7 +71,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 		s.vector(w, v)
 	}
 	s.at.state(w)
-	s.vector(w, &s.at.gradient)
+	s.vector(w, &s.at.Gradient)
 	dense.State(w, &s.factor, s.vectors*s.cols)
 	checkpoint.List(w, &s.memory.pairs, func(p *pair) {
 		s.vector(w, &p.s)
@@ -108,7 +108,7 @@ func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 }
 
 func (s *sums) state(w *checkpoint.Walk) {
-	for _, v := range []*float64{&s.loss, &s.objective, &s.margin, &s.largest, &s.weight, &s.lightest} {
+	for _, v := range []*float64{&s.Loss, &s.Objective, &s.Margin, &s.Largest, &s.Weight, &s.Lightest} {
 		w.Float(v)
 	}
 }

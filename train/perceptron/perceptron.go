@@ -347,19 +347,17 @@ func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bo
 
 // someArgs are the arguments of someUpdate on a cluster.
 type someArgs struct {
-	opt Settings
-	w   []float32
+	Opt Settings
+	W   []float32
 }
-
-func (s *someArgs) Fields() []any { return []any{&s.opt, &s.w} }
 
 // someTask makes someUpdate on a cluster.
 var someTask = distributed.New("perceptron.some", func(ctx context.Context, piece distributed.Piece, args someArgs) (bool, error) {
-	u, _, err := newRule(piece.Source.Spec(), &args.opt)
+	u, _, err := newRule(piece.Source.Spec(), &args.Opt)
 	if err != nil {
 		return false, err
 	}
-	return someUpdate(ctx, piece.Source, &u, args.w)
+	return someUpdate(ctx, piece.Source, &u, args.W)
 })
 
 // mayUpdate is someUpdate, made on the cluster of the rows if there is one.

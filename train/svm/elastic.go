@@ -115,11 +115,11 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) 
 		h = l.kept
 	}
 	for again := true; again; again = h.w == nil { // the update may be rounding errors
-		if err := l.pass(ctx, point{w: l.padded(w)}, h, &at); err != nil {
+		if err := l.pass(ctx, point{W: l.padded(w)}, h, &at); err != nil {
 			return nil, err
 		}
 	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.gradient, Hessian: h.rows}
 	if l.kept != nil {
 		p.Hessian = slices.Clone(h.rows)
 	}
@@ -133,11 +133,11 @@ func (l *rowLoss) dual(at *sums) *optimize.Dual {
 	scale := at.balance(l.src.Spec().Bias)
 	d := &optimize.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {
-		d.Linear += float64(c * at.a[class])
-		d.Square += float64(float64(c*c) * at.squares[class])
+		d.Linear += float64(c * at.A[class])
+		d.Square += float64(float64(c*c) * at.Squares[class])
 	}
 	for i := range d.Vector {
-		d.Vector[i] = float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i])
+		d.Vector[i] = float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])
 	}
 	return d
 }

@@ -83,7 +83,7 @@ func TestHessian(t *testing.T) {
 		require.Value(begin(ctx, d, &opt))(t)
 		s := newSolver(d, opt)
 		for _, w := range points {
-			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
+			if err := s.evaluate(ctx, point{W: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
 				t.Fatal(err)
 			}
 		}

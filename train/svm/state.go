@@ -75,7 +75,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 	vectors := []*[]float64{&s.hessian.w, &s.hessian.most, &s.bestW}
 	for at := range 2 {
 		of := []*sums{&s.at, &s.bestAt}[at]
-		vectors = append(vectors, &of.gradient, &of.ax[0], &of.ax[1])
+		vectors = append(vectors, &of.gradient, &of.Ax[0], &of.Ax[1])
 	}
 	for _, v := range vectors {
 		checkpoint.Slice(w, v)
@@ -94,12 +94,12 @@ func (s *solver) state(w *checkpoint.Walk) {
 }
 
 func (s *sums) state(w *checkpoint.Walk) {
-	for _, v := range []*float64{&s.loss, &s.apart, &s.weight, &s.active, &s.objective, &s.dual} {
+	for _, v := range []*float64{&s.Loss, &s.Apart, &s.Weight, &s.Active, &s.objective, &s.dual} {
 		w.Float(v)
 	}
-	w.Int(&s.near)
-	for class := range s.a {
-		w.Float(&s.a[class])
-		w.Float(&s.squares[class])
+	w.Int(&s.Near)
+	for class := range s.A {
+		w.Float(&s.A[class])
+		w.Float(&s.Squares[class])
 	}
 }

@@ -179,7 +179,7 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
 // begin makes the options ready for the rows.
@@ -266,21 +266,21 @@ func (s *solver) minimise(ctx context.Context) error {
 	if s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
-	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
+	if err := s.evaluate(ctx, point{W: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
-	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
+	if s.at.objective > s.at.Weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		clear(s.loss.base)
 		s.loss.slope = optimize.FirstSlope
-		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
+		if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
 			return err
 		}
 	}
 	// If all rows have one class, a bias is enough.
-	if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
+	if a := s.at.A; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
 		s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
-		err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
+		err := s.evaluate(ctx, point{W: s.w}, false, &s.at)
 		s.done()
 		return err
 	}

@@ -34,7 +34,7 @@ func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		var wide csr.WideReader
 		rows.Begin(chunk)
 		for r := range chunk.Len() {
-			for k, w := range args.w {
+			for k, w := range args.W {
 				if chunk.Weight(r) > 0 {
 					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
 				}

@@ -183,19 +183,17 @@ func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
-	settings []byte // the learner's options, encoded by distributed.Encode
-	epoch    int64
-	w        []float32
-	vectors  [][]float64
+	Settings []byte // the learner's options, encoded by distributed.Encode
+	Epoch    int64
+	W        []float32
+	Vectors  [][]float64
 }
-
-func (p *passArgs) Fields() []any { return []any{&p.settings, &p.epoch, &p.w, &p.vectors} }
 
 // newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
 func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Part] {
 	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part Part, err error) {
 		s := l.New()
-		if err := distributed.Decode(args.settings, s); err != nil {
+		if err := distributed.Decode(args.Settings, s); err != nil {
 			return part, err
 		}
 		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
@@ -206,9 +204,9 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		if err != nil {
 			return part, err
 		}
-		t.mixer().Begin(args.w, args.vectors)
+		t.mixer().Begin(args.W, args.Vectors)
 		m := member{t}
-		err = m.Pass(ctx, args.epoch)
+		err = m.Pass(ctx, args.Epoch)
 		return m.Part(), err
 	})
 }

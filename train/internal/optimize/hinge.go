@@ -114,14 +114,14 @@ func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 
 // ready tells whether the smooth form is near its minimum.
 func (s *search) ready() bool {
-	g := s.at.gradient[:s.features]
-	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
+	g := s.at.Gradient[:s.features]
+	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.Objective-s.lower)) || s.same >= stuck)
 }
 
 // raise makes the dual variables the multipliers, and raises the slope.
 func (s *search) raise(ctx context.Context) error {
 	h := s.hinge
-	for i, z := range s.at.scores {
+	for i, z := range s.at.Scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
 	h.slope *= Growth(s.Steps - h.before)
