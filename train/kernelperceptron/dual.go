@@ -190,11 +190,7 @@ func (l *training) collapse(r *Result, support []uint32) {
 		place[i] = uint32(k)
 	}
 	for c, m := range l.binaries {
-		narrow := make([]float32, len(support))
-		for k, v := range coefficients[c] {
-			narrow[k] = float32(v)
-		}
-		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
+		e.Coefficients = append(e.Coefficients, model.Pack(learner.Narrow(coefficients[c])))
 		if l.opt.Form == learner.Voted {
 			e.Votes = append(e.Votes, l.votes(m, place))
 		}
@@ -254,7 +250,7 @@ func (l *training) votes(m *binary, place map[uint32]uint32) model.Votes {
 // the chunks.
 func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
-	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
+	w, part := make([]float64, d), make([]float64, d)
 	for lo := 0; lo < len(support); {
 		hi := lo
 		for hi < len(support) && support[hi]/block.ChunkRows == support[lo]/block.ChunkRows {
@@ -269,10 +265,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 		}
 		lo = hi
 	}
-	for c, v := range w {
-		out[c] = float32(v)
-	}
-	return out
+	return learner.Narrow(w)
 }
 
 // Model returns the weights or the expansion as a model of the columns of spec. The model doesn't describe the

@@ -136,12 +136,7 @@ func checkSpec(spec *schema.Spec) error {
 // learn computes the weights; see Train.
 func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
-	report := func() {
-		if opt.Progress != nil {
-			opt.Progress(learner.Progress{Epoch: passes, Epochs: max(1, passes), Visits: passes * src.Rows(), Rows: src.Rows(), Best: -1,
-				Elapsed: time.Since(start)})
-		}
-	}
+	report := func() { opt.Passed(start, learner.Progress{Epoch: passes, Epochs: max(1, passes), Rows: src.Rows()}) }
 	passed := func() { passes++; report() }
 	report()
 	m, err := sum(ctx, src, opt.Workers, all)
@@ -243,9 +238,7 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 			}
 		}
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
+	r.Weights = learner.Narrow(r.Exact)
 	return nil
 }
 

@@ -238,6 +238,14 @@ func Norm[T float32 | float64](w []T) float64 {
 	return math.Sqrt(square)
 }
 
+// Narrow returns weights rounded to float32.
+func Narrow(w []float64) (out []float32) {
+	for _, v := range w {
+		out = append(out, float32(v))
+	}
+	return out
+}
+
 // TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.
 func TooLarge() error {
 	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")

@@ -75,6 +75,15 @@ type Run struct {
 	Progress func(Progress)
 }
 
+// Passed reports the passes of a learner that solves for an optimum in a training that began at start. p needs no visits
+// and no time.
+func (r *Run) Passed(start time.Time, p Progress) {
+	if r.Progress != nil {
+		p.Visits, p.Best, p.Elapsed = p.Epoch*p.Rows, -1, time.Since(start)
+		r.Progress(p)
+	}
+}
+
 // Progress tells how far a training has come.
 type Progress struct {
 	Epoch   int64 // epochs finished

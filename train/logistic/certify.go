@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 const (
@@ -34,7 +35,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 		return err
 	}
 	if s.at.Objective-s.at.Objective != 0 {
-		return s.tooLarge()
+		return learner.TooLarge()
 	}
 	if err := s.factorise(ctx, w, s.at.Hessian); err != nil {
 		return err

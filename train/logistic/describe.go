@@ -123,11 +123,7 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 }
 
 // brokenPass finds sample weights that aren't whole numbers.
-var brokenPass = distributed.NewPerChunk("logistic.broken", brokenRun)
-
-func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
-	return hasBroken
-}
+var brokenPass = distributed.NewPerChunk("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasBroken })
 
 func hasBroken(chunk block.Chunk) bool {
 	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })

@@ -9,7 +9,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -39,7 +38,7 @@ type scaling struct {
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	all := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}
-	err := distributed.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
+	err := columnsPass.sum(ctx, p, struct{}{}, func(m columns) {
 		f64.Axpy(all.Sums, 1, m.Sums)
 		f64.Axpy(all.Squares, 1, m.Squares)
 		all.N += m.N
@@ -82,11 +81,7 @@ type columns struct {
 	N             float64
 }
 
-var columnsPass = distributed.NewPerChunk("logistic.columns", columnsRun)
-
-func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
-	return newProblem(src, 0, 1).columns
-}
+var columnsPass = newPass("logistic.columns", func(p *problem, _ struct{}) func(block.Chunk) columns { return p.columns })
 
 // columns returns the sums over the rows of a chunk.
 func (p *problem) columns(chunk block.Chunk) columns {
@@ -144,8 +139,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 		return nil, err
 	}
 	r := &moments{total: make([]float64, s.cols)}
-	add := func(sum float64) { r.weight += sum }
-	if err := learner.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh, add); err != nil {
+	if err := momentsPass.sum(ctx, s.problem, m, struct{}{}, func(sum float64) { r.weight += sum }); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {
@@ -164,11 +158,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	return r, s.examine(ctx, r.hessian)
 }
 
-var momentsPass = learner.NewScatterTask("logistic.moments", momentsRun)
-
-func momentsRun(block.Source, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 {
-	return weigh
-}
+var momentsPass = newScatter("logistic.moments", func(*problem, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 { return weigh })
 
 // weigh writes the sample weights of a chunk to weights, and returns their sum.
 func weigh(chunk block.Chunk, weights, _ []float64) (sum float64) {

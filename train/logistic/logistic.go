@@ -143,10 +143,7 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 			learner.Uncentre(w, pivots)
 		}
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
-	r.Loss = s.at.Loss
+	r.Weights, r.Loss = learner.Narrow(r.Exact), s.at.Loss
 	if interrupted {
 		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
 		if !counted {

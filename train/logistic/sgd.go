@@ -68,7 +68,8 @@ func (s *solver) descend(ctx context.Context) error {
 			s.balanceWeights()
 			return err
 		}
-		s.told(&sum)
+		s.passes++
+		s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 		s.report(by.sum())
 		if s.epochs > 0 && !(sum.Loss < s.least*(1-progress)) {
 			s.stale++
@@ -84,7 +85,7 @@ func (s *solver) descend(ctx context.Context) error {
 		by.mean(s.w)
 		s.balanceWeights()
 		if x := f64.Dot(s.w, s.w); x-x != 0 {
-			return s.tooLarge()
+			return learner.TooLarge()
 		}
 		if err := s.bound(ctx); err != nil {
 			return err
@@ -387,10 +388,4 @@ func dotElements(columns []uint32, values, uv []float64) float64 {
 		a += float64(values[k] * uv[2*columns[k]])
 	}
 	return (a + c) + (b + d)
-}
-
-// told counts a pass. sum has the losses of the rows in that pass.
-func (s *solver) told(sum *sums) {
-	s.passes++
-	s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 }

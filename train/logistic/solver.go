@@ -154,8 +154,6 @@ func (s *solver) balance(c []float64) []float64 {
 	return c
 }
 
-func (s *solver) tooLarge() error { return learner.TooLarge() }
-
 // leaveOut marks the weights of dependent columns.
 func (s *solver) leaveOut() {
 	if s.dependent == nil {
@@ -272,7 +270,7 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if s.at.Objective-s.at.Objective != 0 {
-		return false, s.tooLarge()
+		return false, learner.TooLarge()
 	}
 	if s.opt.L2 > 0 {
 		s.gap = max(0, s.dualGap(w, &s.at, s.zero, s.total))
@@ -286,10 +284,5 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	if s.opt.Progress == nil {
-		return
-	}
-	rows := s.src.Rows()
-	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
+	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

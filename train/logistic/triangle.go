@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/train/learner"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
@@ -126,7 +127,7 @@ func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
 	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
-		return cmp.Or(err, s.tooLarge())
+		return cmp.Or(err, learner.TooLarge())
 	}
 	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
 		return nil
@@ -136,7 +137,7 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 		return err
 	}
 	if s.factor, s.ridge, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
-		return cmp.Or(err, s.tooLarge())
+		return cmp.Or(err, learner.TooLarge())
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dens
 		f, _, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
 	}
 	if f == nil {
-		return nil, cmp.Or(err, s.tooLarge())
+		return nil, cmp.Or(err, learner.TooLarge())
 	}
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/csr"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -127,7 +128,7 @@ func (s *jointSearch) begin(ctx context.Context) error {
 				return errors.New("a label is no number of a class")
 			}
 			s.scratch.load(b, r, s.features)
-			one := jointRow{square: s.scratch.square(), bound: b.Weight(r) / s.L2, class: class}
+			one := jointRow{square: csr.Square(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: class}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}
@@ -207,10 +208,7 @@ func (s *jointSearch) epoch(ctx context.Context, epoch uint64) (violation float6
 				order = append(order, uint32(r))
 			}
 		}
-		for i := len(order) - 1; i > 0; i-- {
-			j := learner.Draw(rng, uint64(i+1))
-			order[i], order[j] = order[j], order[i]
-		}
+		learner.Permute(order, rng)
 		for i, r := range order {
 			if i%256 == 0 && ctx.Err() != nil {
 				return 0, ctx.Err()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -116,11 +117,7 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 // times returns the product of the Hessian and v.
 func (h *hessian) times(v []float64) []float64 {
 	out := make([]float64, len(v))
-	for i, x := range v {
-		row := h.rows[i*(i+1)/2:][:i+1]
-		out[i] += f64.Dot(row, v[:i+1])
-		f64.Axpy(out[:i], x, row[:i])
-	}
+	(&gram.Triangle{N: len(v), Data: h.rows}).MulVec(out, v)
 	return out
 }
 

@@ -59,10 +59,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 				return learner.TooLarge()
 			}
 			if r.Weights == nil || objective < r.Objective {
-				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]float32, p.cols)
-				for i := range r.Weights {
-					r.Weights[i] = float32(w[k][i])
-				}
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, learner.Narrow(w[k][:p.cols])
 			}
 		}
 		if r.Gap <= tolerance*r.Objective {

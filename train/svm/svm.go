@@ -304,10 +304,5 @@ func (s *solver) counted(at *sums, pass func() error) error {
 }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	if s.opt.Progress == nil {
-		return
-	}
-	rows := s.src.Rows()
-	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
+	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

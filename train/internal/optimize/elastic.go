@@ -248,6 +248,17 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	return false, nil
 }
 
+// least returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
+func (p Penalty) least(v, curvature float64) float64 {
+	switch {
+	case v > p.L1:
+		return (v - p.L1) / curvature
+	case v < -p.L1 && !p.NonNegative:
+		return (v + p.L1) / curvature
+	}
+	return 0
+}
+
 // pull returns how strongly a gradient of -u pulls a weight of 0 towards values that the weight may have.
 func (p Penalty) pull(u float64) float64 {
 	if p.NonNegative {

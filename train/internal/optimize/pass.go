@@ -142,10 +142,7 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 	copy(c.z[:n], p.Scores[first:])
 	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.near())
 	for r, weight := range s.weights[first:][:n] {
-		class := 0
-		if y[r] > 0 {
-			class = 1
-		}
+		class := class(y[r])
 		t.Weight += weight
 		curvature[r] *= weight
 		f := float64(factor[r] * weight)
@@ -274,11 +271,7 @@ type labels struct {
 }
 
 func labelsOf(chunk block.Chunk) labels {
-	l := labels{Weights: chunk.W}
-	for _, y := range chunk.Y {
-		l.Y = append(l.Y, float32(y))
-	}
-	return l
+	return labels{slices.Clone(chunk.Y), chunk.W}
 }
 
 // at returns the label and the sample weight of row r.

@@ -35,14 +35,7 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 	if j >= s.features {
 		return w - slope/curvature
 	}
-	v := float64(curvature*w) - slope
-	switch {
-	case v > s.L1:
-		return (v - s.L1) / curvature
-	case v < -s.L1 && !s.NonNegative:
-		return (v + s.L1) / curvature
-	}
-	return 0
+	return s.least(float64(curvature*w)-slope, curvature)
 }
 
 // step returns weights near the minimum of the quadratic model, and the number of rounds of coordinate descent that it
@@ -63,7 +56,7 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	}
 	slack := largest / float64(len(s.y))
 	for j, w := range next {
-		if w != 0 || j >= s.features || s.pull(s.gradient[j]) > s.L1-slack {
+		if w != 0 || j >= s.features || s.pull(-s.gradient[j]) > s.L1-slack {
 			all = append(all, j)
 		}
 	}
@@ -93,14 +86,6 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	return next, rounds, nil
 }
 
-// pull returns how strongly a gradient pulls a weight of 0 towards values that the weight may have.
-func (s *net) pull(gradient float64) float64 {
-	if s.NonNegative {
-		return -gradient
-	}
-	return math.Abs(gradient)
-}
-
 // curve computes the diagonal of the Hessian for the columns some.
 func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
@@ -128,7 +113,7 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 			curvature += s.L2
 		}
 		w := next[j]
-		if w == 0 && j < s.features && s.pull(slope) < s.L1-limit {
+		if w == 0 && j < s.features && s.pull(-slope) < s.L1-limit {
 			continue
 		}
 		left = append(left, j)
