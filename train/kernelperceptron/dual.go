@@ -2,6 +2,7 @@
 package kernelperceptron
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -292,7 +293,11 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		return err
 	}
 	square, margin, bad := 0.0, math.Inf(1), false
-	norm := newNorm(r)
+	e, norm := cmp.Or(r.Expansion, &model.Expansion{}), 0.0 // norm is the squared norm: the sum of coefficients times scores
+	var coefficients [][]float32
+	for _, c := range e.Coefficients {
+		coefficients = append(coefficients, model.Unpack[float32](c))
+	}
 	for b, err := range l.data.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -305,7 +310,11 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
 				r.Errors++
 			}
-			norm.add(b.First+int64(i), scores, i)
+			if k, has := slices.BinarySearch(e.Rows, b.First+int64(i)); has {
+				for c, a := range coefficients {
+					norm = math.FMA(float64(a[k]), float64(scores[c][i]), norm)
+				}
+			}
 			for c, m := range l.binaries {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
@@ -324,7 +333,10 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		}
 		square = float64(slices.Max(diagonal))
 	}
-	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
+	r.Radius, r.Norm = math.Sqrt(square), learner.Norm(r.Weights)
+	if r.Expansion != nil {
+		r.Norm = math.Sqrt(max(0, norm))
+	}
 	if l.opt.Form == learner.Voted {
 		r.Loss, r.Norm = 0, 0
 	} else if margin > 0 && len(l.binaries) == 1 {
@@ -334,38 +346,4 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		return learner.TooLarge()
 	}
 	return nil
-}
-
-// A norm computes the squared norm of the result: the sum of squared weights, or in the kernel's feature space the sum
-// of each coefficient times the score of its row.
-type norm struct {
-	square       float64
-	rows         []int64
-	coefficients [][]float32
-}
-
-func newNorm(r *Result) *norm {
-	n := new(norm)
-	for _, v := range r.Weights {
-		n.square = math.FMA(float64(v), float64(v), n.square)
-	}
-	if r.Expansion != nil {
-		n.rows = r.Expansion.Rows
-		for _, c := range r.Expansion.Coefficients {
-			n.coefficients = append(n.coefficients, model.Unpack[float32](c))
-		}
-	}
-	return n
-}
-
-// add adds the terms of one row, given its scores. Call it for all rows in order.
-func (n *norm) add(row int64, scores [][]float32, i int) {
-	if len(n.rows) == 0 || n.rows[0] != row {
-		return
-	}
-	for c, a := range n.coefficients {
-		n.square = math.FMA(float64(a[0]), float64(scores[c][i]), n.square)
-		n.coefficients[c] = a[1:]
-	}
-	n.rows = n.rows[1:]
 }

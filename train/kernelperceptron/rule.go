@@ -377,12 +377,7 @@ func (l *training) State(w *checkpoint.Walk) {
 }
 
 func (m *binary) state(w *checkpoint.Walk, n int) {
-	w.Int(&m.clean)
-	w.Int(&m.end)
-	w.Count(&m.before)
-	w.Bool(&m.done)
-	w.Bool(&m.converged)
-	checkpoint.Values(w, m.scores)
+	learner.State(w, &m.clean, &m.end, &m.before, &m.done, &m.converged, m.scores)
 	rows, visits := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	for k, mistake := range m.mistakes {
 		rows[k], visits[k] = mistake.row, mistake.visit

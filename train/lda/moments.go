@@ -65,34 +65,25 @@ const all = -1 // value of only: all classes
 // momentsPass is the pass of sum. Its argument is only.
 var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
+// classifier returns the function that sums the sample weights of each class in a chunk. It sets s to the weights of the
+// rows in the products, and f to 1 for each row's class.
 func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
-	return func(chunk block.Chunk, s, f []float64) classes { return classify(chunk, s, f, k, only) }
-}
-
-// classify sums the sample weights of each class in a chunk. It sets s to the weights of the rows in the products, and f
-// to 1 for each row's class.
-func classify(chunk block.Chunk, s, f []float64, k, only int) classes {
-	c := classes{N: make([]float64, k)}
-	clear(s)
-	clear(f)
-	if chunk.Y == nil {
-		c.NoLabels = true
+	return func(chunk block.Chunk, s, f []float64) classes {
+		c := classes{N: make([]float64, k), NoLabels: chunk.Y == nil}
+		clear(s)
+		clear(f)
+		for i, y := range chunk.Y {
+			switch class := classOf(y, k); {
+			case class < 0:
+				c.NoLabels = true
+			case only == all || class == only:
+				s[i], f[i*k+class] = chunk.Weight(i), 1
+				c.N[class] += s[i]
+			}
+		}
 		return c
 	}
-	for i, y := range chunk.Y {
-		class := classOf(y, k)
-		if class < 0 {
-			c.NoLabels = true
-			continue
-		}
-		if only != all && class != only {
-			continue
-		}
-		s[i], f[i*k+class] = chunk.Weight(i), 1
-		c.N[class] += s[i]
-	}
-	return c
 }
 
 func (c *classes) add(d classes) {

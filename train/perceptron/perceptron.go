@@ -265,12 +265,9 @@ func (l *training) current() []float32 {
 func (l *training) Weights() []float32 { return l.w }
 
 func (l *training) State(w *checkpoint.Walk) {
-	w.Int(&l.decayed)
-	checkpoint.Values(w, l.w)
-	if l.mean != nil {
-		checkpoint.Values(w, l.mean.late)
-		checkpoint.Values(w, l.mean.sum)
-		w.Int(&l.mean.span)
+	learner.State(w, &l.decayed, l.w)
+	if m := l.mean; m != nil {
+		learner.State(w, m.late, m.sum, &m.span)
 	}
 	if l.voters != nil {
 		l.voters.state(w)

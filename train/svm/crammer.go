@@ -82,11 +82,7 @@ type jointSearch struct {
 // state saves or restores the state of the search before an epoch.
 func (s *jointSearch) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	w.Word(&s.epochs)
-	w.Bool(&s.all)
-	for _, v := range []*float64{&s.violation, &s.loss, &s.objective, &s.lower} {
-		w.Float(v)
-	}
+	learner.State(w, &s.epochs, &s.all, &s.violation, &s.loss, &s.objective, &s.lower)
 	rests := make([]bool, len(s.rows))
 	for i, r := range s.rows {
 		rests[i] = r.rests
@@ -95,9 +91,7 @@ func (s *jointSearch) state(w *checkpoint.Walk) {
 	for i := range rests {
 		s.rows[i].rests = rests[i]
 	}
-	for _, v := range [][]float64{s.w, s.bias, s.sum, s.a} {
-		checkpoint.Values(w, v)
-	}
+	learner.State(w, s.w, s.bias, s.sum, s.a)
 }
 
 // A jointRow is the data of a row that a visit needs beside its columns.

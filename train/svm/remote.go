@@ -85,8 +85,7 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 func (p *problem) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
 	pieces, base := p.pieces()
 	var raised []float64
-	task := hingeTask
-	err := distributed.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
+	err := distributed.EachOwn(ctx, p.src, hingeTask, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
 		for k, r := range s.Chunks {
 			if products != nil {
 				f64.Axpy(products, 1, s.Products[k])
@@ -102,12 +101,6 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	return err
 }
 
-// nearArgs are the weights and the slope of a pass that finds near rows.
-type nearArgs struct {
-	W     []float64
-	Slope float64
-}
-
 // nearOwn is the base of the rows of a piece, and the numbers of the rows that are already chosen.
 type nearOwn struct {
 	Base   []float64
@@ -120,10 +113,10 @@ type nearSums struct {
 	Base   []float64
 }
 
-// nearTask finds the near rows of a piece.
+// nearTask finds the near rows of a piece at a point.
 var nearTask = distributed.NewOwn("svm.near", nearIn)
 
-func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {
+func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *nearOwn) (s *nearSums, err error) {
 	p, err := problemOf(src, args.Slope, own.Base)
 	if err != nil {
 		return nil, err
@@ -133,7 +126,7 @@ func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nea
 		chosen[row] = true
 	}
 	s = &nearSums{Base: own.Base}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.W, chosen) },
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.At.W, chosen) },
 		func(r nearRows) { s.Chunks = append(s.Chunks, r) })
 	return s, err
 }
@@ -143,8 +136,7 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	pieces, base := s.pieces()
 	var all []float64
 	var found []int
-	task := nearTask
-	err := distributed.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
+	err := distributed.EachOwn(ctx, s.src, nearTask, &hingeArgs{At: point{W: s.w}, Slope: s.loss.slope}, pieces, func(i int) *nearOwn {
 		own := &nearOwn{Base: base(i)}
 		lo, hi := distributed.RowsOf(pieces[i], s.src.Rows())
 		for r, chosen := range s.chosen[lo:hi] {

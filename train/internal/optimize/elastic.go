@@ -81,14 +81,7 @@ func (s *Search) state(w *checkpoint.Walk) {
 	if s.Point == nil {
 		s.Point = new(Point)
 	}
-	w.Int(&s.Passes)
-	w.Int(&s.Steps)
-	w.Count(&s.level)
-	w.Float(&s.Lower)
-	w.Float((*float64)(&s.damping))
-	checkpoint.Slice(w, &s.Point.W)
-	w.Bool(&s.relaxed)
-	w.Float(&s.steepest)
+	learner.State(w, &s.Passes, &s.Steps, &s.level, &s.Lower, (*float64)(&s.damping), &s.Point.W, &s.relaxed, &s.steepest)
 	if s.loss != nil {
 		s.loss.State(w)
 	}

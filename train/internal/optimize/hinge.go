@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 // FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
@@ -49,14 +50,9 @@ type hinge struct {
 
 // state saves or restores the state. It does nothing if h is nil, and so do near, moved and stay.
 func (h *hinge) state(w *checkpoint.Walk) {
-	if h == nil {
-		return
+	if h != nil {
+		learner.State(w, &h.before, &h.slope, &h.zone, &h.widest, h.base)
 	}
-	w.Int(&h.before)
-	for _, v := range []*float64{&h.slope, &h.zone, &h.widest} {
-		w.Float(v)
-	}
-	checkpoint.Values(w, h.base)
 }
 
 // dual returns the dual variable of row i, whose margin is 1-u.

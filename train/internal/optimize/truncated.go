@@ -83,12 +83,7 @@ type search struct {
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	w.Count(&s.same)
-	w.Count(&s.products)
-	w.Bool(&s.grouped)
-	w.Float(&s.lower)
-	checkpoint.Values(w, s.at.W)
-	checkpoint.Values(w, s.at.Scores)
+	learner.State(w, &s.same, &s.products, &s.grouped, &s.lower, s.at.W, s.at.Scores)
 	dense.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
