@@ -33,7 +33,7 @@ func checkFactor(t *testing.T, p *pool) {
 	}
 	for i, e := range p.basis {
 		for j, f := range p.basis[:i+1] {
-			want := float64(b2i(i == j))
+			want := map[bool]float64{true: 1}[i == j]
 			if got := f64.Dot(e, f); math.Abs(got-want) > off {
 				t.Errorf("vectors %d and %d have the product %v", i, j, got)
 			}

@@ -71,9 +71,10 @@ func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	for i := range a {
 		right := a[i][n]
 		a[i] = a[i][:n]
-		for k := range rows {
-			a[i] = append(a[i], big.NewInt(int64(b2i(k == i))))
+		for range rows {
+			a[i] = append(a[i], new(big.Int))
 		}
+		a[i][n+i].SetInt64(1)
 		a[i] = append(a[i], right)
 		basis[i] = n + i
 		for j := range n {
@@ -136,11 +137,4 @@ func simplexResult(a [][]*big.Int, basis []int, d *big.Int, n int) (lambda []*bi
 		}
 	}
 	return lambda, nil
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -63,21 +63,6 @@ func newScorer(w []float64, radius float64) *scorer {
 	return s
 }
 
-// copyRow copies the columns of row i to x.
-func copyRow(b *block.Block, i int, x []float64) {
-	if b.Sparse == nil {
-		for j, v := range b.X[i*b.Stride:][:len(x)] {
-			x[j] = float64(v)
-		}
-		return
-	}
-	clear(x)
-	idx, val := b.Sparse.Row(i)
-	for k, j := range idx {
-		x[j] = float64(val[k])
-	}
-}
-
 // longest returns the largest norm of a row. It returns an error if there are no rows, or if a label isn't -1 or +1.
 func longest(ctx context.Context, src block.Source, workers int) (float64, error) {
 	if src.Rows() == 0 {

@@ -8,6 +8,7 @@ package separability
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -379,7 +380,12 @@ func norm(w []float64) float64 {
 // newWitness returns the rows with weights above zero as a witness.
 func newWitness(rows []row, lambda []*big.Rat) *Witness {
 	w := &Witness{}
-	for _, i := range byNumber(rows) {
+	place := map[int64]int{}
+	for i, r := range rows {
+		place[r.number] = i
+	}
+	for _, number := range slices.Sorted(maps.Keys(place)) {
+		i := place[number]
 		if lambda[i].Sign() > 0 {
 			w.Rows, w.Weights = append(w.Rows, rows[i].number), append(w.Weights, lambda[i])
 			w.Labels = append(w.Labels, 2*rows[i].class-1)

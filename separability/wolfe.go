@@ -3,6 +3,7 @@ package separability
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -244,20 +245,15 @@ func (p *pool) length() float64 { return math.Sqrt(f64.Dot(p.x, p.x)) }
 // support returns the rows of the corral's vertices, by descending weight and then by number.
 func (p *pool) support() []row {
 	weights := map[int]float64{}
-	var used []int
 	for k, v := range p.corral {
 		for _, i := range v.rows {
-			if _, ok := weights[i]; !ok {
-				used = append(used, i)
-			}
 			weights[i] += p.lambda[k]
 		}
 	}
-	slices.SortFunc(used, func(i, j int) int {
-		return cmp.Or(cmp.Compare(weights[j], weights[i]), cmp.Compare(p.rows[i].number, p.rows[j].number))
-	})
 	var rows []row
-	for _, i := range used {
+	for _, i := range slices.SortedFunc(maps.Keys(weights), func(i, j int) int {
+		return cmp.Or(cmp.Compare(weights[j], weights[i]), cmp.Compare(p.rows[i].number, p.rows[j].number))
+	}) {
 		rows = append(rows, p.rows[i])
 	}
 	return rows
@@ -291,14 +287,4 @@ func (p *pool) plane() []float64 {
 		w[p.cols-1] = (low[0] - low[1]) / 2
 	}
 	return w
-}
-
-// byNumber returns the indices of the rows in the order of their numbers.
-func byNumber(rows []row) []int {
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(rows[i].number, rows[j].number) })
-	return order
 }

@@ -15,10 +15,12 @@ import (
 )
 
 // dual and mercer describe the same learner under two names, because users look for both names.
-var (
-	dual   = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+var dual, mercer *learner.Learner
+
+func init() { // set here, because Train makes its options ready with mercer
+	dual = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
 	mercer = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
-)
+}
 
 // New returns the kernel perceptron with options.
 func New(o Options) learner.Configured { return learner.Configure(mercer, &Settings{Options: o}) }

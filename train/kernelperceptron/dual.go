@@ -2,8 +2,8 @@
 package kernelperceptron
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -80,20 +80,13 @@ func Bytes(rows int) int64 {
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
 func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error) {
-	var err error
-	if err = learner.Default(&opt); err != nil {
-		return nil, err
-	}
-	checked, err := block.Validate(ctx, data, opt.Workers)
+	checked, err := mercer.Begin(ctx, data, &opt)
 	if err != nil {
 		return nil, err
 	}
 	data = checked.(*block.Data)
-	if opt, err = opt.withDefaults(data.Spec().Width()); err != nil {
-		return nil, err
-	}
-	if data.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
+	if opt.Memory < 0 {
+		return nil, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", opt.Memory)
 	}
 	if data.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("there are %d rows, and dual training takes up to %d: take fewer", data.Rows(), math.MaxInt32)
@@ -126,31 +119,19 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 	return r, err
 }
 
-func (o Settings) withDefaults(features int) (Settings, error) {
-	var err error
-	if o.Form, err = o.Form.WithDefault(); err != nil {
-		return o, err
+// mercer returns the kernel for rows with a number of features, without the bias: the expansion has a bias of its own.
+func (o *Settings) mercer(features int) gram.Kernel {
+	k := o.Kernel
+	if k.Kind == gram.Linear {
+		return gram.Kernel{Kind: gram.Linear}
 	}
-	switch k := &o.Kernel; k.Kind {
-	case "", gram.Linear:
-		*k = gram.Kernel{Kind: gram.Linear}
-	case gram.Polynomial, gram.RBF:
-		if k.Gamma == 0 {
-			k.Gamma = 1 / float64(features)
-		}
-		if k.Kind == gram.RBF {
-			k.Degree, k.Coef0 = 0, 0
-		} else if k.Degree == 0 {
-			k.Degree = 3
-		}
-	default:
-		return o, fmt.Errorf("unknown kernel %q: use linear, poly or rbf", k.Kind)
+	if k.Bias = false; k.Gamma == 0 {
+		k.Gamma = 1 / float64(features)
 	}
-	o.Kernel.Bias = false // the expansion has a bias of its own
-	if o.Memory < 0 {
-		return o, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", o.Memory)
+	if k.Kind == gram.RBF {
+		k.Degree, k.Coef0 = 0, 0
 	}
-	return o, nil
+	return k
 }
 
 // linear tells whether the result is weights and not an expansion.
@@ -210,11 +191,7 @@ func (l *training) collapse(r *Result, support []uint32) {
 		place[i] = uint32(k)
 	}
 	for c, m := range l.binaries {
-		narrow := make([]float32, len(support))
-		for k, v := range coefficients[c] {
-			narrow[k] = float32(v)
-		}
-		e.Coefficients = append(e.Coefficients, model.Pack(narrow))
+		e.Coefficients = append(e.Coefficients, model.Pack(learner.Narrow(coefficients[c])))
 		if l.opt.Form == learner.Voted {
 			e.Votes = append(e.Votes, l.votes(m, place))
 		}
@@ -274,7 +251,7 @@ func (l *training) votes(m *binary, place map[uint32]uint32) model.Votes {
 // the chunks.
 func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 	d := l.data.Spec().Width()
-	w, part, out := make([]float64, d), make([]float64, d), make([]float32, d)
+	w, part := make([]float64, d), make([]float64, d)
 	for lo := 0; lo < len(support); {
 		hi := lo
 		for hi < len(support) && support[hi]/block.ChunkRows == support[lo]/block.ChunkRows {
@@ -289,10 +266,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 		}
 		lo = hi
 	}
-	for c, v := range w {
-		out[c] = float32(v)
-	}
-	return out
+	return learner.Narrow(w)
 }
 
 // Model returns the weights or the expansion as a model of the columns of spec. The model doesn't describe the
@@ -319,7 +293,11 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		return err
 	}
 	square, margin, bad := 0.0, math.Inf(1), false
-	norm := newNorm(r)
+	e, norm := cmp.Or(r.Expansion, &model.Expansion{}), 0.0 // norm is the squared norm: the sum of coefficients times scores
+	var coefficients [][]float32
+	for _, c := range e.Coefficients {
+		coefficients = append(coefficients, model.Unpack[float32](c))
+	}
 	for b, err := range l.data.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -332,7 +310,11 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
 				r.Errors++
 			}
-			norm.add(b.First+int64(i), scores, i)
+			if k, has := slices.BinarySearch(e.Rows, b.First+int64(i)); has {
+				for c, a := range coefficients {
+					norm = math.FMA(float64(a[k]), float64(scores[c][i]), norm)
+				}
+			}
 			for c, m := range l.binaries {
 				right := float64(float64(m.y[b.First+int64(i)]) * float64(scores[c][i]))
 				bad = bad || right-right != 0
@@ -351,7 +333,10 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		}
 		square = float64(slices.Max(diagonal))
 	}
-	r.Radius, r.Norm = math.Sqrt(square), math.Sqrt(max(0, norm.square))
+	r.Radius, r.Norm = math.Sqrt(square), learner.Norm(r.Weights)
+	if r.Expansion != nil {
+		r.Norm = math.Sqrt(max(0, norm))
+	}
 	if l.opt.Form == learner.Voted {
 		r.Loss, r.Norm = 0, 0
 	} else if margin > 0 && len(l.binaries) == 1 {
@@ -361,38 +346,4 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		return learner.TooLarge()
 	}
 	return nil
-}
-
-// A norm computes the squared norm of the result: the sum of squared weights, or in the kernel's feature space the sum
-// of each coefficient times the score of its row.
-type norm struct {
-	square       float64
-	rows         []int64
-	coefficients [][]float32
-}
-
-func newNorm(r *Result) *norm {
-	n := new(norm)
-	for _, v := range r.Weights {
-		n.square = math.FMA(float64(v), float64(v), n.square)
-	}
-	if r.Expansion != nil {
-		n.rows = r.Expansion.Rows
-		for _, c := range r.Expansion.Coefficients {
-			n.coefficients = append(n.coefficients, model.Unpack[float32](c))
-		}
-	}
-	return n
-}
-
-// add adds the terms of one row, given its scores. Call it for all rows in order.
-func (n *norm) add(row int64, scores [][]float32, i int) {
-	if len(n.rows) == 0 || n.rows[0] != row {
-		return
-	}
-	for c, a := range n.coefficients {
-		n.square = math.FMA(float64(a[0]), float64(scores[c][i]), n.square)
-		n.coefficients[c] = a[1:]
-	}
-	n.rows = n.rows[1:]
 }

@@ -208,13 +208,8 @@ func TestUncounted(t *testing.T) {
 	x, y := noisy(60, 3, 0.2, 4)
 	d := testproblems.Dense(x, y, true)
 	for _, form := range learner.Forms {
-		opt, err := Settings{Options: Options{Form: form}}.withDefaults(3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err = learner.Default(&opt); err != nil {
-			t.Fatal(err)
-		}
+		opt := Settings{Options: Options{Form: form}}
+		require.NoError(t, mercer.Ready(&opt))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		l := require.Value(newLearner(ctx, d, opt))(t)

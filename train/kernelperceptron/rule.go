@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -78,13 +77,11 @@ const (
 )
 
 func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
+	opt.Kernel = opt.mercer(data.Spec().Width())
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, learner.Shared(&opt))
 	l.Rule, l.Own, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
 	l.Prepare, l.EpochEnded, l.Sum = l.prepare, l.epochEnded, l.alphas
-	if l.eta == 0 {
-		return nil, fmt.Errorf("eta is %v: too small for %T", opt.Eta, l.eta)
-	}
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
 		if err := learner.TwoClasses(data.Spec()); err != nil {
@@ -380,12 +377,7 @@ func (l *training) State(w *checkpoint.Walk) {
 }
 
 func (m *binary) state(w *checkpoint.Walk, n int) {
-	w.Int(&m.clean)
-	w.Int(&m.end)
-	w.Count(&m.before)
-	w.Bool(&m.done)
-	w.Bool(&m.converged)
-	checkpoint.Values(w, m.scores)
+	learner.State(w, &m.clean, &m.end, &m.before, &m.done, &m.converged, m.scores)
 	rows, visits := make([]uint32, len(m.mistakes)), make([]int64, len(m.mistakes))
 	for k, mistake := range m.mistakes {
 		rows[k], visits[k] = mistake.row, mistake.visit

@@ -15,7 +15,9 @@ var Learner = &learner.Learner{Name: "lda", Minimises: "the scatter within the c
 	Use: "probabilities in one pass, if the classes are nearly normal", Options: []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
 	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, LogOdds: true, Solves: true, Joint: true, Together: true,
 	ScaleFree: func(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 },
-	Story:     story, Train: learnTask}
+	Story:     story}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns linear discriminant analysis with options.
 func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
@@ -29,11 +31,7 @@ var (
 )
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
-	opt := *task.Settings.(*Settings)
-	if opt.Solver == "auto" {
-		opt.Solver = Cholesky
-	}
-	r, err := Train(ctx, task.Rows, opt)
+	r, err := Train(ctx, task.Rows, *task.Settings.(*Settings))
 	if err != nil {
 		return nil, err
 	}

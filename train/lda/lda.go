@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -107,14 +106,11 @@ const maxColumns = 1 << 14
 // a class without rows, no feature that varies within a class, features that overflow, too many columns, errors of src,
 // and ctx's error.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	if err := opt.check(); err != nil {
-		return nil, err
-	}
-	src, err := block.Validate(ctx, src, opt.Workers)
+	src, err := Learner.Begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkRows(src); err != nil {
+	if err := checkSpec(src.Spec()); err != nil {
 		return nil, err
 	}
 	start := time.Now()
@@ -126,26 +122,8 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// check sets the defaults of the shared options. It returns an error if an option is out of range.
-func (o *Settings) check() (err error) {
-	if err = learner.Default(o); err != nil {
-		return err
-	}
-	if o.Solver != "" && !slices.Contains(Solvers, o.Solver) {
-		return fmt.Errorf("unknown solver %q: use one of %v", o.Solver, Solvers)
-	}
-	if a := o.Shrinkage; a != LedoitWolf && !(a >= 0 && a <= 1) {
-		return fmt.Errorf("shrinkage is %v: use a share from 0 to 1", a)
-	}
-	return nil
-}
-
-// checkRows returns an error if there are no rows, fewer than two classes, or too many columns.
-func checkRows(src block.Source) error {
-	spec := src.Spec()
-	if src.Rows() == 0 {
-		return errors.New("there are no rows to learn from")
-	}
+// checkSpec returns an error if there are fewer than two classes, or too many columns.
+func checkSpec(spec *schema.Spec) error {
 	if len(spec.Classes) < 2 {
 		return learner.TwoClasses(spec)
 	}
@@ -158,12 +136,7 @@ func checkRows(src block.Source) error {
 // learn computes the weights; see Train.
 func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
-	report := func() {
-		if opt.Progress != nil {
-			opt.Progress(learner.Progress{Epoch: passes, Epochs: max(1, passes), Visits: passes * src.Rows(), Rows: src.Rows(), Best: -1,
-				Elapsed: time.Since(start)})
-		}
-	}
+	report := func() { opt.Passed(start, learner.Progress{Epoch: passes, Epochs: max(1, passes), Rows: src.Rows()}) }
 	passed := func() { passes++; report() }
 	report()
 	m, err := sum(ctx, src, opt.Workers, all)
@@ -206,13 +179,13 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 
 // check returns an error if a class has no rows.
 func (m *moments) check(spec *schema.Spec) error {
-	for class, n := range m.n {
+	for class, n := range m.N {
 		if n == 0 {
 			name := spec.Classes[class]
-			if len(m.n) == 2 && spec.PositiveClass() == 0 {
+			if len(m.N) == 2 && spec.PositiveClass() == 0 {
 				name = spec.Classes[1-class]
 			}
-			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.n))
+			return fmt.Errorf("column %q: no row is of the class %s, training takes %d classes: add rows of it", spec.Label, name, len(m.N))
 		}
 	}
 	return nil
@@ -220,7 +193,7 @@ func (m *moments) check(spec *schema.Spec) error {
 
 // discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
 func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
-	d, k := len(shift), len(m.n)
+	d, k := len(shift), len(m.N)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)
 	centre := m.centre(d)
@@ -251,7 +224,7 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 		}
 		r.Exact = factor.Solve(diff)
 		if spec.Bias {
-			r.Exact = append(r.Exact, log(m.n[1], m.n[0])-f64.Dot(r.Exact, middle))
+			r.Exact = append(r.Exact, log(m.N[1], m.N[0])-f64.Dot(r.Exact, middle))
 		}
 	} else {
 		for class, w := range weights {
@@ -261,13 +234,11 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Fac
 			}
 			r.Exact = append(r.Exact, w...)
 			if spec.Bias {
-				r.Exact = append(r.Exact, log(m.n[class], m.rows())-f64.Dot(w, middle))
+				r.Exact = append(r.Exact, log(m.N[class], m.rows())-f64.Dot(w, middle))
 			}
 		}
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
+	r.Weights = learner.Narrow(r.Exact)
 	return nil
 }
 
@@ -278,7 +249,7 @@ func (r *Result) project(ctx context.Context, m *moments, from, weights [][]floa
 	root := make([]float64, k)
 	var g []float64 // M' S^-1 M
 	for i := range k {
-		root[i] = math.Sqrt(m.n[i] / m.rows())
+		root[i] = math.Sqrt(m.N[i] / m.rows())
 		for j := range i + 1 {
 			g = append(g, float64(root[i]*root[j])*f64.Dot(from[i], weights[j]))
 		}

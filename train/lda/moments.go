@@ -19,12 +19,10 @@ type moments struct {
 }
 
 type classes struct {
-	n        []float64 // sum of sample weights of each class
-	sums     [][]float64
-	noLabels bool
+	N        []float64 // sum of sample weights of each class
+	Sums     [][]float64
+	NoLabels bool
 }
-
-func (c *classes) Fields() []any { return []any{&c.n, &c.sums, &c.noLabels} }
 
 // classOf returns the number of the class of a label, or -1 if the label stands for no class.
 func classOf(y float32, classes int) int {
@@ -47,16 +45,16 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 	if err != nil {
 		return nil, err
 	}
-	m := &moments{products, classes{n: make([]float64, k), sums: make([][]float64, k)}}
+	m := &moments{products, classes{N: make([]float64, k), Sums: make([][]float64, k)}}
 	if err := learner.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
 	}
-	if m.noLabels {
+	if m.NoLabels {
 		return nil, block.ErrNoLabels
 	}
 	for class := range k {
 		for i := range cols {
-			m.sums[class] = append(m.sums[class], products.At(cols+class, i))
+			m.Sums[class] = append(m.Sums[class], products.At(cols+class, i))
 		}
 	}
 	return m, nil
@@ -67,46 +65,37 @@ const all = -1 // value of only: all classes
 // momentsPass is the pass of sum. Its argument is only.
 var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
+// classifier returns the function that sums the sample weights of each class in a chunk. It sets s to the weights of the
+// rows in the products, and f to 1 for each row's class.
 func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
-	return func(chunk block.Chunk, s, f []float64) classes { return classify(chunk, s, f, k, only) }
-}
-
-// classify sums the sample weights of each class in a chunk. It sets s to the weights of the rows in the products, and f
-// to 1 for each row's class.
-func classify(chunk block.Chunk, s, f []float64, k, only int) classes {
-	c := classes{n: make([]float64, k)}
-	clear(s)
-	clear(f)
-	if chunk.Y == nil {
-		c.noLabels = true
+	return func(chunk block.Chunk, s, f []float64) classes {
+		c := classes{N: make([]float64, k), NoLabels: chunk.Y == nil}
+		clear(s)
+		clear(f)
+		for i, y := range chunk.Y {
+			switch class := classOf(y, k); {
+			case class < 0:
+				c.NoLabels = true
+			case only == all || class == only:
+				s[i], f[i*k+class] = chunk.Weight(i), 1
+				c.N[class] += s[i]
+			}
+		}
 		return c
 	}
-	for i, y := range chunk.Y {
-		class := classOf(y, k)
-		if class < 0 {
-			c.noLabels = true
-			continue
-		}
-		if only != all && class != only {
-			continue
-		}
-		s[i], f[i*k+class] = chunk.Weight(i), 1
-		c.n[class] += s[i]
-	}
-	return c
 }
 
 func (c *classes) add(d classes) {
-	for class := range c.n {
-		c.n[class] += d.n[class]
+	for class := range c.N {
+		c.N[class] += d.N[class]
 	}
-	c.noLabels = c.noLabels || d.noLabels
+	c.NoLabels = c.NoLabels || d.NoLabels
 }
 
 // rows returns the number of rows of all classes, a row with sample weight k counted as k rows.
 func (c *classes) rows() (n float64) {
-	for _, v := range c.n {
+	for _, v := range c.N {
 		n += v
 	}
 	return n
@@ -114,10 +103,10 @@ func (c *classes) rows() (n float64) {
 
 // means returns the mean of each column in a class, or zeros if the class has no rows.
 func (m *moments) means(class int) []float64 {
-	means := make([]float64, len(m.sums[class]))
-	for i, v := range m.sums[class] {
-		if m.n[class] > 0 {
-			means[i] = v / m.n[class]
+	means := make([]float64, len(m.Sums[class]))
+	for i, v := range m.Sums[class] {
+		if m.N[class] > 0 {
+			means[i] = v / m.N[class]
 		}
 	}
 	return means
@@ -127,7 +116,7 @@ func (m *moments) means(class int) []float64 {
 // whether any column varies. A variance that is negative by rounding becomes 0.
 func (m *moments) covariance(d int) (s []float64, varies bool) {
 	n := m.rows()
-	means := make([][]float64, len(m.n))
+	means := make([][]float64, len(m.N))
 	for class := range means {
 		means[class] = m.means(class)
 	}
@@ -135,7 +124,7 @@ func (m *moments) covariance(d int) (s []float64, varies bool) {
 		for j := range i + 1 {
 			v := m.products.At(i, j)
 			for class, means := range means {
-				v = math.FMA(-m.sums[class][i], means[j], v)
+				v = math.FMA(-m.Sums[class][i], means[j], v)
 			}
 			if i == j {
 				v = max(0, v)
@@ -151,8 +140,8 @@ func (m *moments) covariance(d int) (s []float64, varies bool) {
 func (m *moments) centre(d int) []float64 {
 	means := make([]float64, d)
 	for i := range means {
-		for class := range m.sums {
-			means[i] += m.sums[class][i]
+		for class := range m.Sums {
+			means[i] += m.Sums[class][i]
 		}
 		means[i] /= m.rows()
 	}

@@ -32,8 +32,8 @@ func shrink(s []float64, d int, a float64) {
 // - d mu^2)/d, the share is min(beta, delta)/delta. Sums of C^2 are over all elements of C.
 func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, passed func()) (s, shares []float64, err error) {
 	d := src.Spec().Width()
-	units := make([][]float64, len(m.n)) // 1/deviation
-	covariances := make([][]float64, len(m.n))
+	units := make([][]float64, len(m.N)) // 1/deviation
+	covariances := make([][]float64, len(m.N))
 	for class := range units {
 		one, err := sum(ctx, src, workers, class)
 		if err != nil {
@@ -43,7 +43,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 		c, _ := one.covariance(d)
 		units[class] = make([]float64, d)
 		for i := range d {
-			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.n[class]
+			variance, square := c[i*(i+1)/2+i], one.products.At(i, i)/m.N[class]
 			if units[class][i] = 1 / math.Sqrt(variance); variance <= 1e-13*square {
 				units[class][i] = 1 // the column is constant up to rounding
 			}
@@ -57,7 +57,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 	passed()
 	s = make([]float64, d*(d+1)/2)
 	for class, c := range covariances {
-		n, u := m.n[class], units[class]
+		n, u := m.N[class], units[class]
 		squares, trace := 0.0, 0.0
 		for i := range d {
 			for j := range i {
@@ -91,11 +91,11 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 
 // fourthMoments returns for each class the sum over its rows of |(x - mean) unit|^4, times sample weights.
 func fourthMoments(ctx context.Context, src block.Source, workers int, m *moments, units [][]float64) ([]float64, error) {
-	args := fourthArgs{make([][]float64, len(m.n)), units}
-	for class := range args.means {
-		args.means[class] = m.means(class)
+	args := fourthArgs{make([][]float64, len(m.N)), units}
+	for class := range args.Means {
+		args.Means[class] = m.means(class)
 	}
-	total := make([]float64, len(m.n))
+	total := make([]float64, len(m.N))
 	err := distributed.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
 	return total, err
 }
@@ -103,18 +103,16 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 var fourthPass = distributed.NewPerChunk("lda.fourth", fourthRun)
 
 // fourthArgs are the means and the units of each class.
-type fourthArgs struct{ means, units [][]float64 }
-
-func (f *fourthArgs) Fields() []any { return []any{&f.means, &f.units} }
+type fourthArgs struct{ Means, Units [][]float64 }
 
 func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
-	k, d := len(args.means), src.Spec().Width()
+	k, d := len(args.Means), src.Spec().Width()
 	return func(chunk block.Chunk) []float64 {
 		sums, row := make([]float64, k), make([]float64, src.Spec().Cols())
 		for r, y := range chunk.Y {
 			csr.Widen(chunk.Block, r, row)
 			class, q := classOf(y, k), 0.0
-			mean, unit := args.means[class], args.units[class]
+			mean, unit := args.Means[class], args.Units[class]
 			for i, x := range row[:d] {
 				v := (x - mean[i]) * unit[i]
 				q = math.FMA(v, v, q)

@@ -20,7 +20,7 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 		return f, ridge, err
 	}
 	var args rootArgs
-	for class := range m.n {
+	for class := range m.N {
 		args.Means = append(args.Means, m.means(class)[:d])
 	}
 	t := dense.NewTriangle(d)

@@ -119,6 +119,14 @@ func Centre(src block.Source, of int, multiple []float64) block.Source {
 	return centre(src, block.NewCentring(of, multiple), 0)
 }
 
+// Centred returns the rows of src minus the pivots of Pivots. If there are none, it returns src.
+func Centred(ctx context.Context, src block.Source) (rows block.Source, pivots []float64, err error) {
+	if pivots, err = Pivots(ctx, src); pivots == nil {
+		return src, nil, err
+	}
+	return Centre(src, len(pivots)-1, pivots), pivots, nil
+}
+
 // Uncentre turns weights for the rows of Centre into weights for the original rows. The pivots are the multiples of the
 // bias that Centre subtracted. Uncentre subtracts the dot product of the pivots and the other weights from the bias,
 // which is the last weight.

@@ -22,10 +22,10 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first error of a label
 	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f counted) {
-		unknown = cmp.Or(unknown, f.err)
+		unknown = cmp.Or(unknown, f.Err)
 		for c := range counts {
-			if f.err == nil {
-				counts[c] += f.n[c]
+			if f.Err == nil {
+				counts[c] += f.N[c]
 			}
 		}
 	})
@@ -36,22 +36,20 @@ var countPass = distributed.NewPerChunk("train.classes", countChunk)
 
 // counted is the number of rows of each class in a chunk, or an error.
 type counted struct {
-	n   []int64
-	err error
+	N   []int64
+	Err error
 }
-
-func (c *counted) Fields() []any { return []any{&c.n, &c.err} }
 
 // countChunk returns the function that counts the rows of each class in a chunk.
 func countChunk(src block.Source, _ struct{}) func(block.Chunk) counted {
 	spec := src.Spec()
 	return func(chunk block.Chunk) (f counted) {
-		if f.err = chunk.CheckLabels(spec.Vectors()); f.err != nil {
+		if f.Err = chunk.CheckLabels(spec.Vectors()); f.Err != nil {
 			return f
 		}
-		f.n = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
+		f.N = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
 		for _, y := range chunk.Y {
-			f.n[ClassOf(y, spec)]++
+			f.N[ClassOf(y, spec)]++
 		}
 		return f
 	}

@@ -88,21 +88,19 @@ var judgePass = distributed.NewPerChunk("train.evaluate", judgeChunk)
 
 // judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
-	weights []float32 // one vector of src's columns, or one for each class
-	loss    RowLoss
+	Weights []float32 // one vector of src's columns, or one for each class
+	Loss    RowLoss
 }
-
-func (j *judgeArgs) Fields() []any { return []any{&j.weights, &j.loss} }
 
 // judgeChunk returns the function that evaluates one chunk.
 func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
-	w, of := padded(args.weights, src.Spec().Cols()), args.loss.of()
+	w, of := padded(args.Weights, src.Spec().Cols()), args.Loss.of()
 	return func(chunk block.Chunk) judgement {
 		if of == nil {
-			return judgement{err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.loss)}
+			return judgement{Err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.Loss)}
 		}
 		if err := chunk.CheckLabels(len(w)); err != nil {
-			return judgement{err: err}
+			return judgement{Err: err}
 		}
 		if len(w) == 1 {
 			return judge(chunk, w[0], src.Spec().PositiveClass(), of)
@@ -123,58 +121,54 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	if len(spec.Classes) > 2 && vectors != len(spec.Classes) {
 		return 0, fmt.Errorf("there are %d vectors of weights for %d classes", vectors, len(spec.Classes))
 	}
-	all := judgement{predicted: make([]int64, max(2, vectors)), margin: math.Inf(1)}
+	all := judgement{Predicted: make([]int64, max(2, vectors)), Margin: math.Inf(1)}
 	args := judgeArgs{r.Weights, cmp.Or(loss, PerceptronLoss)}
 	err = distributed.Reduce(ctx, src, workers, judgePass, args, judgeChunk(src, args), all.add)
-	if err = cmp.Or(err, all.err); err != nil {
+	if err = cmp.Or(err, all.Err); err != nil {
 		return 0, err
 	}
-	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = all.errors, all.predicted, math.Sqrt(all.square), Norm(r.Weights), 0
-	if all.margin > 0 {
-		if r.Margin = all.margin / r.Norm; vectors > 1 {
+	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = all.Errors, all.Predicted, math.Sqrt(all.Square), Norm(r.Weights), 0
+	if all.Margin > 0 {
+		if r.Margin = all.Margin / r.Norm; vectors > 1 {
 			r.Margin /= math.Sqrt2
 		}
 	}
 	sum := r.Norm + r.Radius
 	if loss != "" {
-		r.Loss = all.loss
-		sum += all.loss
+		r.Loss = all.Loss
+		sum += all.Loss
 	}
-	if all.bad || sum-sum != 0 {
+	if all.Bad || sum-sum != 0 {
 		return 0, TooLarge()
 	}
-	return all.wrong, nil
+	return all.Wrong, nil
 }
 
 // A judgement is the result of Evaluate for one chunk.
 type judgement struct {
-	errors         int64
-	predicted      []int64 // number of rows predicted to be of each class
-	square, margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
-	loss, wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
-	bad            bool    // a score overflows float32
-	err            error   // the first error of a label
-}
-
-func (j *judgement) Fields() []any {
-	return []any{&j.errors, &j.predicted, &j.square, &j.margin, &j.loss, &j.wrong, &j.bad, &j.err}
+	Errors         int64
+	Predicted      []int64 // number of rows predicted to be of each class
+	Square, Margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
+	Loss, Wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
+	Bad            bool    // a score overflows float32
+	Err            error   // the first error of a label
 }
 
 // add adds the result of the next chunk.
 func (j *judgement) add(s judgement) {
-	j.errors += s.errors
-	for c, n := range s.predicted {
-		j.predicted[c] += n
+	j.Errors += s.Errors
+	for c, n := range s.Predicted {
+		j.Predicted[c] += n
 	}
-	j.loss += s.loss
-	j.wrong += s.wrong
-	j.square, j.margin = max(j.square, s.square), min(j.margin, s.margin)
-	j.bad, j.err = j.bad || s.bad, cmp.Or(j.err, s.err)
+	j.Loss += s.Loss
+	j.Wrong += s.Wrong
+	j.Square, j.Margin = max(j.Square, s.Square), min(j.Margin, s.Margin)
+	j.Bad, j.Err = j.Bad || s.Bad, cmp.Or(j.Err, s.Err)
 }
 
 // judge evaluates rows labelled -1 and +1. losses replaces margins by losses.
 func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
-	j.margin, j.predicted = math.Inf(1), make([]int64, 2)
+	j.Margin, j.Predicted = math.Inf(1), make([]int64, 2)
 	var buf [block.ChunkRows]float32
 	scores := buf[:chunk.Len()]
 	chunk.Scores(w, scores)
@@ -188,16 +182,16 @@ func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64
 			wrong = 1
 		}
 		above += up
-		j.errors += up ^ wrong
-		j.bad = j.bad || score-score != 0
+		j.Errors += up ^ wrong
+		j.Bad = j.Bad || score-score != 0
 		margins[i] = float64(chunk.Y[i]) * float64(score)
-		if margins[i] < j.margin {
-			j.margin = margins[i]
+		if margins[i] < j.Margin {
+			j.Margin = margins[i]
 		}
 	}
-	j.loss = weighted(chunk, margins, losses)
-	j.predicted[positive], j.predicted[1-positive] = above, int64(len(scores))-above
-	j.square = chunk.MaxSquaredNorm()
+	j.Loss = weighted(chunk, margins, losses)
+	j.Predicted[positive], j.Predicted[1-positive] = above, int64(len(scores))-above
+	j.Square = chunk.MaxSquaredNorm()
 	return j
 }
 
@@ -212,26 +206,26 @@ func weighted(chunk block.Chunk, margins []float64, losses func(m []float64)) (s
 
 // judgeClasses evaluates rows of more than two classes.
 func judgeClasses(chunk block.Chunk, w [][]float32, losses func(m []float64)) (j judgement) {
-	j.margin, j.predicted = math.Inf(1), make([]int64, len(w))
+	j.Margin, j.Predicted = math.Inf(1), make([]int64, len(w))
 	scores, margins := classScores(chunk, w), make([]float64, chunk.Len())
 	for i, y := range chunk.Y {
 		predicted := predict.Predicted(scores, i, 0)
-		j.predicted[predicted]++
+		j.Predicted[predicted]++
 		if predicted != int(y) {
-			j.errors++
-			j.wrong += chunk.Weight(i)
+			j.Errors++
+			j.Wrong += chunk.Weight(i)
 		}
 		own, above := float64(scores[int(y)][i]), math.Inf(1)
 		for c, s := range scores {
-			j.bad = j.bad || s[i]-s[i] != 0
+			j.Bad = j.Bad || s[i]-s[i] != 0
 			if c != int(y) {
 				above = min(above, own-float64(s[i]))
 			}
 		}
-		j.margin, margins[i] = min(j.margin, above), above
+		j.Margin, margins[i] = min(j.Margin, above), above
 	}
-	j.loss = weighted(chunk, margins, losses)
-	j.square = chunk.MaxSquaredNorm()
+	j.Loss = weighted(chunk, margins, losses)
+	j.Square = chunk.MaxSquaredNorm()
 	return j
 }
 
@@ -242,6 +236,14 @@ func Norm[T float32 | float64](w []T) float64 {
 		square = math.FMA(float64(v), float64(v), square)
 	}
 	return math.Sqrt(square)
+}
+
+// Narrow returns weights rounded to float32.
+func Narrow(w []float64) (out []float32) {
+	for _, v := range w {
+		out = append(out, float32(v))
+	}
+	return out
 }
 
 // TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.

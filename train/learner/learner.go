@@ -2,10 +2,12 @@ package learner
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
 )
@@ -114,14 +116,6 @@ func eachShared(s Settings, o *Options, do func(own, shared reflect.Value)) {
 			do(own, to.Field(i))
 		}
 	}
-}
-
-// Default replaces zero values of the options of s that learners share by their defaults. It returns an error if a value is
-// out of range.
-func Default(s Settings) error {
-	o, err := Shared(s).WithDefaults()
-	SetShared(s, o)
-	return err
 }
 
 // CopySettings returns a copy of s. Changes of the copy leave s unchanged.
@@ -258,13 +252,33 @@ func (l *Learner) OnlyApart(s Settings) string {
 	return l.Apart(s)
 }
 
-// Checked returns a copy of s in which every zero value that stands for a default is replaced by the default. It returns
-// an *OptionError if an option is out of range.
+// Ready completes s as Complete does, and resolves the number of workers. It returns an *OptionError if an option is out
+// of range, or can't be used with the other options.
+func (l *Learner) Ready(s Settings) (err error) {
+	l.Complete(s)
+	if err = l.checkEach(s); err == nil {
+		err = l.CheckTogether(s)
+	}
+	if err == nil {
+		s.Running().Workers, err = parallel.Resolve(s.Running().Workers)
+	}
+	return err
+}
+
+// Checked is Ready for a copy of s, which it returns.
 func (l *Learner) Checked(s Settings) (Settings, error) {
 	s = CopySettings(s)
-	l.Complete(s)
-	if err := l.checkEach(s); err != nil {
+	return s, l.Ready(s)
+}
+
+// Begin makes s ready, and returns the rows of src, checked by block.Validate. It returns an error if there are no rows.
+func (l *Learner) Begin(ctx context.Context, src block.Source, s Settings) (block.Source, error) {
+	if err := l.Ready(s); err != nil {
 		return nil, err
 	}
-	return s, nil
+	src, err := block.Validate(ctx, src, s.Running().Workers)
+	if err == nil && src.Rows() == 0 {
+		err = errors.New("there are no rows to learn from")
+	}
+	return src, err
 }

@@ -77,8 +77,8 @@ var (
 	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
 		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: sharedField("Mix")}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed}
-	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed}
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed, Field: sharedField("L1")}
+	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed, Field: sharedField("NonNegative")}
 	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
 		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
 )

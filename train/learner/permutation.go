@@ -35,7 +35,7 @@ func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 		p.eighths[i] = uint32(i)
 	}
 	if len(p.eighths) > WindowEighths {
-		shuffle(p.eighths, p.rng)
+		Permute(p.eighths, p.rng)
 	}
 	return p
 }
@@ -93,7 +93,7 @@ func (p *Permutation) appendWindow(dst []uint32, k int, number func(i int, eight
 			dst = append(dst, first+r)
 		}
 	}
-	shuffle(dst[start:], p.rng)
+	Permute(dst[start:], p.rng)
 	return dst
 }
 
@@ -101,9 +101,9 @@ func (p *Permutation) eighthRows(c uint32) int {
 	return min(kernel.EighthRows, p.n-int(c)*kernel.EighthRows)
 }
 
-// shuffle permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
+// Permute permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
 // from 0 to i.
-func shuffle(s []uint32, rng *rand.PCG) {
+func Permute[E any](s []E, rng *rand.PCG) {
 	for i := len(s) - 1; i > 0; i-- {
 		j := Draw(rng, uint64(i)+1)
 		s[i], s[j] = s[j], s[i]

@@ -17,27 +17,23 @@ type ScatterTask[A, R any] struct {
 }
 
 type scatterArgs[A any] struct {
-	n    int // rows of the matrix
-	args A
+	N    int // rows of the matrix
+	Args A
 }
-
-func (s *scatterArgs[A]) Fields() []any { return []any{&s.n, &s.args} }
 
 // scattered is the result of one chunk: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
 type scattered[R any] struct {
-	products []float64
-	sums     R
+	Products []float64
+	Sums     R
 }
-
-func (s *scattered[R]) Fields() []any { return []any{&s.products, &s.sums} }
 
 // NewScatterTask returns a task for ScatterAs with a name. of returns the argument part of Scatter for the rows of src.
 func NewScatterTask[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterTask[A, R] {
 	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
-		part := of(src, args.args)
+		part := of(src, args.Args)
 		return func(chunk block.Chunk) (s scattered[R]) {
-			s.products = ScatterChunk(src.Spec(), chunk, args.n, func(chunk block.Chunk, w, f []float64) { s.sums = part(chunk, w, f) })
+			s.Products = ScatterChunk(src.Spec(), chunk, args.N, func(chunk block.Chunk, w, f []float64) { s.Sums = part(chunk, w, f) })
 			return s
 		}
 	})}
@@ -66,8 +62,8 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 	}
 	clear(m.Data)
 	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
-		f64.Axpy(m.Data, 1, s.products)
-		merge(s.sums)
+		f64.Axpy(m.Data, 1, s.Products)
+		merge(s.Sums)
 	})
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/parallel"
 	"halfspace/pocket"
 	"halfspace/schema"
 )
@@ -76,6 +75,15 @@ type Run struct {
 	Progress func(Progress)
 }
 
+// Passed reports the passes of a learner that solves for an optimum in a training that began at start. p needs no visits
+// and no time.
+func (r *Run) Passed(start time.Time, p Progress) {
+	if r.Progress != nil {
+		p.Visits, p.Best, p.Elapsed = p.Epoch*p.Rows, -1, time.Since(start)
+		r.Progress(p)
+	}
+}
+
 // Progress tells how far a training has come.
 type Progress struct {
 	Epoch   int64 // epochs finished
@@ -123,48 +131,6 @@ func SumOf[F float32 | float64 | uint32](vectors ...[]F) func() [sha256.Size]byt
 		h.Sum(sum[:0])
 		return sum
 	}
-}
-
-// WithDefaults returns the options with every zero value replaced by its default. It returns an error if a value is out
-// of range.
-func (o Options) WithDefaults() (Options, error) {
-	if o.Order == "" {
-		o.Order = Cyclic
-	}
-	if !slices.Contains(Orders, o.Order) {
-		return o, fmt.Errorf("unknown order %q: use one of %v", o.Order, Orders)
-	}
-	if o.Epochs == 0 {
-		o.Epochs = 100
-	}
-	if o.Epochs < 0 {
-		return o, fmt.Errorf("epochs is %d: use 1 or more", o.Epochs)
-	}
-	if o.MaxUpdates < 0 {
-		return o, fmt.Errorf("max-updates is %d: use 1 or more, or 0 for no limit", o.MaxUpdates)
-	}
-	o.completeSeed()
-	if o.Shards == 0 {
-		o.Shards = 1
-	}
-	if o.Shards < 0 || o.Shards > mostShards {
-		return o, fmt.Errorf("shards is %d: use 1 to %d", o.Shards, mostShards)
-	}
-	if o.Mix == "" {
-		o.Mix = Uniform
-	}
-	if !slices.Contains(Mixes, o.Mix) {
-		return o, fmt.Errorf("unknown mix %q: use one of %v", o.Mix, Mixes)
-	}
-	if o.Eta == 0 {
-		o.Eta = 1
-	}
-	if !(o.Eta > 0 && o.Eta <= 1) {
-		return o, fmt.Errorf("eta is %v: use a learning rate above 0 and up to 1", o.Eta)
-	}
-	var err error
-	o.Workers, err = parallel.Resolve(o.Workers)
-	return o, err
 }
 
 // SetSeed sets the seed of every random choice, which may be 0.

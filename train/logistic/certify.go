@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 const (
@@ -33,10 +34,10 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 	if err := s.pass(ctx, w, true, &s.at); err != nil {
 		return err
 	}
-	if s.at.objective-s.at.objective != 0 {
-		return s.tooLarge()
+	if s.at.Objective-s.at.Objective != 0 {
+		return learner.TooLarge()
 	}
-	if err := s.factorise(ctx, w, s.at.hessian); err != nil {
+	if err := s.factorise(ctx, w, s.at.Hessian); err != nil {
 		return err
 	}
 	step := s.step(s.factor)
@@ -50,7 +51,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 		if err != nil {
 			return err
 		}
-		reach = p.reach
+		reach = p.Reach
 	}
 	if !(reach <= reachable) {
 		return nil
@@ -73,20 +74,20 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 // blur is the rounding error of the objective.
 func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
 	d := s.spread(step)
-	all := audited{product: s.zeros(), sizes: s.zeros()}
+	all := audited{Product: s.zeros(), Sizes: s.zeros()}
 	args := auditArgs{w, d}
 	if err := auditPass.sum(ctx, s.problem, args, all.add); err != nil {
 		return 0, 0, err
 	}
-	rest, sizes := s.compact(s.at.gradient), s.compact(all.sizes)
+	rest, sizes := s.compact(s.at.Gradient), s.compact(all.Sizes)
 	if s.vectors == 1 {
 		rest = slices.Clone(rest)
 	}
-	for i, v := range s.compact(all.product) {
+	for i, v := range s.compact(all.Product) {
 		if i%s.cols < s.penalised() {
 			k := i/s.cols*s.stride + i%s.cols
 			v += float64(s.l2 * d[k])
-			all.square += float64(float64(s.l2*d[k]) * d[k])
+			all.Square += float64(float64(s.l2*d[k]) * d[k])
 			sizes[i] += math.Abs(float64(s.l2 * w[k]))
 		}
 		if rest[i] -= v; s.out != nil && s.out[i] {
@@ -97,11 +98,11 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	if err != nil {
 		return 0, 0, err
 	}
-	distance = math.Sqrt(all.square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.blur))
+	distance = math.Sqrt(all.Square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.Blur))
 	for i, v := range sizes {
 		distance += float64(float64(ulp*v) * math.Sqrt(inverse[i]))
 	}
-	return distance, float64(ulp * math.Sqrt(all.losses)), nil
+	return distance, float64(ulp * math.Sqrt(all.Losses)), nil
 }
 
 // ulp times the sizes of a sum's terms bounds the rounding error of the sum, because rounding errors mostly have
@@ -110,49 +111,39 @@ const ulp = 0x1p-50
 
 // audited are sums over rows for the weights w and a direction d. The slices have the layout of the weights.
 type audited struct {
-	product []float64 // X' D X d, where D is the curvature of the losses
-	sizes   []float64 // sums of the absolute terms of the gradient
-	square  float64   // d' X' D X d
-	blur    float64   // sum over the rows of curvature times the squared size of the score's terms
-	losses  float64   // the same with the squared slope of the loss in place of the curvature
+	Product []float64 // X' D X d, where D is the curvature of the losses
+	Sizes   []float64 // sums of the absolute terms of the gradient
+	Square  float64   // d' X' D X d
+	Blur    float64   // sum over the rows of curvature times the squared size of the score's terms
+	Losses  float64   // the same with the squared slope of the loss in place of the curvature
 }
 
-func (a *audited) Fields() []any { return []any{&a.product, &a.sizes, &a.square, &a.blur, &a.losses} }
-
 // auditArgs are the weights and the direction of audit.
-type auditArgs struct{ w, d []float64 }
-
-func (a *auditArgs) Fields() []any { return []any{&a.w, &a.d} }
+type auditArgs struct{ W, D []float64 }
 
 var auditPass = newPass("logistic.audit", (*problem).auditRun)
 
 func (a *audited) add(b audited) {
-	f64.Axpy(a.product, 1, b.product)
-	f64.Axpy(a.sizes, 1, b.sizes)
-	a.square += b.square
-	a.blur += b.blur
-	a.losses += b.losses
+	f64.Axpy(a.Product, 1, b.Product)
+	f64.Axpy(a.Sizes, 1, b.Sizes)
+	a.Square += b.Square
+	a.Blur += b.Blur
+	a.Losses += b.Losses
 }
 
 // auditRun returns the function that computes the sums of audit for one chunk.
 func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
 	return func(chunk block.Chunk) audited {
-		a := audited{product: p.zeros(), sizes: p.zeros()}
-		c := p.scratch.Get().(*scratch)
-		defer p.scratch.Put(c)
-		unused, changes, row := sums{margin: math.Inf(1)}, make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		a := audited{Product: p.zeros(), Sizes: p.zeros()}
+		changes, row := make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
+		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			n := rows.Len()
-			p.panel(c, rows, args.w, c.s[:n], &unused)
-			for k := range p.vectors {
-				c.panel.Scores(args.d[k*p.stride:][:p.stride], changes[k*dense.PanelRows:][:n])
-			}
+			p.losses(c, rows, args.W, c.s[:n], &sums{})
+			p.score(c, args.D, changes, n)
 			for r := range n {
-				p.auditRow(c, rows, r, changes, row, args.w, &a)
+				p.auditRow(c, rows, r, changes, row, args.W, &a)
 			}
-		}
-		p.take(c, p.zeros())
+		})
 		return a
 	}
 }
@@ -165,7 +156,7 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 	}
 	if p.vectors == 1 {
 		product[0] = float64(curvature * changes[r])
-		a.square += float64(product[0] * changes[r])
+		a.Square += float64(product[0] * changes[r])
 	} else {
 		for k := range p.vectors {
 			mean += float64(c.scores[k*dense.PanelRows+r] * changes[k*dense.PanelRows+r])
@@ -175,7 +166,7 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 			probability := float64(c.scores[k*dense.PanelRows+r] * weight)
 			off := changes[k*dense.PanelRows+r] - mean
 			product[k] = float64(probability * off)
-			a.square += float64(product[k] * off)
+			a.Square += float64(product[k] * off)
 			curvature += float64(probability * (1 - c.scores[k*dense.PanelRows+r]))
 		}
 	}
@@ -186,22 +177,22 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 		sum := 0.0
 		for i, column := range columns {
 			at, x := k*p.stride+int(column), values[i]
-			a.product[at] += float64(product[k] * x)
-			a.sizes[at] += float64(factor * math.Abs(x))
+			a.Product[at] += float64(product[k] * x)
+			a.Sizes[at] += float64(factor * math.Abs(x))
 			sum += math.Abs(float64(w[at] * x))
 		}
 		terms, steepest = max(terms, sum), max(steepest, factor)
 	}
-	a.losses += float64(float64(steepest*terms) * float64(steepest*terms))
-	a.blur += float64(float64(curvature*terms) * terms)
+	a.Losses += float64(float64(steepest*terms) * float64(steepest*terms))
+	a.Blur += float64(float64(curvature*terms) * terms)
 }
 
 // reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at
 // least e^-m/4, where m is the greatest |w.x|. With K classes, each class has a probability of at least e^-m/K.
 func (s *sums) reach(vectors int) float64 {
-	e := []float64{s.largest / 2}
+	e := []float64{s.Largest / 2}
 	f64.Exp(e, e)
-	return e[0] * math.Sqrt(float64(max(4, vectors))/s.lightest)
+	return e[0] * math.Sqrt(float64(max(4, vectors))/s.Lightest)
 }
 
 // dualGap returns the objective, with sums at, minus the dual objective at a point of the dual problem. The objective
@@ -214,10 +205,10 @@ func (s *sums) reach(vectors int) float64 {
 func (s *solver) dualGap(w []float64, at *sums, zero, total []float64) float64 {
 	bias, k := s.penalised() < s.cols, float64(max(2, s.vectors))
 	e, rho := s.mixture(at, zero)
-	entropy := at.loss // sum over the rows of -p log p: the loss minus the dot product of w and the loss's gradient
+	entropy := at.Loss // sum over the rows of -p log p: the loss minus the dot product of w and the loss's gradient
 	square := 0.0
 	for v := range s.vectors {
-		w, g, zero := w[v*s.stride:], at.gradient[v*s.stride:], zero[v*s.stride:]
+		w, g, zero := w[v*s.stride:], at.Gradient[v*s.stride:], zero[v*s.stride:]
 		for i := range s.penalised() {
 			of := g[i] - float64(s.l2*w[i])
 			entropy -= float64(w[i] * of)
@@ -231,7 +222,7 @@ func (s *solver) dualGap(w []float64, at *sums, zero, total []float64) float64 {
 			entropy -= float64(w[s.cols-1] * g[s.cols-1])
 		}
 	}
-	return at.objective + square/(2*s.l2) - float64((1-e)*entropy)
+	return at.Objective + square/(2*s.l2) - float64((1-e)*entropy)
 }
 
 // mixture returns e and rho of dualGap.
@@ -239,11 +230,11 @@ func (s *solver) mixture(at *sums, zero []float64) (e float64, rho []float64) {
 	if s.penalised() == s.cols {
 		return 0, nil
 	}
-	n, k := at.weight, float64(max(2, s.vectors))
+	n, k := at.Weight, float64(max(2, s.vectors))
 	var own, sums []float64 // for each class: the weight of its rows, and the sum of its probabilities
 	for v := range s.vectors {
 		c := n/k - zero[v*s.stride+s.cols-1]
-		own, sums = append(own, c), append(sums, c+at.gradient[v*s.stride+s.cols-1])
+		own, sums = append(own, c), append(sums, c+at.Gradient[v*s.stride+s.cols-1])
 	}
 	if s.vectors == 1 {
 		own, sums = append(own, n-own[0]), append(sums, n-sums[0])

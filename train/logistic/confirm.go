@@ -41,12 +41,12 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 		var off [][]float64
 		for k, c := range claims {
 			switch {
-			case found.exact[k] <= double:
+			case found.Exact[k] <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case found.most[k] <= likeRows*floatError+double && tried == corrections && found.related(k) < chance:
+			case found.Most[k] <= likeRows*floatError+double && tried == corrections && found.related(k) < chance:
 				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
 			default:
-				doubtful, off = append(doubtful, c), append(off, found.sums[k])
+				doubtful, off = append(doubtful, c), append(off, found.Sums[k])
 			}
 		}
 		if claims = doubtful; tried == corrections {
@@ -65,27 +65,25 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 	return nil
 }
 
-// mismatches are measurements of each claim. most is the largest difference in a row between the column and its
-// combination, relative to the sizes of the terms of the original row. exact is the same relative to the terms of the
-// row minus the pivots: the elements of the original row were rounded before that. sums are the products of the
-// differences with all columns. slopes are, for each class, the derivative of the loss at zero weights by a weight of
-// the differences. squares are the sums of the squared terms of slopes.
+// mismatches are measurements of each claim. Most is the largest difference in a row between the column and its
+// combination, relative to the sizes of the terms of the original row. Exact is the same relative to the terms of the
+// row minus the pivots: the elements of the original row were rounded before that. Sums are the products of the
+// differences with all columns. Slopes are, for each class, the derivative of the loss at zero weights by a weight of
+// the differences. Squares are the sums of the squared terms of Slopes.
 type mismatches struct {
-	most, exact     []float64
-	sums            [][]float64
-	slopes, squares [][]float64
+	Most, Exact     []float64
+	Sums            [][]float64
+	Slopes, Squares [][]float64
 }
-
-func (m *mismatches) Fields() []any { return []any{&m.most, &m.exact, &m.sums, &m.slopes, &m.squares} }
 
 // related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
 // largest over the classes of the squared slope divided by its estimated variance. Under the hypothesis, this quotient
 // has about the chi-square distribution with one degree of freedom for each class (Rao, "Large sample tests of
 // statistical hypotheses concerning several parameters with applications to problems of estimation", 1948).
 func (d *mismatches) related(k int) (most float64) {
-	for class, slope := range d.slopes[k] {
+	for class, slope := range d.Slopes[k] {
 		if slope != 0 {
-			most = max(most, float64(slope*slope)/d.squares[k][class])
+			most = max(most, float64(slope*slope)/d.Squares[k][class])
 		}
 	}
 	return most
@@ -99,27 +97,27 @@ func (s *solver) check(ctx context.Context, claims []dense.Claim) (*mismatches, 
 	}
 	all := newMismatches(len(claims), s.cols, s.vectors)
 	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
-		for k := range all.most {
-			all.most[k], all.exact[k] = max(all.most[k], d.most[k]), max(all.exact[k], d.exact[k])
-			f64.Axpy(all.sums[k], 1, d.sums[k])
-			f64.Axpy(all.slopes[k], 1, d.slopes[k])
-			f64.Axpy(all.squares[k], 1, d.squares[k])
+		for k := range all.Most {
+			all.Most[k], all.Exact[k] = max(all.Most[k], d.Most[k]), max(all.Exact[k], d.Exact[k])
+			f64.Axpy(all.Sums[k], 1, d.Sums[k])
+			f64.Axpy(all.Slopes[k], 1, d.Slopes[k])
+			f64.Axpy(all.Squares[k], 1, d.Squares[k])
 		}
 	})
 }
 
 func newMismatches(claims, cols, vectors int) *mismatches {
-	d := &mismatches{most: make([]float64, claims), exact: make([]float64, claims)}
+	d := &mismatches{Most: make([]float64, claims), Exact: make([]float64, claims)}
 	for range claims {
-		d.sums = append(d.sums, make([]float64, cols))
-		d.slopes, d.squares = append(d.slopes, make([]float64, vectors)), append(d.squares, make([]float64, vectors))
+		d.Sums = append(d.Sums, make([]float64, cols))
+		d.Slopes, d.Squares = append(d.Slopes, make([]float64, vectors)), append(d.Squares, make([]float64, vectors))
 	}
 	return d
 }
 
 // addSlopes adds a row with label y. difference is the row's difference for claim k times its sample weight.
 func (d *mismatches) addSlopes(k int, y, difference float64) {
-	slopes := d.slopes[k]
+	slopes := d.Slopes[k]
 	for class := range slopes {
 		slope := float64(difference * y)
 		if len(slopes) > 1 {
@@ -129,7 +127,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 			}
 		}
 		slopes[class] += slope
-		d.squares[k][class] += float64(slope * slope)
+		d.Squares[k][class] += float64(slope * slope)
 	}
 }
 
@@ -166,8 +164,8 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
 				}
 				if off != 0 {
-					d.most[k], d.exact[k] = max(d.most[k], math.Abs(off)/terms), max(d.exact[k], math.Abs(off)/own)
-					f64.Axpy(d.sums[k], float64(weight*off), row)
+					d.Most[k], d.Exact[k] = max(d.Most[k], math.Abs(off)/terms), max(d.Exact[k], math.Abs(off)/own)
+					f64.Axpy(d.Sums[k], float64(weight*off), row)
 					if chunk.Y != nil { // without labels an error follows
 						d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
 					}

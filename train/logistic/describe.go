@@ -19,13 +19,18 @@ import (
 // Learner describes logistic regression.
 var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
-	Options: []learner.Option{epochsOption, l1Option, nonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
-		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption, orderOption, etaOption, shardsOption},
+		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
+		forSGD(learner.OrderOption, learner.Changed, false), forSGD(learner.EtaOption, learner.Always, true), forSGD(learner.ShardsOption, learner.Several, false)},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
-	Default: func(s learner.Settings) { s.(*Settings).defaultL2() },
+	Default: func(s learner.Settings) {
+		if o := s.(*Settings); o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
+			o.L2 = 1
+		}
+	},
 	Apart: func(s learner.Settings) string {
 		if s.(*Settings).elastic() {
 			return "a penalty l1 or nonnegative weights"
@@ -37,7 +42,9 @@ var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + 
 	ScaleFree: func(s learner.Settings) bool {
 		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD
 	},
-	Story: story, Train: learnTask}
+	Story: story}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns logistic regression with options.
 func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
@@ -45,36 +52,15 @@ func New(o Options) learner.Configured { return learner.Configure(Learner, &Sett
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
-	nonNegativeOption = func() learner.Option {
-		o := learner.NonNegativeOption
-		o.Field = learner.FieldOf(func(o *Settings) any { return &o.NonNegative })
-		return o
-	}()
-	l1Option = func() learner.Option {
-		o := learner.L1Option
-		o.Field = learner.FieldOf(func(o *Settings) any { return &o.L1 })
-		return o
-	}()
 	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
 		Words: learner.WordsOf(Solvers), Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
-	orderOption = func() learner.Option {
-		o := learner.OrderOption
-		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
-		o.Keep = learner.Changed
-		return o
-	}()
-	shardsOption = func() learner.Option {
-		o := learner.ShardsOption
-		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
-		return o
-	}()
-	etaOption = func() learner.Option {
-		o := learner.EtaOption
-		o.When = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}
-		o.Auto = true
-		return o
-	}()
 )
+
+// forSGD returns an option that only the solver SGD uses.
+func forSGD(o learner.Option, keep learner.Keep, auto bool) learner.Option {
+	o.When, o.Keep, o.Auto = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
+	return o
+}
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
 	opt := *task.Settings.(*Settings)
@@ -137,11 +123,7 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 }
 
 // brokenPass finds sample weights that aren't whole numbers.
-var brokenPass = distributed.NewPerChunk("logistic.broken", brokenRun)
-
-func brokenRun(block.Source, struct{}) func(block.Chunk) bool {
-	return hasBroken
-}
+var brokenPass = distributed.NewPerChunk("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasBroken })
 
 func hasBroken(chunk block.Chunk) bool {
 	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })

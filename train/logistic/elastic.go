@@ -2,36 +2,16 @@ package logistic
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/csr"
-	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
-	"halfspace/schema"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// checkElastic returns an error if l1 is out of range, or if opt asks for l1 or nonnegative and the other options or
-// the number of classes don't allow it.
-func checkElastic(opt *Settings, spec *schema.Spec) error {
-	_, why := opt.refuses()
-	switch {
-	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
-		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
-	case !opt.elastic():
-		return nil
-	case why != "":
-		return errors.New(why)
-	case len(spec.Classes) > 2:
-		return fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
-	}
-	return nil
-}
 
 // refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
 // there is none.
@@ -91,16 +71,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 // are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
-	if opt.Epochs == 0 {
-		opt.Epochs = Newton.epochs(src.Spec().Cols())
-	}
-	src, err := block.Validate(ctx, src, opt.Workers)
-	if err == nil {
-		err = checkElastic(&opt, src.Spec())
-	}
-	if err == nil {
-		err = learner.Default(&opt)
-	}
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
@@ -133,19 +104,14 @@ var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
 // lossesRun returns the function that sums the losses of a chunk for each vector of weights.
 func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
-		of, c := make([]float64, len(padded)), l.scratch.Get().(*scratch)
-		defer l.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
+		of := make([]float64, len(padded))
+		l.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			for i, w := range padded {
 				r := sums{}
-				scores := c.scores[:rows.Len()]
-				c.panel.Scores(w, scores)
-				c.logistic(rows, scores, c.s[:rows.Len()], &r)
-				of[i] += r.loss
+				l.losses(c, rows, w, c.s[:rows.Len()], &r)
+				of[i] += r.Loss
 			}
-		}
+		})
 		return of
 	}
 }
@@ -173,15 +139,15 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
 	at := sums{}
 	if l.widest == nil {
-		at.widest = make([]float64, l.cols)
+		at.Widest = make([]float64, l.cols)
 	}
 	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
 	if l.widest == nil {
-		l.widest = at.widest
+		l.widest = at.Widest
 	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient[:l.cols], Hessian: at.hessian}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.Gradient[:l.cols], Hessian: at.Hessian}
 	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
 	return p, nil
 }

@@ -68,10 +68,10 @@ func (s *products) element(i, j int) float64 {
 func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
 	err := jointPass.sum(ctx, p, w, func(s jointSums) {
-		at.add(s.sums)
-		f64.Axpy(all.blocks, 1, s.products)
+		at.add(s.Sums)
+		f64.Axpy(all.blocks, 1, s.Products)
 	})
-	at.hessian = all.hessian()
+	at.Hessian = all.hessian()
 	return err
 }
 
@@ -79,11 +79,9 @@ var jointPass = newPass("logistic.joint", (*problem).jointRun)
 
 // jointSums are the sums of a chunk, and the blocks of its products.
 type jointSums struct {
-	sums     sums
-	products []float64
+	Sums     sums
+	Products []float64
 }
-
-func (j *jointSums) Fields() []any { return []any{&j.sums, &j.products} }
 
 // jointRun returns the function that makes the pass of joint on one chunk.
 func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
@@ -169,7 +167,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 		if v -= own[i]; weights != nil {
 			v = float64(v * weights[i])
 		}
-		r.loss += v
+		r.Loss += v
 	}
 }
 
@@ -177,13 +175,13 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 const softmaxRows = dense.PanelRows
 
 // centreScores subtracts the greatest score of each row from all scores of the row. It sets best to the class with that
-// score, and own to the remaining score of the row's own class. It updates r.margin, r.largest and r.noLabels.
+// score, and own to the remaining score of the row's own class. It updates r.Margin, r.Largest and r.NoLabels.
 func centreScores(scores []float64, y []float32, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {
 		class := int(y)
 		if class < 0 || class >= classes {
-			r.noLabels = true
+			r.NoLabels = true
 			class = 0
 		}
 		other, lowest := math.Inf(-1), math.Inf(1) // the greatest score of another class, and the least score of all classes
@@ -200,8 +198,8 @@ func centreScores(scores []float64, y []float32, weights []float64, best []int, 
 		greatest := scores[best[i]*softmaxRows+i]
 		own[i] = scores[class*softmaxRows+i] - greatest
 		if weights == nil || weights[i] > 0 {
-			r.margin = min(r.margin, scores[class*softmaxRows+i]-other)
-			r.largest = max(r.largest, greatest-lowest)
+			r.Margin = min(r.Margin, scores[class*softmaxRows+i]-other)
+			r.Largest = max(r.Largest, greatest-lowest)
 		}
 		for k := range classes {
 			scores[k*softmaxRows+i] -= greatest

@@ -9,7 +9,6 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/dense"
-	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -29,49 +28,47 @@ const (
 // A scaling is a change of variables for first-order methods: to features with mean 0 and about the same second
 // derivative. The weights are w[i] = v[i]/scale[i], and the bias is b = v/scale - sum of w[i] mean[i].
 type scaling struct {
-	mean, scale []float64 // for each column; the means are 0 if there is no bias
-	bias        int       // column of the bias, or -1
-	total       []float64 // sums of the columns
-	square      float64   // mean squared norm of a row
+	Mean, Scale []float64 // for each column; the means are 0 if there is no bias
+	Bias        int       // column of the bias, or -1
+	Total       []float64 // sums of the columns
+	Square      float64   // mean squared norm of a row
 }
-
-func (s *scaling) Fields() []any { return []any{&s.mean, &s.scale, &s.bias, &s.total, &s.square} }
 
 // scaling returns the scaling of the rows. It makes one pass over them. scale[i]^2 is the diagonal of the Hessian at
 // zero weights: l2 plus, for K classes, 1/K (1 - 1/K) times n times the variance of the column. The bias has no l2.
 func (p *problem) scaling(ctx context.Context) (*scaling, error) {
-	all := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}
-	err := distributed.Reduce(ctx, p.src, p.workers, columnsPass, struct{}{}, p.columns, func(m columns) {
-		f64.Axpy(all.sums, 1, m.sums)
-		f64.Axpy(all.squares, 1, m.squares)
-		all.n += m.n
+	all := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}
+	err := columnsPass.sum(ctx, p, struct{}{}, func(m columns) {
+		f64.Axpy(all.Sums, 1, m.Sums)
+		f64.Axpy(all.Squares, 1, m.Squares)
+		all.N += m.N
 	})
-	n, bound := all.n, p.zeroCurvature()
+	n, bound := all.N, p.zeroCurvature()
 	if err == nil && n == 0 {
 		err = errWeightless
 	}
-	s := &scaling{mean: make([]float64, p.cols), scale: make([]float64, p.cols), bias: -1, total: all.sums}
+	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: -1, Total: all.Sums}
 	if p.src.Spec().Bias {
-		s.bias = p.cols - 1
+		s.Bias = p.cols - 1
 	}
 	for i := range p.cols {
-		s.square += all.squares[i] / n
-		if square := all.squares[i]; i != s.bias {
-			if s.bias >= 0 {
-				s.mean[i] = all.sums[i] / n
-				square = max(square-float64(s.mean[i]*all.sums[i]), 0)
-				if square <= 1e-13*all.squares[i] { // the column is constant up to rounding
-					square = all.squares[i]
+		s.Square += all.Squares[i] / n
+		if square := all.Squares[i]; i != s.Bias {
+			if s.Bias >= 0 {
+				s.Mean[i] = all.Sums[i] / n
+				square = max(square-float64(s.Mean[i]*all.Sums[i]), 0)
+				if square <= 1e-13*all.Squares[i] { // the column is constant up to rounding
+					square = all.Squares[i]
 				}
 			}
-			s.scale[i] = math.Sqrt(float64(square*bound) + p.l2)
+			s.Scale[i] = math.Sqrt(float64(square*bound) + p.l2)
 		} else {
-			s.scale[i] = math.Sqrt(n * bound)
+			s.Scale[i] = math.Sqrt(n * bound)
 		}
-		if s.scale[i] == 0 {
-			s.scale[i] = 1
+		if s.Scale[i] == 0 {
+			s.Scale[i] = 1
 		}
-		if err == nil && s.scale[i]-s.scale[i] != 0 {
+		if err == nil && s.Scale[i]-s.Scale[i] != 0 {
 			err = learner.TooLarge()
 		}
 	}
@@ -80,29 +77,23 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 
 // columns are sums over rows: of each column, of its squares, and of the sample weights.
 type columns struct {
-	sums, squares []float64
-	n             float64
+	Sums, Squares []float64
+	N             float64
 }
 
-func (c *columns) Fields() []any { return []any{&c.sums, &c.squares, &c.n} }
-
-var columnsPass = distributed.NewPerChunk("logistic.columns", columnsRun)
-
-func columnsRun(src block.Source, _ struct{}) func(block.Chunk) columns {
-	return newProblem(src, 0, 1).columns
-}
+var columnsPass = newPass("logistic.columns", func(p *problem, _ struct{}) func(block.Chunk) columns { return p.columns })
 
 // columns returns the sums over the rows of a chunk.
 func (p *problem) columns(chunk block.Chunk) columns {
-	m, wide := columns{sums: make([]float64, p.cols), squares: make([]float64, p.cols)}, csr.WideReader{}
+	m, wide := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}, csr.WideReader{}
 	for r := range chunk.Len() {
 		weight := chunk.Weight(r)
-		m.n += weight
+		m.N += weight
 		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {
 			v := values[k]
-			m.sums[c] = math.FMA(weight, v, m.sums[c])
-			m.squares[c] = math.FMA(float64(weight*v), v, m.squares[c])
+			m.Sums[c] = math.FMA(weight, v, m.Sums[c])
+			m.Squares[c] = math.FMA(float64(weight*v), v, m.Squares[c])
 		}
 	}
 	return m
@@ -148,8 +139,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 		return nil, err
 	}
 	r := &moments{total: make([]float64, s.cols)}
-	add := func(sum float64) { r.weight += sum }
-	if err := learner.ScatterAs(ctx, m, s.src, s.workers, momentsPass, struct{}{}, weigh, add); err != nil {
+	if err := momentsPass.sum(ctx, s.problem, m, struct{}{}, func(sum float64) { r.weight += sum }); err != nil {
 		return nil, err
 	}
 	if r.weight == 0 {
@@ -168,11 +158,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	return r, s.examine(ctx, r.hessian)
 }
 
-var momentsPass = learner.NewScatterTask("logistic.moments", momentsRun)
-
-func momentsRun(block.Source, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 {
-	return weigh
-}
+var momentsPass = newScatter("logistic.moments", func(*problem, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 { return weigh })
 
 // weigh writes the sample weights of a chunk to weights, and returns their sum.
 func weigh(chunk block.Chunk, weights, _ []float64) (sum float64) {
@@ -187,11 +173,11 @@ func weigh(chunk block.Chunk, weights, _ []float64) (sum float64) {
 func (s *scaling) weights(v, w []float64, stride int) {
 	for at := 0; at < len(w); at += stride {
 		w, v := w[at:][:stride], v[at:][:stride]
-		for i, scale := range s.scale {
+		for i, scale := range s.Scale {
 			w[i] = v[i] / scale
 		}
-		if s.bias >= 0 {
-			w[s.bias] -= f64.Dot(w[:s.bias], s.mean[:s.bias])
+		if s.Bias >= 0 {
+			w[s.Bias] -= f64.Dot(w[:s.Bias], s.Mean[:s.Bias])
 		}
 	}
 }
@@ -200,10 +186,10 @@ func (s *scaling) weights(v, w []float64, stride int) {
 func (s *scaling) gradient(g []float64, stride int) {
 	for at := 0; at < len(g); at += stride {
 		g := g[at:][:stride]
-		if s.bias >= 0 {
-			f64.Axpy(g[:s.bias], -g[s.bias], s.mean[:s.bias])
+		if s.Bias >= 0 {
+			f64.Axpy(g[:s.Bias], -g[s.Bias], s.Mean[:s.Bias])
 		}
-		for i, scale := range s.scale {
+		for i, scale := range s.Scale {
 			g[i] /= scale
 		}
 	}
@@ -226,21 +212,21 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 		if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
 			return false, err
 		}
-		s.zero = slices.Clone(s.at.gradient)
-		c.gradient(s.at.gradient, s.stride)
-		s.initial = norm(s.at.gradient)
+		s.zero = slices.Clone(s.at.Gradient)
+		c.gradient(s.at.Gradient, s.stride)
+		s.initial = norm(s.at.Gradient)
 	}
 	for {
 		s.mark()
-		s.relative = norm(s.at.gradient)
-		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.objective)) {
+		s.relative = norm(s.at.Gradient)
+		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.Objective)) {
 			return true, nil
 		}
 		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols) {
 			return false, nil
 		}
-		direction := s.memory.direction(s.at.gradient)
-		slope := f64.Dot(s.at.gradient, direction)
+		direction := s.memory.direction(s.at.Gradient)
+		slope := f64.Dot(s.at.Gradient, direction)
 		step := 1.0
 		for {
 			if s.passes >= s.opt.Epochs || step < shortest || slope >= 0 {
@@ -253,16 +239,16 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 			if err := s.evaluate(ctx, w, false, &at); err != nil {
 				return false, err
 			}
-			c.gradient(at.gradient, s.stride)
-			rise := at.objective - s.at.objective
-			end := f64.Dot(at.gradient, direction)
-			if rise <= descent*step*slope || math.Abs(rise) <= flat*s.at.objective && math.Abs(end) <= (1-2*descent)*-slope {
+			c.gradient(at.Gradient, s.stride)
+			rise := at.Objective - s.at.Objective
+			end := f64.Dot(at.Gradient, direction)
+			if rise <= descent*step*slope || math.Abs(rise) <= flat*s.at.Objective && math.Abs(end) <= (1-2*descent)*-slope {
 				s.w = w
 				break
 			}
 			step *= min(0.5, max(0.1, -slope*step/2/(rise-float64(slope*step))))
 		}
-		s.memory.add(s.v, next, s.at.gradient, at.gradient)
+		s.memory.add(s.v, next, s.at.Gradient, at.Gradient)
 		s.v, next = next, s.v
 		s.at, at = at, sums{}
 		s.steps++
@@ -276,7 +262,7 @@ func (s *solver) variables(ctx context.Context) (change, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.total = sc.total
+		s.total = sc.Total
 		return sc, nil
 	}
 	m, err := s.moments(ctx)

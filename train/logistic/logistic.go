@@ -2,9 +2,9 @@
 package logistic
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -80,57 +80,42 @@ import (
 // that wraps ErrSeparable names the class if a plane has one class alone on one side and two or more others on the
 // other.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	src, err := block.Validate(ctx, src, opt.Workers)
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
-	opt.defaultL2()
-	if err := checkElastic(&opt, src.Spec()); err != nil {
-		return nil, err
-	}
-	if opt.Solver, err = choose(&opt, src.Spec()); err != nil {
-		return nil, err
-	}
-	if err := checkShards(&opt.Options); err != nil {
-		return nil, err
-	}
-	if opt.Epochs == 0 {
-		opt.Epochs = opt.Solver.epochs(src.Spec().Cols())
-	}
-	if err = learner.Default(&opt); err != nil {
-		return nil, err
-	}
-	if !(opt.L2 >= 0) || math.IsInf(opt.L2, 0) {
-		return nil, fmt.Errorf("l2 is %v: use a penalty of 0 or more", opt.L2)
-	}
-	if src.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
-	}
-	if len(src.Spec().Classes) < 2 {
-		return nil, learner.TwoClasses(src.Spec())
-	}
-	pivots, err := learner.Pivots(ctx, src)
+	rows, pivots, err := learner.Centred(ctx, src)
 	if err != nil {
 		return nil, err
 	}
-	rows := src
-	if pivots != nil {
-		rows = learner.Centre(src, len(pivots)-1, pivots)
+	method := learn
+	if opt.elastic() || opt.Solver == Truncated {
+		method = learnMethod
 	}
-	r, err := method(&opt)(ctx, rows, pivots, opt)
+	r, err := method(ctx, rows, pivots, opt)
 	if err != nil {
 		return r, err // with the weights so far
 	}
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-// method returns the learning function for the options.
-func method(opt *Settings) func(context.Context, block.Source, []float64, Settings) (*Result, error) {
-	switch {
-	case opt.elastic(), opt.Solver == Truncated:
-		return learnMethod
+// begin makes the options ready for the rows, and chooses the solver.
+func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
+	src, err := Learner.Begin(ctx, src, opt)
+	if err != nil {
+		return nil, err
 	}
-	return learn
+	if len(src.Spec().Classes) < 2 {
+		return nil, learner.TwoClasses(src.Spec())
+	}
+	if opt.Solver, err = choose(opt, src.Spec()); err != nil {
+		return nil, err
+	}
+	if opt.Shards > 1 && opt.Solver != SGD {
+		return nil, errors.New("shards need the solver sgd: use it, or leave them out")
+	}
+	opt.Eta, opt.Epochs = cmp.Or(opt.Eta, 1), cmp.Or(opt.Epochs, opt.Solver.epochs(src.Spec().Cols()))
+	return src, nil
 }
 
 // learn trains on rows minus pivots, which may be nil. It turns the weights into weights for the original rows.
@@ -151,17 +136,14 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
-	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.objective, Gap: s.gap, Rounded: s.rounded}
+	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, Rounded: s.rounded}
 	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
 	if pivots != nil {
 		for w := range slices.Chunk(r.Exact, s.cols) {
 			learner.Uncentre(w, pivots)
 		}
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
-	r.Loss = s.at.loss
+	r.Weights, r.Loss = learner.Narrow(r.Exact), s.at.Loss
 	if interrupted {
 		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
 		if !counted {

@@ -39,7 +39,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 		if s.last > 0 {
 			left = s.norm * min(1, slack*s.norm/s.last)
 		}
-		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > s.last/2 {
+		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.Objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > s.last/2 {
 			s.w = s.less(step) // the last step: no pass is needed after it
 			s.fresh = false
 			return true, nil
@@ -60,7 +60,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 // step returns the step H^-1 g, given a factor of H, in the order of compact. With more than two classes its sum over
 // the classes is 0.
 func (s *solver) step(f *dense.Factor) []float64 {
-	return s.balance(f.Solve(s.compact(s.at.gradient)))
+	return s.balance(f.Solve(s.compact(s.at.Gradient)))
 }
 
 func negative(v []float64) []float64 {
@@ -80,7 +80,7 @@ func (s *solver) less(step []float64) []float64 {
 
 // distance returns the norm sqrt(g' H^-1 g) of the gradient g, given the step H^-1 g.
 func (s *solver) distance(step []float64) float64 {
-	return math.Sqrt(max(0, f64.Dot(s.compact(s.at.gradient), step)))
+	return math.Sqrt(max(0, f64.Dot(s.compact(s.at.Gradient), step)))
 }
 
 // doubt checks whether Newton's method should begin at w, the optimum of a sample, with the sample's Hessian. It begins
@@ -93,7 +93,7 @@ func (s *solver) doubt(ctx context.Context) error {
 	switch {
 	case s.passes >= s.opt.Epochs:
 		return nil
-	case !(worth*float64(norm*norm)/2 < float64(s.at.weight*math.Ln2)-s.at.objective):
+	case !(worth*float64(norm*norm)/2 < float64(s.at.Weight*math.Ln2)-s.at.Objective):
 		clear(s.w)
 	case norm <= farthest:
 		return nil
@@ -121,7 +121,7 @@ func (s *solver) begin(ctx context.Context) error {
 		return err
 	}
 	s.w, s.farthest = few.w, unlike*math.Sqrt(float64(s.cols)/share)
-	h := few.at.hessian
+	h := few.at.Hessian
 	for i := range h {
 		h[i] /= share
 	}
@@ -134,16 +134,16 @@ func (s *solver) begin(ctx context.Context) error {
 func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
 	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
-		step, gain, err := s.damping.Step(ctx, from.factor, s.compact(from.at.gradient))
+		step, gain, err := s.damping.Step(ctx, from.factor, s.compact(from.at.Gradient))
 		if err != nil {
 			return false, err
 		}
-		next, at := s.less(s.balance(step)), sums{hessian: from.at.hessian}
+		next, at := s.less(s.balance(step)), sums{Hessian: from.at.Hessian}
 		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
 		}
-		if at.objective <= from.at.objective*(1+1e-12) {
-			s.damping.Gain((from.at.objective - at.objective) / gain)
+		if at.Objective <= from.at.Objective*(1+1e-12) {
+			s.damping.Gain((from.at.Objective - at.Objective) / gain)
 			s.w, s.at = next, at
 			s.steps++
 			return true, nil
@@ -171,12 +171,12 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 		return err
 	}
 	s.passes++
-	s.measure = &learner.Measure{Objective: at.objective, Gradient: norm(at.gradient), Gap: math.Inf(1)}
+	s.measure = &learner.Measure{Objective: at.Objective, Gradient: norm(at.Gradient), Gap: math.Inf(1)}
 	s.report(learner.SumOf(w))
-	if at.objective-at.objective != 0 {
-		return s.tooLarge()
+	if at.Objective-at.Objective != 0 {
+		return learner.TooLarge()
 	}
-	if s.opt.L2 == 0 && at.margin > 0 {
+	if s.opt.L2 == 0 && at.Margin > 0 {
 		if err := s.separated(ctx, s.compact(w)); err != nil {
 			return err
 		}
@@ -184,11 +184,11 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 	s.fresh = hessian
 	if hessian {
 		if !s.examined && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
-			if err := s.examine(ctx, at.hessian); err != nil {
+			if err := s.examine(ctx, at.Hessian); err != nil {
 				return err
 			}
 		}
-		return s.factorise(ctx, w, at.hessian)
+		return s.factorise(ctx, w, at.Hessian)
 	}
 	return nil
 }
@@ -257,25 +257,15 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 
 var sandwichPass = newScatter("logistic.sandwich", (*problem).squaresAt)
 
-// squaresAt returns the function that computes the squares of a chunk at w.
+// squaresAt returns the function that sets squares to the squares of a chunk's factors in the gradient at w.
 func (s *problem) squaresAt(w []float64) func(chunk block.Chunk, squares, _ []float64) struct{} {
 	return func(chunk block.Chunk, squares, _ []float64) struct{} {
-		s.squares(chunk, w, squares)
+		s.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+			s.losses(c, rows, w, c.s[:rows.Len()], &sums{})
+			for i, f := range c.factors[:rows.Len()] {
+				squares[lo+i] = float64(f * f)
+			}
+		})
 		return struct{}{}
 	}
-}
-
-// squares sets out to the squares of the rows' factors in the gradient at w.
-func (s *problem) squares(chunk block.Chunk, w, out []float64) {
-	c := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(c)
-	unused := sums{margin: math.Inf(1)}
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		hi := min(chunk.Len(), lo+dense.PanelRows)
-		s.panel(c, chunk.Slice(lo, hi), w, c.s[lo:hi], &unused)
-		for i, f := range c.factors[:hi-lo] {
-			out[lo+i] = float64(f * f)
-		}
-	}
-	s.take(c, s.zeros())
 }

@@ -28,22 +28,14 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, Truncated, LBFGS, SGD}
 
-// Epochs returns the default limit of passes over the rows. LBFGS and Truncated mostly make few passes, but many if
-// features nearly depend on each other.
-func (s Solver) Epochs() int64 {
-	if s == LBFGS || s == Truncated {
+// epochs returns the default limit of passes over rows of cols columns. LBFGS and Truncated mostly make few passes, but
+// many if features nearly depend on each other. Newton with more than 16,384 columns is coordinate descent, which makes
+// more passes.
+func (s Solver) epochs(cols int) int64 {
+	if s == LBFGS || s == Truncated || s == Newton && optimize.Wide(cols) {
 		return 1000
 	}
 	return 100
-}
-
-// epochs is Epochs for rows of cols columns. Newton with more than 16,384 columns is coordinate descent, which makes
-// more passes.
-func (s Solver) epochs(cols int) int64 {
-	if s == Newton && optimize.Wide(cols) {
-		return LBFGS.Epochs()
-	}
-	return s.Epochs()
 }
 
 // Options are the options of Train. The zero value of a field stands for its default.
@@ -73,13 +65,6 @@ type Options struct {
 type Settings struct {
 	Options
 	learner.Run
-}
-
-// defaultL2 replaces an L2 of 0 by the default 1, unless L1 is above 0 or NoPenalty is set.
-func (o *Settings) defaultL2() {
-	if o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
-		o.L2 = 1
-	}
 }
 
 // Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
@@ -115,6 +100,9 @@ var errWeightless = errors.New("every row has a sample weight of 0: there is not
 // choose returns the solver for rows of a spec.
 func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
+	if classes > 2 && opt.elastic() {
+		return "", fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
+	}
 	switch solver {
 	case "", Auto:
 		switch {
@@ -138,9 +126,6 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 			return "", fmt.Errorf("%d columns are too many for the solver newton without a penalty, which takes up to %d: use lbfgs, or set l2 above 0", cols, maxColumns)
 		}
 		return Truncated, nil
-	case LBFGS, SGD:
-	default:
-		return "", fmt.Errorf("unknown solver %q: use one of %v", solver, Solvers)
 	}
 	return solver, nil
 }

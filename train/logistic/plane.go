@@ -29,36 +29,32 @@ const (
 
 // A probed is the changes of the scores of rows by a direction.
 type probed struct {
-	// reach is the greatest change of a score. With more than two classes, it is the greatest change of a difference of
+	// Reach is the greatest change of a score. With more than two classes, it is the greatest change of a difference of
 	// two scores.
-	reach float64
-	all   onSides // the score of a row's class minus the score of another class
-	// own has for each class its score minus the mean of the other scores, negated for rows of other classes.
-	own []onSides
+	Reach float64
+	All   onSides // the score of a row's class minus the score of another class
+	// Own has for each class its score minus the mean of the other scores, negated for rows of other classes.
+	Own []onSides
 }
-
-func (p *probed) Fields() []any { return []any{&p.reach, &p.all, &p.own} }
 
 // onSides describe the changes of scores by a direction. The scores of rows on the right side of the direction's plane
 // are above 0.
 type onSides struct {
-	near  float64 // least score plus the error that a row on the plane may have
-	off   float64 // least score minus its rounding error
-	most  float64 // the greatest score
-	terms float64 // the greatest size of a score's terms
+	Near  float64 // least score plus the error that a row on the plane may have
+	Off   float64 // least score minus its rounding error
+	Most  float64 // the greatest score
+	Terms float64 // the greatest size of a score's terms
 }
 
-func (o *onSides) Fields() []any { return []any{&o.near, &o.off, &o.most, &o.terms} }
-
-func newOnSides() onSides { return onSides{near: math.Inf(1), off: math.Inf(1)} }
+func newOnSides() onSides { return onSides{Near: math.Inf(1), Off: math.Inf(1)} }
 
 func (o *onSides) add(z, terms float64) {
-	o.near, o.off = min(o.near, z+float64(onPlane*terms)), min(o.off, z-float64(offRounding*terms))
-	o.most, o.terms = max(o.most, z), max(o.terms, terms)
+	o.Near, o.Off = min(o.Near, z+float64(onPlane*terms)), min(o.Off, z-float64(offRounding*terms))
+	o.Most, o.Terms = max(o.Most, z), max(o.Terms, terms)
 }
 
 func (o *onSides) merge(p onSides) {
-	o.near, o.off, o.most, o.terms = min(o.near, p.near), min(o.off, p.off), max(o.most, p.most), max(o.terms, p.terms)
+	o.Near, o.Off, o.Most, o.Terms = min(o.Near, p.Near), min(o.Off, p.Off), max(o.Most, p.Most), max(o.Terms, p.Terms)
 }
 
 // separate tells whether no row is on the wrong side and some rows are off the plane. It returns true in two cases: all
@@ -66,8 +62,8 @@ func (o *onSides) merge(p onSides) {
 // part of the reach. The errors of a row are computed from its own terms, because other rows may be many times as
 // large.
 func (o onSides) separate(reach float64) bool {
-	near := o.near >= -onReach*reach && onPlane*o.terms <= onPart*reach
-	return (o.off > 0 || near) && o.most > offPlane*reach && reach > 0
+	near := o.Near >= -onReach*reach && onPlane*o.Terms <= onPart*reach
+	return (o.Off > 0 || near) && o.Most > offPlane*reach && reach > 0
 }
 
 // probe makes a pass over the rows and returns the changes of their scores by a direction, which is in the order of
@@ -76,10 +72,10 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 	d := s.spread(direction)
 	all := s.newProbed()
 	err := probePass.sum(ctx, s.problem, d, func(p *probed) {
-		all.reach = max(all.reach, p.reach)
-		all.all.merge(p.all)
-		for k, o := range p.own {
-			all.own[k].merge(o)
+		all.Reach = max(all.Reach, p.Reach)
+		all.All.merge(p.All)
+		for k, o := range p.Own {
+			all.Own[k].merge(o)
 		}
 	})
 	return all, err
@@ -89,9 +85,9 @@ var probePass = newPass("logistic.probe", (*problem).probeRun)
 
 // newProbed returns the probed of no rows.
 func (s *problem) newProbed() *probed {
-	p := &probed{all: newOnSides(), own: make([]onSides, max(2, s.vectors))}
-	for k := range p.own {
-		p.own[k] = newOnSides()
+	p := &probed{All: newOnSides(), Own: make([]onSides, max(2, s.vectors))}
+	for k := range p.Own {
+		p.Own[k] = newOnSides()
 	}
 	return p
 }
@@ -105,16 +101,11 @@ func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
 		}
 	}
 	return func(chunk block.Chunk) *probed {
-		p, c := s.newProbed(), s.scratch.Get().(*scratch)
-		defer s.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
-			for k := range s.vectors {
-				c.panel.Scores(d[k*s.stride:][:s.stride], c.scores[k*dense.PanelRows:][:rows.Len()])
-			}
+		p := s.newProbed()
+		s.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
+			s.score(c, d, c.scores, rows.Len())
 			see(p, rows, c, largest)
-		}
+		})
 		return p
 	}
 }
@@ -132,27 +123,27 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 		for i, column := range columns {
 			terms += math.Abs(float64(values[i] * largest[column]))
 		}
-		if len(p.own) == 2 {
+		if len(p.Own) == 2 {
 			z := float64(float64(y) * scores[r])
-			p.reach = max(p.reach, math.Abs(z))
-			p.all.add(z, terms)
+			p.Reach = max(p.Reach, math.Abs(z))
+			p.All.add(z, terms)
 			continue
 		}
 		own, sum, most, least := scores[int(y)*dense.PanelRows+r], 0.0, math.Inf(-1), math.Inf(1)
-		for k := range p.own {
+		for k := range p.Own {
 			z := scores[k*dense.PanelRows+r]
 			sum, most, least = sum+z, max(most, z), min(least, z)
 			if k != int(y) {
-				p.all.add(own-z, 2*terms)
+				p.All.add(own-z, 2*terms)
 			}
 		}
-		p.reach = max(p.reach, most-least)
-		for k := range p.own {
+		p.Reach = max(p.Reach, most-least)
+		for k := range p.Own {
 			z := scores[k*dense.PanelRows+r]
-			if z -= (sum - z) / float64(len(p.own)-1); k != int(y) {
+			if z -= (sum - z) / float64(len(p.Own)-1); k != int(y) {
 				z = -z
 			}
-			p.own[k].add(z, 2*terms)
+			p.Own[k].add(z, 2*terms)
 		}
 	}
 }
@@ -160,12 +151,12 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 // separated returns an error if the direction from 0 to w separates the rows.
 func (s *solver) separated(ctx context.Context, w []float64) error {
 	p, err := s.probe(ctx, w)
-	if err != nil || !p.all.separate(p.reach) && !p.any() {
+	if err != nil || !p.All.separate(p.Reach) && !p.any() {
 		return err
 	}
 	spec, names := s.src.Spec(), []schema.Class(nil)
-	for k, o := range p.own {
-		if s.vectors > 1 && o.separate(p.reach) {
+	for k, o := range p.Own {
+		if s.vectors > 1 && o.separate(p.Reach) {
 			names = append(names, spec.Classes[k])
 		}
 	}
@@ -180,7 +171,7 @@ func (s *solver) separated(ctx context.Context, w []float64) error {
 
 // any tells whether a plane has one class alone on one side, for more than two classes.
 func (p *probed) any() bool {
-	return len(p.own) > 2 && slices.ContainsFunc(p.own, func(o onSides) bool { return o.separate(p.reach) })
+	return len(p.Own) > 2 && slices.ContainsFunc(p.Own, func(o onSides) bool { return o.separate(p.Reach) })
 }
 
 // suspicious tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to scores,
@@ -257,19 +248,15 @@ var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
 // other rows.
 func (s *problem) onPlaneRun(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
 	return func(chunk block.Chunk, near, _ []float64) struct{} {
-		c := s.scratch.Get().(*scratch)
-		defer s.scratch.Put(c)
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
-			c.panel.Load(rows)
-			c.panel.Scores(d, c.scores[:rows.Len()])
+		s.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+			s.score(c, d, c.scores, rows.Len())
 			for r, score := range c.scores[:rows.Len()] {
 				near[lo+r] = 0
 				if math.Abs(score) <= between && rows.Weight(r) > 0 {
 					near[lo+r] = 1
 				}
 			}
-		}
+		})
 		return struct{}{}
 	}
 }

@@ -56,29 +56,25 @@ func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride)
 
 // sums are sums, minima and maxima over rows.
 type sums struct {
-	loss      float64
-	objective float64   // loss plus penalty
-	gradient  []float64 // gradient of the objective, in the layout of the weights
-	// margin is the smallest y (w.x), or difference between the score of a row's class and the greatest score of
+	Loss      float64
+	Objective float64   // loss plus penalty
+	Gradient  []float64 // gradient of the objective, in the layout of the weights
+	// Margin is the smallest y (w.x), or difference between the score of a row's class and the greatest score of
 	// another class.
-	margin float64
-	// largest is the largest |w.x|, or difference between a row's greatest and least score.
-	largest  float64
-	weight   float64 // the sum of sample weights
-	lightest float64 // the least sample weight above 0
-	noLabels bool
-	// hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
-	hessian []float64
-	widest  []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
+	Margin float64
+	// Largest is the largest |w.x|, or difference between a row's greatest and least score.
+	Largest  float64
+	Weight   float64 // the sum of sample weights
+	Lightest float64 // the least sample weight above 0
+	NoLabels bool
+	// Hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
+	Hessian []float64
+	Widest  []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
 }
 
-func (s *sums) Fields() []any {
-	return []any{&s.loss, &s.objective, &s.gradient, &s.margin, &s.largest, &s.weight, &s.lightest, &s.noLabels, &s.hessian, &s.widest}
-}
-
-// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.widest is nil, at.widest.
+// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.Widest is nil, at.Widest.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{gradient: p.zeros(), margin: math.Inf(1), lightest: math.Inf(1), hessian: at.hessian, widest: at.widest}
+	*at = sums{Gradient: p.zeros(), Margin: math.Inf(1), Lightest: math.Inf(1), Hessian: at.Hessian, Widest: at.Widest}
 	var err error
 	switch {
 	case hessian && p.vectors > 1:
@@ -86,27 +82,27 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	case hessian:
 		var m *gram.Triangle
 		if m, err = gram.NewTriangle(p.cols); err == nil {
-			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.widest != nil}, at.add)
-			at.hessian = m.Data
+			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.Widest != nil}, at.add)
+			at.Hessian = m.Data
 		}
 	default:
 		err = gradientPass.sum(ctx, p, w, at.add)
 	}
-	if err == nil && at.noLabels {
+	if err == nil && at.NoLabels {
 		err = block.ErrNoLabels
 	}
-	if err == nil && math.IsInf(at.margin, 1) { // a margin is NaN where scores are NaN
+	if err == nil && math.IsInf(at.Margin, 1) { // a margin is NaN where scores are NaN
 		err = errWeightless
 	}
-	at.objective = at.loss
+	at.Objective = at.Loss
 	for k := range p.vectors {
-		w, gradient := w[k*p.stride:], at.gradient[k*p.stride:]
+		w, gradient := w[k*p.stride:], at.Gradient[k*p.stride:]
 		for i := range p.penalised() {
-			at.objective += float64(float64(p.l2/2*w[i]) * w[i])
+			at.Objective += float64(float64(p.l2/2*w[i]) * w[i])
 			gradient[i] = math.FMA(p.l2, w[i], gradient[i])
 			if hessian {
 				j := k*p.cols + i
-				at.hessian[j*(j+1)/2+j] += p.l2
+				at.Hessian[j*(j+1)/2+j] += p.l2
 			}
 		}
 	}
@@ -152,74 +148,83 @@ var (
 	})
 	hessianPass = newScatter("logistic.hessian", func(p *problem, a hessianArgs) func(chunk block.Chunk, s, _ []float64) sums {
 		return func(chunk block.Chunk, s, _ []float64) sums {
-			r := p.chunk(chunk, a.w, s, nil)
-			if a.widest {
-				r.widest = columnSizes(chunk, p.cols)
+			r := p.chunk(chunk, a.W, s, nil)
+			if a.Widest {
+				r.Widest = columnSizes(chunk, p.cols)
 			}
 			return r
 		}
 	})
 )
 
-// hessianArgs are the weights, and whether to compute sums.widest.
+// hessianArgs are the weights, and whether to compute sums.Widest.
 type hessianArgs struct {
-	w      []float64
-	widest bool
+	W      []float64
+	Widest bool
 }
-
-func (h *hessianArgs) Fields() []any { return []any{&h.w, &h.widest} }
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
 func (p *problem) penalised() int { return p.src.Spec().Width() }
 
 func (s *sums) add(t sums) {
-	s.loss += t.loss
-	for i, v := range t.gradient {
-		s.gradient[i] += v
+	s.Loss += t.Loss
+	for i, v := range t.Gradient {
+		s.Gradient[i] += v
 	}
-	s.margin, s.largest, s.noLabels = min(s.margin, t.margin), max(s.largest, t.largest), s.noLabels || t.noLabels
-	s.weight, s.lightest = s.weight+t.weight, min(s.lightest, t.lightest)
-	for i, v := range t.widest {
-		s.widest[i] = max(s.widest[i], v)
+	s.Margin, s.Largest, s.NoLabels = min(s.Margin, t.Margin), max(s.Largest, t.Largest), s.NoLabels || t.NoLabels
+	s.Weight, s.Lightest = s.Weight+t.Weight, min(s.Lightest, t.Lightest)
+	for i, v := range t.Widest {
+		s.Widest[i] = max(s.Widest[i], v)
 	}
 }
 
 // chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
 func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{margin: math.Inf(1), lightest: math.Inf(1), noLabels: chunk.Y == nil}
-	if r.noLabels {
+	r := sums{Margin: math.Inf(1), Lightest: math.Inf(1), NoLabels: chunk.Y == nil}
+	if r.NoLabels {
 		clear(s)
 		return r
 	}
-	c := p.scratch.Get().(*scratch)
-	defer p.scratch.Put(c)
-	if s == nil {
-		s = c.s[:chunk.Len()]
-	}
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		hi := min(chunk.Len(), lo+dense.PanelRows)
-		rows := chunk.Slice(lo, hi)
-		p.panel(c, rows, w, s[lo:hi], &r)
+	r.Gradient = p.zeros()
+	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
+		hessian := c.s[:rows.Len()]
+		if s != nil {
+			hessian = s[lo:][:rows.Len()]
+		}
+		p.losses(c, rows, w, hessian, &r)
+		c.panel.Add()
 		if products != nil {
 			addProducts(products, rows, c)
 		}
-	}
+		if lo+rows.Len() == chunk.Len() {
+			p.take(c, r.Gradient)
+		}
+	})
 	r.addWeights(chunk.W, chunk.Len())
-	r.gradient = p.zeros()
-	p.take(c, r.gradient)
 	return r
+}
+
+// panels calls do with the rows of each panel of a chunk, which it loads, and the number of rows before them.
+func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *block.Block)) {
+	c := p.scratch.Get().(*scratch)
+	defer p.scratch.Put(c)
+	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		c.panel.Load(rows)
+		do(c, lo, rows)
+	}
 }
 
 // addWeights adds the sample weights of n rows. w is nil if all are 1.
 func (s *sums) addWeights(w []float64, n int) {
 	if w == nil {
-		s.weight, s.lightest = float64(n), 1
+		s.Weight, s.Lightest = float64(n), 1
 		return
 	}
 	for _, v := range w {
-		if s.weight += v; v > 0 {
-			s.lightest = min(s.lightest, v)
+		if s.Weight += v; v > 0 {
+			s.Lightest = min(s.Lightest, v)
 		}
 	}
 }
@@ -245,19 +250,23 @@ func (p *problem) spread(c []float64) []float64 {
 	return w
 }
 
-// panel adds the rows of a panel to the sums. The gradient stays in c.panel until take.
-func (p *problem) panel(c *scratch, rows *block.Block, w, s []float64, r *sums) {
-	n := rows.Len()
-	c.panel.Load(rows)
+// score sets scores to the scores of the n loaded rows for each vector of w. A vector has dense.PanelRows scores.
+func (p *problem) score(c *scratch, w, scores []float64, n int) {
 	for k := range p.vectors {
-		c.panel.Scores(w[k*p.stride:][:p.stride], c.scores[k*dense.PanelRows:][:n])
+		c.panel.Scores(w[k*p.stride:][:p.stride], scores[k*dense.PanelRows:][:n])
 	}
+}
+
+// losses adds the losses of the loaded rows to the sums. It sets their factors in the gradient and, with two classes, s to
+// their factors in the Hessian.
+func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums) {
+	n := rows.Len()
+	p.score(c, w, c.scores, n)
 	if p.vectors == 1 {
 		c.logistic(rows, c.scores[:n], s, r)
 	} else {
 		softmax(c.scores, rows.Y, rows.W, c.panel.Factors(), r)
 	}
-	c.panel.Add()
 }
 
 // take writes the gradient of the panels since the last call to g.
@@ -280,13 +289,13 @@ func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 		weights = rows.W
 		c.multiply(weights, scores, s)
 	}
-	r.loss += f64.Dot(c.losses[:n], weights)
+	r.Loss += f64.Dot(c.losses[:n], weights)
 	for _, m := range scores {
-		if size := math.Abs(m); size > r.largest {
-			r.largest = size
+		if size := math.Abs(m); size > r.Largest {
+			r.Largest = size
 		}
-		if m < r.margin {
-			r.margin = m
+		if m < r.Margin {
+			r.Margin = m
 		}
 	}
 	factors := c.panel.Factors()

@@ -53,7 +53,7 @@ func (s *solver) descend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.total = sc.total
+	s.total = sc.Total
 	if s.by = by; s.goesOn() {
 		if err := s.moved(); err != nil {
 			return err
@@ -68,15 +68,16 @@ func (s *solver) descend(ctx context.Context) error {
 			s.balanceWeights()
 			return err
 		}
-		s.told(&sum)
+		s.passes++
+		s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 		s.report(by.sum())
-		if s.epochs > 0 && !(sum.loss < s.least*(1-progress)) {
+		if s.epochs > 0 && !(sum.Loss < s.least*(1-progress)) {
 			s.stale++
 		} else {
 			s.stale = 0
 		}
-		if s.epochs == 0 || sum.loss < s.least {
-			s.least = sum.loss
+		if s.epochs == 0 || sum.Loss < s.least {
+			s.least = sum.Loss
 		}
 		if s.stale < patience && s.passes < s.opt.Epochs {
 			continue
@@ -84,12 +85,12 @@ func (s *solver) descend(ctx context.Context) error {
 		by.mean(s.w)
 		s.balanceWeights()
 		if x := f64.Dot(s.w, s.w); x-x != 0 {
-			return s.tooLarge()
+			return learner.TooLarge()
 		}
 		if err := s.bound(ctx); err != nil {
 			return err
 		}
-		if s.converged = s.stale >= patience && s.gap <= roughly*s.at.objective; s.converged {
+		if s.converged = s.stale >= patience && s.gap <= roughly*s.at.Objective; s.converged {
 			break
 		}
 		s.stale = 0
@@ -177,22 +178,24 @@ func (a *walk) sum() func() [sha256.Size]byte { return learner.SumOf(a.v) }
 
 // learn takes one step of descend on a batch.
 func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
-	t := float64(a.t)
+	t := float64(a.T)
 	a.weights(a.v, a.w, a.stride)
-	a.panel(c, part, a.w, c.s[:part.Len()], sum)
+	c.panel.Load(part)
+	a.losses(c, part, a.w, c.s[:part.Len()], sum)
+	c.panel.Add()
 	a.take(c, a.g)
-	share := float64(part.Len()) / a.all
+	share := float64(part.Len()) / a.All
 	for k := 0; k < len(a.w); k += a.stride {
 		f64.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
 	a.gradient(a.g, a.stride)
-	perEpoch := (a.each + batch - 1) / batch
+	perEpoch := (a.Each + batch - 1) / batch
 	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
 	f64.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}
-	a.t++
+	a.T++
 }
 
 // bound bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, bound finds the
@@ -205,7 +208,7 @@ func (s *solver) bound(ctx context.Context) error {
 			if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
 				return err
 			}
-			s.zero = at.gradient
+			s.zero = at.Gradient
 		}
 		_, err := s.boundDual(ctx)
 		return err
@@ -218,23 +221,23 @@ func (s *solver) bound(ctx context.Context) error {
 	if err := s.certify(ctx, s.written()); err != nil {
 		return err
 	}
-	if s.gap <= roughly*s.at.objective {
+	if s.gap <= roughly*s.at.Objective {
 		return nil
 	}
 	if s.best == 0 {
 		other := newSolver(s.src, s.opt)
 		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
 		other.examined, other.out = true, s.out
-		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.Epochs(), nil, nil
+		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.epochs(s.cols), nil, nil
 		if _, err := other.minimise(ctx); err != nil {
 			return err
 		}
 		if err := other.finish(ctx); err != nil {
 			return err
 		}
-		s.best = other.at.objective - other.gap
+		s.best = other.at.Objective - other.gap
 	}
-	s.gap = min(s.gap, max(0, s.at.objective-s.best))
+	s.gap = min(s.gap, max(0, s.at.Objective-s.best))
 	return nil
 }
 
@@ -266,7 +269,7 @@ type lazy struct {
 const leastScale = 1e-6
 
 func newLazy(s *solver, square float64, c course) *lazy {
-	size := float64(square/4) + s.l2/c.all
+	size := float64(square/4) + s.l2/c.All
 	if size == 0 { // all features are 0: any rate works
 		size = 1
 	}
@@ -323,9 +326,9 @@ func (a *lazy) load(c *scratch, b *block.Block, r int) {
 
 // step changes the weights by the factors of the row, which is the first row of a panel.
 func (a *lazy) step(factors []float64) {
-	t := float64(a.t)
-	eta := a.first / math.Sqrt(1+t/a.each)
-	if a.scale *= 1 - float64(eta*a.l2)/a.all; a.scale < leastScale {
+	t := float64(a.T)
+	eta := a.first / math.Sqrt(1+t/a.Each)
+	if a.scale *= 1 - float64(eta*a.l2)/a.All; a.scale < leastScale {
 		a.unscale()
 	}
 	share := (averageAge + 1) / (t + averageAge + 1)
@@ -339,11 +342,11 @@ func (a *lazy) step(factors []float64) {
 			a.move(a.of(k), move/a.scale)
 		}
 	}
-	if a.t > 0 {
+	if a.T > 0 {
 		a.growth /= 1 - share
 	}
 	a.shift += float64(float64(a.growth*share) * a.scale)
-	a.t++
+	a.T++
 }
 
 // unscale sets u to the weights and scale to 1. The weights and their mean stay the same.
@@ -385,10 +388,4 @@ func dotElements(columns []uint32, values, uv []float64) float64 {
 		a += float64(values[k] * uv[2*columns[k]])
 	}
 	return (a + c) + (b + d)
-}
-
-// told counts a pass. sum has the losses of the rows in that pass.
-func (s *solver) told(sum *sums) {
-	s.passes++
-	s.measure = &learner.Measure{Objective: sum.loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 }

@@ -41,7 +41,7 @@ func TestLazy(t *testing.T) {
 		opt := Settings{Options: Options{Eta: 0.7, L2: l2, Solver: SGD}}
 		s := newSolver(data, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
-		a := newLazy(s, sc.square, course{all: 300, each: 300})
+		a := newLazy(s, sc.Square, course{All: 300, Each: 300})
 		w, mean := make([]float64, s.cols), make([]float64, s.cols)
 		steps := 0.0
 		for range 2 {
@@ -55,7 +55,7 @@ func TestLazy(t *testing.T) {
 						score += w[c] * float64(v)
 					}
 					g := -float64(y) / (1 + math.Exp(float64(y)*score))
-					eta := 0.7 / (sc.square/4 + l2/300) / math.Sqrt(1+steps/300)
+					eta := 0.7 / (sc.Square/4 + l2/300) / math.Sqrt(1+steps/300)
 					for c, v := range x {
 						if c < s.cols-1 {
 							w[c] -= eta * l2 / 300 * w[c]

@@ -27,12 +27,10 @@ type mover interface {
 
 // A course is the position and the size of the steps of a mover.
 type course struct {
-	t    int64   // number of the next step, from 0
-	all  float64 // number of rows whose loss is minimised
-	each float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
+	T    int64   // number of the next step, from 0
+	All  float64 // number of rows whose loss is minimised
+	Each float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
 }
-
-func (c *course) Fields() []any { return []any{&c.t, &c.all, &c.each} }
 
 func (c *course) at() *course { return c }
 
@@ -64,7 +62,7 @@ func (a *lazy) begin(vectors [][]float64) {
 // newMover returns a mover for the steps of descend.
 func (s *solver) newMover(sc *scaling, c course) mover {
 	if optimize.Wide(s.cols) {
-		return newLazy(s, sc.square, c)
+		return newLazy(s, sc.Square, c)
 	}
 	return &walk{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 }
@@ -76,9 +74,9 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	}
 	pass, err := online.NewPass(s.src, learner.Shared(&s.opt), 0, nil)
 	return func(ctx context.Context, sum *sums) error {
-		by.at().t = s.steps
+		by.at().T = s.steps
 		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
-		s.steps = by.at().t
+		s.steps = by.at().T
 		return err
 	}, err
 }
@@ -92,7 +90,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
 	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
-		args.opt.Checkpoint, args.opt.Progress = nil, nil
+		args.Opt.Checkpoint, args.Opt.Progress = nil, nil
 		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.Part) error {
 			parts = append(parts, p)
 			return nil
@@ -105,14 +103,14 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	}
 	perEpoch := (s.src.Rows() + each*s.opt.Shards - 1) / (each * s.opt.Shards)
 	return func(ctx context.Context, sum *sums) error {
-		by.at().t = s.epochs * perEpoch
+		by.at().T = s.epochs * perEpoch
 		parts, err := shards.Epoch(ctx, s.epochs, func() {})
 		if err != nil {
 			parts = shards.Take()
 		}
 		for _, p := range parts {
 			s.steps += p.Updates
-			sum.loss += p.Loss
+			sum.Loss += p.Loss
 		}
 		if len(parts) > 0 {
 			by.begin(online.MeanState(parts))
@@ -134,7 +132,7 @@ type shard struct {
 
 // newShard returns a shard that begins with the given vectors of a mover.
 func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, vectors [][]float64) *shard {
-	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.t}
+	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.T}
 	x.begin(vectors)
 	return x
 }
@@ -154,7 +152,7 @@ func (x *shard) Pass(ctx context.Context, epoch int64) error {
 }
 
 func (x *shard) Part() online.Part {
-	return online.Part{State: x.mixed(), Loss: x.losses.loss, Visits: x.visits, Updates: x.at().t - x.first}
+	return online.Part{State: x.mixed(), Loss: x.losses.Loss, Visits: x.visits, Updates: x.at().T - x.first}
 }
 
 func (x *shard) Visits() int64 { return x.visits }
@@ -169,29 +167,19 @@ func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set he
 
 // shardArgs are the arguments of the steps of all shards in an epoch.
 type shardArgs struct {
-	opt     Settings
-	scaling scaling
-	course  course
-	epoch   int64
-	vectors [][]float64
+	Opt     Settings
+	Scaling scaling
+	Course  course
+	Epoch   int64
+	Vectors [][]float64
 }
-
-func (s *shardArgs) Fields() []any { return []any{&s.opt, &s.scaling, &s.course, &s.epoch, &s.vectors} }
 
 func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part online.Part, err error) {
 	rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err
 	}
-	x := newSolver(rows, args.opt).newShard(rows, piece.Number, &args.scaling, args.course, args.vectors)
-	err = x.Pass(ctx, args.epoch)
+	x := newSolver(rows, args.Opt).newShard(rows, piece.Number, &args.Scaling, args.Course, args.Vectors)
+	err = x.Pass(ctx, args.Epoch)
 	return x.Part(), err
-}
-
-// checkShards returns an error if there are shards and the solver takes none.
-func checkShards(opt *Options) error {
-	if opt.Shards > 1 && opt.Solver != SGD {
-		return errors.New("shards need the solver sgd: use it, or leave them out")
-	}
-	return nil
 }

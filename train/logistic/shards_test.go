@@ -46,11 +46,7 @@ func denseRows(d *block.Data) *block.Data {
 // mixedSteps makes the epochs of descend with shards as the paper writes them: every shard takes the steps of a mover of its own,
 // and the next epoch begins with the mean of their vectors. It returns the exact weights and the number of steps.
 func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
-	var err error
-	if err = learner.Default(&opt); err != nil {
-		t.Fatal(err)
-	}
-	s := newSolver(block.AssumeValid(d), opt)
+	s := newSolver(require.Value(begin(t.Context(), d, &opt))(t), opt)
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batch, s.scratch.New().(*scratch)
@@ -61,7 +57,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	shared := learner.Shared(&opt)
 	for e := range opt.Epochs {
 		dealt := require.Value(online.Deal(d.Rows(), &shared, e))(t)
-		at.t = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
+		at.T = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, chunks := range dealt {
 			var rows []uint32
@@ -179,7 +175,7 @@ func TestShardsMemory(t *testing.T) {
 		before := live()
 		shards := make([]*shard, opt.Shards)
 		for i := range shards {
-			shards[i] = s.newShard(d, i, sc, course{all: 1600, each: 100}, mixed)
+			shards[i] = s.newShard(d, i, sc, course{All: 1600, Each: 100}, mixed)
 			require.NoError(t, shards[i].Pass(t.Context(), 0))
 		}
 		each := (float64(live()) - float64(before)) / float64(len(shards))

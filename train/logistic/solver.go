@@ -154,8 +154,6 @@ func (s *solver) balance(c []float64) []float64 {
 	return c
 }
 
-func (s *solver) tooLarge() error { return learner.TooLarge() }
-
 // leaveOut marks the weights of dependent columns.
 func (s *solver) leaveOut() {
 	if s.dependent == nil {
@@ -176,7 +174,7 @@ func (s *solver) written() []float64 {
 }
 
 // good tells whether the gap is at most 1e-6 of the objective.
-func (s *solver) good() bool { return s.gap <= converges*s.at.objective }
+func (s *solver) good() bool { return s.gap <= converges*s.at.Objective }
 
 // finish bounds the gap of the rounded weights. If the gap is too large, and not because of rounding, Newton's method
 // continues. finish returns an error if it finds that a plane separates the rows.
@@ -201,12 +199,12 @@ func (s *solver) finish(ctx context.Context) error {
 				return err
 			}
 			s.rounded = s.good()
-			told.gap = min(told.gap, max(s.gap, told.at.objective-(s.at.objective-s.gap)))
+			told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
 		}
 		if err := s.compareDual(ctx, &told); err != nil {
 			return err
 		}
-		if s.converged = told.gap <= converges*told.at.objective; s.converged {
+		if s.converged = told.gap <= converges*told.at.Objective; s.converged {
 			told.exists = told.exists || s.exists
 			s.point, s.rounded = told, false
 			return nil
@@ -236,7 +234,7 @@ func (s *solver) finish(ctx context.Context) error {
 // compareDual lowers the gap of told to the bound that the dual problem gives, if there is a penalty and the Hessian's
 // bound is too large. s.at must be the sums at s.w.
 func (s *solver) compareDual(ctx context.Context, told *point) error {
-	if s.l2 == 0 || told.gap <= converges*told.at.objective || s.rounded || !s.sharp && s.ridge == 0 {
+	if s.l2 == 0 || told.gap <= converges*told.at.Objective || s.rounded || !s.sharp && s.ridge == 0 {
 		return nil
 	}
 	if s.zero == nil {
@@ -248,13 +246,13 @@ func (s *solver) compareDual(ctx context.Context, told *point) error {
 		if err != nil {
 			return err
 		}
-		s.zero, s.total = at.gradient, sc.total
+		s.zero, s.total = at.Gradient, sc.Total
 	}
 	gap := max(0, s.dualGap(s.w, &s.at, s.zero, s.total))
-	if s.rounded = gap <= converges*s.at.objective; gap < s.gap {
+	if s.rounded = gap <= converges*s.at.Objective; gap < s.gap {
 		s.gap = gap
 	}
-	told.gap = min(told.gap, max(s.gap, told.at.objective-(s.at.objective-s.gap)))
+	told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
 	return nil
 }
 
@@ -271,8 +269,8 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 	if err := s.pass(ctx, w, false, &s.at); err != nil {
 		return false, err
 	}
-	if s.at.objective-s.at.objective != 0 {
-		return false, s.tooLarge()
+	if s.at.Objective-s.at.Objective != 0 {
+		return false, learner.TooLarge()
 	}
 	if s.opt.L2 > 0 {
 		s.gap = max(0, s.dualGap(w, &s.at, s.zero, s.total))
@@ -286,10 +284,5 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	if s.opt.Progress == nil {
-		return
-	}
-	rows := s.src.Rows()
-	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
+	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

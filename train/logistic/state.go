@@ -5,6 +5,7 @@ import (
 
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
+	"halfspace/train/learner"
 )
 
 // The stages of fit. A checkpoint has the stage in which it was taken.
@@ -53,25 +54,15 @@ func (s *solver) mark() {
 // state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of
 // the first passes over the rows, for example scalings.
 func (s *solver) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	for _, v := range []*int64{&s.passes, &s.steps, &s.epochs} {
-		w.Int(v)
-	}
-	for _, v := range []*int{&s.stage, &s.tried, &s.suspected, &s.stale} {
-		w.Count(v)
-	}
-	for _, v := range []*float64{(*float64)(&s.damping), &s.goal, &s.farthest, &s.last, &s.least, &s.best, &s.initial, &s.relative, &s.norm, &s.gap, &s.ridge} {
-		w.Float(v)
-	}
-	for _, v := range []*bool{&s.examined, &s.fresh, &s.exists, &s.rounded, &s.inexact, &s.sharp} {
-		w.Bool(v)
-	}
-	checkpoint.Values(w, s.w)
+	learner.State(w, &s.start, &s.passes, &s.steps, &s.epochs, &s.stage, &s.tried, &s.suspected, &s.stale,
+		(*float64)(&s.damping), &s.goal, &s.farthest, &s.last, &s.least, &s.best, &s.initial, &s.relative, &s.norm, &s.gap, &s.ridge,
+		&s.examined, &s.fresh, &s.exists, &s.rounded, &s.inexact, &s.sharp, s.w)
 	for _, v := range []*[]float64{&s.zero, &s.total, &s.v} {
 		s.vector(w, v)
 	}
-	s.at.state(w)
-	s.vector(w, &s.at.gradient)
+	at := &s.at
+	learner.State(w, &at.Loss, &at.Objective, &at.Margin, &at.Largest, &at.Weight, &at.Lightest)
+	s.vector(w, &at.Gradient)
 	dense.State(w, &s.factor, s.vectors*s.cols)
 	checkpoint.List(w, &s.memory.pairs, func(p *pair) {
 		s.vector(w, &p.s)
@@ -107,22 +98,8 @@ func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 	}
 }
 
-func (s *sums) state(w *checkpoint.Walk) {
-	for _, v := range []*float64{&s.loss, &s.objective, &s.margin, &s.largest, &s.weight, &s.lightest} {
-		w.Float(v)
-	}
-}
-
-func (a *walk) state(w *checkpoint.Walk) {
-	checkpoint.Values(w, a.v)
-	checkpoint.Values(w, a.average)
-}
+func (a *walk) state(w *checkpoint.Walk) { learner.State(w, a.v, a.average) }
 
 func (a *lazy) state(w *checkpoint.Walk) {
-	checkpoint.Values(w, a.uv)
-	checkpoint.Values(w, a.bias)
-	checkpoint.Values(w, a.meanBias)
-	for _, v := range []*float64{&a.scale, &a.shift, &a.growth} {
-		w.Float(v)
-	}
+	learner.State(w, a.uv, a.bias, a.meanBias, &a.scale, &a.shift, &a.growth)
 }

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/dense"
+	"halfspace/train/learner"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
@@ -34,14 +35,10 @@ var rootPass = newPass("logistic.root", (*problem).rootRun)
 func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		t := dense.NewTriangle(p.rootSize(w))
-		c := p.scratch.Get().(*scratch)
-		defer p.scratch.Put(c)
-		unused := sums{margin: math.Inf(1)}
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			s := c.s[:rows.Len()]
 			if w != nil {
-				p.panel(c, rows, w, s, &unused)
+				p.losses(c, rows, w, s, &sums{})
 			}
 			for r := range rows.Len() {
 				columns, values := c.wide.Row(rows, r)
@@ -54,10 +51,7 @@ func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 					p.addClasses(t, rows.Weight(r), columns, values, c.scores[r:])
 				}
 			}
-		}
-		if w != nil {
-			p.take(c, p.zeros())
-		}
+		})
 		return t.Elements()
 	}
 }
@@ -133,7 +127,7 @@ func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
 	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
-		return cmp.Or(err, s.tooLarge())
+		return cmp.Or(err, learner.TooLarge())
 	}
 	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
 		return nil
@@ -143,7 +137,7 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 		return err
 	}
 	if s.factor, s.ridge, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
-		return cmp.Or(err, s.tooLarge())
+		return cmp.Or(err, learner.TooLarge())
 	}
 	return nil
 }
@@ -169,7 +163,7 @@ func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dens
 		f, _, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
 	}
 	if f == nil {
-		return nil, cmp.Or(err, s.tooLarge())
+		return nil, cmp.Or(err, learner.TooLarge())
 	}
 	return f, nil
 }

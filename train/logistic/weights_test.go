@@ -29,7 +29,7 @@ func TestSGD(t *testing.T) {
 					copy(w[k*p.stride:], r.Exact[k*p.cols:][:p.cols])
 				}
 				require.NoError(t, p.pass(t.Context(), w, false, &at))
-				return at.objective
+				return at.Objective
 			}
 			best := objective(mustTrain(t, d, Settings{Options: Options{L2: l2, Solver: LBFGS}}))
 			for _, epochs := range []int64{15, 100} {

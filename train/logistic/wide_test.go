@@ -180,7 +180,7 @@ func TestWide(t *testing.T) {
 	at, w := sums{}, p.zeros()
 	copy(w, r.Exact)
 	require.NoError(t, p.pass(t.Context(), w, false, &at))
-	if g := norm(at.gradient); g > 1e-6 {
+	if g := norm(at.Gradient); g > 1e-6 {
 		t.Errorf("the gradient's norm is %v", g)
 	}
 }

@@ -166,10 +166,7 @@ func TestClasses(t *testing.T) {
 
 func defaults(t testing.TB, opt Settings) Settings {
 	t.Helper()
-	var err error
-	if err = learner.Default(&opt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Learner.Ready(&opt))
 	return opt
 }
 

@@ -99,8 +99,7 @@ func (k *keeper) ended(err error) error {
 }
 
 func (k *keeper) state(w *checkpoint.Walk) {
-	w.Count(&k.found)
-	w.Int(&k.stale)
+	learner.State(w, &k.found, &k.stale)
 	k.State(w)
 }
 
@@ -197,9 +196,7 @@ func (j *classJudge) Curve() []pocket.Point  { return j.curve }
 func (j *classJudge) Judged() (candidates, rows int64) { return j.judged, j.judged * j.src.Rows() }
 
 func (j *classJudge) State(w *checkpoint.Walk) {
-	w.Clock(&j.start)
-	w.Int(&j.judged)
-	checkpoint.Values(w, j.last)
+	learner.State(w, &j.start, &j.judged, j.last)
 	if w.Reading() {
 		j.best.Weights = nil // it may share memory with j.last
 	}

@@ -149,7 +149,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	}
 	t.Streaks = true
 	t.Single = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
-	if l.opt.Shards == 1 && !t.IsShard() {
+	if l.opt.Shards <= 1 && !t.IsShard() {
 		l.look = newLookouts(l.opt.Workers, &l.rule, len(l.w))
 	}
 	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)
@@ -265,12 +265,9 @@ func (l *training) current() []float32 {
 func (l *training) Weights() []float32 { return l.w }
 
 func (l *training) State(w *checkpoint.Walk) {
-	w.Int(&l.decayed)
-	checkpoint.Values(w, l.w)
-	if l.mean != nil {
-		checkpoint.Values(w, l.mean.late)
-		checkpoint.Values(w, l.mean.sum)
-		w.Int(&l.mean.span)
+	learner.State(w, &l.decayed, l.w)
+	if m := l.mean; m != nil {
+		learner.State(w, m.late, m.sum, &m.span)
 	}
 	if l.voters != nil {
 		l.voters.state(w)
@@ -347,19 +344,17 @@ func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bo
 
 // someArgs are the arguments of someUpdate on a cluster.
 type someArgs struct {
-	opt Settings
-	w   []float32
+	Opt Settings
+	W   []float32
 }
-
-func (s *someArgs) Fields() []any { return []any{&s.opt, &s.w} }
 
 // someTask makes someUpdate on a cluster.
 var someTask = distributed.New("perceptron.some", func(ctx context.Context, piece distributed.Piece, args someArgs) (bool, error) {
-	u, _, err := newRule(piece.Source.Spec(), &args.opt)
+	u, _, err := newRule(piece.Source.Spec(), &args.Opt)
 	if err != nil {
 		return false, err
 	}
-	return someUpdate(ctx, piece.Source, &u, args.w)
+	return someUpdate(ctx, piece.Source, &u, args.W)
 })
 
 // mayUpdate is someUpdate, made on the cluster of the rows if there is one.

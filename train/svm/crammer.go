@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/csr"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -81,11 +82,7 @@ type jointSearch struct {
 // state saves or restores the state of the search before an epoch.
 func (s *jointSearch) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	w.Word(&s.epochs)
-	w.Bool(&s.all)
-	for _, v := range []*float64{&s.violation, &s.loss, &s.objective, &s.lower} {
-		w.Float(v)
-	}
+	learner.State(w, &s.epochs, &s.all, &s.violation, &s.loss, &s.objective, &s.lower)
 	rests := make([]bool, len(s.rows))
 	for i, r := range s.rows {
 		rests[i] = r.rests
@@ -94,9 +91,7 @@ func (s *jointSearch) state(w *checkpoint.Walk) {
 	for i := range rests {
 		s.rows[i].rests = rests[i]
 	}
-	for _, v := range [][]float64{s.w, s.bias, s.sum, s.a} {
-		checkpoint.Values(w, v)
-	}
+	learner.State(w, s.w, s.bias, s.sum, s.a)
 }
 
 // A jointRow is the data of a row that a visit needs beside its columns.
@@ -127,7 +122,7 @@ func (s *jointSearch) begin(ctx context.Context) error {
 				return errors.New("a label is no number of a class")
 			}
 			s.scratch.load(b, r, s.features)
-			one := jointRow{square: s.scratch.square(), bound: b.Weight(r) / s.L2, class: class}
+			one := jointRow{square: csr.Square(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: class}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}
@@ -207,10 +202,7 @@ func (s *jointSearch) epoch(ctx context.Context, epoch uint64) (violation float6
 				order = append(order, uint32(r))
 			}
 		}
-		for i := len(order) - 1; i > 0; i-- {
-			j := learner.Draw(rng, uint64(i+1))
-			order[i], order[j] = order[j], order[i]
-		}
+		learner.Permute(order, rng)
 		for i, r := range order {
 			if i%256 == 0 && ctx.Err() != nil {
 				return 0, ctx.Err()

@@ -10,7 +10,7 @@ import (
 // Learner describes the support vector machine.
 var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
 	Use:     "the fewest errors on new rows, with a proof of the optimum",
-	Options: []learner.Option{epochsOption, l1Option, nonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
 	New: func() learner.Settings {
 		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
 	},
@@ -32,8 +32,9 @@ var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(
 			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}
 		return learner.StepsSummary(m, "Newton's", sum)
-	},
-	Train: learnTask}
+	}}
+
+func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns the support vector machine with options.
 func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
@@ -41,16 +42,6 @@ func New(o Options) learner.Configured { return learner.Configure(Learner, &Sett
 var (
 	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
 		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
-	nonNegativeOption = func() learner.Option {
-		o := learner.NonNegativeOption
-		o.Field = learner.FieldOf(func(o *Settings) any { return &o.NonNegative })
-		return o
-	}()
-	l1Option = func() learner.Option {
-		o := learner.L1Option
-		o.Field = learner.FieldOf(func(o *Settings) any { return &o.L1 })
-		return o
-	}()
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
 		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, Auto: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), Bare: true,
@@ -65,13 +56,10 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 	}
 	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
 		if opt.Epochs == 0 {
-			m.Options.Epochs = opt.Loss.epochs(len(r.Exact) / len(m.Weights))
+			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.Exact)/len(m.Weights))
 		}
 		if len(m.Weights) > 1 {
 			m.Options.Seed = &opt.Seed
-			if opt.Epochs == 0 {
-				m.Options.Epochs = jointEpochs
-			}
 		}
 		if opt.L2 == 0 && opt.L1 == 0 {
 			*m.Options.L2 = 1

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"halfspace/block"
@@ -13,19 +12,6 @@ import (
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
-
-// checkElastic returns an error if l1 is out of range, or if the loss excludes l1 or nonnegative and one of them is
-// set.
-func checkElastic(opt *Settings) error {
-	_, why := opt.refuses()
-	switch {
-	case !(opt.L1 >= 0) || math.IsInf(opt.L1, 0):
-		return fmt.Errorf("l1 is %v: use a penalty of 0 or more", opt.L1)
-	case why != "":
-		return errors.New(why)
-	}
-	return nil
-}
 
 // refuses returns the option that l1 or nonnegative excludes, and why, or "".
 func (o *Settings) refuses() (option, why string) {
@@ -64,16 +50,7 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 // are not rounded to float32.
 func Path(ctx context.Context, src block.Source, opt Settings, n int, penalties []float64) ([]*optimize.Stage, error) {
 	opt.L1 = 1
-	if opt.Epochs == 0 {
-		opt.Epochs = opt.Loss.epochs(src.Spec().Cols())
-	}
-	opt, err := opt.withDefaults()
-	if err == nil {
-		src, err = block.Validate(ctx, src, opt.Workers)
-	}
-	if err == nil {
-		err = learner.TwoClasses(src.Spec())
-	}
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +115,11 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) 
 		h = l.kept
 	}
 	for again := true; again; again = h.w == nil { // the update may be rounding errors
-		if err := l.pass(ctx, point{w: l.padded(w)}, h, &at); err != nil {
+		if err := l.pass(ctx, point{W: l.padded(w)}, h, &at); err != nil {
 			return nil, err
 		}
 	}
-	p := &optimize.Point{W: slices.Clone(w), Loss: at.loss, Gradient: at.gradient, Hessian: h.rows}
+	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.gradient, Hessian: h.rows}
 	if l.kept != nil {
 		p.Hessian = slices.Clone(h.rows)
 	}
@@ -156,11 +133,11 @@ func (l *rowLoss) dual(at *sums) *optimize.Dual {
 	scale := at.balance(l.src.Spec().Bias)
 	d := &optimize.Dual{Vector: make([]float64, l.src.Spec().Width())}
 	for class, c := range scale {
-		d.Linear += float64(c * at.a[class])
-		d.Square += float64(float64(c*c) * at.squares[class])
+		d.Linear += float64(c * at.A[class])
+		d.Square += float64(float64(c*c) * at.Squares[class])
 	}
 	for i := range d.Vector {
-		d.Vector[i] = float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i])
+		d.Vector[i] = float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])
 	}
 	return d
 }

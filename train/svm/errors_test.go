@@ -79,10 +79,11 @@ func TestHessian(t *testing.T) {
 	ctx := context.Background()
 	x, y := draw(700, 5, 4)
 	bring := func(d *block.Data, points ...[]float64) hessian {
-		opt := require.Value(Settings{Options: Options{L2: 1}}.withDefaults())(t)
+		opt := Settings{Options: Options{L2: 1}}
+		require.Value(begin(ctx, d, &opt))(t)
 		s := newSolver(d, opt)
 		for _, w := range points {
-			if err := s.evaluate(ctx, point{w: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
+			if err := s.evaluate(ctx, point{W: append(slices.Clone(w), s.w[len(w):]...)}, true, &s.at); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -34,13 +34,13 @@ func (s *solver) hinge(ctx context.Context) error {
 				return nil // rounding errors prevent a smaller gap
 			}
 			rows := s.src.Rows()
-			shrinks = rows > fewest && s.at.near <= rows/nearest && s.loss.slope >= s.least
+			shrinks = rows > fewest && s.at.Near <= rows/nearest && s.loss.slope >= s.least
 		}
 		if shrinks {
 			if err := s.shrink(ctx, inShrink); err != nil || s.converged || s.passes >= s.opt.Epochs {
 				return err
 			}
-			if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
+			if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
 				return err
 			}
 			continue
@@ -49,7 +49,7 @@ func (s *solver) hinge(ctx context.Context) error {
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}
-		if err := s.evaluate(ctx, point{w: s.w, raise: by}, true, &s.at); err != nil {
+		if err := s.evaluate(ctx, point{W: s.w, Raise: by}, true, &s.at); err != nil {
 			return err
 		}
 	}
@@ -60,7 +60,7 @@ func (s *solver) hinge(ctx context.Context) error {
 // found, it returns to the weights with the least objective.
 func (s *solver) shrink(ctx context.Context, stage int) error {
 	if !s.goesOn() {
-		s.bestW, s.bestAt = s.w, sums{runSums: runSums{loss: math.Inf(1)}, objective: math.Inf(1)}
+		s.bestW, s.bestAt = s.w, sums{runSums: runSums{Loss: math.Inf(1)}, objective: math.Inf(1)}
 		s.chosen = make([]bool, s.src.Rows())
 	}
 	defer func() { s.chosen, s.bestW, s.bestAt = nil, nil, sums{} }()
@@ -77,13 +77,13 @@ func (s *solver) shrink(ctx context.Context, stage int) error {
 			s.bestW, s.bestAt = s.w, s.at
 		}
 		narrowed := false
-		if few.src.Rows() <= s.src.Rows()/2 && (s.fixed != nil || s.at.objective <= s.at.weight) && s.passes < s.opt.Epochs {
+		if few.src.Rows() <= s.src.Rows()/2 && (s.fixed != nil || s.at.objective <= s.at.Weight) && s.passes < s.opt.Epochs {
 			if narrowed, err = s.narrow(ctx, few, numbers); err != nil {
 				return err
 			}
 		}
 		if !narrowed {
-			s.misled = s.at.objective > s.at.weight
+			s.misled = s.at.objective > s.at.Weight
 			s.w, s.at, s.least = s.bestW, s.bestAt, narrower*s.loss.slope
 			for i := range s.loss.base {
 				s.loss.base[i] = 0.5

@@ -9,10 +9,6 @@ import (
 	"halfspace/train/learner"
 )
 
-// jointEpochs is the default limit of passes over rows of more than two classes. For most data, most passes visit few
-// rows.
-const jointEpochs = 10_000
-
 // learnJoint is Train for more than two classes, which it trains together.
 func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	if why := opt.apart(); why != "" {

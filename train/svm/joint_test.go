@@ -119,7 +119,7 @@ func objectiveJoint(rows *block.Data, w []float64, l2 float64) (sum float64) {
 func TestJointOfTwo(t *testing.T) {
 	for _, bias := range []bool{true, false} {
 		numbers := noisyClasses(200, 4, 2, bias)
-		task := jointTask(numbers, Settings{Options: Options{L2: 0.8, Epochs: jointEpochs}})
+		task := jointTask(numbers, Settings{Options: Options{L2: 0.8, Epochs: 10_000}})
 		joint := require.Value(solveJoint(t.Context(), task, 0))(t)
 		signs := noisyClasses(200, 4, 2, bias)
 		for b := range signs.Blocks(t.Context()) {

@@ -10,29 +10,27 @@ const (
 // kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables
 // reach a bound or leave one. Changes within an eighth of an octave are summed.
 type kinks struct {
-	curvature float64
-	// For each part of an octave, by is the sum of the changes, and at is the sum of the changes times their places.
+	Curvature float64
+	// For each part of an octave, By is the sum of the changes, and At is the sum of the changes times their places.
 	// They are nil if there is no line.
-	by, at []float64
+	By, At []float64
 }
 
-func (k *kinks) Fields() []any { return []any{&k.curvature, &k.by, &k.at} }
-
 func newKinks() kinks {
-	return kinks{by: make([]float64, octaves*parts), at: make([]float64, octaves*parts)}
+	return kinks{By: make([]float64, octaves*parts), At: make([]float64, octaves*parts)}
 }
 
 func (k *kinks) add(other *kinks) {
-	if other.by == nil {
+	if other.By == nil {
 		return
 	}
-	if k.by == nil {
+	if k.By == nil {
 		*k = newKinks()
 	}
-	k.curvature += other.curvature
-	for i, v := range other.by {
-		k.by[i] += v
-		k.at[i] += other.at[i]
+	k.Curvature += other.Curvature
+	for i, v := range other.By {
+		k.By[i] += v
+		k.At[i] += other.At[i]
 	}
 }
 
@@ -48,7 +46,7 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	}
 	by := float64((to - from) * (to - from) * loss.slope * c)
 	if free {
-		k.curvature += by
+		k.Curvature += by
 	}
 	if (begin <= 0) != (end <= 0) {
 		k.change(begin/(begin-end), math.Copysign(by, end-begin))
@@ -65,19 +63,19 @@ func (k *kinks) change(place, by float64) {
 	}
 	f, e := math.Frexp(place)
 	i := max(0, (e+octaves-1)*parts+int((f-0.5)*2*parts))
-	k.by[i] += by
-	k.at[i] += float64(by * place)
+	k.By[i] += by
+	k.At[i] += float64(by * place)
 }
 
 // minimum returns the place of the minimum of a function on the line. slope is the function's slope at the start. Its
 // curvature is curvature plus the curvature of k. Its slope at the end of the line must be above 0.
 func (k *kinks) minimum(slope, curvature float64) float64 {
-	curvature += k.curvature
+	curvature += k.Curvature
 	offset, place, then := slope, 0.0, slope
-	for i := range k.by {
+	for i := range k.By {
 		next := math.Ldexp(0.5+float64(float64(i%parts+1)/(2*parts)), i/parts-octaves+1)
-		curvature += k.by[i]
-		offset -= k.at[i]
+		curvature += k.By[i]
+		offset -= k.At[i]
 		now := offset + float64(curvature*next)
 		if now >= 0 {
 			return place + float64((next-place)*(-then/(now-then)))

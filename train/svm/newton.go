@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"halfspace/gram"
 	"halfspace/internal/dense"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -37,7 +38,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 				return false, nil
 			}
 			s.hessian.w = nil // changes of the Hessian might make it indefinite
-			if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
+			if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
 				return false, err
 			}
 		}
@@ -46,7 +47,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 }
 
 // solved tells whether the gap comes mostly from errors of dual variables.
-func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.apart }
+func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.Apart }
 
 // move takes a Newton step if the slope of the objective falls enough, and otherwise the part of the step with the
 // least objective. It tells whether it took one.
@@ -60,16 +61,16 @@ func (s *solver) move(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	next, at := s.along(step, 1), sums{}
-	if err := s.evaluate(ctx, point{w: next, from: s.w}, true, &at); err != nil {
+	if err := s.evaluate(ctx, point{W: next, From: s.w}, true, &at); err != nil {
 		return false, err
 	}
 	if up := -f64.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
-		t := at.kinks.minimum(-down, float64(s.l2*s.square(step)))
+		t := at.Kinks.minimum(-down, float64(s.l2*s.square(step)))
 		if t < least || s.passes >= s.opt.Epochs {
 			return false, nil
 		}
 		next = s.along(step, t)
-		if err := s.evaluate(ctx, point{w: next}, true, &at); err != nil {
+		if err := s.evaluate(ctx, point{W: next}, true, &at); err != nil {
 			return false, err
 		}
 	}
@@ -116,11 +117,7 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 // times returns the product of the Hessian and v.
 func (h *hessian) times(v []float64) []float64 {
 	out := make([]float64, len(v))
-	for i, x := range v {
-		row := h.rows[i*(i+1)/2:][:i+1]
-		out[i] += f64.Dot(row, v[:i+1])
-		f64.Axpy(out[:i], x, row[:i])
-	}
+	(&gram.Triangle{N: len(v), Data: h.rows}).MulVec(out, v)
 	return out
 }
 
@@ -147,7 +144,7 @@ func (s *solver) blurred() bool {
 		s.halfGap, s.halved = gap/2, s.passes
 	}
 	since := s.passes - s.halved
-	return gap <= blur*s.at.active || gap <= dim*s.at.active && since > patience || since > hopeless
+	return gap <= blur*s.at.Active || gap <= dim*s.at.Active && since > patience || since > hopeless
 }
 
 // close sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It
@@ -167,7 +164,7 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 	if matrix {
 		h = &s.hessian
 	}
-	if pt.raise > 0 {
+	if pt.Raise > 0 {
 		s.hessian.w = nil
 	}
 	if err := s.counted(at, func() error { return s.pass(ctx, pt, h, at) }); err != nil {
@@ -184,7 +181,7 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 	if err := s.factorise(ctx, at); err != nil {
 		return err
 	}
-	if pt.raise > 0 { // the Hessian doesn't belong to this point
+	if pt.Raise > 0 { // the Hessian doesn't belong to this point
 		s.hessian.w = nil
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 func (p *problem) rest(w []float64, at *sums) {
 	if p.fixed != nil {
 		at.add(*p.fixed)
-		at.loss += p.fixed.a[0] + p.fixed.a[1] + f64.Dot(w[:p.cols], p.fixed.ax[0]) - f64.Dot(w[:p.cols], p.fixed.ax[1])
+		at.Loss += p.fixed.A[0] + p.fixed.A[1] + f64.Dot(w[:p.cols], p.fixed.Ax[0]) - f64.Dot(w[:p.cols], p.fixed.Ax[1])
 	}
 }
 
@@ -21,16 +21,16 @@ func (p *problem) objectives(w []float64, at *sums) {
 	p.rest(w, at)
 	scale, features, dual := at.balance(p.src.Spec().Bias), p.src.Spec().Width(), 0.0
 	for i := range features {
-		v := float64(scale[1]*at.ax[1][i]) - float64(scale[0]*at.ax[0][i])
+		v := float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])
 		dual = math.FMA(v, v, dual)
 	}
-	at.objective = at.loss + float64(p.l2/2*p.square(w))
+	at.objective = at.Loss + float64(p.l2/2*p.square(w))
 	at.dual = -dual / (2 * p.l2)
 	for class, c := range scale {
-		at.dual += float64(c*at.a[class]) - float64(float64(c*c)*at.squares[class])
+		at.dual += float64(c*at.A[class]) - float64(float64(c*c)*at.Squares[class])
 	}
 	for i := range at.gradient {
-		if at.gradient[i] = at.ax[0][i] - at.ax[1][i]; i < features {
+		if at.gradient[i] = at.Ax[0][i] - at.Ax[1][i]; i < features {
 			at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
 		}
 	}
@@ -41,8 +41,8 @@ func (p *problem) objectives(w []float64, at *sums) {
 func (s *sums) balance(bias bool) [2]float64 {
 	scale := [2]float64{1, 1}
 	if bias {
-		for class, a := range s.a {
-			if other := s.a[1-class]; a > other {
+		for class, a := range s.A {
+			if other := s.A[1-class]; a > other {
 				scale[class] = other / a
 			}
 		}

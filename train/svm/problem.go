@@ -77,26 +77,22 @@ type hessian struct {
 
 // runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
-	loss     float64
-	apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
-	weight   float64      // sum of sample weights
-	active   float64      // sum of the sample weights of rows whose dual variable is above 0
-	near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
-	a        [2]float64   // sum of dual variables
-	squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
-	ax       [2][]float64 // sum of a times the row
-	kinks    kinks
-	noLabels bool
-}
-
-func (r *runSums) Fields() []any {
-	return []any{&r.loss, &r.apart, &r.weight, &r.active, &r.near, &r.a, &r.squares, &r.ax, &r.kinks, &r.noLabels}
+	Loss     float64
+	Apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	Weight   float64      // sum of sample weights
+	Active   float64      // sum of the sample weights of rows whose dual variable is above 0
+	Near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	A        [2]float64   // sum of dual variables
+	Squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	Ax       [2][]float64 // sum of a times the row
+	Kinks    kinks
+	NoLabels bool
 }
 
 func (p *problem) newSums() sums {
 	s := sums{gradient: make([]float64, p.cols)}
-	for class := range s.ax {
-		s.ax[class] = make([]float64, p.cols)
+	for class := range s.Ax {
+		s.Ax[class] = make([]float64, p.cols)
 	}
 	return s
 }
@@ -105,32 +101,30 @@ func (p *problem) newSums() sums {
 func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t runSums) {
-	s.loss += t.loss
-	s.apart += t.apart
-	s.weight += t.weight
-	s.active += t.active
-	s.near += t.near
-	for class := range s.a {
-		s.a[class] += t.a[class]
-		s.squares[class] += t.squares[class]
-		for i, v := range t.ax[class] {
-			s.ax[class][i] += v
+	s.Loss += t.Loss
+	s.Apart += t.Apart
+	s.Weight += t.Weight
+	s.Active += t.Active
+	s.Near += t.Near
+	for class := range s.A {
+		s.A[class] += t.A[class]
+		s.Squares[class] += t.Squares[class]
+		for i, v := range t.Ax[class] {
+			s.Ax[class][i] += v
 		}
 	}
-	s.kinks.add(&t.kinks)
-	s.noLabels = s.noLabels || t.noLabels
+	s.Kinks.add(&t.Kinks)
+	s.NoLabels = s.NoLabels || t.NoLabels
 }
 
 // A point says at which weights a pass over the rows computes sums, and which sums.
 type point struct {
-	w     []float64
-	from  []float64 // if not nil, the start of the line to w whose kinks are summed
-	other []float64 // if not nil, the point of the Hessian that is updated to w
-	// raise, unless 0, makes each row's dual variable its base first, and multiplies the slope by raise.
-	raise float64
+	W     []float64
+	From  []float64 // if not nil, the start of the line to w whose kinks are summed
+	Other []float64 // if not nil, the point of the Hessian that is updated to w
+	// Raise, unless 0, makes each row's dual variable its base first, and multiplies the slope by raise.
+	Raise float64
 }
-
-func (p *point) Fields() []any { return []any{&p.w, &p.from, &p.other, &p.raise} }
 
 // pass computes the sums at a point. Unless h is nil, it updates h to the point.
 func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) error {
@@ -144,13 +138,13 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	default:
 		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
-	if err == nil && at.noLabels {
+	if err == nil && at.NoLabels {
 		err = block.ErrNoLabels
 	}
-	if pt.raise > 0 {
-		p.loss.slope *= pt.raise
+	if pt.Raise > 0 {
+		p.loss.slope *= pt.Raise
 	}
-	p.objectives(pt.w, at)
+	p.objectives(pt.W, at)
 	return err
 }
 
@@ -170,10 +164,10 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		return err
 	}
 	slope := p.loss.slope
-	if pt.raise > 0 {
-		slope *= pt.raise
+	if pt.Raise > 0 {
+		slope *= pt.Raise
 	}
-	pt.other = h.w
+	pt.Other = h.w
 	part := func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 	switch {
 	case p.loss.squared():
@@ -190,10 +184,10 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		m.Data[k] *= slope
 	}
 	if h.w != nil {
-		h.change(pt.w, m.Data)
+		h.change(pt.W, m.Data)
 		return nil
 	}
-	h.w, h.rows, h.most = pt.w, m.Data, make([]float64, p.cols)
+	h.w, h.rows, h.most = pt.W, m.Data, make([]float64, p.cols)
 	for i := range h.most {
 		at := i*(i+1)/2 + i
 		if i < p.src.Spec().Width() {
@@ -224,38 +218,38 @@ func (h *hessian) change(w, by []float64) {
 func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
 	if chunk.Y == nil {
 		clear(s)
-		r.noLabels = true
+		r.NoLabels = true
 		return r
 	}
 	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
-	if pt.from != nil {
-		r.kinks = newKinks()
+	if pt.From != nil {
+		r.Kinks = newKinks()
 	}
 	var u, from, other [dense.PanelRows]float64
 	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
 		hi := min(chunk.Len(), lo+dense.PanelRows)
 		rows, view := chunk.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
 		panel.Load(rows)
-		shortfall(panel, rows.Y, pt.w, view.u)
-		if pt.from != nil {
+		shortfall(panel, rows.Y, pt.W, view.u)
+		if pt.From != nil {
 			view.from = from[:hi-lo]
-			shortfall(panel, rows.Y, pt.from, view.from)
+			shortfall(panel, rows.Y, pt.From, view.from)
 		}
 		if s != nil {
 			view.s = s[lo:hi]
 		}
-		if s != nil && pt.other != nil {
-			if view.other = view.from; !same(pt.from, pt.other) {
+		if s != nil && pt.Other != nil {
+			if view.other = view.from; !same(pt.From, pt.Other) {
 				view.other = other[:hi-lo]
-				shortfall(panel, rows.Y, pt.other, view.other)
+				shortfall(panel, rows.Y, pt.Other, view.other)
 			}
 		}
-		p.rows(rows, pt.raise, view, panel.Factors(), &r)
+		p.rows(rows, pt.Raise, view, panel.Factors(), &r)
 		panel.Add()
 	}
-	for class := range r.ax {
-		r.ax[class] = panel.Take(class, make([]float64, 0, p.cols))
+	for class := range r.Ax {
+		r.Ax[class] = panel.Take(class, make([]float64, 0, p.cols))
 	}
 	return r
 }
@@ -271,8 +265,8 @@ func shortfall(panel *dense.Panel, labels []float32, w, u []float64) {
 // same tells whether v and w are the same slice.
 func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
 
-// rowsAt has one element for each row of a panel. u, from and other are 1 minus the row's margin at point.w, point.from
-// and point.other, and s is the row's weight in the change of the Hessian. A slice is nil if the pass doesn't need it.
+// rowsAt has one element for each row of a panel. u, from and other are 1 minus the row's margin at point.W, point.From
+// and point.Other, and s is the row's weight in the change of the Hessian. A slice is nil if the pass doesn't need it.
 type rowsAt struct{ u, from, other, s []float64 }
 
 // rows adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
@@ -309,27 +303,27 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 			continue
 		}
 		f[class] = float64(a * c)
-		r.weight += c
-		r.a[class] += float64(a * c)
+		r.Weight += c
+		r.A[class] += float64(a * c)
 		if a > 0 {
-			r.active += c
+			r.Active += c
 		}
 		if free || loss.within(u) {
-			r.near++
+			r.Near++
 		}
 		if loss.squared() {
-			r.squares[class] += float64(float64(a*a) / 4 * c)
+			r.Squares[class] += float64(float64(a*a) / 4 * c)
 		} else if u > 0 {
-			r.loss += float64(u * c)
-			r.apart += float64(float64(u*(1-a)) * c)
+			r.Loss += float64(u * c)
+			r.Apart += float64(float64(u*(1-a)) * c)
 		} else {
-			r.apart -= float64(float64(u*a) * c)
+			r.Apart -= float64(float64(u*a) * c)
 		}
 		if at.from != nil {
-			r.kinks.row(&loss, row, c, at.from[i], u)
+			r.Kinks.row(&loss, row, c, at.from[i], u)
 		}
 	}
 	if loss.squared() {
-		r.loss = r.squares[0] + r.squares[1]
+		r.Loss = r.Squares[0] + r.Squares[1]
 	}
 }

@@ -40,27 +40,23 @@ func problemOf(src distributed.Piece, slope float64, base []float64) (*problem, 
 
 // hingeArgs are the arguments of a pass of the hinge: the point, the slope, and whether to compute the Hessian.
 type hingeArgs struct {
-	at      point
-	slope   float64
-	hessian bool
+	At      point
+	Slope   float64
+	Hessian bool
 }
-
-func (h *hingeArgs) Fields() []any { return []any{&h.at, &h.slope, &h.hessian} }
 
 // hingeSums are the sums over the chunks of a piece.
 type hingeSums struct {
-	chunks   []runSums
-	products [][]float64 // for each chunk, the change of the Hessian; nil without a Hessian
-	base     []float64   // base of each row if it changed; otherwise nil
+	Chunks   []runSums
+	Products [][]float64 // for each chunk, the change of the Hessian; nil without a Hessian
+	Base     []float64   // base of each row if it changed; otherwise nil
 }
-
-func (h *hingeSums) Fields() []any { return []any{&h.chunks, &h.products, &h.base} }
 
 // hingeTask makes the passes of the hinge. Each piece gets the base of its rows.
 var hingeTask = distributed.NewOwn("svm.hinge", hingeOf)
 
 func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base []float64) (s *hingeSums, err error) {
-	p, err := problemOf(src, args.slope, base)
+	p, err := problemOf(src, args.Slope, base)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +67,15 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 	}
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) *pair {
 		r := &pair{}
-		if args.hessian {
-			r.products = learner.ScatterChunk(src.Spec(), chunk, p.cols, func(chunk block.Chunk, s, _ []float64) { r.sums = p.chunk(chunk, args.at, s) })
+		if args.Hessian {
+			r.products = learner.ScatterChunk(src.Spec(), chunk, p.cols, func(chunk block.Chunk, s, _ []float64) { r.sums = p.chunk(chunk, args.At, s) })
 		} else {
-			r.sums = p.chunk(chunk, args.at, nil)
+			r.sums = p.chunk(chunk, args.At, nil)
 		}
 		return r
-	}, func(r *pair) { s.chunks, s.products = append(s.chunks, r.sums), append(s.products, r.products) })
-	if args.at.raise > 0 {
-		s.base = base
+	}, func(r *pair) { s.Chunks, s.Products = append(s.Chunks, r.sums), append(s.Products, r.products) })
+	if args.At.Raise > 0 {
+		s.Base = base
 	}
 	return s, err
 }
@@ -89,15 +85,14 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 func (p *problem) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
 	pieces, base := p.pieces()
 	var raised []float64
-	task := hingeTask
-	err := distributed.EachOwn(ctx, p.src, task, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
-		for k, r := range s.chunks {
+	err := distributed.EachOwn(ctx, p.src, hingeTask, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
+		for k, r := range s.Chunks {
 			if products != nil {
-				f64.Axpy(products, 1, s.products[k])
+				f64.Axpy(products, 1, s.Products[k])
 			}
 			at.add(r)
 		}
-		raised = append(raised, s.base...)
+		raised = append(raised, s.Base...)
 		return nil
 	})
 	if err == nil {
@@ -106,45 +101,33 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	return err
 }
 
-// nearArgs are the weights and the slope of a pass that finds near rows.
-type nearArgs struct {
-	w     []float64
-	slope float64
-}
-
-func (n *nearArgs) Fields() []any { return []any{&n.w, &n.slope} }
-
 // nearOwn is the base of the rows of a piece, and the numbers of the rows that are already chosen.
 type nearOwn struct {
-	base   []float64
-	chosen []uint32
+	Base   []float64
+	Chosen []uint32
 }
-
-func (n *nearOwn) Fields() []any { return []any{&n.base, &n.chosen} }
 
 // nearSums are the near rows of each chunk of a piece, and the base of all rows of the piece.
 type nearSums struct {
-	chunks []nearRows
-	base   []float64
+	Chunks []nearRows
+	Base   []float64
 }
 
-func (n *nearSums) Fields() []any { return []any{&n.chunks, &n.base} }
-
-// nearTask finds the near rows of a piece.
+// nearTask finds the near rows of a piece at a point.
 var nearTask = distributed.NewOwn("svm.near", nearIn)
 
-func nearIn(ctx context.Context, src distributed.Piece, args *nearArgs, own *nearOwn) (s *nearSums, err error) {
-	p, err := problemOf(src, args.slope, own.base)
+func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *nearOwn) (s *nearSums, err error) {
+	p, err := problemOf(src, args.Slope, own.Base)
 	if err != nil {
 		return nil, err
 	}
-	chosen := make([]bool, len(own.base))
-	for _, row := range own.chosen {
+	chosen := make([]bool, len(own.Base))
+	for _, row := range own.Chosen {
 		chosen[row] = true
 	}
-	s = &nearSums{base: own.base}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.w, chosen) },
-		func(r nearRows) { s.chunks = append(s.chunks, r) })
+	s = &nearSums{Base: own.Base}
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.At.W, chosen) },
+		func(r nearRows) { s.Chunks = append(s.Chunks, r) })
 	return s, err
 }
 
@@ -153,25 +136,24 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	pieces, base := s.pieces()
 	var all []float64
 	var found []int
-	task := nearTask
-	err := distributed.EachOwn(ctx, s.src, task, &nearArgs{s.w, s.loss.slope}, pieces, func(i int) *nearOwn {
-		own := &nearOwn{base: base(i)}
+	err := distributed.EachOwn(ctx, s.src, nearTask, &hingeArgs{At: point{W: s.w}, Slope: s.loss.slope}, pieces, func(i int) *nearOwn {
+		own := &nearOwn{Base: base(i)}
 		lo, hi := distributed.RowsOf(pieces[i], s.src.Rows())
 		for r, chosen := range s.chosen[lo:hi] {
 			if chosen {
-				own.chosen = append(own.chosen, uint32(r))
+				own.Chosen = append(own.Chosen, uint32(r))
 			}
 		}
 		return own
 	}, func(p *nearSums) error {
-		for _, r := range p.chunks {
-			for k := range r.numbers {
-				r.numbers[k] += len(all)
+		for _, r := range p.Chunks {
+			for k := range r.Numbers {
+				r.Numbers[k] += len(all)
 			}
-			found = append(found, r.numbers...)
+			found = append(found, r.Numbers...)
 			add(r)
 		}
-		all = append(all, p.base...)
+		all = append(all, p.Base...)
 		return nil
 	})
 	if err != nil {

@@ -59,10 +59,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 				return learner.TooLarge()
 			}
 			if r.Weights == nil || objective < r.Objective {
-				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, make([]float32, p.cols)
-				for i := range r.Weights {
-					r.Weights[i] = float32(w[k][i])
-				}
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, learner.Narrow(w[k][:p.cols])
 			}
 		}
 		if r.Gap <= tolerance*r.Objective {
@@ -88,22 +85,20 @@ var lossesPass = distributed.NewPerChunk("svm.losses", lossesRun)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
-	squared, errors bool
-	w               [][]float64
+	Squared, Errors bool
+	W               [][]float64
 }
 
-func (l *lossesArgs) Fields() []any { return []any{&l.squared, &l.errors, &l.w} }
-
 func (a *lossesArgs) sums() []float64 {
-	if a.errors {
-		return make([]float64, 2*len(a.w))
+	if a.Errors {
+		return make([]float64, 2*len(a.W))
 	}
-	return make([]float64, len(a.w))
+	return make([]float64, len(a.W))
 }
 
 func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
 	opt := Settings{Options: Options{Loss: Hinge}}
-	if args.squared {
+	if args.Squared {
 		opt.Loss = SquaredHinge
 	}
 	return newProblem(src, opt).lossesRun(args)
@@ -126,7 +121,7 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
 			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
 			panel.Load(rows)
-			for k, w := range args.w {
+			for k, w := range args.W {
 				u := buf[:rows.Len()]
 				shortfall(panel, rows.Y, w, u)
 				for i, u := range u {
@@ -144,9 +139,9 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *csr.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
 	sums[k] += float64(l.of(u) * c)
-	if args.errors && !(u <= 0) {
+	if args.Errors && !(u <= 0) {
 		columns, values := wide.Row(rows, r)
-		sums[len(args.w)+k] += float64(squaredChange(l, u, c, columns, values, args.w[k]))
+		sums[len(args.W)+k] += float64(squaredChange(l, u, c, columns, values, args.W[k]))
 	}
 }
 

@@ -51,13 +51,13 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	var base []float64
 	err = s.counted(&sums{}, func() error {
 		return s.eachNear(ctx, func(r nearRows) {
-			s.at.loss += r.loss
-			s.at.weight += r.weight
-			fixed.add(r.fixed)
-			parts, base, numbers = append(parts, r), append(base, r.base...), append(numbers, r.numbers...)
+			s.at.Loss += r.Loss
+			s.at.Weight += r.Weight
+			fixed.add(r.Fixed)
+			parts, base, numbers = append(parts, r), append(base, r.Base...), append(numbers, r.Numbers...)
 		})
 	})
-	if err == nil && fixed.noLabels {
+	if err == nil && fixed.NoLabels {
 		err = block.ErrNoLabels
 	}
 	if err != nil {
@@ -67,11 +67,11 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	if s.fixed != nil {
 		fixed.add(*s.fixed)
 	}
-	if s.at.objective = s.at.loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
+	if s.at.objective = s.at.Loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
 		return nil, nil, learner.TooLarge()
 	}
 	opt := s.opt
-	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.Epochs()
+	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)
 	few = newSolver(gather(s.src.Spec(), parts), opt)
 	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
@@ -80,16 +80,12 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 
 // nearRows are the near rows of a chunk, their dual variables and numbers, and the sums over the other rows.
 type nearRows struct {
-	rows    block.Block
-	base    []float64
-	numbers []int
-	loss    float64 // sum over all rows
-	weight  float64 // sum over all rows
-	fixed   runSums
-}
-
-func (n *nearRows) Fields() []any {
-	return []any{&n.rows, &n.base, &n.numbers, &n.loss, &n.weight, &n.fixed}
+	Rows    block.Block
+	Base    []float64
+	Numbers []int
+	Loss    float64 // sum over all rows
+	Weight  float64 // sum over all rows
+	Fixed   runSums
 }
 
 // eachNear calls add with the near rows of each chunk, in row order.
@@ -103,7 +99,7 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 // nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
 func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
 	if chunk.Y == nil {
-		r.fixed.noLabels = true
+		r.Fixed.NoLabels = true
 		return r
 	}
 	panel := p.scratch.Get().(*dense.Panel)
@@ -120,15 +116,15 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 			if c == 0 {
 				continue
 			}
-			r.loss += float64(c * max(0, u))
-			r.weight += c
+			r.Loss += float64(c * max(0, u))
+			r.Weight += c
 			a, free := p.loss.dual(row, u)
 			was := p.loss.base[row]
 			left := a != was && (was == 0 || was == p.loss.most)
 			if p.loss.base[row] = a; free || left || p.loss.within(u) || chosen[row] {
 				chosen[row] = true
-				r.base, r.numbers = append(r.base, a), append(r.numbers, row)
-				appendRow(&r.rows, rows, i)
+				r.Base, r.Numbers = append(r.Base, a), append(r.Numbers, row)
+				appendRow(&r.Rows, rows, i)
 				continue
 			}
 			class := 0
@@ -136,12 +132,12 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 				class = 1
 			}
 			f[class] = float64(a * c)
-			r.fixed.a[class] += f[class]
+			r.Fixed.A[class] += f[class]
 		}
 		panel.Add()
 	}
-	for class := range r.fixed.ax {
-		r.fixed.ax[class] = panel.Take(class, make([]float64, 0, p.cols))
+	for class := range r.Fixed.Ax {
+		r.Fixed.Ax[class] = panel.Take(class, make([]float64, 0, p.cols))
 	}
 	return r
 }
@@ -179,13 +175,13 @@ func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	first := int64(0)
 	var b *block.Block
 	for _, p := range parts {
-		for i := range p.rows.Y {
+		for i := range p.Rows.Y {
 			if b == nil || len(b.Y) == per {
 				b = &block.Block{First: first, Cols: spec.Cols(), Stride: kernel.Stride(spec.Cols())}
 				blocks = append(blocks, b)
 			}
-			p.rows.Cols, p.rows.Stride = b.Cols, b.Stride
-			appendRow(b, &p.rows, i)
+			p.Rows.Cols, p.Rows.Stride = b.Cols, b.Stride
+			appendRow(b, &p.Rows, i)
 			first++
 		}
 	}
@@ -196,7 +192,7 @@ func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 // dual variables. It tells whether it did.
 func (s *solver) narrow(ctx context.Context, few *solver, numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
-		if err := few.evaluate(ctx, point{w: few.w}, true, &few.at); err != nil {
+		if err := few.evaluate(ctx, point{W: few.w}, true, &few.at); err != nil {
 			return false, ctx.Err()
 		}
 		if err := few.hinge(ctx); err != nil && ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/dense"
+	"halfspace/train/learner"
 )
 
 // The stages of solve. A checkpoint has the stage in which it was taken.
@@ -57,25 +58,12 @@ func (s *solver) mark(stage int) {
 
 // state saves or restores the state of the solver before a step, or before a pass of shrink.
 func (s *solver) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	w.Count(&s.stage)
-	w.Count(&s.stuck)
-	for _, v := range []*int64{&s.before, &s.passes, &s.visits, &s.steps, &s.halved} {
-		w.Int(v)
-	}
-	for _, v := range []*float64{&s.lower, &s.ridge, &s.halfGap, &s.least, &s.loss.slope} {
-		w.Float(v)
-	}
-	for _, v := range []*bool{&s.fresh, &s.misled} {
-		w.Bool(v)
-	}
-	checkpoint.Values(w, s.w)
-	s.at.state(w)
-	s.bestAt.state(w)
+	learner.State(w, &s.start, &s.stage, &s.stuck, &s.before, &s.passes, &s.visits, &s.steps, &s.halved,
+		&s.lower, &s.ridge, &s.halfGap, &s.least, &s.loss.slope, &s.fresh, &s.misled, s.w)
 	vectors := []*[]float64{&s.hessian.w, &s.hessian.most, &s.bestW}
-	for at := range 2 {
-		of := []*sums{&s.at, &s.bestAt}[at]
-		vectors = append(vectors, &of.gradient, &of.ax[0], &of.ax[1])
+	for _, at := range []*sums{&s.at, &s.bestAt} {
+		learner.State(w, &at.Loss, &at.Apart, &at.Weight, &at.Active, &at.objective, &at.dual, &at.Near, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
+		vectors = append(vectors, &at.gradient, &at.Ax[0], &at.Ax[1])
 	}
 	for _, v := range vectors {
 		checkpoint.Slice(w, v)
@@ -90,16 +78,5 @@ func (s *solver) state(w *checkpoint.Walk) {
 	checkpoint.Values(w, s.loss.base)
 	if checkpoint.Slice(w, &s.chosen); s.stage > inShrink || s.stage != inNewton && len(s.chosen) != int(s.src.Rows()) || s.stage == inNewton && s.factor == nil {
 		w.Fail(errors.New("it is of another stage"))
-	}
-}
-
-func (s *sums) state(w *checkpoint.Walk) {
-	for _, v := range []*float64{&s.loss, &s.apart, &s.weight, &s.active, &s.objective, &s.dual} {
-		w.Float(v)
-	}
-	w.Int(&s.near)
-	for class := range s.a {
-		w.Float(&s.a[class])
-		w.Float(&s.squares[class])
 	}
 }

@@ -2,10 +2,9 @@
 package svm
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -28,10 +27,14 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
-// Epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take
-// up to 130.
-func (l Loss) Epochs() int64 {
-	if l == Hinge {
+// epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take up
+// to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows of
+// more than two classes visit few rows.
+func (l Loss) epochs(vectors, cols int) int64 {
+	switch {
+	case vectors > 1:
+		return 10_000
+	case l == Hinge || many(cols):
 		return 1000
 	}
 	return 100
@@ -39,8 +42,8 @@ func (l Loss) Epochs() int64 {
 
 // Options are the options of Train. The zero value of a field stands for its default.
 type Options struct {
-	// Epochs is the limit of passes over the rows; Loss.Epochs, 1,000 with more than 256 columns, and 10,000 with more than two
-	// classes, for which Run.Seed orders the visits.
+	// Epochs is the limit of passes over the rows; 100, or 1,000 with the hinge or more than 256 columns, or 10,000 with more
+	// than two classes, for which Run.Seed orders the visits.
 	Epochs int64
 
 	Loss Loss // SquaredHinge
@@ -121,40 +124,19 @@ const (
 // With more than 256 columns, or with L1 or NonNegative and more than 16,384 columns, the order of sums is the order of
 // package optimize. More than two classes have the order of solveJoint.
 func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	epochs := opt.Epochs
-	opt, err := opt.withDefaults()
+	src, err := begin(ctx, src, &opt)
 	if err != nil {
 		return nil, err
 	}
-	if src, err = block.Validate(ctx, src, opt.Workers); err != nil {
-		return nil, err
-	}
-	if src.Rows() == 0 {
-		return nil, errors.New("there are no rows to learn from")
-	}
 	if len(src.Spec().Classes) > 2 {
-		if epochs == 0 {
-			opt.Epochs = jointEpochs
-		}
 		return learnJoint(ctx, src, opt)
-	}
-	if err := learner.TwoClasses(src.Spec()); err != nil {
-		return nil, err
-	}
-	cols := src.Spec().Cols()
-	if epochs == 0 {
-		opt.Epochs = opt.Loss.epochs(cols)
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
-	pivots, err := learner.Pivots(ctx, src)
+	rows, pivots, err := learner.Centred(ctx, src)
 	if err != nil {
 		return nil, err
-	}
-	rows := src
-	if pivots != nil {
-		rows = learner.Centre(src, len(pivots)-1, pivots)
 	}
 	task := taskOf(rows, opt)
 	s, err := solve(ctx, task, opt)
@@ -197,33 +179,24 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
-func (o Settings) withDefaults() (Settings, error) {
-	if o.Loss == "" {
-		o.Loss = SquaredHinge
+// begin makes the options ready for the rows.
+func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
+	src, err := Learner.Begin(ctx, src, opt)
+	if err != nil {
+		return nil, err
 	}
-	if !slices.Contains(Losses, o.Loss) {
-		return o, fmt.Errorf("unknown loss %q: use one of %v", o.Loss, Losses)
+	if opt.L2 == 0 && opt.L1 == 0 {
+		opt.L2 = 1
 	}
-	if o.Epochs == 0 {
-		o.Epochs = o.Loss.Epochs()
+	spec := src.Spec()
+	opt.Epochs = cmp.Or(opt.Epochs, opt.Loss.epochs(spec.Vectors(), spec.Cols()))
+	if len(spec.Classes) > 2 {
+		return src, nil
 	}
-	var err error
-	if err = learner.Default(&o); err != nil {
-		return o, err
-	}
-	if err := checkElastic(&o); err != nil {
-		return o, err
-	}
-	if o.L2 == 0 && o.L1 == 0 {
-		o.L2 = 1
-	}
-	if !(o.L2 > 0 || o.L2 == 0 && o.L1 > 0) || math.IsInf(o.L2, 0) {
-		return o, fmt.Errorf("l2 is %v: use a penalty above 0", o.L2)
-	}
-	return o, nil
+	return src, learner.TwoClasses(spec)
 }
 
 // A solver is the state of a minimisation.
@@ -293,21 +266,21 @@ func (s *solver) minimise(ctx context.Context) error {
 	if s.loss.base == nil {
 		s.loss.base = block.Alloc[float64](int(s.src.Rows()))
 	}
-	if err := s.evaluate(ctx, point{w: s.w}, s.factor == nil, &s.at); err != nil {
+	if err := s.evaluate(ctx, point{W: s.w}, s.factor == nil, &s.at); err != nil {
 		return err
 	}
-	if s.at.objective > s.at.weight { // worse than zeros, from which the optimum is then no farther
+	if s.at.objective > s.at.Weight { // worse than zeros, from which the optimum is then no farther
 		s.w, s.factor = make([]float64, len(s.w)), nil
 		clear(s.loss.base)
 		s.loss.slope = optimize.FirstSlope
-		if err := s.evaluate(ctx, point{w: s.w}, true, &s.at); err != nil {
+		if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
 			return err
 		}
 	}
 	// If all rows have one class, a bias is enough.
-	if a := s.at.a; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
+	if a := s.at.A; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
 		s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
-		err := s.evaluate(ctx, point{w: s.w}, false, &s.at)
+		err := s.evaluate(ctx, point{W: s.w}, false, &s.at)
 		s.done()
 		return err
 	}
@@ -331,10 +304,5 @@ func (s *solver) counted(at *sums, pass func() error) error {
 }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	if s.opt.Progress == nil {
-		return
-	}
-	rows := s.src.Rows()
-	s.opt.Progress(learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1,
-		Elapsed: time.Since(s.start), Sum: sum, Measure: s.measure})
+	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

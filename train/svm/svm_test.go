@@ -125,7 +125,8 @@ func TestShrink(t *testing.T) {
 	d, same := testproblems.Dense(x, y, true), map[float64][]float64{}
 	for name, src := range map[string]block.Source{"dense": d, "sparse": testproblems.Sparse(d), "streamed": testproblems.Stream{Data: d}, "no bias": testproblems.Dense(x, y, false),
 		"weighted": testproblems.Weighted(d, func(r int) float64 { return float64(r * 7 % 5) })} {
-		opt := require.Value(Settings{Options: Options{Loss: Hinge, L2: 2}}.withDefaults())(t)
+		opt := Settings{Options: Options{Loss: Hinge, L2: 2}}
+		require.Value(begin(t.Context(), src, &opt))(t)
 		want := mustTrain(t, src, opt)
 		for _, from := range []float64{0, 0.9, 1, -1} {
 			s := newSolver(src, opt)

@@ -6,11 +6,13 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/csr"
 	"halfspace/kernel/f64"
 )
 
 // A jointVisit is the work memory of a visit of a row.
 type jointVisit struct {
+	wide    csr.WideReader
 	columns []uint32  // columns of the features that aren't 0
 	values  []float64 // values of these columns
 	slope   []float64 // for each class: its score, plus 1 unless it is the row's class
@@ -25,28 +27,12 @@ func newJointVisit(classes int) jointVisit {
 // load stores the columns and values of the features of row r that aren't 0.
 func (v *jointVisit) load(b *block.Block, r, features int) {
 	v.columns, v.values = v.columns[:0], v.values[:0]
-	if b.Sparse == nil {
-		for c, x := range b.X[r*b.Stride:][:features] {
-			if x != 0 {
-				v.columns, v.values = append(v.columns, uint32(c)), append(v.values, float64(x))
-			}
-		}
-		return
-	}
-	columns, values := b.Sparse.Row(r)
+	columns, values := v.wide.Row(b, r)
 	for k, c := range columns {
 		if x := values[k]; x != 0 && int(c) < features {
-			v.columns, v.values = append(v.columns, c), append(v.values, float64(x))
+			v.columns, v.values = append(v.columns, c), append(v.values, x)
 		}
 	}
-}
-
-// square returns the sum of squares of the loaded row.
-func (v *jointVisit) square() (sum float64) {
-	for _, x := range v.values {
-		sum += float64(x * x)
-	}
-	return sum
 }
 
 // score computes the slopes of the loaded row, whose class is given.

@@ -9,15 +9,6 @@ import (
 // many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
 func many(cols int) bool { return cols > fewColumns }
 
-// epochs is Epochs for rows of cols columns. Newton's method makes more passes if it finds its steps by conjugate
-// gradients.
-func (l Loss) epochs(cols int) int64 {
-	if many(cols) {
-		return Hinge.Epochs()
-	}
-	return l.Epochs()
-}
-
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
 // relative to the columns, and hundreds of passes if they are many.
 func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 2*int64(cols) }
@@ -43,7 +34,7 @@ func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		var wide csr.WideReader
 		rows.Begin(chunk)
 		for r := range chunk.Len() {
-			for k, w := range args.w {
+			for k, w := range args.W {
 				if chunk.Weight(r) > 0 {
 					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
 				}

@@ -182,10 +182,8 @@ func (o *onlineOptions) check(args []string) error {
 		return console.Usagef("no data: name a file, a glob, a directory, or - for standard input")
 	case console.ToStdout(o.out):
 		return console.Usagef("--out is %s: name a file for the model", o.out)
-	case float32(o.eta) == 0:
-		return console.Usagef("--eta is %v: use a learning rate above 0 that a float32 can hold", o.eta)
 	}
-	if _, err := (learner.Options{Eta: o.eta}).WithDefaults(); err != nil {
+	if err := learner.EtaOption.Check(&learner.Options{Eta: o.eta}); err != nil {
 		return console.Usagef("--%w", err)
 	}
 	return o.Scan.Check()

@@ -45,11 +45,7 @@ func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 		if opt.Order == learner.FixedShuffle {
 			epoch = 0
 		}
-		rng := rand.NewPCG(opt.Seed, ^uint64(epoch))
-		for i := len(chunks) - 1; i > 0; i-- {
-			j := learner.Draw(rng, uint64(i)+1)
-			chunks[i], chunks[j] = chunks[j], chunks[i]
-		}
+		learner.Permute(chunks, rand.NewPCG(opt.Seed, ^uint64(epoch)))
 	}
 	dealt := make([][]int64, shards)
 	for s := range dealt {

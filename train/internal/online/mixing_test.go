@@ -49,7 +49,7 @@ func (c *counter) Visits() int64 { return c.seen }
 func (c *counter) State(w *checkpoint.Walk) { w.Int(&c.seen) }
 
 func counters(t *testing.T, err error) *Shards {
-	opt, _ := learner.Options{Shards: 3, Run: learner.Run{Workers: 2}}.WithDefaults()
+	opt := learner.Options{Order: learner.Cyclic, Shards: 3, Run: learner.Run{Workers: 2}}
 	x, failed := NewShards(block.AssumeValid(block.Source(numbered(20_000))), opt, func(rows block.Source, shard int) (Member, error) {
 		c := &counter{rows: rows.Rows()}
 		if shard == 1 {

@@ -2,7 +2,6 @@ package online
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"slices"
@@ -76,19 +75,11 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 // prepare checks the shared options and the rows, and makes the rule.
 func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 	l, task := t.Learner, *t.Task
-	if task.Settings, err = l.Checked(task.Settings); err != nil {
+	task.Settings = learner.CopySettings(task.Settings)
+	if t.Src, err = l.Begin(ctx, task.Rows, task.Settings); err != nil {
 		return err
 	}
-	t.Task = &task
-	if t.Opt, err = learner.Shared(task.Settings).WithDefaults(); err != nil {
-		return err
-	}
-	if t.Src, err = block.Validate(ctx, t.Task.Rows, t.Opt.Workers); err != nil {
-		return err
-	}
-	if t.Src.Rows() == 0 {
-		return errors.New("there are no rows to learn from")
-	}
+	t.Task, t.Opt = &task, learner.Shared(task.Settings)
 	if err := t.make(ctx, rule); err != nil {
 		return err
 	}
@@ -192,36 +183,30 @@ func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
 // passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
-	settings []byte // the learner's options, encoded by distributed.Encode
-	epoch    int64
-	w        []float32
-	vectors  [][]float64
+	Settings []byte // the learner's options, encoded by distributed.Encode
+	Epoch    int64
+	W        []float32
+	Vectors  [][]float64
 }
-
-func (p *passArgs) Fields() []any { return []any{&p.settings, &p.epoch, &p.w, &p.vectors} }
 
 // newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
 func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Part] {
 	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part Part, err error) {
 		s := l.New()
-		if err := distributed.Decode(args.settings, s); err != nil {
-			return part, err
-		}
-		opt, err := learner.Shared(s).WithDefaults()
-		if err != nil {
+		if err := distributed.Decode(args.Settings, s); err != nil {
 			return part, err
 		}
 		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 		if err != nil {
 			return part, err
 		}
-		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, opt, rows, piece.Number)
+		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.Shared(s), rows, piece.Number)
 		if err != nil {
 			return part, err
 		}
-		t.mixer().Begin(args.w, args.vectors)
+		t.mixer().Begin(args.W, args.Vectors)
 		m := member{t}
-		err = m.Pass(ctx, args.epoch)
+		err = m.Pass(ctx, args.Epoch)
 		return m.Part(), err
 	})
 }

@@ -266,13 +266,7 @@ func (t *Training) mark() {
 
 // state saves or restores the state of the training: between two panels, or in the work that follows a panel.
 func (t *Training) state(w *checkpoint.Walk) {
-	w.Clock(&t.start)
-	for _, v := range []*int64{&t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.at, &t.before} {
-		w.Int(v)
-	}
-	w.Float(&t.Mixed)
-	w.Bool(&t.Converged)
-	w.Bool(&t.over)
+	learner.State(w, &t.start, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.at, &t.before, &t.Mixed, &t.Converged, &t.over)
 	if t.at < 0 || t.at > t.Rows || t.streak < 0 {
 		w.Fail(errors.New("it is at no row"))
 	}

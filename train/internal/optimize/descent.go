@@ -115,20 +115,13 @@ func (q *quadratic) sweep(active bool) (largest float64) {
 	return largest
 }
 
-// best returns the minimum over variable j, by soft-thresholding.
+// best returns the minimum over variable j.
 func (q *quadratic) best(j int) float64 {
 	h := q.diagonal[j]
 	if h+q.L2 == 0 {
 		return 0
 	}
-	v := float64(h*q.z[j]) - q.r[j]
-	switch {
-	case v > q.L1:
-		return (v - q.L1) / (h + q.L2)
-	case v < -q.L1 && !q.NonNegative:
-		return (v + q.L1) / (h + q.L2)
-	}
-	return 0
+	return q.least(float64(h*q.z[j])-q.r[j], h+q.L2)
 }
 
 func (q *quadratic) move(j int, d float64) {

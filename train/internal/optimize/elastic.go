@@ -81,14 +81,7 @@ func (s *Search) state(w *checkpoint.Walk) {
 	if s.Point == nil {
 		s.Point = new(Point)
 	}
-	w.Int(&s.Passes)
-	w.Int(&s.Steps)
-	w.Count(&s.level)
-	w.Float(&s.Lower)
-	w.Float((*float64)(&s.damping))
-	checkpoint.Slice(w, &s.Point.W)
-	w.Bool(&s.relaxed)
-	w.Float(&s.steepest)
+	learner.State(w, &s.Passes, &s.Steps, &s.level, &s.Lower, (*float64)(&s.damping), &s.Point.W, &s.relaxed, &s.steepest)
 	if s.loss != nil {
 		s.loss.State(w)
 	}
@@ -246,6 +239,17 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// least returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
+func (p Penalty) least(v, curvature float64) float64 {
+	switch {
+	case v > p.L1:
+		return (v - p.L1) / curvature
+	case v < -p.L1 && !p.NonNegative:
+		return (v + p.L1) / curvature
+	}
+	return 0
 }
 
 // pull returns how strongly a gradient of -u pulls a weight of 0 towards values that the weight may have.

@@ -47,7 +47,7 @@ func (s *search) refactor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, most := range s.at.diagonal {
+	for i, most := range s.at.Diagonal {
 		at := i*(i+1)/2 + i
 		if i < s.features {
 			m.Data[at] += s.L2
@@ -62,11 +62,11 @@ func (s *search) refactor(ctx context.Context) error {
 // pick sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
 func (s *search) pick(picks []float64) {
 	total := 0.0
-	for _, c := range s.at.curvature {
+	for _, c := range s.at.Curvature {
 		total += c
 	}
 	threshold, sum := total/float64(picksColumn*s.cols), 0.0
-	for i, c := range s.at.curvature {
+	for i, c := range s.at.Curvature {
 		picks[i] = 0
 		if c >= threshold {
 			picks[i] = c
@@ -86,6 +86,6 @@ func (s *search) precondition(d, v []float64) {
 		return
 	}
 	for i, x := range v {
-		d[i] = x / s.at.diagonal[i]
+		d[i] = x / s.at.Diagonal[i]
 	}
 }

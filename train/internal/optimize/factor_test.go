@@ -19,12 +19,12 @@ func TestPick(t *testing.T) {
 		s := &search{Tally: Tally{Task: &Task{Rows: src}}, table: &table{cols: cols}}
 		total, most, picked, picks := 0.0, 0.0, 0, make([]float64, n)
 		for range n {
-			s.at.curvature = append(s.at.curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))
-			total += s.at.curvature[len(s.at.curvature)-1]
+			s.at.Curvature = append(s.at.Curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))
+			total += s.at.Curvature[len(s.at.Curvature)-1]
 		}
 		s.pick(picks)
 		threshold, sum := total/(picksColumn*cols), 0.0
-		for i, c := range s.at.curvature {
+		for i, c := range s.at.Curvature {
 			if sum += c - picks[i]; picks[i] > 0 {
 				picked++
 			}

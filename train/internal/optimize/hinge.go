@@ -6,6 +6,7 @@ import (
 
 	"halfspace/internal/checkpoint"
 	"halfspace/kernel/f64"
+	"halfspace/train/learner"
 )
 
 // FirstSlope is the slope of a smooth hinge at the beginning, with zero weights. With a slope above MostSlope, dual
@@ -49,14 +50,9 @@ type hinge struct {
 
 // state saves or restores the state. It does nothing if h is nil, and so do near, moved and stay.
 func (h *hinge) state(w *checkpoint.Walk) {
-	if h == nil {
-		return
+	if h != nil {
+		learner.State(w, &h.before, &h.slope, &h.zone, &h.widest, h.base)
 	}
-	w.Int(&h.before)
-	for _, v := range []*float64{&h.slope, &h.zone, &h.widest} {
-		w.Float(v)
-	}
-	checkpoint.Values(w, h.base)
 }
 
 // dual returns the dual variable of row i, whose margin is 1-u.
@@ -114,14 +110,14 @@ func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 
 // ready tells whether the smooth form is near its minimum.
 func (s *search) ready() bool {
-	g := s.at.gradient[:s.features]
-	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.objective-s.lower)) || s.same >= stuck)
+	g := s.at.Gradient[:s.features]
+	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.Objective-s.lower)) || s.same >= stuck)
 }
 
 // raise makes the dual variables the multipliers, and raises the slope.
 func (s *search) raise(ctx context.Context) error {
 	h := s.hinge
-	for i, z := range s.at.scores {
+	for i, z := range s.at.Scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
 	h.slope *= Growth(s.Steps - h.before)

@@ -306,9 +306,5 @@ func (s *net) passed() {
 		s.visited %= all
 	}
 	s.passes++
-	if s.Progress == nil {
-		return
-	}
-	rows := s.Rows.Rows()
-	s.Progress(learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Visits: s.passes * rows, Rows: rows, Updates: s.steps, Best: -1, Elapsed: time.Since(s.start), Sum: learner.SumOf(s.w)})
+	s.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
 }

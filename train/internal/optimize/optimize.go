@@ -115,9 +115,7 @@ func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, star
 	if pivots != nil {
 		learner.Uncentre(r.Exact, pivots)
 	}
-	for _, v := range r.Exact {
-		r.Weights = append(r.Weights, float32(v))
-	}
+	r.Weights = learner.Narrow(r.Exact)
 	losses, err := t.Losses(ctx, [][]float64{w})
 	if err != nil {
 		return r, err
@@ -163,9 +161,7 @@ func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 			err = learner.TooLarge()
 		}
 		if err == nil && t.Progress != nil {
-			rows := t.Rows.Rows()
-			t.Progress(learner.Progress{Epoch: s.Passes, Epochs: s.Most, Visits: s.Passes * rows, Rows: rows, Updates: s.Steps, Best: -1, Elapsed: time.Since(start), Sum: learner.SumOf(w),
-				Measure: s.measure(p)})
+			t.Passed(start, learner.Progress{Epoch: s.Passes, Epochs: s.Most, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
 		}
 		return p, err
 	}
@@ -269,19 +265,11 @@ func (t *Task) alone(ctx context.Context, rows block.Source, loss DenseLoss) (w 
 }
 
 // weighPass sums the sample weights of each of the two classes.
-var weighPass = distributed.NewPerChunk("elastic.weigh", weighRun)
-
-func weighRun(block.Source, struct{}) func(block.Chunk) [2]float64 {
-	return weigh
-}
+var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, struct{}) func(block.Chunk) [2]float64 { return weigh })
 
 func weigh(chunk block.Chunk) (sums [2]float64) {
 	for i, y := range chunk.Y {
-		class := 0
-		if y > 0 {
-			class = 1
-		}
-		sums[class] += chunk.Weight(i)
+		sums[class(float64(y))] += chunk.Weight(i)
 	}
 	return sums
 }

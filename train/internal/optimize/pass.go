@@ -16,7 +16,7 @@ import (
 func (s *search) first(ctx context.Context) error {
 	n := s.Rows.Rows()
 	s.y, s.weights = make([]float64, n), make([]float64, n)
-	s.at = point{w: make([]float64, s.cols), scores: make([]float64, n)}
+	s.at = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
 	for i := range s.vectors {
 		s.vectors[i] = make([]float64, s.cols)
 	}
@@ -74,20 +74,20 @@ func (s *search) uncounted() (end func()) {
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
 // it sums over the chunk, and seen with the sums of each group.
 func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *part), seen func(*part)) error {
-	p.reset(s.cols, len(p.scores))
+	p.reset(s.cols, len(p.Scores))
 	merge := func(t *part) {
 		if seen != nil {
 			seen(t)
 		}
-		p.loss += t.loss
-		p.smooth += t.smooth
-		p.weight += t.weight
-		for k := range p.duals {
-			p.duals[k] += t.duals[k]
-			p.entropies[k] += t.entropies[k]
+		p.Loss += t.Loss
+		p.Smooth += t.Smooth
+		p.Weight += t.Weight
+		for k := range p.Duals {
+			p.Duals[k] += t.Duals[k]
+			p.Entropies[k] += t.Entropies[k]
 		}
-		s.addTo(p.gradient, t, t.sums)
-		s.addTo(p.diagonal, t, t.squares)
+		s.addTo(p.Gradient, t, t.sums)
+		s.addTo(p.Diagonal, t, t.squares)
 	}
 	var err error
 	if s.remote {
@@ -98,7 +98,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 				look(c, chunk, t)
 			}
 			s.lossSums(c, chunk.First, c.factor[:chunk.Len()], p, t)
-			c.columnSums(s.read(c, chunk), c.factor[:chunk.Len()], p.curvature[chunk.First:])
+			c.columnSums(s.read(c, chunk), c.factor[:chunk.Len()], p.Curvature[chunk.First:])
 		}, merge)
 	}
 	if err != nil {
@@ -106,18 +106,18 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	}
 	penalty := 0.0
 	for i := range s.features {
-		penalty += float64(float64(s.L2/2*p.w[i]) * p.w[i])
-		p.gradient[i] += float64(s.L2 * p.w[i])
-		p.diagonal[i] += s.L2
+		penalty += float64(float64(s.L2/2*p.W[i]) * p.W[i])
+		p.Gradient[i] += float64(s.L2 * p.W[i])
+		p.Diagonal[i] += s.L2
 	}
-	if s.features < s.cols && p.diagonal[s.features] == 0 { // no row has a curvature
-		p.diagonal[s.features] = s.L2
+	if s.features < s.cols && p.Diagonal[s.features] == 0 { // no row has a curvature
+		p.Diagonal[s.features] = s.L2
 	}
-	p.objective, p.smooth = p.loss+penalty, p.smooth+penalty
+	p.Objective, p.Smooth = p.Loss+penalty, p.Smooth+penalty
 	lower := max(s.lower, s.bound(p))
-	s.measure = &learner.Measure{Objective: p.objective, Gradient: learner.Norm(p.gradient), Gap: p.objective - lower}
+	s.measure = &learner.Measure{Objective: p.Objective, Gradient: learner.Norm(p.Gradient), Gap: p.Objective - lower}
 	s.passed(s.Rows.Rows())
-	if p.objective-p.objective != 0 {
+	if p.Objective-p.Objective != 0 {
 		return learner.TooLarge()
 	}
 	s.lower = lower
@@ -133,20 +133,17 @@ func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zo
 	s.Loss(z, factor, curvature, loss, y)
 }
 
-// lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.scores. It writes the rows'
-// curvatures to p.curvature, and the derivatives of their losses to factor, which has one element for each row. Both
+// lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.Scores. It writes the rows'
+// curvatures to p.Curvature, and the derivatives of their losses to factor, which has one element for each row. Both
 // are multiplied by the sample weight.
 func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *part) {
 	n := len(factor)
-	y, curvature := s.y[first:][:n], p.curvature[first:][:n]
-	copy(c.z[:n], p.scores[first:])
+	y, curvature := s.y[first:][:n], p.Curvature[first:][:n]
+	copy(c.z[:n], p.Scores[first:])
 	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.near())
 	for r, weight := range s.weights[first:][:n] {
-		class := 0
-		if y[r] > 0 {
-			class = 1
-		}
-		t.weight += weight
+		class := class(y[r])
+		t.Weight += weight
 		curvature[r] *= weight
 		f := float64(factor[r] * weight)
 		if factor[r] = f; weight == 0 {
@@ -159,10 +156,10 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 		if s.hinge != nil {
 			loss, entropy = float64(max(0, 1-c.z[r])*weight), a
 		}
-		t.smooth += smooth
-		t.loss += loss
-		t.duals[class] += a
-		t.entropies[class] += entropy
+		t.Smooth += smooth
+		t.Loss += loss
+		t.Duals[class] += a
+		t.Entropies[class] += entropy
 	}
 }
 
@@ -180,7 +177,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
 		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *part) {
-			t.visited += c.product(s.read(c, chunk), d, s.at.curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			t.visited += c.product(s.read(c, chunk), d, s.at.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	for i := range s.features {
@@ -192,7 +189,7 @@ func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 
 // rest writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such rows.
 func (s *search) rest(ctx context.Context, d, scores []float64) error {
-	if !slices.Contains(s.at.curvature, 0) {
+	if !slices.Contains(s.at.Curvature, 0) {
 		return nil
 	}
 	visited := int64(0)
@@ -204,7 +201,7 @@ func (s *search) rest(ctx context.Context, d, scores []float64) error {
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
-			return rest(s.read(c, chunk), d, s.at.curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			return rest(s.read(c, chunk), d, s.at.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	s.passed(visited)
@@ -269,26 +266,20 @@ func (s *scored) Fields() []any { return []any{&s.labels, &s.scores} }
 
 // labels are the labels -1 and +1 of the rows of a chunk, and their sample weights, which are nil if all are 1.
 type labels struct {
-	y       []float32
-	weights []float64
+	Y       []float32
+	Weights []float64
 }
 
-func (l *labels) Fields() []any { return []any{&l.y, &l.weights} }
-
 func labelsOf(chunk block.Chunk) labels {
-	l := labels{weights: chunk.W}
-	for _, y := range chunk.Y {
-		l.y = append(l.y, float32(y))
-	}
-	return l
+	return labels{slices.Clone(chunk.Y), chunk.W}
 }
 
 // at returns the label and the sample weight of row r.
 func (l *labels) at(r int) (y, weight float64) {
-	if l.weights == nil {
-		return float64(l.y[r]), 1
+	if l.Weights == nil {
+		return float64(l.Y[r]), 1
 	}
-	return float64(l.y[r]), l.weights[r]
+	return float64(l.Y[r]), l.Weights[r]
 }
 
 var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
@@ -312,7 +303,7 @@ func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 
 // values returns the sum of the losses of a chunk for each vector of weights.
 func (t *Task) values(s *scored) []float64 {
-	n := len(s.y)
+	n := len(s.Y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
 	for k, z := range s.scores {
 		for r := range y {
@@ -330,6 +321,6 @@ func (t *Task) values(s *scored) []float64 {
 
 // passed counts visits, and reports progress.
 func (s *search) passed(visits int64) {
-	s.Visit(visits, learner.SumOf(s.at.w), s.measure)
+	s.Visit(visits, learner.SumOf(s.at.W), s.measure)
 	s.measure = nil
 }

@@ -42,14 +42,12 @@ func (s *Stage) Nonzero(features int) (n int) {
 // early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
 // early.
 func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
-	pivots, err := learner.Pivots(ctx, t.Rows)
+	rows, pivots, err := learner.Centred(ctx, t.Rows)
 	if err != nil {
 		return nil, err
 	}
 	one := *t
-	if pivots != nil {
-		one.Rows = learner.Centre(t.Rows, len(pivots)-1, pivots)
-	}
+	one.Rows = rows
 	follow := one.densePath
 	if Wide(t.Rows.Spec().Cols()) {
 		follow = one.columnsPath

@@ -47,11 +47,11 @@ func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 	var elements []int64
 	row := 0
 	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
-		for r := range l.y {
+		for r := range l.Y {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
 		}
-		s.groups = append(s.groups, group{end: len(elements) + 1, all: l.elements >= int64(s.cols)})
+		s.groups = append(s.groups, group{End: len(elements) + 1, All: l.elements >= int64(s.cols)})
 		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
 	})
 	if err == nil {
@@ -77,9 +77,9 @@ func pieces(groups []group, rows int64) (cut []piece) {
 	for _, chunks := range distributed.Consecutive(rows) {
 		p, end := piece{lo: int64(first) * block.ChunkRows}, int(chunks[len(chunks)-1])+1
 		last := first
-		for ; len(rest) > 0 && rest[0].end <= end; rest = rest[1:] {
-			last = rest[0].end
-			p.groups = append(p.groups, group{last - first, rest[0].all})
+		for ; len(rest) > 0 && rest[0].End <= end; rest = rest[1:] {
+			last = rest[0].End
+			p.groups = append(p.groups, group{last - first, rest[0].All})
 		}
 		for ; first < last; first++ {
 			p.chunks = append(p.chunks, int64(first))
@@ -100,24 +100,22 @@ func runsOf(cut []piece) (chunks [][]int64) {
 
 // own is the arguments of one piece: its groups, and factors and curvatures of its rows.
 type own struct {
-	groups            []group
-	factor, curvature []float64 // one number for each row; factor is nil in products
+	Groups            []group
+	Factor, Curvature []float64 // one number for each row; factor is nil in products
 }
-
-func (o *own) Fields() []any { return []any{&o.groups, &o.factor, &o.curvature} }
 
 // tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
 func tableOf(src distributed.Piece, o *own) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
-	t.groups = o.groups
+	t.groups = o.Groups
 	before := 0
-	for _, g := range o.groups {
-		if g.end <= before {
+	for _, g := range o.Groups {
+		if g.End <= before {
 			return nil, distributed.ErrOtherRows
 		}
-		before = g.end
+		before = g.End
 	}
-	if o.groups != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.curvature) != rows || o.factor != nil && len(o.factor) != rows {
+	if o.Groups != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
@@ -137,7 +135,7 @@ func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *own) (par
 		return nil, err
 	}
 	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *part) {
-		c.columnSums(t.read(c, chunk), o.factor[chunk.First:][:chunk.Len()], o.curvature[chunk.First:])
+		c.columnSums(t.read(c, chunk), o.Factor[chunk.First:][:chunk.Len()], o.Curvature[chunk.First:])
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
 }
@@ -148,9 +146,9 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) 
 		return nil, err
 	}
 	err = t.pass(ctx, false, func(c *scratch, chunk block.Chunk, p *part) {
-		curvature := o.curvature[chunk.First:][:chunk.Len()]
+		curvature := o.Curvature[chunk.First:][:chunk.Len()]
 		c.product(t.read(c, chunk), d, curvature, c.z[:])
-		p.scores = appendSome(p.scores, c.z[:], curvature, false)
+		p.Scores = appendSome(p.Scores, c.z[:], curvature, false)
 	}, func(p *part) { parts = append(parts, p) })
 	return parts, err
 }
@@ -164,7 +162,7 @@ func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (sc
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) []float64 {
 		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
-		curvature := o.curvature[chunk.First:][:chunk.Len()]
+		curvature := o.Curvature[chunk.First:][:chunk.Len()]
 		rest(t.read(c, chunk), d, curvature, c.z[:])
 		return appendSome(nil, c.z[:], curvature, true)
 	}, func(z []float64) { scores = append(scores, z...) })
@@ -189,9 +187,9 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 		c, t, chunk := s.scratch.Get().(*scratch), &part{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {
-			chunk = s.groups[g-1].end
+			chunk = s.groups[g-1].End
 		}
-		for ; chunk < s.groups[g].end; chunk++ {
+		for ; chunk < s.groups[g].End; chunk++ {
 			first := int64(chunk) * block.ChunkRows
 			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
 		}
@@ -202,7 +200,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 	}
 	cut := pieces(s.groups, rows)
 	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, runsOf(cut), func(i int) *own {
-		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.curvature[cut[i].lo:cut[i].hi]}
+		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
 			return distributed.ErrOtherRows
@@ -221,8 +219,8 @@ func (s *search) productRemote(ctx context.Context, d, scores []float64, merge f
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
 	return distributed.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
 		for _, t := range sums {
-			row = s.spread(scores, t.scores, row, false)
-			t.visited = int64(len(t.scores))
+			row = s.spread(scores, t.Scores, row, false)
+			t.visited = int64(len(t.Scores))
 			merge(t)
 		}
 		return nil
@@ -244,14 +242,14 @@ func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func
 
 // curved returns a function that makes the arguments of piece i: its groups, and the curvatures of its rows.
 func (s *search) curved(cut []piece) func(i int) *own {
-	return func(i int) *own { return &own{groups: cut[i].groups, curvature: s.at.curvature[cut[i].lo:cut[i].hi]} }
+	return func(i int) *own { return &own{Groups: cut[i].groups, Curvature: s.at.Curvature[cut[i].lo:cut[i].hi]} }
 }
 
 // spread is the inverse of appendSome: it writes the scores some to scores, from number row on. It returns the number
 // of the next row.
 func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	for _, z := range some {
-		for (s.at.curvature[row] == 0) != flat {
+		for (s.at.Curvature[row] == 0) != flat {
 			row++
 		}
 		scores[row] = z

@@ -19,7 +19,7 @@ func TestPieces(t *testing.T) {
 			var groups []group
 			for end := 0; end < chunks; {
 				end = min(chunks, end+1+rng.IntN(most))
-				groups = append(groups, group{end: end, all: rng.IntN(2) == 0})
+				groups = append(groups, group{End: end, All: rng.IntN(2) == 0})
 			}
 			rows := int64(chunks)*block.ChunkRows - 7
 			var got []group
@@ -28,7 +28,7 @@ func TestPieces(t *testing.T) {
 			for _, p := range cut {
 				first := next
 				for _, g := range p.groups {
-					got = append(got, group{int(first) + g.end, g.all})
+					got = append(got, group{int(first) + g.End, g.All})
 				}
 				for _, chunk := range p.chunks {
 					if chunk != next {
@@ -51,10 +51,10 @@ func TestPieces(t *testing.T) {
 func TestGroupsOfPiece(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := make([][]float64, 3*block.ChunkRows+5), make([]float64, 3*block.ChunkRows+5)
-	o := &own{groups: []group{{1, true}, {3, false}, {4, true}}}
+	o := &own{Groups: []group{{1, true}, {3, false}, {4, true}}}
 	for r := range x {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
-		o.factor, o.curvature = append(o.factor, rng.NormFloat64()), append(o.curvature, float64(rng.IntN(3))*rng.Float64())
+		o.Factor, o.Curvature = append(o.Factor, rng.NormFloat64()), append(o.Curvature, float64(rng.IntN(3))*rng.Float64())
 	}
 	d, direction := testproblems.Dense(x, y, true), []float64{1, 2, 3, 4}
 	for _, d := range []*block.Data{d, testproblems.Sparse(d)} {
@@ -69,13 +69,13 @@ func TestGroupsOfPiece(t *testing.T) {
 			}
 			return block.NewData(d.Spec(), blocks)
 		}
-		for _, g := range o.groups {
-			lo, hi := from*block.ChunkRows, min(len(x), g.end*block.ChunkRows)
-			alone := &own{[]group{{g.end - from, g.all}}, o.factor[lo:hi], o.curvature[lo:hi]}
+		for _, g := range o.Groups {
+			lo, hi := from*block.ChunkRows, min(len(x), g.End*block.ChunkRows)
+			alone := &own{[]group{{g.End - from, g.All}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
 			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
-			each, products, from = append(each, sums...), append(products, product...), g.end
+			each, products, from = append(each, sums...), append(products, product...), g.End
 		}
 		for _, src := range []block.Source{d, testproblems.Stream{Data: d}} {
 			all := distributed.Piece{Source: src, Workers: 3}
@@ -87,8 +87,8 @@ func TestGroupsOfPiece(t *testing.T) {
 			}
 		}
 		for _, wrong := range []*own{
-			{o.groups, o.factor, o.curvature[1:]}, {o.groups, o.factor[1:], o.curvature}, {o.groups[:2], o.factor, o.curvature},
-			{[]group{{3, true}, {3, true}, {4, true}}, o.factor, o.curvature},
+			{o.Groups, o.Factor, o.Curvature[1:]}, {o.Groups, o.Factor[1:], o.Curvature}, {o.Groups[:2], o.Factor, o.Curvature},
+			{[]group{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature},
 		} {
 			if _, err := sumsOf(t.Context(), distributed.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")

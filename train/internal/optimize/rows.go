@@ -117,7 +117,7 @@ func (s *search) group(elements []int64) (total int64) {
 	enough := min(total/leastGroups, groupColumns*int64(s.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.groups = append(s.groups, group{end: k + 1, all: have >= int64(s.cols)})
+			s.groups = append(s.groups, group{End: k + 1, All: have >= int64(s.cols)})
 			have = 0
 		}
 	}
@@ -126,11 +126,9 @@ func (s *search) group(elements []int64) (total int64) {
 
 // A group is the chunks from the end of the group before up to end-1.
 type group struct {
-	end int
-	all bool // the chunks have at least as many elements as there are columns, so most columns are touched
+	End int
+	All bool // the chunks have at least as many elements as there are columns, so most columns are touched
 }
-
-func (g *group) Fields() []any { return []any{&g.end, &g.all} }
 
 // pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each group, in row order.
 func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
@@ -159,10 +157,10 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 		c, p, first := t.scratch.Get().(*scratch), &part{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
-			first = t.groups[g-1].end
+			first = t.groups[g-1].End
 		}
-		c.all = t.groups[g].all
-		for _, chunk := range t.chunks[first:t.groups[g].end] {
+		c.all = t.groups[g].All
+		for _, chunk := range t.chunks[first:t.groups[g].End] {
 			do(c, chunk, p)
 		}
 		t.take(c, p, squares)
@@ -182,8 +180,8 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 			return err
 		}
 		for _, chunk := range chunks {
-			c.all = t.groups[g].all
-			if do(c, chunk, p); int(chunk.Number)+1 == t.groups[g].end {
+			c.all = t.groups[g].All
+			if do(c, chunk, p); int(chunk.Number)+1 == t.groups[g].End {
 				t.take(c, p, squares)
 				merge(p)
 				g, p = g+1, &part{}

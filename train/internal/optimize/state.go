@@ -14,12 +14,9 @@ import (
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	for _, v := range []*float64{&s.centre, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking} {
-		w.Float(v)
-	}
+	learner.State(w, &s.centre, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
 	w.Generator(s.pcg)
-	checkpoint.Values(w, s.w)
-	checkpoint.Values(w, s.a)
+	learner.State(w, s.w, s.a)
 	checkpoint.Values(w, s.asleep)
 	checkpoint.Slice(w, &s.order)
 	if len(s.order) > 0 && int(slices.Max(s.order)) >= len(s.y) {
@@ -40,17 +37,9 @@ func (s *net) resume(ctx context.Context) error {
 
 // state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
 func (s *net) state(w *checkpoint.Walk) {
-	w.Clock(&s.start)
-	for _, v := range []*int64{&s.passes, &s.visited, &s.steps} {
-		w.Int(v)
-	}
-	for _, v := range []*float64{&s.lower, &s.part, &s.forcing} {
-		w.Float(v)
-	}
-	w.Bool(&s.brief)
+	learner.State(w, &s.start, &s.passes, &s.visited, &s.steps, &s.lower, &s.part, &s.forcing, &s.brief)
 	w.Generator(s.pcg)
-	checkpoint.Values(w, s.w)
-	checkpoint.Values(w, s.scores)
+	learner.State(w, s.w, s.scores)
 }
 
 // A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
@@ -80,8 +69,4 @@ func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Mea
 func (t *Tally) Mark(state func(*checkpoint.Walk)) { t.Checkpoint.Pass(t.Passes(), t.Visited, state) }
 
 // State saves or restores the tally.
-func (t *Tally) State(w *checkpoint.Walk) {
-	w.Clock(&t.Start)
-	w.Int(&t.Visited)
-	w.Int(&t.Steps)
-}
+func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.Visited, &t.Steps) }

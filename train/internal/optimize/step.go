@@ -35,14 +35,7 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 	if j >= s.features {
 		return w - slope/curvature
 	}
-	v := float64(curvature*w) - slope
-	switch {
-	case v > s.L1:
-		return (v - s.L1) / curvature
-	case v < -s.L1 && !s.NonNegative:
-		return (v + s.L1) / curvature
-	}
-	return 0
+	return s.least(float64(curvature*w)-slope, curvature)
 }
 
 // step returns weights near the minimum of the quadratic model, and the number of rounds of coordinate descent that it
@@ -63,7 +56,7 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	}
 	slack := largest / float64(len(s.y))
 	for j, w := range next {
-		if w != 0 || j >= s.features || s.pull(s.gradient[j]) > s.L1-slack {
+		if w != 0 || j >= s.features || s.pull(-s.gradient[j]) > s.L1-slack {
 			all = append(all, j)
 		}
 	}
@@ -93,14 +86,6 @@ func (s *net) step(ctx context.Context, part float64) (next []float64, rounds in
 	return next, rounds, nil
 }
 
-// pull returns how strongly a gradient pulls a weight of 0 towards values that the weight may have.
-func (s *net) pull(gradient float64) float64 {
-	if s.NonNegative {
-		return -gradient
-	}
-	return math.Abs(gradient)
-}
-
 // curve computes the diagonal of the Hessian for the columns some.
 func (s *net) curve(ctx context.Context, some []int) error {
 	for _, j := range some {
@@ -128,7 +113,7 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 			curvature += s.L2
 		}
 		w := next[j]
-		if w == 0 && j < s.features && s.pull(slope) < s.L1-limit {
+		if w == 0 && j < s.features && s.pull(-slope) < s.L1-limit {
 			continue
 		}
 		left = append(left, j)
@@ -142,49 +127,4 @@ func (s *net) round(active *[]int, next []float64, limit float64) (sum, most flo
 	}
 	*active = left
 	return sum, most
-}
-
-// curvatureOf returns the sum over a column's elements of value^2 times the curvature of the row.
-func curvatureOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
-	var a, b float64
-	k := 0
-	for ; k+2 <= len(rows); k += 2 {
-		v, u := float64(values[k]), float64(values[k+1])
-		a += float64(float64(v*v) * along[2*int(rows[k])])
-		b += float64(float64(u*u) * along[2*int(rows[k+1])])
-	}
-	if k < len(rows) {
-		v := float64(values[k])
-		a += float64(float64(v*v) * along[2*int(rows[k])])
-	}
-	return a + b
-}
-
-// slopeOf returns the sum over a column's elements of value times the curvature of the row times the row's score of the
-// step.
-func slopeOf[V float32 | float64](rows []uint32, values []V, along []float64) float64 {
-	var a, b, c, d float64
-	values = values[:len(rows)]
-	k := 0
-	for ; k+4 <= len(rows); k += 4 {
-		r, v := rows[k:k+4:k+4], values[k:k+4:k+4]
-		p, q, s, t := along[2*int(r[0]):][:2], along[2*int(r[1]):][:2], along[2*int(r[2]):][:2], along[2*int(r[3]):][:2]
-		a += float64(float64(v[0]) * float64(p[0]*p[1]))
-		b += float64(float64(v[1]) * float64(q[0]*q[1]))
-		c += float64(float64(v[2]) * float64(s[0]*s[1]))
-		d += float64(float64(v[3]) * float64(t[0]*t[1]))
-	}
-	for ; k < len(rows); k++ {
-		p := along[2*int(rows[k]):][:2]
-		a += float64(float64(values[k]) * float64(p[0]*p[1]))
-	}
-	return (a + c) + (b + d)
-}
-
-// addTo adds by times a column to the scores of the step.
-func addTo[V float32 | float64](along []float64, rows []uint32, values []V, by float64) {
-	values = values[:len(rows)]
-	for k, r := range rows {
-		along[2*int(r)+1] += float64(by * float64(values[k]))
-	}
 }

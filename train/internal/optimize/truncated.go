@@ -52,7 +52,7 @@ func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.at.w, Loss: s.at.loss, Objective: s.at.objective, Lower: s.at.objective - max(0, s.at.objective-s.lower), Weight: s.at.weight,
+	return &Solution{W: s.at.W, Loss: s.at.Loss, Objective: s.at.Objective, Lower: s.at.Objective - max(0, s.at.Objective-s.lower), Weight: s.at.Weight,
 		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps}, err
 }
 
@@ -83,12 +83,7 @@ type search struct {
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	w.Count(&s.same)
-	w.Count(&s.products)
-	w.Bool(&s.grouped)
-	w.Float(&s.lower)
-	checkpoint.Values(w, s.at.w)
-	checkpoint.Values(w, s.at.scores)
+	learner.State(w, &s.same, &s.products, &s.grouped, &s.lower, s.at.W, s.at.Scores)
 	dense.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
@@ -96,7 +91,7 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.state); s.at.objective-s.lower > goal*s.at.objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
+	for s.Mark(s.state); s.at.Objective-s.lower > goal*s.at.Objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -123,20 +118,20 @@ func (s *search) step(ctx context.Context) error {
 	}
 	zone := s.hinge.moved(length, scores)
 	next := s.other
-	next.w, next.scores = append(next.w[:0], s.at.w...), append(next.scores[:0], s.at.scores...)
-	f64.Axpy(next.w, length, step)
-	f64.Axpy(next.scores, length, scores)
+	next.W, next.Scores = append(next.W[:0], s.at.W...), append(next.Scores[:0], s.at.Scores...)
+	f64.Axpy(next.W, length, step)
+	f64.Axpy(next.Scores, length, scores)
 	if err := s.balance(ctx, &next); err != nil {
 		return err
 	}
 	if err := s.evaluate(ctx, &next, nil, nil); err != nil {
 		return err
 	}
-	gain := s.at.smooth - next.smooth
-	if s.same++; gain > flatStep*s.at.smooth {
+	gain := s.at.Smooth - next.Smooth
+	if s.same++; gain > flatStep*s.at.Smooth {
 		s.same = 0
 	}
-	if gain >= -flatStep*s.at.smooth {
+	if gain >= -flatStep*s.at.Smooth {
 		s.at, s.other = next, s.at
 		s.Steps++
 		s.grouped = true
@@ -160,10 +155,10 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	clear(scores)
 	clear(along)
 	clear(residual)
-	f64.Axpy(residual, -1, s.at.gradient)
+	f64.Axpy(residual, -1, s.at.Gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.objective
+	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.Objective
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break
@@ -191,10 +186,10 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 // along returns the length of the step at which the objective is least. scores are the scores of the step. It returns 1
 // if the slope at length 1 is at most 0.1 times the slope at the start.
 func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
-	linear := float64(s.L2 * f64.Dot(s.at.w[:s.features], step[:s.features]))
+	linear := float64(s.L2 * f64.Dot(s.at.W[:s.features], step[:s.features]))
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
-	return dense.Root(1, -level*f64.Dot(s.at.gradient, step), func(length float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, s.at.scores, scores, length)
+	return dense.Root(1, -level*f64.Dot(s.at.Gradient, step), func(length float64) (slope, curvature float64, err error) {
+		slope, curvature, err = s.slope(ctx, s.at.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
 }
@@ -204,15 +199,15 @@ func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	by, err := bestBias(even*s.at.weight, func(by float64) (slope, curvature float64, err error) {
-		return s.slope(ctx, p.scores, nil, by)
+	by, err := bestBias(even*s.at.Weight, func(by float64) (slope, curvature float64, err error) {
+		return s.slope(ctx, p.Scores, nil, by)
 	})
 	if by == 0 {
 		return err
 	}
-	p.w[s.features] += by
-	for i := range p.scores {
-		p.scores[i] += by
+	p.W[s.features] += by
+	for i := range p.Scores {
+		p.Scores[i] += by
 	}
 	return err
 }
@@ -237,31 +232,27 @@ func bestBias(enough float64, slope func(by float64) (slope, curvature float64, 
 
 // A point is weights, and the sums that a pass over the rows computes at them.
 type point struct {
-	w         []float64
-	loss      float64
-	objective float64
-	smooth    float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
-	weight    float64    // sum of the sample weights
-	gradient  []float64  // gradient of the objective
-	diagonal  []float64  // diagonal of the Hessian
-	scores    []float64  // scores of the rows
-	curvature []float64  // curvature of each row's loss times its sample weight
-	duals     [2]float64 // sum of the dual variables of each class
-	entropies [2]float64 // part of each class in the dual objective
-}
-
-func (p *point) Fields() []any {
-	return []any{&p.w, &p.loss, &p.objective, &p.smooth, &p.weight, &p.gradient, &p.diagonal, &p.scores, &p.curvature, &p.duals, &p.entropies}
+	W         []float64
+	Loss      float64
+	Objective float64
+	Smooth    float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
+	Weight    float64    // sum of the sample weights
+	Gradient  []float64  // gradient of the objective
+	Diagonal  []float64  // diagonal of the Hessian
+	Scores    []float64  // scores of the rows
+	Curvature []float64  // curvature of each row's loss times its sample weight
+	Duals     [2]float64 // sum of the dual variables of each class
+	Entropies [2]float64 // part of each class in the dual objective
 }
 
 // reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
 func (p *point) reset(cols, rows int) {
-	if p.gradient == nil {
-		p.gradient, p.diagonal, p.curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
+	if p.Gradient == nil {
+		p.Gradient, p.Diagonal, p.Curvature = make([]float64, cols), make([]float64, cols), make([]float64, rows)
 	}
-	clear(p.gradient)
-	clear(p.diagonal)
-	*p = point{w: p.w, scores: p.scores, gradient: p.gradient, diagonal: p.diagonal, curvature: p.curvature}
+	clear(p.Gradient)
+	clear(p.Diagonal)
+	*p = point{W: p.W, Scores: p.Scores, Gradient: p.Gradient, Diagonal: p.Diagonal, Curvature: p.Curvature}
 }
 
 // bound returns the dual objective at p, a lower bound of the minimum.
@@ -273,19 +264,19 @@ func (p *point) reset(cols, rows int) {
 // most e sum a R, where R is the largest norm of a row.
 func (s *search) bound(p *point) float64 {
 	square := 0.0
-	for i, g := range p.gradient[:s.features] {
-		v := float64(s.L2*p.w[i]) - g
+	for i, g := range p.Gradient[:s.features] {
+		v := float64(s.L2*p.W[i]) - g
 		square += float64(v * v)
 	}
-	dual, norm := p.entropies[0]+p.entropies[1], math.Sqrt(square)
+	dual, norm := p.Entropies[0]+p.Entropies[1], math.Sqrt(square)
 	if s.features < s.cols {
 		more := 0
-		if p.duals[1] > p.duals[0] {
+		if p.Duals[1] > p.Duals[0] {
 			more = 1
 		}
-		if most := p.duals[more]; most > 0 {
-			e := 1 - p.duals[1-more]/most
-			dual -= float64(e * max(0, p.entropies[more]))
+		if most := p.Duals[more]; most > 0 {
+			e := 1 - p.Duals[1-more]/most
+			dual -= float64(e * max(0, p.Entropies[more]))
 			norm += float64(float64(e*most) * s.radius)
 		}
 	}
