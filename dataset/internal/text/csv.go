@@ -62,37 +62,53 @@ func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, 
 	var schema []column.Column
 	for i, f := range files {
 		f.nulls = nulls
-		var bound []column.Column
 		if i == 0 {
 			f.typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
-			if schema, err = f.infer(ctx, first.Chunk); err != nil {
-				return nil, err
+			if schema, err = f.infer(ctx, first.Chunk); err == nil {
+				err = in.choose(&f, schema, req)
 			}
-			asModel(req.Spec, schema)
-			if in.sel, err = req.Choose.First(f.path, schema, true); err != nil {
-				return nil, err
-			}
-			if req.Live {
-				keepLive(in.sel)
-			}
-			bound = in.sel.Columns
-		} else if bound, err = req.Choose.Further(f.path, f.typed(schema)); err != nil {
-			return nil, err
+		} else {
+			var bound []column.Column
+			bound, err = req.Choose.Further(f.path, f.typed(schema))
+			f.put(bound)
 		}
-		f.place = slices.Repeat([]int{-1}, len(f.names))
-		for k, c := range bound {
-			f.place[c.Index] = k
+		if err != nil {
+			return nil, err
 		}
 		in.Files = append(in.Files, f)
 	}
+	in.None = first.all && in.Files[0].rows == 0
+	return in, in.settle(ctx, req, p, first.all)
+}
+
+// choose chooses among the columns of the first file.
+func (in *CSV) choose(f *CsvFile, cols []column.Column, req column.Request) (err error) {
+	asModel(req.Spec, cols)
+	if in.sel, err = req.Choose.First(f.path, cols, true); err != nil {
+		return err
+	}
+	if req.Live {
+		keepLive(in.sel)
+	}
+	f.put(in.sel.Columns)
+	return nil
+}
+
+// put sets the places of the file's columns in the selection.
+func (f *CsvFile) put(selected []column.Column) {
+	f.place = slices.Repeat([]int{-1}, len(f.names))
+	for k, c := range selected {
+		f.place[c.Index] = k
+	}
+}
+
+// settle finds the rejects, and unless the first rows are all, the types of kept columns of integers.
+func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, all bool) error {
 	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
-	if err := in.examine(ctx, req, p); err != nil {
-		return nil, err
+	if err := in.examine(ctx, req, p); err != nil || all {
+		return err
 	}
-	if in.None = first.all && in.Files[0].rows == 0; first.all {
-		return in, nil
-	}
-	return in, in.findIntegers(ctx, p, req.Progress)
+	return in.findIntegers(ctx, p, req.Progress)
 }
 
 // Dialects detects the dialect of each file. It also returns the first rows of the first file.

@@ -21,10 +21,7 @@ const longestRecord = 1 << 20
 // resume goes from the record that begins at a position behind its first line, because the record can't be read. It returns the
 // reason, which is in the first line. n is the number of fields before it.
 func (s *scanner) resume(start int, line int64) (n int, err error) {
-	end := len(s.text)
-	if i := bytes.IndexByte(s.text[start:], '\n'); i >= 0 {
-		end = start + i + 1
-	}
+	end := start + lineLength(s.text[start:])
 	alone := scanner{text: s.text[start:end], grammar: s.grammar, more: true}
 	for ; alone.more && err == nil; n++ {
 		_, _, err = alone.field()
@@ -87,13 +84,8 @@ func (s *scanner) next(rejects *[]column.Lines) bool {
 		if len(*rejects) == 0 || (*rejects)[0].First != s.line {
 			return true
 		}
-		for last := (*rejects)[0].Last; s.line <= last && s.pos < len(s.text); {
-			n := bytes.IndexByte(s.text[s.pos:], '\n') + 1
-			if n == 0 {
-				n = len(s.text) - s.pos
-			}
-			s.pos += n
-			s.line++
+		for last := (*rejects)[0].Last; s.line <= last && s.pos < len(s.text); s.line++ {
+			s.pos += lineLength(s.text[s.pos:])
 		}
 		s.more, *rejects = false, (*rejects)[1:]
 	}
@@ -103,10 +95,7 @@ func (s *scanner) next(rejects *[]column.Lines) bool {
 // skipRejects goes behind the next objects if their lines are rejects. rejects are the lines from here on that are no rows.
 func (o *objects) skipRejects(rejects *[]column.Lines) {
 	for len(*rejects) > 0 {
-		n := bytes.IndexByte(o.text[o.next:], '\n') + 1
-		if n == 0 {
-			n = len(o.text) - o.next
-		}
+		n := lineLength(o.text[o.next:])
 		switch first := (*rejects)[0].First; {
 		case n == 0:
 			return

@@ -242,13 +242,8 @@ func (c Chunk) Split(most int) iter.Seq[Chunk] {
 	return func(yield func(Chunk) bool) {
 		for len(c.Text) > 0 {
 			end, lines := 0, 0
-			for lines < most && end < len(c.Text) {
-				n := bytes.IndexByte(c.Text[end:], '\n')
-				if n < 0 {
-					n = len(c.Text) - end - 1
-				}
-				end += n + 1
-				lines++
+			for ; lines < most && end < len(c.Text); lines++ {
+				end += lineLength(c.Text[end:])
 			}
 			if !yield(Chunk{Text: c.Text[:end], line: c.line}) {
 				return
@@ -269,12 +264,10 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 			Value: make([]float64, 0, most), Home: &in.spare}
 	}
 	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
-	for n, line := range in.linesOf(path, c) {
-		line, _, _ = bytes.Cut(line, []byte{'#'})
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if err := in.row(line, rows); err != nil {
-				return nil, column.LineError(path, n, err)
-			}
+	out, _ := in.rejects.Of(path)
+	for n, line := range c.rows(out, true) {
+		if err := in.row(line, rows); err != nil {
+			return nil, column.LineError(path, n, err)
 		}
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
@@ -349,22 +342,6 @@ func numbers(v []float64) arrow.Array {
 		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
 	defer data.Release()
 	return array.NewFloat64Data(data)
-}
-
-// linesOf yields the lines of a chunk that may be rows, and their numbers.
-func (in *Svmlight) linesOf(path string, c Chunk) iter.Seq2[int64, []byte] {
-	out, _ := in.rejects.Of(path)
-	return func(yield func(int64, []byte) bool) {
-		out, n := column.From(out, c.line), c.line
-		for line := range bytes.Lines(c.Text) {
-			if len(out) > 0 && out[0].First == n {
-				out = out[1:]
-			} else if !yield(n, line) {
-				return
-			}
-			n++
-		}
-	}
 }
 
 // check finds the lines of a chunk that are no rows. most is the largest index that a line may have.
