@@ -64,8 +64,8 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 		info.Bytes = stat.Size()
 	}
 	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {
-		info.Header = &in.Files[0].Header
-		info.Comma = commaName(in.Files[0].Comma)
+		info.Header = &in.Parts[0].Header
+		info.Comma = commaName(in.Parts[0].Comma)
 	}
 	for _, c := range in.selection().Columns {
 		_, feature := transform.ToInput(c, transform.Coding{})

@@ -45,17 +45,17 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	jobs := Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+	jobs := Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
 			defer c.recycle(&in.texts)
-			seen, err := in.measured(in.sources[file].Path, c, most)
+			seen, err := in.measured(in.Sources[file].Path, c, most)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
 			return &column.Batch{}, err
 		})
 	})
-	for _, err := range column.InOrder(ctx, p, in.memory, jobs) {
+	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
 		if err != nil {
 			return all, err
 		}

@@ -44,13 +44,13 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 		return nil, err
 	}
 	cols = f.addKeys(req.Spec, cols, req.Live)
-	in := &CSV{sources: sources, model: req.Spec != nil}
+	in := &CSV{Files: column.Files{Sources: sources}, model: req.Spec != nil}
 	if err := in.choose(&f, cols, req); err != nil {
 		return nil, err
 	}
 	for _, s := range sources {
 		f.path = s.Path
-		in.Files = append(in.Files, f)
+		in.Parts = append(in.Parts, f)
 	}
 	return in, in.settle(ctx, req, p, all && len(sources) == 1)
 }

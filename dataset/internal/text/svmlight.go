@@ -18,9 +18,6 @@ import (
 	"halfspace/schema"
 )
 
-// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
-func (in *Svmlight) Limit(memory int64) { in.memory = memory }
-
 const (
 	svmlightBytes = 256 << 10 // approximate bytes of text that are parsed at a time
 	denseBytes    = 4 << 20   // approximate bytes of dense columns that are made at a time
@@ -30,8 +27,7 @@ const (
 
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
-	sources  []*column.Source
-	sel      *column.Chosen
+	column.Files
 	rows     int64           // number of rows; -1: not counted
 	pairs    int64           // upper bound of the number of pairs; -1: not counted
 	least    int             // the smallest index that a feature may have
@@ -45,7 +41,6 @@ type Svmlight struct {
 	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
 	texts    sync.Pool       // *[]byte of chunks to reuse: getting new memory takes longer than filling it
 	spare    sync.Pool       // *column.Pairs to reuse
-	memory   int64           // maximum bytes of memory of a pass; 0: no limit
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
@@ -54,7 +49,7 @@ type Svmlight struct {
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
-	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
+	in := &Svmlight{Files: column.Files{Sources: sources}, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	if opt.IndexBase == "1" {
 		in.least = 1
 	}
@@ -125,7 +120,7 @@ const fewKept = 16
 
 // read sets the columns that are read. last is the largest index of a feature.
 func (in *Svmlight) read(sel *column.Chosen, last int) {
-	in.sel, in.last, in.label = sel, last, -1
+	in.Sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
 		switch {
 		case c.Name == column.SvmlightLabel:
@@ -158,9 +153,6 @@ func (in *Svmlight) at(index int) int32 {
 	return -1
 }
 
-// Name returns the name of all sources together, for messages.
-func (in *Svmlight) Name() string { return column.NameOf(in.sources) }
-
 // Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
 
@@ -173,15 +165,9 @@ func (in *Svmlight) Paired() bool { return in.Plain }
 // Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 
-// Chosen returns the columns that are read.
-func (in *Svmlight) Chosen() *column.Chosen { return in.sel }
-
-// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *Svmlight) LastPass() { column.LastPass(in.sources) }
-
 // Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
-	notes = in.rejects.Notes(in.sources)
+	notes = in.rejects.Notes(in.Sources)
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
 	}
@@ -197,11 +183,11 @@ func (in *Svmlight) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
-		path := in.sources[file].Path
-		columns := len(in.sel.Columns)
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+		path := in.Sources[file].Path
+		columns := len(in.Sel.Columns)
 		if in.Plain {
-			columns = len(in.sel.Keep)
+			columns = len(in.Sel.Keep)
 		}
 		if in.Plain && columns <= fewKept {
 			return One(c, func() (*column.Batch, error) {
@@ -231,8 +217,8 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
-	label := in.sel.Columns[in.sel.Label]
-	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory, rejects: in.rejects}
+	label := in.Sel.Columns[in.Sel.Label]
+	only := &Svmlight{Files: column.Files{Sources: in.Sources, Memory: in.Memory}, rows: in.rows, least: in.least, fewer: in.fewer, rejects: in.rejects}
 	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }
@@ -271,7 +257,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 		}
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
-	if in.sel.Label >= 0 {
+	if in.Sel.Label >= 0 {
 		b.Columns = []arrow.Array{numbers(rows.Labels)}
 	}
 	if in.Plain {
@@ -282,9 +268,9 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 
 // handOn adds the kept columns to a batch of pairs, and removes the pairs that aren't features.
 func (in *Svmlight) handOn(b *column.Batch) {
-	p, features, rows := b.Pairs, int32(len(in.sel.Features)), len(b.Pairs.Labels)
-	values := make([]float64, rows*len(in.sel.Keep)) // the columns outlive the pairs
-	for k, i := range in.sel.Keep {
+	p, features, rows := b.Pairs, int32(len(in.Sel.Features)), len(b.Pairs.Labels)
+	values := make([]float64, rows*len(in.Sel.Keep)) // the columns outlive the pairs
+	for k, i := range in.Sel.Keep {
 		if own := values[k*rows : (k+1)*rows]; i == in.label {
 			copy(own, p.Labels)
 		}
@@ -296,10 +282,10 @@ func (in *Svmlight) handOn(b *column.Batch) {
 			}
 		}
 	}
-	for k := range in.sel.Keep {
+	for k := range in.Sel.Keep {
 		b.Columns = append(b.Columns, numbers(values[k*rows:(k+1)*rows]))
 	}
-	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) || in.numbered > 0 {
+	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.numbered > 0 {
 		return
 	}
 	n, from := int32(0), int32(0)
@@ -317,7 +303,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 // dense returns a batch with all columns as arrays.
 func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	n, rows := int(b.Rows), b.Pairs
-	columns := make([][]float64, len(in.sel.Columns))
+	columns := make([][]float64, len(in.Sel.Columns))
 	values := make([]float64, n*len(columns))
 	for k := range columns {
 		columns[k] = values[k*n : (k+1)*n]
