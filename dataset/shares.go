@@ -118,10 +118,10 @@ func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, 
 }
 
 // classNumbers returns the class numbers of the kept rows of a batch. first is the number of the batch's first row.
-func classNumbers(l *transform.Labels, bt *column.Batch, label int, kept transform.Cut, first int64) ([]float64, error) {
-	classes := make([]float64, kept.Len())
+func classNumbers(l *transform.Labels, bt *column.Batch, label int, kept transform.Cut, first int64) ([]float32, error) {
+	classes := make([]float32, kept.Len())
 	for k, span := range kept.Spans() {
-		if row, what := transform.EncodeWide(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
+		if row, what := transform.Encode(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
 			return nil, transform.Unfit(column.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
 		}
 	}

@@ -216,19 +216,17 @@ func (f *Profile) Whole() {
 
 // countClasses counts the classes of a batch.
 func (f *Profile) countClasses(bt *column.Batch) error {
-	a := bt.Label(f.sel.Label)
-	for i := range a.Len() {
-		if column.IsMissing(a, i) {
-			continue
+	a, lo := bt.Label(f.sel.Label), 0
+	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
+		numbers := make([]float32, gap-lo)
+		if row, what := encodeValid(f.labels, a, lo, numbers); what != "" {
+			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, row), what))
 		}
-		n, what := f.labels.number(a, i)
-		if what != "" {
-			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, i), what))
+		f.counts = append(f.counts, make([]int64, len(f.labels.Classes)-len(f.counts))...)
+		for _, n := range numbers {
+			f.counts[int(n)]++
 		}
-		if n == len(f.counts) {
-			f.counts = append(f.counts, 0)
-		}
-		f.counts[n]++
+		lo = gap + 1
 	}
 	return nil
 }

@@ -452,8 +452,7 @@ func (c *condition) comparer(a arrow.Array) (func(i int) bool, error) {
 	if perDay, dated := daysIn(a.DataType()); dated {
 		at, _ := timeOf(a.DataType(), c.value.text)
 		day, nanos := schema.DayOf(at)
-		values, err := wholeOf(a)
-		unit := int64(perDay)
+		values, unit := column.Whole(a), int64(perDay)
 		return func(i int) bool {
 			v := values(i)
 			d := v / unit
@@ -461,11 +460,11 @@ func (c *condition) comparer(a arrow.Array) (func(i int) bool, error) {
 				d--
 			}
 			return holds(cmp.Or(cmp.Compare(d, day), cmp.Compare((v-d*unit)*(dayNanos/unit), nanos)))
-		}, err
+		}, nil
 	}
 	switch c.value.kind {
 	case schema.String:
-		text := textsOf(a)
+		text := column.Texts(a)
 		if c.op == "like" {
 			return func(i int) bool { return c.like.MatchString(text(i)) }, nil
 		}
@@ -492,7 +491,7 @@ func (c *condition) numbers(a arrow.Array, holds func(int) bool) (func(i int) bo
 				return holds(cmp.Compare(u.Value(i), uint64(w)))
 			}, nil
 		}
-		if values, err := wholeOf(a); err == nil {
+		if values := column.Whole(a); values != nil {
 			return func(i int) bool { return holds(cmp.Compare(values(i), w)) }, nil
 		}
 	}
@@ -514,52 +513,6 @@ func (c *condition) numbers(a arrow.Array, holds func(int) bool) (func(i int) bo
 		}
 		return holds(cmp.Compare(v, want))
 	}, err
-}
-
-// wholeOf returns a function that returns a whole number, a date or a time of an array.
-func wholeOf(a arrow.Array) (func(i int) int64, error) {
-	switch a := a.(type) {
-	case *array.Int8:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int16:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int64:
-		return a.Value, nil
-	case *array.Uint8:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Uint16:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Uint32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Date32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Date64:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Timestamp:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Time32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Time64:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	}
-	return nil, fmt.Errorf("%s is no whole number", column.Describe(a.DataType()))
-}
-
-// textsOf returns a function that returns a text of an array.
-func textsOf(a arrow.Array) func(i int) string {
-	switch a := a.(type) {
-	case *array.String:
-		return a.Value
-	case *array.LargeString:
-		return a.Value
-	case *array.Binary:
-		return a.ValueString
-	case *array.LargeBinary:
-		return a.ValueString
-	}
-	return func(int) string { return "" } // fits admits no other type
 }
 
 // leaveOut marks, in gone, the rows of a batch that the options where, sample and limit leave out, and counts them.
