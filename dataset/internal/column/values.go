@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // Whole returns the function that reads element i of an array of whole numbers, dates or times, or nil for an array of another type. The
@@ -48,4 +49,11 @@ func Texts(a arrow.Array) func(i int) string {
 		return a.ValueString
 	}
 	return nil
+}
+
+// Floats returns an array that shares the memory of its numbers.
+func Floats(v []float64) arrow.Array {
+	data := array.NewData(arrow.PrimitiveTypes.Float64, len(v), []*memory.Buffer{nil, memory.NewBufferBytes(arrow.GetBytes(v))}, nil, 0, 0)
+	defer data.Release()
+	return array.NewFloat64Data(data)
 }

@@ -675,9 +675,7 @@ func (w *walk) dense(b *column.Batch) *column.Batch {
 			all.Columns[k].Retain()
 			continue
 		}
-		data := array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(values[k*n : (k+1)*n]))}, nil, 0, 0)
-		all.Columns[k] = array.NewFloat64Data(data)
-		data.Release()
+		all.Columns[k] = column.Floats(values[k*n : (k+1)*n])
 	}
 	return all
 }

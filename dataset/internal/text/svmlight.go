@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
@@ -258,7 +257,7 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
 	if in.Sel.Label >= 0 {
-		b.Columns = []arrow.Array{numbers(rows.Labels)}
+		b.Columns = []arrow.Array{column.Floats(rows.Labels)}
 	}
 	if in.Plain {
 		in.handOn(b)
@@ -283,7 +282,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 		}
 	}
 	for k := range in.Sel.Keep {
-		b.Columns = append(b.Columns, numbers(values[k*rows:(k+1)*rows]))
+		b.Columns = append(b.Columns, column.Floats(values[k*rows:(k+1)*rows]))
 	}
 	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.numbered > 0 {
 		return
@@ -318,16 +317,9 @@ func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	}
 	all := &column.Batch{File: b.File, Rows: b.Rows}
 	for _, col := range columns {
-		all.Columns = append(all.Columns, numbers(col))
+		all.Columns = append(all.Columns, column.Floats(col))
 	}
 	return all
-}
-
-func numbers(v []float64) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Float64, len(v), []*memory.Buffer{nil,
-		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
-	defer data.Release()
-	return array.NewFloat64Data(data)
 }
 
 // check finds the lines of a chunk that are no rows. most is the largest index that a line may have.

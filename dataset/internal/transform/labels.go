@@ -313,24 +313,25 @@ func Sign(y []float32, signs []float64) {
 	}
 }
 
-// Number numbers the classes of the kept rows of a batch, and returns the number of these rows. first is the number of
-// the batch's first row among all rows. Number marks the error about a wrong label by Unfit.
-func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (rows int, err error) {
-	kept, err := sel.Kept(ctx, p, bt)
+// Number returns the class numbers of the kept rows of a batch, if there are labels, and these rows. first is the number of the batch's
+// first row among all rows. Number marks the error about a wrong label by Unfit.
+func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (numbers []float32, kept Cut, err error) {
+	kept, err = sel.Kept(ctx, p, bt)
 	if err != nil || sel.Label < 0 {
-		return kept.Len(), err
+		return nil, kept, err
 	}
-	numbers := make([]float32, kept.Len())
+	a := bt.Label(sel.Label)
+	numbers = make([]float32, kept.Len())
 	for i, span := range kept.Spans() {
-		bad, what := Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()])
+		bad, what := Encode(l, a, span.Lo, numbers[i:][:span.Len()])
 		if what == "" {
 			continue
 		}
 		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
-		if column.IsMissing(bt.Label(sel.Label), bad) {
+		if column.IsMissing(a, bad) {
 			err = column.Mark(err, column.ErrNulls)
 		}
-		return kept.Len(), Unfit(err)
+		return nil, kept, Unfit(err)
 	}
-	return kept.Len(), nil
+	return numbers, kept, nil
 }

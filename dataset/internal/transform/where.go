@@ -30,6 +30,10 @@ const (
 	yes
 )
 
+var joins = map[string]func(a, b truth) truth{
+	"and": func(a, b truth) truth { return min(a, b) }, "or": func(a, b truth) truth { return max(a, b) },
+}
+
 // A condition chooses rows, as SQL's WHERE does.
 type condition struct {
 	op    string // and, or, not; =, <>, <, <=, >, >=; like; null
@@ -130,7 +134,7 @@ func (p *whereParser) chain(op string, part func(int) (*condition, error), depth
 	for err == nil && p.take(op) != "" {
 		var other *condition
 		other, err = part(depth)
-		c = &condition{op: op, parts: []*condition{c, other}}
+		c = joined(op, c, other)
 	}
 	return c, err
 }
@@ -151,6 +155,14 @@ func (p *whereParser) not(depth int) (*condition, error) {
 		return c, err
 	}
 	return p.comparison()
+}
+
+// joined returns the condition of two; a may be nil.
+func joined(op string, a, b *condition) *condition {
+	if a == nil {
+		return b
+	}
+	return &condition{op: op, parts: []*condition{a, b}}
 }
 
 func negated(c *condition) *condition { return &condition{op: "not", parts: []*condition{c}} }
@@ -227,12 +239,7 @@ func (p *whereParser) list(name string) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &condition{op: "=", name: name, value: value}
-		if all == nil {
-			all = c
-		} else {
-			all = &condition{op: "or", parts: []*condition{all, c}}
-		}
+		all = joined("or", all, &condition{op: "=", name: name, value: value})
 		if p.take(",") != "" {
 			continue
 		}
@@ -340,11 +347,7 @@ func (c *chooser) findWhere() (places []int, err error) {
 func withoutClasses(c *condition, label string, classes []schema.Class) *condition {
 	for _, class := range classes {
 		one := &condition{op: "or", parts: []*condition{{op: "null", name: label}, {op: "<>", name: label, value: literal{class.Kind, class.Text}}}}
-		if c == nil {
-			c = one
-		} else {
-			c = &condition{op: "and", parts: []*condition{c, one}}
-		}
+		c = joined("and", c, one)
 	}
 	return c
 }
@@ -395,11 +398,7 @@ func (c *condition) choose(bt *column.Batch) ([]truth, error) {
 		}
 		other, err := c.parts[1].choose(bt)
 		for i, t := range other {
-			if c.op == "and" {
-				all[i] = min(all[i], t)
-			} else {
-				all[i] = max(all[i], t)
-			}
+			all[i] = joins[c.op](all[i], t)
 		}
 		return all, err
 	case "not":
