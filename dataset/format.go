@@ -166,6 +166,8 @@ func (opt Options) beside() npy.Beside {
 // paired returns true if the rows of a format name the features that aren't 0.
 func (f format) paired() bool { return f == formatSvmlight || f == formatCSR }
 
+func (f format) isText() bool { return f == formatCSV || f == formatSvmlight || f == formatJSON }
+
 // checkBeside returns an error if Labels or Weights is set for files that aren't arrays.
 func (opt Options) checkBeside(path string, f format) error {
 	switch {
@@ -284,14 +286,8 @@ type openedFiles struct {
 	sources []*column.Source
 }
 
+// openFiles examines files. It doesn't read a file whose name has the extension of Parquet.
 func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
-	f, sources, err := openSources(ctx, paths, opt)
-	return &openedFiles{f, sources}, err
-}
-
-// openSources examines the files and returns their format. It doesn't read a file whose name has the extension of
-// Parquet.
-func openSources(ctx context.Context, paths []string, opt Options) (format, []*column.Source, error) {
 	sources := make([]*column.Source, len(paths))
 	var first format
 	for i, path := range paths {
@@ -299,7 +295,7 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 		if f != formatParquet {
 			var err error
 			if sources[i], err = column.NewSource(ctx, path, opt.End, opt.Memory); err != nil {
-				return "", nil, err
+				return nil, err
 			}
 			if sources[i].Stdin != nil {
 				sources[i].Stdin.Live = opt.Live
@@ -309,27 +305,27 @@ func openSources(ctx context.Context, paths []string, opt Options) (format, []*c
 			}
 			if f == "" {
 				if f, err = sniff(sources[i]); err != nil {
-					return "", nil, err
+					return nil, err
 				}
 			}
 		}
-		if f == formatCSV || f == formatSvmlight || f == formatJSON {
+		if f.isText() {
 			if err := checkText(sources[i], f); err != nil {
-				return "", nil, err
+				return nil, err
 			}
 		}
 		if path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || i > 0 || len(paths) > 1) {
-			return "", nil, errStandardInput(f)
+			return nil, errStandardInput(f)
 		}
 		if i == 0 {
 			first = f
 		}
 		if f != first {
-			return "", nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
+			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
 				paths[0], first), ErrFormat)
 		}
 	}
-	return first, sources, nil
+	return &openedFiles{first, sources}, nil
 }
 
 func errStandardInput(f format) error {

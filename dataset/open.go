@@ -314,8 +314,8 @@ func (in *Input) readLabels(ctx context.Context, l *transform.Labels, enough fun
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
 	err = transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passLabels), func(bt *column.Batch, first int64) error {
-		kept, err := l.Number(ctx, sel, in.pool, bt, first)
-		rows += int64(kept)
+		_, kept, err := l.Number(ctx, sel, in.pool, bt, first)
+		rows += int64(kept.Len())
 		if err == nil && enough() {
 			err = transform.ErrEnough
 		}

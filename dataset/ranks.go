@@ -139,29 +139,18 @@ func (r *ranking) ranks() []int64 {
 
 // keysOf returns the function that returns the key of a row of an array.
 func keysOf(a arrow.Array) (func(row int) rankKey, error) {
-	text := func(value func(int) string) func(int) rankKey {
-		return func(row int) rankKey { return rankKey{text: value(row)} }
+	if text := column.Texts(a); text != nil {
+		return func(row int) rankKey { return rankKey{text: text(row)} }, nil
 	}
 	switch a := a.(type) {
-	case *array.String:
-		return text(a.Value), nil
-	case *array.LargeString:
-		return text(a.Value), nil
-	case *array.Binary:
-		return text(a.ValueString), nil
-	case *array.LargeBinary:
-		return text(a.ValueString), nil
-	case *array.Int64:
-		return func(row int) rankKey { return rankKey{number: float64(a.Value(row)), whole: a.Value(row)} }, nil
 	case *array.Uint64:
 		return func(row int) rankKey { return rankKey{number: float64(a.Value(row)), whole: int64(a.Value(row))} }, nil
-	case *array.Timestamp:
-		return func(row int) rankKey {
-			return rankKey{number: float64(a.Value(row)), whole: int64(a.Value(row))}
-		}, nil
 	case *array.Dictionary:
 		values, err := keysOf(a.Dictionary())
 		return func(row int) rankKey { return values(a.GetValueIndex(row)) }, err
+	}
+	if whole := column.Whole(a); whole != nil {
+		return func(row int) rankKey { return rankKey{number: float64(whole(row)), whole: whole(row)} }, nil
 	}
 	v, err := column.NewView64(a)
 	if err != nil {

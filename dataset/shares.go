@@ -56,11 +56,7 @@ func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []func
 
 // learn adds the rows of a batch to the statistics of the choices that choose them.
 func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
-	kept, err := in.sel.Kept(ctx, in.pool, bt)
-	if err != nil {
-		return err
-	}
-	classes, err := classNumbers(found, bt, in.sel.Label, kept, learned[0].Input)
+	classes, kept, err := found.Number(ctx, in.sel, in.pool, bt, learned[0].Input)
 	if err != nil {
 		return err
 	}
@@ -92,11 +88,7 @@ func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, 
 	found := transform.NewLabels(nil)
 	var counts []int64 // in the order of appearance
 	err := transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), -1, nil, func(bt *column.Batch, first int64) error {
-		kept, err := sel.Kept(ctx, in.pool, bt)
-		if err != nil {
-			return err
-		}
-		classes, err := classNumbers(found, bt, sel.Label, kept, first)
+		classes, _, err := found.Number(ctx, sel, in.pool, bt, first)
 		for len(counts) < len(found.Classes) {
 			counts = append(counts, 0)
 		}
@@ -115,15 +107,4 @@ func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, 
 		ordered[sorted.Numbers[c]] = counts[n]
 	}
 	return sorted, ordered, nil
-}
-
-// classNumbers returns the class numbers of the kept rows of a batch. first is the number of the batch's first row.
-func classNumbers(l *transform.Labels, bt *column.Batch, label int, kept transform.Cut, first int64) ([]float64, error) {
-	classes := make([]float64, kept.Len())
-	for k, span := range kept.Spans() {
-		if row, what := transform.EncodeWide(l, bt.Label(label), span.Lo, classes[k:][:span.Len()]); what != "" {
-			return nil, transform.Unfit(column.ErrorIn(bt.File, "label, %s: %s", bt.Row(first, row), what))
-		}
-	}
-	return classes, nil
 }

@@ -20,9 +20,6 @@ import (
 	"halfspace/schema"
 )
 
-// errEnough ends a pass that has read all requested rows.
-var errEnough = errors.New("enough")
-
 // LoadRange reads the kept rows from first up to, but not including, last of files with rows kept rows in all. It
 // returns them as chunks: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
 // first must be a multiple of block.ChunkRows. From Parquet files it decodes only the pages with these rows, unless
@@ -57,11 +54,11 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 			chunks = append(chunks, full.Slice(lo, min(full.Len(), lo+block.ChunkRows)))
 		}
 		if end >= last {
-			return errEnough
+			return transform.ErrEnough
 		}
 		return nil
 	})
-	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != errEnough {
+	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != transform.ErrEnough {
 		if err == nil {
 			err = changed(in.in)
 		}

@@ -34,10 +34,11 @@ type TableField struct {
 // Inspect describes a file: a Parquet file by its metadata, without reading data, and a file of another format by
 // reading it. One of the results is nil. Inspect uses Text, Workers, Memory and Warn of opt.
 func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableInfo, error) {
-	f, _, err := openSources(ctx, []string{path}, Options{})
+	opened, err := openFiles(ctx, []string{path}, Options{})
 	if err != nil {
 		return nil, nil, err
 	}
+	f := opened.format
 	if f == formatParquet {
 		opt.tell(opt.unused(f))
 		info, err := inspectParquet(path)
@@ -64,8 +65,8 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 		info.Bytes = stat.Size()
 	}
 	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {
-		info.Header = &in.Files[0].Header
-		info.Comma = commaName(in.Files[0].Comma)
+		info.Header = &in.Parts[0].Header
+		info.Comma = commaName(in.Parts[0].Comma)
 	}
 	for _, c := range in.selection().Columns {
 		_, feature := transform.ToInput(c, transform.Coding{})

@@ -51,7 +51,7 @@ func (o TextOptions) Check() error {
 
 // unused returns notes about options for text that are set but don't apply to a format.
 func (opt Options) unused(f format) (notes []string) {
-	if opt.Rejects != nil && f != formatCSV && f != formatJSON && f != formatSvmlight {
+	if opt.Rejects != nil && !f.isText() {
 		notes = append(notes, fmt.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
 	}
 	nulls, o := "", opt.Text
@@ -113,15 +113,14 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 	if err != nil {
 		return "", 0, false
 	}
-	for _, p := range paths {
-		if p == "-" {
-			return "", 0, false // standard input can't be read again
-		}
+	if slices.Contains(paths, "-") {
+		return "", 0, false // standard input can't be read again
 	}
-	f, sources, err := openSources(ctx, paths, Options{})
-	if err != nil || f != formatCSV && f != formatSvmlight && f != formatJSON {
+	opened, err := openFiles(ctx, paths, Options{})
+	if err != nil || !opened.format.isText() {
 		return "", 0, false
 	}
+	f, sources := opened.format, opened.sources
 	var files []textfile.CsvFile
 	if f == formatCSV {
 		if files, _, err = textfile.Dialects(ctx, sources, o.reader()); err != nil {

@@ -70,7 +70,7 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 		return nil, err
 	}
 	w := &Writer{path: path, file: file, schema: schema, others: map[int]bool{}, warn: opt.Warn}
-	if format == formatCSV || format == formatSvmlight || format == formatJSON {
+	if format.isText() {
 		w.copied = min(opt.Copied, schema.NumFields())
 	}
 	err = w.guard(func() error {

@@ -115,8 +115,8 @@ func (s *stream) batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 func (s *stream) count(ctx context.Context, l *transform.Labels) error {
 	all := int64(0)
 	err := transform.Each(ctx, s.batches(ctx), -1, s.opt.Progress, func(bt *column.Batch, first int64) error {
-		kept, err := l.Number(ctx, s.sel, s.pool, bt, first)
-		all, s.rows = first+bt.Rows, s.rows+int64(kept)
+		_, kept, err := l.Number(ctx, s.sel, s.pool, bt, first)
+		all, s.rows = first+bt.Rows, s.rows+int64(kept.Len())
 		return err
 	})
 	if err != nil {

@@ -91,20 +91,9 @@ func OneLine(s string) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// explained is an error with a text for the user. errors.Is also finds err, whose text isn't shown.
-type explained struct {
-	text string
-	err  error
-}
-
-// Error returns the text.
-func (e explained) Error() string { return e.text }
-
-func (e explained) Unwrap() error { return e.err }
-
 // NoFile returns an error with the given text about files that don't exist. It wraps fs.ErrNotExist.
 func NoFile(format string, args ...any) error {
-	return explained{fmt.Sprintf(format, args...), fs.ErrNotExist}
+	return Mark(fmt.Errorf(format, args...), fs.ErrNotExist)
 }
 
 // PathError returns an error in one line about a path that can't be opened.
@@ -116,7 +105,7 @@ func PathError(p string, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return NoFile("%s: no such file: check the path", p)
 	case errors.Is(err, fs.ErrPermission):
-		return explained{fmt.Sprintf("%s: permission denied: check the file's mode", p), fs.ErrPermission}
+		return Mark(fmt.Errorf("%s: permission denied: check the file's mode", p), fs.ErrPermission)
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

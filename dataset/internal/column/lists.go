@@ -2,7 +2,6 @@ package column
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -135,37 +134,8 @@ func listsOf(a arrow.Array, p places) *Lists {
 		}
 		l.indices, l.index, l.Values = l.values, l.pairs.Field(p.index), l.pairs.Field(p.value)
 	}
-	l.number = integersOf(l.index)
+	l.number = Whole(l.index)
 	return l
-}
-
-// integersOf returns the function that reads element i of an array of integers. The function returns math.MaxInt64
-// for a greater number.
-func integersOf(a arrow.Array) func(i int) int64 {
-	switch a := a.(type) {
-	case *array.Int8:
-		return integerAt(a.Int8Values())
-	case *array.Int16:
-		return integerAt(a.Int16Values())
-	case *array.Int32:
-		return integerAt(a.Int32Values())
-	case *array.Int64:
-		return integerAt(a.Int64Values())
-	case *array.Uint8:
-		return integerAt(a.Uint8Values())
-	case *array.Uint16:
-		return integerAt(a.Uint16Values())
-	case *array.Uint32:
-		return integerAt(a.Uint32Values())
-	case *array.Uint64:
-		values := a.Uint64Values()
-		return func(i int) int64 { return int64(min(values[i], math.MaxInt64)) }
-	}
-	return func(int) int64 { panic("indices of type " + Describe(a.DataType())) } // the caller has checked the type of the column
-}
-
-func integerAt[S int8 | int16 | int32 | int64 | uint8 | uint16 | uint32](values []S) func(i int) int64 {
-	return func(i int) int64 { return int64(values[i]) }
 }
 
 // Row returns the range from lo up to, but not including, hi of a row's values in Values, and the position at of its
@@ -179,7 +149,7 @@ func (l *Lists) Row(i int) (lo, hi, at int, what string) {
 	if l.pairs != nil {
 		return lo, hi, lo, ""
 	}
-	if l.kind != nil && l.kind.IsValid(i) && integersOf(l.kind)(i) == denseVector {
+	if l.kind != nil && l.kind.IsValid(i) && Whole(l.kind)(i) == denseVector {
 		return lo, hi, -1, ""
 	}
 	at, end := spanOf(l.indices, i)
@@ -217,7 +187,7 @@ func (l *Lists) Size(i int) int64 {
 	if l.size == nil || l.rows.IsNull(i) || l.size.IsNull(i) {
 		return 0
 	}
-	return integersOf(l.size)(i)
+	return Whole(l.size)(i)
 }
 
 // missing returns true if some value of row i is null, NaN or infinite. A row without values has no missing value.

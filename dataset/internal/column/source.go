@@ -83,9 +83,22 @@ func (s *Source) Ahead(memory int64) int64 {
 	return memory
 }
 
-// LastPass announces that the sources are read once more: the next pass needn't buffer them.
-func LastPass(sources []*Source) {
-	for _, s := range sources {
+// Files are the files of an Input that are read from their beginning, and the columns that are read. They have the methods of an Input
+// that the formats share.
+type Files struct {
+	Sources []*Source
+	Sel     *Chosen
+	Memory  int64 // maximum bytes of memory of a pass; 0: no limit
+}
+
+func (f *Files) Name() string { return NameOf(f.Sources) }
+
+func (f *Files) Chosen() *Chosen { return f.Sel }
+
+func (f *Files) Limit(memory int64) { f.Memory = memory }
+
+func (f *Files) LastPass() {
+	for _, s := range f.Sources {
 		if s.Stdin != nil {
 			s.Stdin.last = true
 		}

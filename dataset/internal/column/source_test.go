@@ -57,7 +57,7 @@ func TestLastPass(t *testing.T) {
 		if len(s.Stdin.Data) > inMemory {
 			t.Errorf("%d bytes are held in memory, and %d may be", len(s.Stdin.Data), inMemory)
 		}
-		LastPass([]*Source{s})
+		(&Files{Sources: []*Source{s}}).LastPass()
 		r, most := require.Value(s.Open())(t), 0
 		var got strings.Builder
 		for buf := make([]byte, 1000); ; {

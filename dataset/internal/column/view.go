@@ -33,48 +33,36 @@ func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a
 func NewView64(a arrow.Array) (View[float64], error) { return newView[float64](a) }
 
 func newView[T float32 | float64](a arrow.Array) (View[T], error) {
-	v := View[T]{Array: a}
-	switch a := a.(type) {
-	case *array.Float32:
-		v.Read = floats[T](a.Float32Values())
-	case *array.Float64:
-		v.Read = floats[T](a.Float64Values())
-	case *array.Int8:
-		v.Read = integers[T](a.Int8Values())
-	case *array.Int16:
-		v.Read = integers[T](a.Int16Values())
-	case *array.Int32:
-		v.Read = integers[T](a.Int32Values())
-	case *array.Int64:
-		v.Read = integers[T](a.Int64Values())
-	case *array.Uint8:
-		v.Read = integers[T](a.Uint8Values())
-	case *array.Uint16:
-		v.Read = integers[T](a.Uint16Values())
-	case *array.Uint32:
-		v.Read = integers[T](a.Uint32Values())
-	case *array.Uint64:
-		v.Read = integers[T](a.Uint64Values())
-	case *array.Float16:
-		v.Read = halfFloats[T](a.Values())
-	case *array.Boolean:
-		v.Read = booleans[T](a)
-	case *array.Date32:
-		v.Read = integers[T](a.Date32Values())
-	case *array.Date64:
-		v.Read = integers[T](a.Date64Values())
-	case *array.Time32:
-		v.Read = integers[T](a.Time32Values())
-	case *array.Time64:
-		v.Read = integers[T](a.Time64Values())
-	case *array.Timestamp:
-		v.Read = integers[T](a.TimestampValues())
-	case *array.Duration:
-		v.Read = integers[T](a.DurationValues())
-	case *array.Decimal128:
-		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal128Type).Scale)
-	case *array.Decimal256:
-		v.Read = decimals[T](a.Values(), a.DataType().(*arrow.Decimal256Type).Scale)
+	v, d := View[T]{Array: a}, a.Data()
+	switch a.DataType().ID() {
+	case arrow.FLOAT32:
+		v.Read = floats[T](arrow.GetValues[float32](d, 1))
+	case arrow.FLOAT64:
+		v.Read = floats[T](arrow.GetValues[float64](d, 1))
+	case arrow.INT8:
+		v.Read = integers[T](arrow.GetValues[int8](d, 1))
+	case arrow.INT16:
+		v.Read = integers[T](arrow.GetValues[int16](d, 1))
+	case arrow.INT32, arrow.DATE32, arrow.TIME32:
+		v.Read = integers[T](arrow.GetValues[int32](d, 1))
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
+		v.Read = integers[T](arrow.GetValues[int64](d, 1))
+	case arrow.UINT8:
+		v.Read = integers[T](arrow.GetValues[uint8](d, 1))
+	case arrow.UINT16:
+		v.Read = integers[T](arrow.GetValues[uint16](d, 1))
+	case arrow.UINT32:
+		v.Read = integers[T](arrow.GetValues[uint32](d, 1))
+	case arrow.UINT64:
+		v.Read = integers[T](arrow.GetValues[uint64](d, 1))
+	case arrow.FLOAT16:
+		v.Read = halfFloats[T](a.(*array.Float16).Values())
+	case arrow.BOOL:
+		v.Read = booleans[T](a.(*array.Boolean))
+	case arrow.DECIMAL128:
+		v.Read = decimals[T](a.(*array.Decimal128).Values(), a.DataType().(*arrow.Decimal128Type).Scale)
+	case arrow.DECIMAL256:
+		v.Read = decimals[T](a.(*array.Decimal256).Values(), a.DataType().(*arrow.Decimal256Type).Scale)
 	default:
 		return v, fmt.Errorf("it is %s in a record, and a feature is %s", Describe(a.DataType()), FeatureTypes)
 	}
@@ -124,7 +112,7 @@ func LossOf(v float64) Loss {
 
 // integer is the types of Arrow's whole numbers, dates and times.
 type integer interface {
-	~int8 | ~int16 | ~int32 | ~int64 | uint8 | uint16 | uint32 | uint64
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
 func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch []T) ([]T, Loss) {

@@ -37,33 +37,34 @@ const (
 // outside the message.
 func checkMessage(meta []byte) error {
 	c := messageCheck{left: 4*len(meta) + 1024}
-	var root, header flatbuffers.Table
-	root.Bytes, root.Pos = meta, flatbuffers.GetUOffsetT(meta)
-	o := flatbuffers.UOffsetT(root.Offset(SlotHeader))
-	if o == 0 {
+	kind, header, ok := headerOf(meta)
+	if !ok {
 		return errors.New("a message without a header")
 	}
-	root.Union(&header, o)
-	switch root.GetByteSlot(slotHeaderType, 0) {
-	case MessageSchema:
+	if kind == MessageSchema {
 		c.metadata(header, slotMetadata)
 		c.children(header, slotFields, 0)
-	case messageDictionary:
-		if o := flatbuffers.UOffsetT(header.Offset(slotData)); o != 0 {
-			c.record(flatbuffers.Table{Bytes: meta, Pos: header.Indirect(o + header.Pos)})
-		}
-	case messageRecord:
-		c.record(header)
+	} else if record, ok := recordOf(meta); ok {
+		c.record(record)
 	}
 	return c.err
+}
+
+// headerOf returns the kind and the header of a message.
+func headerOf(meta []byte) (kind byte, header flatbuffers.Table, ok bool) {
+	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
+	o := flatbuffers.UOffsetT(root.Offset(SlotHeader))
+	if o == 0 {
+		return 0, header, false
+	}
+	root.Union(&header, o)
+	return root.GetByteSlot(slotHeaderType, 0), header, true
 }
 
 // dictionaryOf returns the number of the dictionary in a dictionary message. delta is true if its values are added to
 // the dictionary of that number.
 func dictionaryOf(meta []byte) (id int64, delta bool) {
-	var header flatbuffers.Table
-	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
-	root.Union(&header, flatbuffers.UOffsetT(root.Offset(SlotHeader)))
+	_, header, _ := headerOf(meta)
 	return header.GetInt64Slot(slotID, 0), header.GetBoolSlot(slotDelta, false)
 }
 

@@ -19,9 +19,6 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// Limit sets the maximum number of bytes of memory of a pass; 0 means the available memory.
-func (in *arrowInput) Limit(memory int64) { in.memory = memory }
-
 const (
 	ArrowMagic        = "ARROW1"
 	ArrowContinuation = "\xff\xff\xff\xff"
@@ -31,15 +28,13 @@ const (
 
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
-	sources []*column.Source
-	bound   []*column.Chosen // for each source, the columns with their places in this source
-	sel     *column.Chosen
-	memory  int64 // maximum bytes of memory of a pass; 0: the available memory
+	column.Files
+	bound []*column.Chosen // for each source, the columns with their places in this source
 }
 
 // Open reads the schema of each source and chooses the columns to read.
 func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
-	in := &arrowInput{sources: sources}
+	in := &arrowInput{Files: column.Files{Sources: sources}}
 	for i, s := range sources {
 		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
 		if err != nil {
@@ -48,16 +43,16 @@ func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
 		cols := column.FieldColumns(r.Schema())
 		r.close()
 		if i == 0 {
-			if in.sel, err = req.Choose.First(s.Path, cols, false); err != nil {
+			if in.Sel, err = req.Choose.First(s.Path, cols, false); err != nil {
 				return nil, err
 			}
 		}
-		bound := *in.sel
+		bound := *in.Sel
 		if bound.Columns, err = req.Choose.Further(s.Path, cols); err != nil {
 			return nil, err
 		}
 		for k, c := range bound.Columns {
-			in.sel.Columns[k].Nullable = in.sel.Columns[k].Nullable || c.Nullable
+			in.Sel.Columns[k].Nullable = in.Sel.Columns[k].Nullable || c.Nullable
 		}
 		in.bound = append(in.bound, &bound)
 	}
@@ -67,20 +62,11 @@ func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
 // LabelOnly returns the same input, because a record has all columns anyway.
 func (in *arrowInput) LabelOnly() column.Input { return in }
 
-// Name returns the name of all sources together, for messages.
-func (in *arrowInput) Name() string { return column.NameOf(in.sources) }
-
 // Total returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Total() int64 { return -1 }
 
 // Most returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Most() int64 { return -1 }
-
-// Chosen returns the columns that are read.
-func (in *arrowInput) Chosen() *column.Chosen { return in.sel }
-
-// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *arrowInput) LastPass() { column.LastPass(in.sources) }
 
 // Notes returns nil: passes over Arrow files have no notes.
 func (in *arrowInput) Notes() []string { return nil }
@@ -88,8 +74,8 @@ func (in *arrowInput) Notes() []string { return nil }
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		for i, s := range in.sources {
-			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.memory) {
+		for i, s := range in.Sources {
+			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.Memory) {
 				if !yield(b, err) || err != nil {
 					return
 				}

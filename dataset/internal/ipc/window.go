@@ -19,9 +19,8 @@ const (
 
 // recordOf returns the record of a message, which may be the record of a dictionary.
 func recordOf(meta []byte) (record flatbuffers.Table, ok bool) {
-	root := flatbuffers.Table{Bytes: meta, Pos: flatbuffers.GetUOffsetT(meta)}
-	root.Union(&record, flatbuffers.UOffsetT(root.Offset(SlotHeader)))
-	switch root.GetByteSlot(slotHeaderType, 0) {
+	kind, record, _ := headerOf(meta)
+	switch kind {
 	case messageRecord:
 		return record, true
 	case messageDictionary:

@@ -12,7 +12,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sort"
 	"strconv"
 	"sync"
 
@@ -251,17 +250,9 @@ func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR,
 	}
 	for i := range in.parts {
 		p := &in.parts[i]
-		all := append(slices.Clip(cols), further...)
-		if i == 0 {
-			if in.sel, err = req.Choose.First(p.path, all, false); err != nil {
-				return nil, err
-			}
-		}
-		bound := in.sel.Columns
-		if i > 0 {
-			if bound, err = req.Choose.Further(p.path, all); err != nil {
-				return nil, err
-			}
+		bound, err := in.choose(req, p.path, append(slices.Clip(cols), further...))
+		if err != nil {
+			return nil, err
 		}
 		in.place(p, bound)
 	}
@@ -650,30 +641,22 @@ func (w *walk) number(c int64) int32 {
 }
 
 // merge sorts pairs by their index, adds up the values of equal indices in their order, and returns the number of pairs that are left.
-func merge(index []int32, value []float64) int {
-	sort.Stable(byIndex{index, value})
-	n := 0
-	for i := range index {
-		if n > 0 && index[n-1] == index[i] {
-			value[n-1] += value[i]
+func merge(index []int32, value []float64) (n int) {
+	order := make([]int, len(index))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return int(index[a]) - int(index[b]) })
+	was, values := slices.Clone(index), slices.Clone(value)
+	for _, i := range order {
+		if n > 0 && index[n-1] == was[i] {
+			value[n-1] += values[i]
 			continue
 		}
-		index[n], value[n] = index[i], value[i]
+		index[n], value[n] = was[i], values[i]
 		n++
 	}
 	return n
-}
-
-type byIndex struct {
-	index []int32
-	value []float64
-}
-
-func (p byIndex) Len() int           { return len(p.index) }
-func (p byIndex) Less(i, j int) bool { return p.index[i] < p.index[j] }
-func (p byIndex) Swap(i, j int) {
-	p.index[i], p.index[j] = p.index[j], p.index[i]
-	p.value[i], p.value[j] = p.value[j], p.value[i]
 }
 
 // dense returns a batch with all columns as arrays.
@@ -692,9 +675,7 @@ func (w *walk) dense(b *column.Batch) *column.Batch {
 			all.Columns[k].Retain()
 			continue
 		}
-		data := array.NewData(arrow.PrimitiveTypes.Float64, n, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(values[k*n : (k+1)*n]))}, nil, 0, 0)
-		all.Columns[k] = array.NewFloat64Data(data)
-		data.Release()
+		all.Columns[k] = column.Floats(values[k*n : (k+1)*n])
 	}
 	return all
 }

@@ -6,10 +6,13 @@ package npy
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,15 +72,15 @@ func readHeader(r io.Reader, path string, size int64) (*header, error) {
 		return nil, damaged(path, err)
 	}
 	h := &header{offset: offset + length}
-	fortran, ok := values["fortran_order"].(bool)
-	if !ok {
+	switch order := string(values["fortran_order"]); {
+	case order != "true" && order != "false":
 		return nil, damaged(path, errors.New("a header without fortran_order, which is True or False"))
-	}
-	if h.fortran = fortran; values["shape"] == nil {
+	case isNone(values["shape"]):
 		return nil, damaged(path, errors.New("a header without a shape"))
 	}
-	if h.shape, ok = shapeOf(values["shape"]); !ok {
-		return nil, damaged(path, errors.New("a shape that isn't a tuple of whole numbers of 0 or more"))
+	h.fortran = string(values["fortran_order"]) == "true"
+	if err := h.setShape(values["shape"]); err != nil {
+		return nil, damaged(path, err)
 	}
 	if err := h.setType(path, values["descr"]); err != nil {
 		return nil, err
@@ -111,16 +114,18 @@ func truncated(path string) error {
 	return column.Mark(fmt.Errorf("%s: the array is truncated: copy or save it again", path), column.ErrDamaged)
 }
 
+func isNone(value json.RawMessage) bool { return value == nil || string(value) == "null" }
+
 // setType sets the type of the elements.
-func (h *header) setType(path string, descr any) error {
+func (h *header) setType(path string, descr json.RawMessage) error {
 	unfit := func(what, advice string) error {
 		return column.Mark(fmt.Errorf("%s: an array of %s, and numbers, booleans or texts are read: %s", path, what, advice), column.ErrFormat)
 	}
-	text, ok := descr.(string)
+	var text string
 	switch {
-	case descr == nil:
+	case isNone(descr):
 		return damaged(path, errors.New("a header without a type"))
-	case !ok:
+	case json.Unmarshal(descr, &text) != nil:
 		return unfit("structures", "save its fields as the columns of an array, or write the table as Parquet or CSV")
 	case len(text) < 2:
 		return damaged(path, fmt.Errorf("the type %q", text))
@@ -195,132 +200,30 @@ func (h *header) shapeText() string {
 	return "(" + strings.Join(parts, ", ") + ")"
 }
 
-func shapeOf(v any) (shape []int64, ok bool) {
-	all, ok := v.([]any)
-	if !ok || len(all) > 32 {
-		return nil, false
-	}
-	for _, v := range all {
-		n, ok := v.(int64)
-		if !ok || n < 0 {
-			return nil, false
-		}
-		shape = append(shape, n)
-	}
-	return shape, true
-}
-
-// A literal reads a Python literal: texts, whole numbers, True, False, None, tuples, lists and dictionaries of them.
-type literal struct {
-	rest  string
-	depth int
-}
-
 var errLiteral = errors.New("a header that is no dictionary of Python")
 
-// parseDict reads the dictionary of a header.
-func parseDict(text string) (map[string]any, error) {
-	l := &literal{rest: text}
-	v, err := l.value()
-	dict, ok := v.(map[string]any)
-	if err != nil || !ok || strings.Trim(l.rest, " \n\x00") != "" {
+// parseDict reads the dictionary of a header: as JSON, once the words and brackets of Python are those of JSON.
+func parseDict(text string) (dict map[string]json.RawMessage, err error) {
+	text = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false", "None", "null").Replace(strings.Trim(text, " \n\x00"))
+	text = regexp.MustCompile(`,\s*([\]}])`).ReplaceAllString(text, "$1")
+	text = regexp.MustCompile(`(\d)L\b`).ReplaceAllString(text, "$1") // Python 2 wrote an L
+	if json.Unmarshal([]byte(text), &dict) != nil || dict == nil {
 		return nil, errLiteral
 	}
 	return dict, nil
 }
 
-// next skips blanks, and returns the next byte, or 0 at the end.
-func (l *literal) next() byte {
-	if l.rest = strings.TrimLeft(l.rest, " \t\r\n"); l.rest == "" {
-		return 0
+// setShape sets the shape, which is a tuple of whole numbers.
+func (h *header) setShape(tuple json.RawMessage) error {
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(tuple, &h.shape)
+	switch {
+	case errors.As(err, &wrong) && strings.HasPrefix(wrong.Value, "number "):
+		return errLiteral
+	case err != nil || h.shape == nil || len(h.shape) > 32 || slices.ContainsFunc(h.shape, func(n int64) bool { return n < 0 }):
+		return errors.New("a shape that isn't a tuple of whole numbers of 0 or more")
 	}
-	return l.rest[0]
-}
-
-// value reads a value: string, int64, bool, nil, []any or map[string]any.
-func (l *literal) value() (any, error) {
-	const deepest = 8
-	switch c := l.next(); {
-	case l.depth > deepest:
-		return nil, errLiteral
-	case c == '\'' || c == '"':
-		text, rest, ok := strings.Cut(l.rest[1:], string(c))
-		if l.rest = rest; !ok || strings.Contains(text, `\`) {
-			return nil, errLiteral
-		}
-		return text, nil
-	case c == '(':
-		return l.sequence(')')
-	case c == '[':
-		return l.sequence(']')
-	case c == '{':
-		return l.dict()
-	}
-	end := strings.IndexAny(l.rest, ",:)]} \t\r\n")
-	if end < 0 {
-		end = len(l.rest)
-	}
-	word := l.rest[:end]
-	switch l.rest = l.rest[end:]; word {
-	case "True", "False":
-		return word == "True", nil
-	case "None":
-		return nil, nil
-	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(word, "L"), 10, 64) // Python 2 wrote an L
-	if err != nil {
-		return nil, errLiteral
-	}
-	return n, nil
-}
-
-// sequence reads values up to the closing bracket.
-func (l *literal) sequence(closing byte) ([]any, error) {
-	l.rest, l.depth = l.rest[1:], l.depth+1
-	defer func() { l.depth-- }()
-	all := []any{}
-	for l.next() != closing {
-		v, err := l.value()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-		if c := l.next(); c == ',' {
-			l.rest = l.rest[1:]
-		} else if c != closing {
-			return nil, errLiteral
-		}
-	}
-	l.rest = l.rest[1:]
-	return all, nil
-}
-
-// dict reads the pairs of a dictionary up to its closing brace.
-func (l *literal) dict() (map[string]any, error) {
-	l.rest, l.depth = l.rest[1:], l.depth+1
-	defer func() { l.depth-- }()
-	all := map[string]any{}
-	for l.next() != '}' {
-		k, err := l.value()
-		key, ok := k.(string)
-		if err != nil || !ok || l.next() != ':' {
-			return nil, errLiteral
-		}
-		l.rest = l.rest[1:]
-		if _, twice := all[key]; twice {
-			return nil, errLiteral
-		}
-		if all[key], err = l.value(); err != nil {
-			return nil, err
-		}
-		if c := l.next(); c == ',' {
-			l.rest = l.rest[1:]
-		} else if c != '}' {
-			return nil, errLiteral
-		}
-	}
-	l.rest = l.rest[1:]
-	return all, nil
+	return nil
 }
 
 // headerBytes is the number of bytes of the headers that Header returns, whatever the shape.

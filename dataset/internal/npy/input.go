@@ -69,23 +69,26 @@ func Open(sources []*column.Source, req column.Request, beside Beside) (*Input, 
 		for k := range int(p.cols) {
 			cols = append(cols, column.Column{Name: "x" + strconv.Itoa(k), Type: p.typ, Desc: column.Describe(p.typ), Index: k})
 		}
-		cols = append(cols, further...)
-		if i == 0 {
-			if in.sel, err = req.Choose.First(p.path, cols, false); err != nil {
-				return nil, err
-			}
-		}
-		bound := in.sel.Columns
-		if i > 0 {
-			if bound, err = req.Choose.Further(p.path, cols); err != nil {
-				return nil, err
-			}
+		bound, err := in.choose(req, p.path, append(cols, further...))
+		if err != nil {
+			return nil, err
 		}
 		for _, c := range bound {
 			p.columns = append(p.columns, c.Index)
 		}
 	}
 	return in, nil
+}
+
+// choose returns the chosen columns as they are in a file.
+func (in *Input) choose(req column.Request, path string, cols []column.Column) (bound []column.Column, err error) {
+	if in.sel != nil {
+		return req.Choose.Further(path, cols)
+	}
+	if in.sel, err = req.Choose.First(path, cols, false); err != nil {
+		return nil, err
+	}
+	return in.sel.Columns, nil
 }
 
 // openBeside opens the arrays beside the rows, and returns their columns.

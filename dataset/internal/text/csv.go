@@ -16,9 +16,6 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
-func (in *CSV) Limit(memory int64) { in.memory = memory }
-
 // SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
 // number of bytes of each file that determine its dialect.
 const (
@@ -28,13 +25,11 @@ const (
 
 // CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
-	sources  []*column.Source
-	Files    []CsvFile
-	sel      *column.Chosen
+	column.Files
+	Parts    []CsvFile
 	None     bool            // there are no rows, only a header
 	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
 	comments atomic.Bool     // there was a comment
-	memory   int64           // maximum bytes of memory of a pass; 0: no limit
 	model    bool            // the columns have the types that a model takes
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 }
@@ -53,7 +48,7 @@ type CsvFile struct {
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
 func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*CSV, error) {
-	in := &CSV{sources: sources, model: req.Spec != nil}
+	in := &CSV{Files: column.Files{Sources: sources}, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
 	files, first, err := Dialects(ctx, sources, opt)
 	if err != nil {
@@ -62,37 +57,53 @@ func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, 
 	var schema []column.Column
 	for i, f := range files {
 		f.nulls = nulls
-		var bound []column.Column
 		if i == 0 {
 			f.typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
-			if schema, err = f.infer(ctx, first.Chunk); err != nil {
-				return nil, err
+			if schema, err = f.infer(ctx, first.Chunk); err == nil {
+				err = in.choose(&f, schema, req)
 			}
-			asModel(req.Spec, schema)
-			if in.sel, err = req.Choose.First(f.path, schema, true); err != nil {
-				return nil, err
-			}
-			if req.Live {
-				keepLive(in.sel)
-			}
-			bound = in.sel.Columns
-		} else if bound, err = req.Choose.Further(f.path, f.typed(schema)); err != nil {
+		} else {
+			var bound []column.Column
+			bound, err = req.Choose.Further(f.path, f.typed(schema))
+			f.put(bound)
+		}
+		if err != nil {
 			return nil, err
 		}
-		f.place = slices.Repeat([]int{-1}, len(f.names))
-		for k, c := range bound {
-			f.place[c.Index] = k
-		}
-		in.Files = append(in.Files, f)
+		in.Parts = append(in.Parts, f)
 	}
-	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
-	if err := in.examine(ctx, req, p); err != nil {
-		return nil, err
+	in.None = first.all && in.Parts[0].rows == 0
+	return in, in.settle(ctx, req, p, first.all)
+}
+
+// choose chooses among the columns of the first file.
+func (in *CSV) choose(f *CsvFile, cols []column.Column, req column.Request) (err error) {
+	asModel(req.Spec, cols)
+	if in.Sel, err = req.Choose.First(f.path, cols, true); err != nil {
+		return err
 	}
-	if in.None = first.all && in.Files[0].rows == 0; first.all {
-		return in, nil
+	if req.Live {
+		keepLive(in.Sel)
 	}
-	return in, in.findIntegers(ctx, p, req.Progress)
+	f.put(in.Sel.Columns)
+	return nil
+}
+
+// put sets the places of the file's columns in the selection.
+func (f *CsvFile) put(selected []column.Column) {
+	f.place = slices.Repeat([]int{-1}, len(f.names))
+	for k, c := range selected {
+		f.place[c.Index] = k
+	}
+}
+
+// settle finds the rejects, and unless the first rows are all, the types of kept columns of integers.
+func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, all bool) error {
+	in.rounded = make([]atomic.Bool, len(in.Sel.Columns))
+	if err := in.examine(ctx, req, p); err != nil || all {
+		return err
+	}
+	return in.findIntegers(ctx, p, req.Progress)
 }
 
 // Dialects detects the dialect of each file. It also returns the first rows of the first file.
@@ -175,8 +186,8 @@ func decisive(text []byte) bool {
 // cases, so they need no pass.
 func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(rows, total int64)) error {
 	var whole []int
-	for _, k := range in.sel.Keep {
-		if in.sel.Columns[k].Type.ID() == arrow.INT64 {
+	for _, k := range in.Sel.Keep {
+		if in.Sel.Columns[k].Type.ID() == arrow.INT64 {
 			whole = append(whole, k)
 		}
 	}
@@ -189,7 +200,7 @@ func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(ro
 			return err
 		}
 		for i, a := range b.Columns {
-			if c := &in.sel.Columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
+			if c := &in.Sel.Columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
 				c.Type, c.Desc = a.DataType(), column.Describe(a.DataType())
 			}
 		}
@@ -203,17 +214,17 @@ func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(ro
 
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
-	sub := &CSV{sources: in.sources, Files: slices.Clone(in.Files), sel: &column.Chosen{}, rounded: make([]atomic.Bool, len(columns)),
-		memory: in.memory, rejects: in.rejects}
+	sub := &CSV{Files: column.Files{Sources: in.Sources, Sel: &column.Chosen{}, Memory: in.Memory}, Parts: slices.Clone(in.Parts),
+		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects}
 	for _, k := range columns {
-		sub.sel.Columns = append(sub.sel.Columns, in.sel.Columns[k])
+		sub.Sel.Columns = append(sub.Sel.Columns, in.Sel.Columns[k])
 	}
-	place := slices.Repeat([]int{-1}, len(in.sel.Columns)) // number of each selected column among columns, or -1
+	place := slices.Repeat([]int{-1}, len(in.Sel.Columns)) // number of each selected column among columns, or -1
 	for n, k := range columns {
 		place[k] = n
 	}
-	for i := range sub.Files {
-		f := &sub.Files[i]
+	for i := range sub.Parts {
+		f := &sub.Parts[i]
 		f.place = slices.Clone(f.place)
 		for n, k := range f.place {
 			if k >= 0 {
@@ -227,38 +238,29 @@ func (in *CSV) Only(columns []int) *CSV {
 // LabelOnly returns the same input: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() column.Input { return in }
 
-// Name returns the name of all sources together, for messages.
-func (in *CSV) Name() string { return column.NameOf(in.sources) }
-
 // Total returns -1: the number of rows is unknown until all are read.
 func (in *CSV) Total() int64 { return -1 }
 
-// Chosen returns the columns that are read.
-func (in *CSV) Chosen() *column.Chosen { return in.sel }
-
-// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *CSV) LastPass() { column.LastPass(in.sources) }
-
 // Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
-	if k := in.Files[0].keys; k != nil {
+	if k := in.Parts[0].keys; k != nil {
 		notes = append(notes, k.notes(in.Name())...)
 	}
-	notes = append(notes, in.Files[0].notes()...)
+	notes = append(notes, in.Parts[0].notes()...)
 	if in.comments.Load() {
 		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
 	}
-	notes = append(notes, in.rejects.Notes(in.sources)...)
-	for _, c := range in.sel.Columns {
+	notes = append(notes, in.rejects.Notes(in.Sources)...)
+	for _, c := range in.Sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
 		}
 	}
-	notes = append(notes, in.sel.Odd...)
+	notes = append(notes, in.Sel.Odd...)
 	for k := range in.rounded {
 		if in.rounded[k].Load() {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
-				in.sel.Columns[k].Name))
+				in.Sel.Columns[k].Name))
 		}
 	}
 	return notes
@@ -266,25 +268,25 @@ func (in *CSV) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
-		f := &in.Files[file]
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+		f := &in.Parts[file]
 		make := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
-				if err == nil && (in.sources[file].Stdin != nil || in.rejects != nil) {
+				if err == nil && (in.Sources[file].Stdin != nil || in.rejects != nil) {
 					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
 				}
 				return b, err
 			}
 		}
 		if f.keys != nil {
-			return jsonJobs(c, len(in.sel.Columns), make)
+			return jsonJobs(c, len(in.Sel.Columns), make)
 		}
 		return One(c, make(c))
 	}))
 }
 
-func (in *CSV) breaks(file int) Breaks { return in.Files[file].Breaks() }
+func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
 
 // parse reads the selected columns of a chunk.
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
@@ -292,8 +294,8 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
 		most = min(most, len(c.Text)/len(f.names)+1)
 	}
-	values := make([]cells, len(in.sel.Columns))
-	for k, col := range in.sel.Columns {
+	values := make([]cells, len(in.Sel.Columns))
+	for k, col := range in.Sel.Columns {
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
@@ -392,11 +394,11 @@ func errFields(n, want int) error {
 // examine finds the lines that are no rows, if they are to be left out.
 func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) error {
 	in.rejects = req.Rejects
-	err := examine(ctx, p, req.Memory, req.Rejects, in.sources, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
-		return in.check(ctx, &in.Files[file], c, func(int, int64, []byte) {})
+	err := examine(ctx, p, req.Memory, req.Rejects, in.Sources, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
+		return in.check(ctx, &in.Parts[file], c, func(int, int64, []byte) {})
 	}, req.Progress)
-	for i := range in.Files {
-		in.Files[i].out, _ = req.Rejects.Of(in.Files[i].path)
+	for i := range in.Parts {
+		in.Parts[i].out, _ = req.Rejects.Of(in.Parts[i].path)
 	}
 	return err
 }
@@ -404,17 +406,17 @@ func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) e
 // Most returns an upper bound of the number of rows: each of their columns takes at least a character and a
 // separator. It returns -1 if a file is compressed, for standard input and for JSON Lines, whose rows may have no field.
 func (in *CSV) Most() (rows int64) {
-	if in.Files[0].keys != nil {
+	if in.Parts[0].keys != nil {
 		return -1
 	}
-	for _, s := range in.sources {
+	for _, s := range in.Sources {
 		if s.Stdin != nil {
 			return -1
 		}
 		if compressed, err := s.Compressed(); compressed || err != nil {
 			return -1
 		}
-		rows += s.Info.Size()/int64(max(2, 2*len(in.sel.Columns)-1)) + 1
+		rows += s.Info.Size()/int64(max(2, 2*len(in.Sel.Columns)-1)) + 1
 	}
 	return rows
 }

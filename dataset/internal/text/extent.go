@@ -45,17 +45,17 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	jobs := Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+	jobs := Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
 			defer c.recycle(&in.texts)
-			seen, err := in.measured(in.sources[file].Path, c, most)
+			seen, err := in.measured(in.Sources[file].Path, c, most)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(seen)
 			return &column.Batch{}, err
 		})
 	})
-	for _, err := range column.InOrder(ctx, p, in.memory, jobs) {
+	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
 		if err != nil {
 			return all, err
 		}
@@ -67,7 +67,8 @@ func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all e
 func (in *Svmlight) measured(path string, c Chunk, most int) (seen extent, err error) {
 	seen.most = most
 	seen.pairs = int64(bytes.Count(c.Text, []byte{':'}))
-	for n, line := range in.linesOf(path, c) {
+	out, _ := in.rejects.Of(path)
+	for n, line := range c.rows(out, true) {
 		if err := seen.Add(line); err != nil && !in.fewer {
 			return seen, column.LineError(path, n, err)
 		}
@@ -82,13 +83,8 @@ func (e *extent) merge(other extent) {
 	e.last = max(e.last, other.last)
 }
 
-// Add extends the extent by a line.
+// Add extends the extent by a line without blanks at its ends.
 func (e *extent) Add(line []byte) error {
-	line, _, _ = bytes.Cut(line, []byte{'#'})
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
-		return nil
-	}
 	e.rows++
 	e.zero = e.zero || beginsAtZero(line)
 	colon := bytes.LastIndexByte(line, ':')

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -45,30 +44,15 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 		return nil, err
 	}
 	cols = f.addKeys(req.Spec, cols, req.Live)
-	asModel(req.Spec, cols)
-	in := &CSV{sources: sources, model: req.Spec != nil}
-	if in.sel, err = req.Choose.First(f.path, cols, true); err != nil {
+	in := &CSV{Files: column.Files{Sources: sources}, model: req.Spec != nil}
+	if err := in.choose(&f, cols, req); err != nil {
 		return nil, err
-	}
-	if req.Live {
-		keepLive(in.sel)
-	}
-	f.place = slices.Repeat([]int{-1}, len(f.names))
-	for k, c := range in.sel.Columns {
-		f.place[c.Index] = k
 	}
 	for _, s := range sources {
 		f.path = s.Path
-		in.Files = append(in.Files, f)
+		in.Parts = append(in.Parts, f)
 	}
-	in.rounded = make([]atomic.Bool, len(in.sel.Columns))
-	if err := in.examine(ctx, req, p); err != nil {
-		return nil, err
-	}
-	if all && len(sources) == 1 {
-		return in, nil
-	}
-	return in, in.findIntegers(ctx, p, req.Progress)
+	return in, in.settle(ctx, req, p, all && len(sources) == 1)
 }
 
 // addKeys adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
@@ -189,21 +173,10 @@ const mostCells = 1 << 20
 // jsonJobs yields the jobs that make batches of a chunk, which has no more cells than mostCells or one line.
 func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, error)) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
-		most := max(1, mostCells/max(1, columns))
-		for len(c.Text) > 0 {
-			part, lines := Chunk{line: c.line, first: c.first}, 0
-			end := 0
-			for ; lines < most && end < len(c.Text); lines++ {
-				n := bytes.IndexByte(c.Text[end:], '\n') + 1
-				if n == 0 {
-					n = len(c.Text) - end
-				}
-				end += n
-			}
-			part.Text, c.Text = c.Text[:end:end], c.Text[end:]
-			c.line, c.first = c.line+int64(lines), false
+		for part := range c.Split(max(1, mostCells/max(1, columns))) {
 			const cell = 9 // bytes of a number, with room for its null
-			if !yield(column.Job{Bytes: max(parsedBytes(end), cell*int64(lines)*int64(columns)), Make: make(part)}) {
+			rows := 1 + bytes.Count(part.Text, []byte{'\n'})
+			if !yield(column.Job{Bytes: max(parsedBytes(len(part.Text)), cell*int64(rows)*int64(columns)), Make: make(part)}) {
 				return
 			}
 		}
@@ -361,24 +334,4 @@ func (k *keys) notes(path string) (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s: the first rows have no field %s: absent fields are missing values", path, some(k.absent)))
 	}
 	return lines
-}
-
-// JSONRows is RowsOf for JSON Lines.
-func JSONRows(c Chunk, after int64) (line, left int64) { return jsonRows(c, after, nil) }
-
-// jsonRows is JSONRows for a chunk in which some lines are no rows.
-func jsonRows(c Chunk, after int64, out []column.Lines) (line, left int64) {
-	n := c.line
-	for line := range bytes.Lines(c.Text) {
-		if len(out) > 0 && out[0].First == n {
-			out = out[1:]
-		} else if len(bytes.TrimSpace(line)) > 0 {
-			if after == 0 {
-				return n, 0
-			}
-			after--
-		}
-		n++
-	}
-	return 0, after
 }

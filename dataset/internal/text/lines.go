@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"iter"
 
 	"halfspace/dataset/internal/column"
 )
@@ -11,7 +12,7 @@ import (
 func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	out := column.From(f.out, c.line)
 	if f.keys != nil {
-		return jsonRows(c, after, out)
+		return skipped(c.rows(out, false), after)
 	}
 	s := f.rowsOf(c)
 	for ; s.next(&out); after-- {
@@ -34,17 +35,44 @@ func (f *CsvFile) lineOf(c Chunk, row int64) int64 {
 }
 
 // SvmlightRows is RowsOf for svmlight.
-func SvmlightRows(c Chunk, after int64) (line, left int64) {
-	n := c.line
-	for line := range bytes.Lines(c.Text) {
-		line, _, _ = bytes.Cut(line, []byte{'#'})
-		if len(bytes.TrimSpace(line)) > 0 {
-			if after == 0 {
-				return n, 0
-			}
-			after--
+func SvmlightRows(c Chunk, after int64) (line, left int64) { return skipped(c.rows(nil, true), after) }
+
+// JSONRows is RowsOf for JSON Lines.
+func JSONRows(c Chunk, after int64) (line, left int64) { return skipped(c.rows(nil, false), after) }
+
+func skipped(rows iter.Seq2[int64, []byte], after int64) (line, left int64) {
+	for n := range rows {
+		if after == 0 {
+			return n, 0
 		}
-		n++
+		after--
 	}
 	return 0, after
+}
+
+// rows yields the lines of a chunk that are neither blank nor in out, without blanks at their ends, and their numbers. If comments is
+// true, it cuts a line before #.
+func (c Chunk) rows(out []column.Lines, comments bool) iter.Seq2[int64, []byte] {
+	return func(yield func(int64, []byte) bool) {
+		out, n := column.From(out, c.line), c.line
+		for line := range bytes.Lines(c.Text) {
+			if comments {
+				line, _, _ = bytes.Cut(line, []byte{'#'})
+			}
+			if len(out) > 0 && out[0].First == n {
+				out = out[1:]
+			} else if line = bytes.TrimSpace(line); len(line) > 0 && !yield(n, line) {
+				return
+			}
+			n++
+		}
+	}
+}
+
+// lineLength returns the length of the first line of text, its line break included.
+func lineLength(text []byte) int {
+	if n := bytes.IndexByte(text, '\n'); n >= 0 {
+		return n + 1
+	}
+	return len(text)
 }

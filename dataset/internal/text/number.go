@@ -42,12 +42,12 @@ func parseDecimal(text []byte) (v float64, n int) {
 		return 0, 0
 	}
 	if n < len(text) && text[n]|0x20 == 'e' {
-		e, length := smallInt(text[n+1:])
-		if length == 0 {
+		e, length := parseWhole(text[n+1:])
+		if length == 0 || e < -99 || e > 99 {
 			return 0, 0
 		}
 		n += 1 + length
-		exponent += e
+		exponent += int(e)
 	}
 	if exponent < -22 || exponent > 22 {
 		return 0, 0
@@ -57,29 +57,6 @@ func parseDecimal(text []byte) (v float64, n int) {
 		v /= tens[-exponent]
 	} else {
 		v *= tens[exponent]
-	}
-	if negative {
-		v = -v
-	}
-	return v, n
-}
-
-// smallInt parses an integer of at most three digits. It returns the value and the length, or length 0.
-func smallInt(text []byte) (v, n int) {
-	negative := false
-	if n < len(text) && (text[n] == '-' || text[n] == '+') {
-		negative = text[n] == '-'
-		n++
-	}
-	start := n
-	for ; n < len(text) && text[n]-'0' < 10; n++ {
-		if n-start == 3 {
-			return 0, 0
-		}
-		v = v*10 + int(text[n]-'0')
-	}
-	if n == start {
-		return 0, 0
 	}
 	if negative {
 		v = -v

@@ -41,12 +41,9 @@ type objects struct {
 // object begins the next object, and returns false if there is none. The caller must have read all fields of the current object.
 func (o *objects) object() (bool, error) {
 	for o.next < len(o.text) {
-		n := bytes.IndexByte(o.text[o.next:], '\n')
-		if n < 0 {
-			n = len(o.text) - o.next
-		}
-		o.row, o.pos, o.first = o.text[o.next:o.next+n], 0, true
-		o.next = min(len(o.text), o.next+n+1)
+		n := lineLength(o.text[o.next:])
+		o.row, o.pos, o.first = bytes.TrimSuffix(o.text[o.next:o.next+n], []byte{'\n'}), 0, true
+		o.next += n
 		o.line++
 		switch o.skip(); {
 		case o.pos == len(o.row):

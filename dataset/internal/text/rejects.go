@@ -21,10 +21,7 @@ const longestRecord = 1 << 20
 // resume goes from the record that begins at a position behind its first line, because the record can't be read. It returns the
 // reason, which is in the first line. n is the number of fields before it.
 func (s *scanner) resume(start int, line int64) (n int, err error) {
-	end := len(s.text)
-	if i := bytes.IndexByte(s.text[start:], '\n'); i >= 0 {
-		end = start + i + 1
-	}
+	end := start + lineLength(s.text[start:])
 	alone := scanner{text: s.text[start:end], grammar: s.grammar, more: true}
 	for ; alone.more && err == nil; n++ {
 		_, _, err = alone.field()
@@ -87,13 +84,8 @@ func (s *scanner) next(rejects *[]column.Lines) bool {
 		if len(*rejects) == 0 || (*rejects)[0].First != s.line {
 			return true
 		}
-		for last := (*rejects)[0].Last; s.line <= last && s.pos < len(s.text); {
-			n := bytes.IndexByte(s.text[s.pos:], '\n') + 1
-			if n == 0 {
-				n = len(s.text) - s.pos
-			}
-			s.pos += n
-			s.line++
+		for last := (*rejects)[0].Last; s.line <= last && s.pos < len(s.text); s.line++ {
+			s.pos += lineLength(s.text[s.pos:])
 		}
 		s.more, *rejects = false, (*rejects)[1:]
 	}
@@ -103,10 +95,7 @@ func (s *scanner) next(rejects *[]column.Lines) bool {
 // skipRejects goes behind the next objects if their lines are rejects. rejects are the lines from here on that are no rows.
 func (o *objects) skipRejects(rejects *[]column.Lines) {
 	for len(*rejects) > 0 {
-		n := bytes.IndexByte(o.text[o.next:], '\n') + 1
-		if n == 0 {
-			n = len(o.text) - o.next
-		}
+		n := lineLength(o.text[o.next:])
 		switch first := (*rejects)[0].First; {
 		case n == 0:
 			return
@@ -206,13 +195,13 @@ func withoutAdvice(text string) string {
 }
 
 // LeftOut returns true if some lines are rejects.
-func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.sources)) > 0 }
+func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Sources)) > 0 }
 
 // probes returns a cell for each column, to try values.
 func (in *CSV) probes() []cells {
-	probes := make([]cells, len(in.sel.Columns))
-	for k, c := range in.sel.Columns {
-		probes[k] = newCells(c.Type, 1, in.Files[0].nulls)
+	probes := make([]cells, len(in.Sel.Columns))
+	for k, c := range in.Sel.Columns {
+		probes[k] = newCells(c.Type, 1, in.Parts[0].nulls)
 		probes[k].booleans = in.model
 	}
 	return probes
@@ -328,10 +317,10 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 		line int64
 		text string
 	}
-	found := make([]*place, len(in.sel.Columns))
-	jobs := Chunks(in.sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+	found := make([]*place, len(in.Sel.Columns))
+	jobs := Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) {
-			_, _, err := in.check(ctx, &in.Files[file], c, func(k int, line int64, text []byte) {
+			_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
 				mu.Lock()
 				defer mu.Unlock()
 				if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
@@ -341,15 +330,15 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 			return &column.Batch{}, err
 		})
 	})
-	for _, err := range column.InOrder(ctx, p, in.memory, jobs) {
+	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
 		if err != nil {
 			return nil, err
 		}
 	}
 	for k, at := range found {
 		if at != nil {
-			name := in.sel.Columns[k].Name
-			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Files[at.file].path, name, at.line, at.text)})
+			name := in.Sel.Columns[k].Name
+			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
 	return all, ctx.Err()

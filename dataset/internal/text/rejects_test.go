@@ -20,9 +20,9 @@ func soundFile(g grammar) *CSV {
 	g.sound = true
 	f := CsvFile{path: "a.csv", dialect: dialect{grammar: g, names: []string{"a", "b", "c"}}, place: []int{0, 1, 2}, nulls: newNullWords(nil)}
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
-	in := &CSV{Files: []CsvFile{f}, sel: &column.Chosen{}}
+	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{}}}
 	for k, t := range types {
-		in.sel.Columns = append(in.sel.Columns, column.Column{Name: f.names[k], Type: t})
+		in.Sel.Columns = append(in.Sel.Columns, column.Column{Name: f.names[k], Type: t})
 	}
 	return in
 }
@@ -30,7 +30,7 @@ func soundFile(g grammar) *CSV {
 // foundIn returns the rows and the rejects of a text that is read in chunks of a size. Each is described by a line.
 func foundIn(t testing.TB, in *CSV, text []byte, size int) (rows []string, rejects []column.Reject) {
 	t.Helper()
-	f := in.Files[0]
+	f := in.Parts[0]
 	var chunks []Chunk
 	c := &chunker{r: bytes.NewReader(text), at: f.Breaks(), size: size, line: 1}
 	for {

@@ -71,8 +71,8 @@ func (s *scanner) atComment() bool {
 // reports the error. Where rejects are left out, only the line at the position counts.
 func (s *scanner) fieldsAt(at int) int {
 	text := s.text
-	if n := bytes.IndexByte(text[at:], '\n'); s.sound && n >= 0 {
-		text = text[:at+n]
+	if s.sound {
+		text = text[:at+lineLength(text[at:])]
 	}
 	n, line := 0, scanner{text: text, pos: at, grammar: s.grammar, more: true}
 	for ; line.more; n++ {

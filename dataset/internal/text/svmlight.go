@@ -11,15 +11,11 @@ import (
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
-
-// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
-func (in *Svmlight) Limit(memory int64) { in.memory = memory }
 
 const (
 	svmlightBytes = 256 << 10 // approximate bytes of text that are parsed at a time
@@ -30,8 +26,7 @@ const (
 
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
-	sources  []*column.Source
-	sel      *column.Chosen
+	column.Files
 	rows     int64           // number of rows; -1: not counted
 	pairs    int64           // upper bound of the number of pairs; -1: not counted
 	least    int             // the smallest index that a feature may have
@@ -45,7 +40,6 @@ type Svmlight struct {
 	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
 	texts    sync.Pool       // *[]byte of chunks to reuse: getting new memory takes longer than filling it
 	spare    sync.Pool       // *column.Pairs to reuse
-	memory   int64           // maximum bytes of memory of a pass; 0: no limit
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	sawQuery atomic.Bool
 	sawMore  atomic.Bool
@@ -54,7 +48,7 @@ type Svmlight struct {
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
 func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
-	in := &Svmlight{sources: sources, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
+	in := &Svmlight{Files: column.Files{Sources: sources}, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	if opt.IndexBase == "1" {
 		in.least = 1
 	}
@@ -125,7 +119,7 @@ const fewKept = 16
 
 // read sets the columns that are read. last is the largest index of a feature.
 func (in *Svmlight) read(sel *column.Chosen, last int) {
-	in.sel, in.last, in.label = sel, last, -1
+	in.Sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
 		switch {
 		case c.Name == column.SvmlightLabel:
@@ -158,9 +152,6 @@ func (in *Svmlight) at(index int) int32 {
 	return -1
 }
 
-// Name returns the name of all sources together, for messages.
-func (in *Svmlight) Name() string { return column.NameOf(in.sources) }
-
 // Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
 
@@ -173,15 +164,9 @@ func (in *Svmlight) Paired() bool { return in.Plain }
 // Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 
-// Chosen returns the columns that are read.
-func (in *Svmlight) Chosen() *column.Chosen { return in.sel }
-
-// LastPass announces that the next pass is the last: standard input needn't be buffered any more.
-func (in *Svmlight) LastPass() { column.LastPass(in.sources) }
-
 // Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
-	notes = in.rejects.Notes(in.sources)
+	notes = in.rejects.Notes(in.Sources)
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
 	}
@@ -197,11 +182,11 @@ func (in *Svmlight) Notes() (notes []string) {
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.sources[0].Ahead(in.memory), Chunks(in.sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
-		path := in.sources[file].Path
-		columns := len(in.sel.Columns)
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+		path := in.Sources[file].Path
+		columns := len(in.Sel.Columns)
 		if in.Plain {
-			columns = len(in.sel.Keep)
+			columns = len(in.Sel.Keep)
 		}
 		if in.Plain && columns <= fewKept {
 			return One(c, func() (*column.Batch, error) {
@@ -231,8 +216,8 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
-	label := in.sel.Columns[in.sel.Label]
-	only := &Svmlight{sources: in.sources, rows: in.rows, least: in.least, fewer: in.fewer, memory: in.memory, rejects: in.rejects}
+	label := in.Sel.Columns[in.Sel.Label]
+	only := &Svmlight{Files: column.Files{Sources: in.Sources, Memory: in.Memory}, rows: in.rows, least: in.least, fewer: in.fewer, rejects: in.rejects}
 	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }
@@ -242,13 +227,8 @@ func (c Chunk) Split(most int) iter.Seq[Chunk] {
 	return func(yield func(Chunk) bool) {
 		for len(c.Text) > 0 {
 			end, lines := 0, 0
-			for lines < most && end < len(c.Text) {
-				n := bytes.IndexByte(c.Text[end:], '\n')
-				if n < 0 {
-					n = len(c.Text) - end - 1
-				}
-				end += n + 1
-				lines++
+			for ; lines < most && end < len(c.Text); lines++ {
+				end += lineLength(c.Text[end:])
 			}
 			if !yield(Chunk{Text: c.Text[:end], line: c.line}) {
 				return
@@ -269,17 +249,15 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 			Value: make([]float64, 0, most), Home: &in.spare}
 	}
 	rows.Labels, rows.Ends, rows.Index, rows.Value = rows.Labels[:0], rows.Ends[:1], rows.Index[:0], rows.Value[:0]
-	for n, line := range in.linesOf(path, c) {
-		line, _, _ = bytes.Cut(line, []byte{'#'})
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if err := in.row(line, rows); err != nil {
-				return nil, column.LineError(path, n, err)
-			}
+	out, _ := in.rejects.Of(path)
+	for n, line := range c.rows(out, true) {
+		if err := in.row(line, rows); err != nil {
+			return nil, column.LineError(path, n, err)
 		}
 	}
 	b := &column.Batch{File: path, Rows: int64(len(rows.Labels)), Pairs: rows}
-	if in.sel.Label >= 0 {
-		b.Columns = []arrow.Array{numbers(rows.Labels)}
+	if in.Sel.Label >= 0 {
+		b.Columns = []arrow.Array{column.Floats(rows.Labels)}
 	}
 	if in.Plain {
 		in.handOn(b)
@@ -289,9 +267,9 @@ func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 
 // handOn adds the kept columns to a batch of pairs, and removes the pairs that aren't features.
 func (in *Svmlight) handOn(b *column.Batch) {
-	p, features, rows := b.Pairs, int32(len(in.sel.Features)), len(b.Pairs.Labels)
-	values := make([]float64, rows*len(in.sel.Keep)) // the columns outlive the pairs
-	for k, i := range in.sel.Keep {
+	p, features, rows := b.Pairs, int32(len(in.Sel.Features)), len(b.Pairs.Labels)
+	values := make([]float64, rows*len(in.Sel.Keep)) // the columns outlive the pairs
+	for k, i := range in.Sel.Keep {
 		if own := values[k*rows : (k+1)*rows]; i == in.label {
 			copy(own, p.Labels)
 		}
@@ -303,10 +281,10 @@ func (in *Svmlight) handOn(b *column.Batch) {
 			}
 		}
 	}
-	for k := range in.sel.Keep {
-		b.Columns = append(b.Columns, numbers(values[k*rows:(k+1)*rows]))
+	for k := range in.Sel.Keep {
+		b.Columns = append(b.Columns, column.Floats(values[k*rows:(k+1)*rows]))
 	}
-	if len(in.sel.Keep) == 0 || len(in.sel.Columns) == int(features) || in.numbered > 0 {
+	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.numbered > 0 {
 		return
 	}
 	n, from := int32(0), int32(0)
@@ -324,7 +302,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 // dense returns a batch with all columns as arrays.
 func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	n, rows := int(b.Rows), b.Pairs
-	columns := make([][]float64, len(in.sel.Columns))
+	columns := make([][]float64, len(in.Sel.Columns))
 	values := make([]float64, n*len(columns))
 	for k := range columns {
 		columns[k] = values[k*n : (k+1)*n]
@@ -339,32 +317,9 @@ func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	}
 	all := &column.Batch{File: b.File, Rows: b.Rows}
 	for _, col := range columns {
-		all.Columns = append(all.Columns, numbers(col))
+		all.Columns = append(all.Columns, column.Floats(col))
 	}
 	return all
-}
-
-func numbers(v []float64) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Float64, len(v), []*memory.Buffer{nil,
-		memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(v))}, nil, 0, 0)
-	defer data.Release()
-	return array.NewFloat64Data(data)
-}
-
-// linesOf yields the lines of a chunk that may be rows, and their numbers.
-func (in *Svmlight) linesOf(path string, c Chunk) iter.Seq2[int64, []byte] {
-	out, _ := in.rejects.Of(path)
-	return func(yield func(int64, []byte) bool) {
-		out, n := column.From(out, c.line), c.line
-		for line := range bytes.Lines(c.Text) {
-			if len(out) > 0 && out[0].First == n {
-				out = out[1:]
-			} else if !yield(n, line) {
-				return
-			}
-			n++
-		}
-	}
 }
 
 // check finds the lines of a chunk that are no rows. most is the largest index that a line may have.

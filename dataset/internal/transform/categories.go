@@ -185,7 +185,7 @@ func (c *collector) mark(bucket int) { c.buckets[bucket/64] |= 1 << (bucket % 64
 
 // Add adds the categories of rows. It returns the first wrong row and the error text, or "".
 func (c *collector) Add(a cells, rows Cut) (row int, what string) {
-	var numbers [block.ChunkRows]float64
+	var numbers [block.ChunkRows]float32
 	for _, span := range rows.Spans() {
 		gaps := a.missing(span.Lo, span.Hi)
 		for from, g := span.Lo, 0; from < span.Hi; {

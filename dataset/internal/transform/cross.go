@@ -126,7 +126,7 @@ type coder interface {
 
 // encodeCells writes the numbers of the len(dst) rows from lo on to dst. No value of these rows may be missing. It
 // returns the first wrong row and the error text, or "".
-func encodeCells[T float32 | float64](l coder, c cells, lo int, dst []T) (row int, what string) {
+func encodeCells(l coder, c cells, lo int, dst []float32) (row int, what string) {
 	if len(c) == 1 {
 		return encodeValid(l, c[0], lo, dst)
 	}
@@ -143,7 +143,7 @@ func encodeCells[T float32 | float64](l coder, c cells, lo int, dst []T) (row in
 			}
 			joined = append(joined, text...)
 		}
-		dst[i] = T(l.crossed(joined))
+		dst[i] = float32(l.crossed(joined))
 	}
 	return 0, ""
 }

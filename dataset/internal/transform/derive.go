@@ -72,10 +72,10 @@ func missingOf(a arrow.Array) arrow.Array {
 	for _, row := range column.Missing(a, 0, a.Len()) {
 		values[row] = 1
 	}
-	return numbersOf(values, nil)
+	return column.Floats(values)
 }
 
-// numbersOf returns an array of numbers; valid is nil if each is valid.
+// numbersOf returns an array of numbers, of which some aren't valid.
 func numbersOf(values []float64, valid []bool) arrow.Array {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
 	defer b.Release()

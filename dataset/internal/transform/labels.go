@@ -120,15 +120,6 @@ type numbering interface {
 // Encode writes the class numbers of the len(dst) rows from lo on to dst. It returns the first row without a usable
 // label and the error text, or "".
 func Encode(l *Labels, a arrow.Array, lo int, dst []float32) (row int, what string) {
-	return encode(l, a, lo, dst)
-}
-
-// EncodeWide is Encode for float64.
-func EncodeWide(l *Labels, a arrow.Array, lo int, dst []float64) (row int, what string) {
-	return encode(l, a, lo, dst)
-}
-
-func encode[T float32 | float64](l *Labels, a arrow.Array, lo int, dst []T) (row int, what string) {
 	n := len(dst)
 	if a.NullN() > 0 {
 		for n = 0; n < len(dst) && !a.IsNull(lo+n); n++ {
@@ -151,45 +142,29 @@ func (l *Labels) advice() string {
 	return " (fill the label in, or use --nulls drop)"
 }
 
-// encodeValid is encode for rows without nulls.
-func encodeValid[T float32 | float64](l numbering, a arrow.Array, lo int, dst []T) (row int, what string) {
+// encodeValid is Encode for rows without nulls.
+func encodeValid(l numbering, a arrow.Array, lo int, dst []float32) (row int, what string) {
+	d := a.Data()
+	switch a.DataType().ID() { // the bits of a number tell it from others
+	case arrow.INT8, arrow.UINT8:
+		return encodeKeys(l, a, lo, dst, arrow.GetValues[uint8](d, 1)[lo:])
+	case arrow.INT16, arrow.UINT16, arrow.FLOAT16:
+		return encodeKeys(l, a, lo, dst, arrow.GetValues[uint16](d, 1)[lo:])
+	case arrow.INT32, arrow.UINT32, arrow.FLOAT32:
+		return encodeKeys(l, a, lo, dst, arrow.GetValues[uint32](d, 1)[lo:])
+	case arrow.INT64, arrow.UINT64, arrow.FLOAT64:
+		return encodeKeys(l, a, lo, dst, arrow.GetValues[uint64](d, 1)[lo:])
+	}
+	if text := column.Texts(a); text != nil {
+		return encodeKeys(l, a, lo, dst, each(lo, len(dst), text))
+	}
 	switch v := a.(type) {
-	case *array.Float32:
-		return encodeKeys(l, a, lo, dst, v.Float32Values()[lo:])
-	case *array.Float64:
-		return encodeKeys(l, a, lo, dst, v.Float64Values()[lo:])
-	case *array.Int8:
-		return encodeKeys(l, a, lo, dst, v.Int8Values()[lo:])
-	case *array.Int16:
-		return encodeKeys(l, a, lo, dst, v.Int16Values()[lo:])
-	case *array.Int32:
-		return encodeKeys(l, a, lo, dst, v.Int32Values()[lo:])
-	case *array.Int64:
-		return encodeKeys(l, a, lo, dst, v.Int64Values()[lo:])
-	case *array.Uint8:
-		return encodeKeys(l, a, lo, dst, v.Uint8Values()[lo:])
-	case *array.Uint16:
-		return encodeKeys(l, a, lo, dst, v.Uint16Values()[lo:])
-	case *array.Uint32:
-		return encodeKeys(l, a, lo, dst, v.Uint32Values()[lo:])
-	case *array.Uint64:
-		return encodeKeys(l, a, lo, dst, v.Uint64Values()[lo:])
 	case *array.Boolean:
 		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
-	case *array.Float16:
-		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.Decimal128:
 		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
 	case *array.Decimal256:
 		return encodeKeys(l, a, lo, dst, v.Values()[lo:])
-	case *array.String:
-		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
-	case *array.LargeString:
-		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.Value))
-	case *array.Binary:
-		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
-	case *array.LargeBinary:
-		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.ValueString))
 	case *array.Dictionary:
 		return encodeKeys(l, a, lo, dst, each(lo, len(dst), v.GetValueIndex))
 	}
@@ -207,10 +182,10 @@ func each[K any](lo, n int, key func(i int) K) []K {
 
 // encodeKeys is encodeValid with a key for each row. While there are only two classes, it compares keys instead of
 // looking them up in a map.
-func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, lo int, dst []T, keys []K) (int, string) {
-	known := map[K]T{}
+func encodeKeys[K comparable](l numbering, a arrow.Array, lo int, dst []float32, keys []K) (int, string) {
+	known := map[K]float32{}
 	var two [2]K
-	var numbers [2]T
+	var numbers [2]float32
 	for i := 0; i < len(dst); i++ {
 		if n := len(known); n == 1 || n == 2 {
 			if i += encodeTwo(two, numbers, keys[i:len(dst)], dst[i:]); i == len(dst) {
@@ -224,7 +199,7 @@ func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, l
 			if what != "" {
 				return lo + i, what
 			}
-			n = T(number)
+			n = float32(number)
 			known[k] = n
 			if two[1], numbers[1] = k, n; len(known) == 1 {
 				two[0], numbers[0] = k, n
@@ -238,7 +213,7 @@ func encodeKeys[T float32 | float64, K comparable](l numbering, a arrow.Array, l
 // encodeTwo writes the numbers of the leading keys that equal one of two keys, and returns the index of the first
 // other key, or len(keys). It doesn't branch on which of the two keys it finds, because the processor couldn't
 // predict the branch.
-func encodeTwo[T float32 | float64, K comparable](two [2]K, numbers [2]T, keys []K, dst []T) int {
+func encodeTwo[K comparable](two [2]K, numbers [2]float32, keys []K, dst []float32) int {
 	const step = 64
 	for done := 0; ; done += step {
 		part := keys[done:min(len(keys), done+step)]
@@ -278,20 +253,6 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 		return floatClass(float64(a.Value(i)), 32)
 	case *array.Float64:
 		return floatClass(a.Value(i), 64)
-	case *array.Int8:
-		return schema.IntClass(int64(a.Value(i))), ""
-	case *array.Int16:
-		return schema.IntClass(int64(a.Value(i))), ""
-	case *array.Int32:
-		return schema.IntClass(int64(a.Value(i))), ""
-	case *array.Int64:
-		return schema.IntClass(a.Value(i)), ""
-	case *array.Uint8:
-		return schema.UintClass(uint64(a.Value(i))), ""
-	case *array.Uint16:
-		return schema.UintClass(uint64(a.Value(i))), ""
-	case *array.Uint32:
-		return schema.UintClass(uint64(a.Value(i))), ""
 	case *array.Uint64:
 		return schema.UintClass(a.Value(i)), ""
 	case *array.Boolean:
@@ -300,16 +261,16 @@ func ClassOf(a arrow.Array, i int) (schema.Class, string) {
 		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal128Type).Scale))
 	case *array.Decimal256:
 		return decimalClass(a.Value(i).ToString(a.DataType().(*arrow.Decimal256Type).Scale))
-	case *array.String:
+	case array.StringLike:
 		return stringClass(a.Value(i))
-	case *array.LargeString:
-		return stringClass(a.Value(i))
-	case *array.Binary:
-		return stringClass(string(a.Value(i)))
-	case *array.LargeBinary:
-		return stringClass(string(a.Value(i)))
 	case *array.Dictionary:
 		return ClassOf(a.Dictionary(), a.GetValueIndex(i))
+	}
+	if text := column.Texts(a); text != nil {
+		return stringClass(text(i))
+	}
+	if arrow.IsInteger(a.DataType().ID()) {
+		return schema.IntClass(column.Whole(a)(i)), ""
 	}
 	return schema.Class{}, fmt.Sprintf("a value of type %s can't be a label", column.Describe(a.DataType()))
 }
@@ -352,24 +313,25 @@ func Sign(y []float32, signs []float64) {
 	}
 }
 
-// Number numbers the classes of the kept rows of a batch, and returns the number of these rows. first is the number of
-// the batch's first row among all rows. Number marks the error about a wrong label by Unfit.
-func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (rows int, err error) {
-	kept, err := sel.Kept(ctx, p, bt)
+// Number returns the class numbers of the kept rows of a batch, if there are labels, and these rows. first is the number of the batch's
+// first row among all rows. Number marks the error about a wrong label by Unfit.
+func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (numbers []float32, kept Cut, err error) {
+	kept, err = sel.Kept(ctx, p, bt)
 	if err != nil || sel.Label < 0 {
-		return kept.Len(), err
+		return nil, kept, err
 	}
-	numbers := make([]float32, kept.Len())
+	a := bt.Label(sel.Label)
+	numbers = make([]float32, kept.Len())
 	for i, span := range kept.Spans() {
-		bad, what := Encode(l, bt.Label(sel.Label), span.Lo, numbers[i:][:span.Len()])
+		bad, what := Encode(l, a, span.Lo, numbers[i:][:span.Len()])
 		if what == "" {
 			continue
 		}
 		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
-		if column.IsMissing(bt.Label(sel.Label), bad) {
+		if column.IsMissing(a, bad) {
 			err = column.Mark(err, column.ErrNulls)
 		}
-		return kept.Len(), Unfit(err)
+		return nil, kept, Unfit(err)
 	}
-	return kept.Len(), nil
+	return numbers, kept, nil
 }

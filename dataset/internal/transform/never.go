@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
@@ -53,10 +51,7 @@ func (c *condition) within(rows int64, bounds []column.Bounds) (all truths, know
 	case "and", "or":
 		a, known := c.parts[0].within(rows, bounds)
 		b, also := c.parts[1].within(rows, bounds)
-		if c.op == "and" {
-			return combined(a, b, func(x, y truth) truth { return min(x, y) }), known && also
-		}
-		return combined(a, b, func(x, y truth) truth { return max(x, y) }), known && also
+		return combined(a, b, joins[c.op]), known && also
 	case "not":
 		a, known := c.parts[0].within(rows, bounds)
 		return reversed(a), known
@@ -100,10 +95,7 @@ func (c *condition) between(ends arrow.Array) (all truths, known bool) {
 	all = c.spanned(least, greatest)
 	switch ends.DataType().ID() {
 	case arrow.FLOAT32, arrow.FLOAT64:
-		b := array.NewFloat64Builder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues([]float64{math.NaN(), math.NaN()}, nil)
-		least, greatest, known = c.compared(b.NewArray())
+		least, greatest, known = c.compared(column.Floats([]float64{math.NaN(), math.NaN()}))
 		all |= c.spanned(least, greatest)
 	}
 	return all, known

@@ -216,19 +216,17 @@ func (f *Profile) Whole() {
 
 // countClasses counts the classes of a batch.
 func (f *Profile) countClasses(bt *column.Batch) error {
-	a := bt.Label(f.sel.Label)
-	for i := range a.Len() {
-		if column.IsMissing(a, i) {
-			continue
+	a, lo := bt.Label(f.sel.Label), 0
+	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
+		numbers := make([]float32, gap-lo)
+		if row, what := encodeValid(f.labels, a, lo, numbers); what != "" {
+			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, row), what))
 		}
-		n, what := f.labels.number(a, i)
-		if what != "" {
-			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, i), what))
+		f.counts = append(f.counts, make([]int64, len(f.labels.Classes)-len(f.counts))...)
+		for _, n := range numbers {
+			f.counts[int(n)]++
 		}
-		if n == len(f.counts) {
-			f.counts = append(f.counts, 0)
-		}
-		f.counts[n]++
+		lo = gap + 1
 	}
 	return nil
 }
@@ -244,21 +242,22 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 	return classes, counts, f.rows, f.noLabel
 }
 
-// see records a number or a date of a column among its different values.
-func (c *columnProfile) see(text func() string, bits uint64) {
+// see records a value of a column among its different values. again is true if the value is among them already.
+func (c *columnProfile) see(text func() string, bits uint64) (again bool) {
 	if c.full {
-		return
+		return false
 	}
-	if _, again := c.texts[bits]; again {
-		return
+	if _, again = c.texts[bits]; again {
+		return true
 	}
 	if len(c.texts) == mostTexts {
 		c.full = true
-		return
+		return false
 	}
 	if c.texts[bits] = struct{}{}; len(c.examples) < 3 {
 		c.examples = append(c.examples, text())
 	}
+	return false
 }
 
 // add adds values. It counts different numbers and dates only if distinct is true.
@@ -269,36 +268,25 @@ func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 	if c.text {
 		return c.addTexts(a)
 	}
-	if perDay, dated := daysIn(a.DataType()); dated {
-		view, err := column.NewView64(a)
-		if err != nil {
-			return err
-		}
-		values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
-		for i, v := range values {
-			if !a.IsNull(i) {
-				c.dates.add(v / perDay)
-				if distinct {
-					c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
-				}
-			}
-		}
-		return nil
-	}
 	view, err := column.NewView64(a)
 	if err != nil {
 		return err
 	}
+	perDay, dated := daysIn(a.DataType())
 	values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
 	for i, v := range values {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
 		}
-		c.min, c.max = min(c.min, v), max(c.max, v)
+		if dated {
+			c.dates.add(v / perDay)
+		} else {
+			c.min, c.max = min(c.min, v), max(c.max, v)
+			c.ascends, c.last = c.ascends && v > c.last, v
+		}
 		if distinct {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		}
-		c.ascends, c.last = c.ascends && v > c.last, v
 	}
 	return nil
 }
@@ -327,23 +315,7 @@ func (c *columnProfile) addTexts(a arrow.Array) error {
 
 func (c *columnProfile) addText(a arrow.Array, i int) {
 	text, what := textOf(a, i)
-	if what != "" {
-		return
-	}
-	if h := maphash.String(textSeed, text); !c.full {
-		if _, again := c.texts[h]; again {
-			return
-		}
-		if len(c.texts) == mostTexts {
-			c.full = true
-		} else {
-			c.texts[h] = struct{}{}
-		}
-	}
-	if len(c.examples) < 3 {
-		c.examples = append(c.examples, strings.Clone(text))
-	}
-	if meansMissing(text) {
+	if what != "" || c.see(func() string { return strings.Clone(text) }, maphash.String(textSeed, text)) || meansMissing(text) {
 		return
 	}
 	for derive, ok := range c.written {

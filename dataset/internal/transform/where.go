@@ -30,6 +30,10 @@ const (
 	yes
 )
 
+var joins = map[string]func(a, b truth) truth{
+	"and": func(a, b truth) truth { return min(a, b) }, "or": func(a, b truth) truth { return max(a, b) },
+}
+
 // A condition chooses rows, as SQL's WHERE does.
 type condition struct {
 	op    string // and, or, not; =, <>, <, <=, >, >=; like; null
@@ -130,7 +134,7 @@ func (p *whereParser) chain(op string, part func(int) (*condition, error), depth
 	for err == nil && p.take(op) != "" {
 		var other *condition
 		other, err = part(depth)
-		c = &condition{op: op, parts: []*condition{c, other}}
+		c = joined(op, c, other)
 	}
 	return c, err
 }
@@ -151,6 +155,14 @@ func (p *whereParser) not(depth int) (*condition, error) {
 		return c, err
 	}
 	return p.comparison()
+}
+
+// joined returns the condition of two; a may be nil.
+func joined(op string, a, b *condition) *condition {
+	if a == nil {
+		return b
+	}
+	return &condition{op: op, parts: []*condition{a, b}}
 }
 
 func negated(c *condition) *condition { return &condition{op: "not", parts: []*condition{c}} }
@@ -227,12 +239,7 @@ func (p *whereParser) list(name string) (*condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := &condition{op: "=", name: name, value: value}
-		if all == nil {
-			all = c
-		} else {
-			all = &condition{op: "or", parts: []*condition{all, c}}
-		}
+		all = joined("or", all, &condition{op: "=", name: name, value: value})
 		if p.take(",") != "" {
 			continue
 		}
@@ -340,11 +347,7 @@ func (c *chooser) findWhere() (places []int, err error) {
 func withoutClasses(c *condition, label string, classes []schema.Class) *condition {
 	for _, class := range classes {
 		one := &condition{op: "or", parts: []*condition{{op: "null", name: label}, {op: "<>", name: label, value: literal{class.Kind, class.Text}}}}
-		if c == nil {
-			c = one
-		} else {
-			c = &condition{op: "and", parts: []*condition{c, one}}
-		}
+		c = joined("and", c, one)
 	}
 	return c
 }
@@ -395,11 +398,7 @@ func (c *condition) choose(bt *column.Batch) ([]truth, error) {
 		}
 		other, err := c.parts[1].choose(bt)
 		for i, t := range other {
-			if c.op == "and" {
-				all[i] = min(all[i], t)
-			} else {
-				all[i] = max(all[i], t)
-			}
+			all[i] = joins[c.op](all[i], t)
 		}
 		return all, err
 	case "not":
@@ -452,8 +451,7 @@ func (c *condition) comparer(a arrow.Array) (func(i int) bool, error) {
 	if perDay, dated := daysIn(a.DataType()); dated {
 		at, _ := timeOf(a.DataType(), c.value.text)
 		day, nanos := schema.DayOf(at)
-		values, err := wholeOf(a)
-		unit := int64(perDay)
+		values, unit := column.Whole(a), int64(perDay)
 		return func(i int) bool {
 			v := values(i)
 			d := v / unit
@@ -461,11 +459,11 @@ func (c *condition) comparer(a arrow.Array) (func(i int) bool, error) {
 				d--
 			}
 			return holds(cmp.Or(cmp.Compare(d, day), cmp.Compare((v-d*unit)*(dayNanos/unit), nanos)))
-		}, err
+		}, nil
 	}
 	switch c.value.kind {
 	case schema.String:
-		text := textsOf(a)
+		text := column.Texts(a)
 		if c.op == "like" {
 			return func(i int) bool { return c.like.MatchString(text(i)) }, nil
 		}
@@ -492,7 +490,7 @@ func (c *condition) numbers(a arrow.Array, holds func(int) bool) (func(i int) bo
 				return holds(cmp.Compare(u.Value(i), uint64(w)))
 			}, nil
 		}
-		if values, err := wholeOf(a); err == nil {
+		if values := column.Whole(a); values != nil {
 			return func(i int) bool { return holds(cmp.Compare(values(i), w)) }, nil
 		}
 	}
@@ -514,52 +512,6 @@ func (c *condition) numbers(a arrow.Array, holds func(int) bool) (func(i int) bo
 		}
 		return holds(cmp.Compare(v, want))
 	}, err
-}
-
-// wholeOf returns a function that returns a whole number, a date or a time of an array.
-func wholeOf(a arrow.Array) (func(i int) int64, error) {
-	switch a := a.(type) {
-	case *array.Int8:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int16:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Int64:
-		return a.Value, nil
-	case *array.Uint8:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Uint16:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Uint32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Date32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Date64:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Timestamp:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Time32:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	case *array.Time64:
-		return func(i int) int64 { return int64(a.Value(i)) }, nil
-	}
-	return nil, fmt.Errorf("%s is no whole number", column.Describe(a.DataType()))
-}
-
-// textsOf returns a function that returns a text of an array.
-func textsOf(a arrow.Array) func(i int) string {
-	switch a := a.(type) {
-	case *array.String:
-		return a.Value
-	case *array.LargeString:
-		return a.Value
-	case *array.Binary:
-		return a.ValueString
-	case *array.LargeBinary:
-		return a.ValueString
-	}
-	return func(int) string { return "" } // fits admits no other type
 }
 
 // leaveOut marks, in gone, the rows of a batch that the options where, sample and limit leave out, and counts them.

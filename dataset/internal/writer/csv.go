@@ -95,14 +95,6 @@ func cellOf(col arrow.Array) cell {
 			values[i] = column.HalfFloat(v)
 		}
 		return floatCell(values, 32)
-	case *array.Int8:
-		return intCell(col.Int8Values())
-	case *array.Int16:
-		return intCell(col.Int16Values())
-	case *array.Int32:
-		return intCell(col.Int32Values())
-	case *array.Int64:
-		return intCell(col.Int64Values())
 	case *array.Boolean:
 		return func(buf []byte, i int) []byte { return strconv.AppendBool(buf, col.Value(i)) }
 	case *array.String:
@@ -115,6 +107,10 @@ func cellOf(col arrow.Array) cell {
 		value := cellOf(col.Dictionary())
 		return func(buf []byte, i int) []byte { return value(buf, col.GetValueIndex(i)) }
 	}
+	if arrow.IsSignedInteger(col.DataType().ID()) {
+		whole := column.Whole(col)
+		return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, whole(i), 10) }
+	}
 	return func(buf []byte, i int) []byte { return appendText(buf, col.ValueStr(i)) }
 }
 
@@ -126,10 +122,6 @@ func floatCell[T float32 | float64](values []T, bits int) cell {
 		}
 		return strconv.AppendFloat(buf, v, format, -1, bits)
 	}
-}
-
-func intCell[T int8 | int16 | int32 | int64](values []T) cell {
-	return func(buf []byte, i int) []byte { return strconv.AppendInt(buf, int64(values[i]), 10) }
 }
 
 // appendText appends s in the form of RFC 4180. A text with spaces at its ends is quoted too, because some readers

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -129,7 +130,8 @@ func (e *numpyEncoder) put(dst []byte, row int, col arrow.Array, name string) er
 	if e.typ.ID() == arrow.FLOAT64 {
 		return e.putFloats(dst, row, col, name)
 	}
-	return putFixed(dst, row, col)
+	e.putFixed(dst, row, col)
+	return nil
 }
 
 // putFloats writes numbers as float64, and nulls as NaN.
@@ -152,45 +154,15 @@ func (e *numpyEncoder) putFloats(dst []byte, row int, col arrow.Array, name stri
 }
 
 // putFixed writes numbers in the type that they have, and nulls as NaN.
-func putFixed(dst []byte, row int, col arrow.Array) error {
-	switch a := col.(type) {
-	case *array.Float32:
-		for i, x := range a.Float32Values() {
-			if a.IsNull(i) {
-				x = float32(math.NaN())
-			}
-			binary.LittleEndian.PutUint32(dst[i*row:], math.Float32bits(x))
+func (e *numpyEncoder) putFixed(dst []byte, row int, col arrow.Array) {
+	from := fixedBytes(col)
+	for i := range col.Len() {
+		to := dst[i*row:][:e.size]
+		if copy(to, from[i*e.size:]); binary.NativeEndian.Uint16([]byte{0, 1}) == 1 {
+			slices.Reverse(to)
 		}
-	case *array.Float16:
-		for i, x := range a.Values() {
-			binary.LittleEndian.PutUint16(dst[i*row:], x.Uint16())
-		}
-	case *array.Int8:
-		putIntegers(dst, row, 1, a.Int8Values())
-	case *array.Int16:
-		putIntegers(dst, row, 2, a.Int16Values())
-	case *array.Int32:
-		putIntegers(dst, row, 4, a.Int32Values())
-	case *array.Int64:
-		putIntegers(dst, row, 8, a.Int64Values())
-	case *array.Uint8:
-		putIntegers(dst, row, 1, a.Uint8Values())
-	case *array.Uint16:
-		putIntegers(dst, row, 2, a.Uint16Values())
-	case *array.Uint32:
-		putIntegers(dst, row, 4, a.Uint32Values())
-	case *array.Uint64:
-		putIntegers(dst, row, 8, a.Uint64Values())
-	default:
-		return fmt.Errorf("it has values of type %s", col.DataType())
-	}
-	return nil
-}
-
-func putIntegers[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](dst []byte, row, size int, values []T) {
-	for i, x := range values {
-		for b, v := 0, uint64(x); b < size; b, v = b+1, v>>8 {
-			dst[i*row+b] = byte(v)
+		if col.IsNull(i) { // only float32 has nulls here
+			binary.LittleEndian.PutUint32(to, math.Float32bits(float32(math.NaN())))
 		}
 	}
 }

@@ -136,30 +136,20 @@ func present[T any](a arrow.Array, values []T) []T {
 	return gathered(a, func(i int) T { return values[i] })
 }
 
-// converted returns the values that aren't null, multiplied by scale.
-func converted[To, From int8 | int16 | int32 | int64 | uint8 | uint16](a arrow.Array, values []From, scale To) []To {
-	return gathered(a, func(i int) To { return To(values[i]) * scale })
-}
-
 func int32Values(a arrow.Array) []int32 {
-	switch a := a.(type) {
-	case *array.Int8:
-		return converted[int32](a, a.Int8Values(), 1)
-	case *array.Int16:
-		return converted[int32](a, a.Int16Values(), 1)
-	case *array.Uint8:
-		return converted[int32](a, a.Uint8Values(), 1)
-	case *array.Uint16:
-		return converted[int32](a, a.Uint16Values(), 1)
-	case *array.Date64:
-		const day = 24 * 60 * 60 * 1000 // milliseconds
-		return gathered(a, func(i int) int32 { return int32(a.Value(i) / day) })
-	case *array.Null:
+	whole := column.Whole(a)
+	switch t := a.DataType(); {
+	case t.ID() == arrow.NULL:
 		return nil
+	case t.ID() == arrow.DATE64:
+		const day = 24 * 60 * 60 * 1000 // milliseconds
+		return gathered(a, func(i int) int32 { return int32(whole(i) / day) })
+	case t.(arrow.FixedWidthDataType).Bytes() < 4:
+		return gathered(a, func(i int) int32 { return int32(whole(i)) })
 	}
 	values := arrow.Int32Traits.CastFromBytes(fixedBytes(a))
 	if t, ok := a.DataType().(*arrow.Time32Type); ok && t.Unit == arrow.Second {
-		return converted(a, values, int32(1000))
+		return gathered(a, func(i int) int32 { return values[i] * 1000 })
 	}
 	return present(a, values)
 }
@@ -167,7 +157,7 @@ func int32Values(a arrow.Array) []int32 {
 func int64Values(a arrow.Array) []int64 {
 	values := arrow.Int64Traits.CastFromBytes(fixedBytes(a))
 	if t, ok := a.DataType().(*arrow.TimestampType); ok && t.Unit == arrow.Second {
-		return converted(a, values, int64(1000))
+		return gathered(a, func(i int) int64 { return values[i] * 1000 })
 	}
 	return present(a, values)
 }
