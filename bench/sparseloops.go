@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/kernel"
 )
 
@@ -14,10 +14,10 @@ const (
 	sparseColumns              = 300    // 8 vectors take 10 KiB
 )
 
-// addRow is a variable so that csr.Add isn't inlined, and its instructions can be found by its name.
-var addRow = csr.Add[float32]
+// addRow is a variable so that AddSparse isn't inlined, and its instructions can be found by its name.
+var addRow = linalg.AddSparse[float32]
 
-// sparse returns the loops over rows in CSR form. The epochs make no mistake. The loops of package csr are pure Go, with
+// sparse returns the loops over rows in CSR form. The epochs make no mistake. The loops of package linalg are pure Go, with
 // weights in float64.
 func sparse() []loop {
 	const vectors = 8
@@ -45,10 +45,10 @@ func sparse() []loop {
 				s.Add(sum, 1e-9, r)
 			}
 		}},
-		{Name: "csr.Score/type=float32", Run: func() {
-			eachRow(func(columns []uint32, values []float32) { csr.Score(columns, values, w64) })
+		{Name: "ScoreSparse64/type=float32", Run: func() {
+			eachRow(func(columns []uint32, values []float32) { linalg.ScoreSparse(columns, values, w64) })
 		}},
-		{Name: "csr.Add/type=float32", Run: func() {
+		{Name: "AddSparse64/type=float32", Run: func() {
 			eachRow(func(columns []uint32, values []float32) { addRow(w64, columns, values, 1e-9) })
 		}},
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
@@ -17,7 +17,7 @@ import (
 
 // panelRows is the number of rows of one rank-k update. In a block of columns they take 8 KiB, a quarter of the
 // first-level cache.
-const panelRows = csr.PanelRows
+const panelRows = linalg.PanelRows
 
 // A Triangle is the lower triangle of a symmetric matrix of N x N float64, row by row: element (i, j) with j <= i is
 // Data[i*(i+1)/2+j]. LAPACK calls it packed storage.
@@ -275,7 +275,7 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 		var x []float32
 		var s, f []float64
 		x, s, f, k = w.panel(r, k, below)
-		csr.Panel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
+		linalg.WidenPanel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
 		w.lengthen(s, f)
 		for i := lo; i < hi && len(s) > 0; i++ {
 			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))

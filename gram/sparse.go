@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 )
@@ -52,7 +52,7 @@ func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 type transposed kernel.SparseRows
 
 func transposeSparse(x *Rows) *transposed {
-	ptr, idx, val, _ := csr.Transpose(x.cols, func(do func(r uint32, columns []uint32, values []float32)) error {
+	ptr, idx, val, _ := linalg.TransposeSparse(x.cols, func(do func(r uint32, columns []uint32, values []float32)) error {
 		for r := range x.n {
 			columns, values := x.sparseRow(r)
 			do(uint32(r), columns, values)

@@ -6,7 +6,7 @@ import (
 	"math/big"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 )
 
 // verifySeparator tells whether y (w.x) > 0 holds exactly for every row. w is the vector whole; its last element is the
@@ -33,7 +33,7 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 			if y*float64(score) > s.limit {
 				continue
 			}
-			csr.Widen(r.Block, i, x)
+			linalg.Widen(r.Block, i, x)
 			m, off := dot(x, w)
 			sign := 0
 			switch {
@@ -71,7 +71,7 @@ func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, worker
 		above := math.Inf(1) // an upper bound of the smallest score so far
 		low := make([]float64, r.Len())
 		for i := range low {
-			csr.Widen(r.Block, i, x)
+			linalg.Widen(r.Block, i, x)
 			v, off := dot(x, w)
 			v = float64(v * float64(r.Y[i]))
 			low[i], above = v-off, min(above, v+off)
@@ -84,7 +84,7 @@ func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, worker
 			if v > above {
 				continue
 			}
-			csr.Widen(r.Block, i, x)
+			linalg.Widen(r.Block, i, x)
 			sum := new(big.Rat)
 			for j, v := range x {
 				sum.Add(sum, new(big.Rat).Mul(new(big.Rat).SetFloat64(v*float64(r.Y[i])), new(big.Rat).SetInt(whole[j])))

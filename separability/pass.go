@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 )
 
 // A searcher looks for separators and witnesses among the rows of a source, one pass at a time.
@@ -100,7 +100,7 @@ func (s *searcher) run(r block.Chunk, sc *scorer, w []float64, below float64) *s
 				if float64(r.Y[i]) != y || float64(y*float64(scores[i]))-float64(2*sc.limit) > m || s.gone(r.First+int64(i)) {
 					continue
 				}
-				csr.Widen(r.Block, i, x)
+				linalg.Widen(r.Block, i, x)
 				if v, _ := dot(x, w); at < 0 || y*v < score {
 					at, score = i, y*v
 				}
@@ -108,7 +108,7 @@ func (s *searcher) run(r block.Chunk, sc *scorer, w []float64, below float64) *s
 			found.low[c] = min(found.low[c], score)
 			if score < below {
 				z := make([]float64, s.cols)
-				csr.Widen(r.Block, at, z)
+				linalg.Widen(r.Block, at, z)
 				for j := range z {
 					z[j] *= y
 				}

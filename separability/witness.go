@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 )
 
 // A Witness proves that no plane separates the rows: the weighted sum of the rows, each times its label, is zero.
@@ -38,7 +38,7 @@ func verifyWitness(ctx context.Context, src block.Source, w *Witness) (bool, err
 			if float64(w.Labels[next]) != y {
 				return false, nil
 			}
-			csr.Widen(b, i, x)
+			linalg.Widen(b, i, x)
 			for j := range x {
 				x[j] *= y
 			}

@@ -27,8 +27,8 @@ var layers = [][]string{
 	{"internal/checkpoint"},
 	{"internal/microkernel", "internal/stats"},
 	{"block", "internal/kerneltest"},
-	{"metrics", "internal/csr", "internal/distributed"},
-	{"internal/cache", "gram", "internal/dense", "internal/testproblems", "dataset/internal/column"},
+	{"metrics", "internal/linalg", "internal/distributed"},
+	{"internal/cache", "gram", "internal/testproblems", "dataset/internal/column"},
 	{"dataset/internal/npy"},
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -51,7 +51,7 @@ type Result struct {
 	Exact []float64
 	// Means has the mean of each feature for each class. Of two classes, the class labelled -1 comes first.
 	Means [][]float64
-	Ridge float64 // number added to the scaled diagonal of the covariance, see dense.Factorise; mostly 0
+	Ridge float64 // number added to the scaled diagonal of the covariance, see linalg.Factorise; mostly 0
 
 	Shrinkage []float64 // with LedoitWolf, the share for each class
 
@@ -169,7 +169,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	} else if opt.Shrinkage > 0 {
 		shrink(s, len(shift), opt.Shrinkage)
 	}
-	var factor *dense.Factor
+	var factor *linalg.Factor
 	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
 		return cmp.Or(err, learner.TooLarge())
 	}
@@ -192,7 +192,7 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
-func (r *Result) discriminate(ctx context.Context, m *moments, factor *dense.Factor, shift []float64, spec *schema.Spec, project bool) error {
+func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Factor, shift []float64, spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.N)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)
@@ -254,7 +254,7 @@ func (r *Result) project(ctx context.Context, m *moments, from, weights [][]floa
 			g = append(g, float64(root[i]*root[j])*f64.Dot(from[i], weights[j]))
 		}
 	}
-	values, vectors, err := dense.Eigen(ctx, g, k)
+	values, vectors, err := linalg.Eigen(ctx, g, k)
 	if err != nil {
 		return err
 	}

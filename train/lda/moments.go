@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )
 
@@ -194,7 +194,7 @@ func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 			c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
 			c.Y, c.W = b.Y, b.W
 			for r := range b.Len() {
-				csr.Widen(b, r, row)
+				linalg.Widen(b, r, row)
 				to := c.X[r*c.Stride:]
 				for i, v := range row {
 					to[i] = float32(v)

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 )
 
@@ -110,7 +110,7 @@ func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		sums, row := make([]float64, k), make([]float64, src.Spec().Cols())
 		for r, y := range chunk.Y {
-			csr.Widen(chunk.Block, r, row)
+			linalg.Widen(chunk.Block, r, row)
 			class, q := classOf(y, k), 0.0
 			mean, unit := args.Means[class], args.Units[class]
 			for i, x := range row[:d] {

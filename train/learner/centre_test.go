@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 	"halfspace/train/learner"
@@ -56,7 +56,7 @@ func TestCentre(t *testing.T) {
 			for r := range b.Len() {
 				k := int(b.First) + r
 				got, want := make([]float64, 3), []float64{float64(float32(x[k][0])) - 1e7, x[k][1], 1}
-				if csr.Widen(b, r, got); !slices.Equal(got, want) || float64(b.Y[r]) != y[k] || b.W[r] != float64(k%5) {
+				if linalg.Widen(b, r, got); !slices.Equal(got, want) || float64(b.Y[r]) != y[k] || b.W[r] != float64(k%5) {
 					t.Fatalf("row %d: %v, label %v, weight %v", k, got, b.Y[r], b.W[r])
 				}
 			}

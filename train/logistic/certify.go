@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -135,7 +135,7 @@ func (a *audited) add(b audited) {
 func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
 	return func(chunk block.Chunk) audited {
 		a := audited{Product: p.zeros(), Sizes: p.zeros()}
-		changes, row := make([]float64, p.vectors*dense.PanelRows), make([]float64, p.vectors)
+		changes, row := make([]float64, p.vectors*linalg.PanelRows), make([]float64, p.vectors)
 		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			n := rows.Len()
 			p.losses(c, rows, args.W, c.s[:n], &sums{})
@@ -159,21 +159,21 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 		a.Square += float64(product[0] * changes[r])
 	} else {
 		for k := range p.vectors {
-			mean += float64(c.scores[k*dense.PanelRows+r] * changes[k*dense.PanelRows+r])
+			mean += float64(c.scores[k*linalg.PanelRows+r] * changes[k*linalg.PanelRows+r])
 		}
 		curvature = 0
 		for k := range p.vectors {
-			probability := float64(c.scores[k*dense.PanelRows+r] * weight)
-			off := changes[k*dense.PanelRows+r] - mean
+			probability := float64(c.scores[k*linalg.PanelRows+r] * weight)
+			off := changes[k*linalg.PanelRows+r] - mean
 			product[k] = float64(probability * off)
 			a.Square += float64(product[k] * off)
-			curvature += float64(probability * (1 - c.scores[k*dense.PanelRows+r]))
+			curvature += float64(probability * (1 - c.scores[k*linalg.PanelRows+r]))
 		}
 	}
 	terms, steepest := 0.0, 0.0
 	columns, values := c.wide.Row(rows, r)
 	for k := range p.vectors {
-		factor := math.Abs(c.panel.Factors()[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+r*dense.PanelCols+k%dense.PanelCols])
+		factor := math.Abs(c.panel.Factors()[k/linalg.PanelCols*linalg.PanelRows*linalg.PanelCols+r*linalg.PanelCols+k%linalg.PanelCols])
 		sum := 0.0
 		for i, column := range columns {
 			at, x := k*p.stride+int(column), values[i]

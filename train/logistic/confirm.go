@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
+
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 )
@@ -25,7 +25,7 @@ const (
 // errors of the row's elements, and these differences don't tell the classes. The differences of two Unix times have
 // that size and may still tell the classes, so their weights count. confirm corrects coefficients that don't hold. r is
 // the triangular factor of the rows.
-func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim) error {
+func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim) error {
 	out := make([]bool, s.cols)
 	for _, c := range claims {
 		out[c.Column] = true
@@ -37,7 +37,7 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 		if err != nil {
 			return err
 		}
-		var doubtful []dense.Claim
+		var doubtful []linalg.Claim
 		var off [][]float64
 		for k, c := range claims {
 			switch {
@@ -52,7 +52,7 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 		if claims = doubtful; tried == corrections {
 			break
 		}
-		f, _, err := dense.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
+		f, _, err := linalg.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
 		if f == nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []dense.Claim)
 			c.Coefficients[c.Column] = -1
 		}
 	}
-	slices.SortFunc(s.dependent, func(a, b dense.Dependence) int { return cmp.Compare(a.Column, b.Column) })
+	slices.SortFunc(s.dependent, func(a, b linalg.Dependence) int { return cmp.Compare(a.Column, b.Column) })
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (d *mismatches) related(k int) (most float64) {
 }
 
 // check makes a pass over the rows and returns the mismatches of the claims.
-func (s *solver) check(ctx context.Context, claims []dense.Claim) (*mismatches, error) {
+func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches, error) {
 	args := claimed{Pivots: s.pivots}
 	for _, c := range claims {
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
@@ -149,7 +149,7 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 			if weight == 0 {
 				continue
 			}
-			csr.Widen(chunk.Block, r, row)
+			linalg.Widen(chunk.Block, r, row)
 			for k, coefficients := range args.Coefficients {
 				off, terms, own := 0.0, 0.0, 0.0
 				for c, f := range coefficients {

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -83,13 +83,13 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
 // panels of all workers.
 func (o *Settings) shardBytes(spec *schema.Spec) int64 {
-	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(dense.Pad(spec.Cols()))
+	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(linalg.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
 	if optimize.Wide(spec.Cols()) {
 		return weights
 	}
 	panels := min(shards, int64(parallel.Workers(o.Workers)))
-	panel := 8 * stride * int64(dense.PanelRows+dense.Pad(spec.Vectors())) // the rows, and their weighted sums
+	panel := 8 * stride * int64(linalg.PanelRows+linalg.Pad(spec.Vectors())) // the rows, and their weighted sums
 	return weights + (panels*panel+shards-1)/shards
 }
 
@@ -130,7 +130,7 @@ func hasBroken(chunk block.Chunk) bool {
 }
 
 // named returns the dependences with the names of their columns.
-func named(m *model.Model, found []dense.Dependence) (all []model.Dependence) {
+func named(m *model.Model, found []linalg.Dependence) (all []model.Dependence) {
 	name := func(column int) string {
 		if column < m.Width() {
 			return m.FeatureName(column)

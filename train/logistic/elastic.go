@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -154,7 +154,7 @@ func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) 
 
 // columnSizes returns the greatest absolute value of each column of a chunk.
 func columnSizes(chunk block.Chunk, cols int) []float64 {
-	widest, wide := make([]float64, cols), csr.WideReader{}
+	widest, wide := make([]float64, cols), linalg.WideReader{}
 	for r := range chunk.Len() {
 		columns, values := wide.Row(chunk.Block, r)
 		for k, c := range columns {

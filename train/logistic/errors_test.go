@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"testing"
 
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/learner"
@@ -42,7 +42,7 @@ func TestSingular(t *testing.T) {
 		more = append(more, []float64{row[0], row[1], row[2], row[1], 0, 7})
 	}
 	r := mustTrain(t, testproblems.Dense(more, y, true), Settings{})
-	want := []dense.Dependence{{Column: 3, On: []int{1}}, {Column: 4}, {Column: 5, On: []int{6}}}
+	want := []linalg.Dependence{{Column: 3, On: []int{1}}, {Column: 4}, {Column: 5, On: []int{6}}}
 	if !r.Converged || !reflect.DeepEqual(r.Dependent, want) {
 		t.Errorf("converged %v, dependent %v", r.Converged, r.Dependent)
 	}
@@ -74,7 +74,7 @@ func TestRoundedColumns(t *testing.T) {
 		}
 		for _, solver := range []Solver{Newton, LBFGS} {
 			r := mustTrain(t, testproblems.Dense(sums, y, true), Settings{Options: Options{Solver: solver}})
-			if want := []dense.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.Dependent, want) || !math.IsInf(r.Gap, 1) {
+			if want := []linalg.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.Dependent, want) || !math.IsInf(r.Gap, 1) {
 				t.Errorf("seed %d, %v, sums: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
 			}
 			r = mustTrain(t, testproblems.Dense(times, y, true), Settings{Options: Options{Solver: solver}})

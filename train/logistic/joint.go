@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/internal/microkernel"
 	"halfspace/kernel/f64"
 )
@@ -19,13 +19,13 @@ type products struct {
 }
 
 const (
-	unit      = dense.PanelCols
+	unit      = linalg.PanelCols
 	unitBlock = unit * unit
 )
 
 func newProducts(cols, n int) *products {
 	blocks := (n + unit - 1) / unit
-	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * dense.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
+	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * linalg.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
 }
 
 // addProducts adds the products of the rows of a panel. c.scores has their probabilities of each class.
@@ -38,18 +38,18 @@ func addProducts(s *products, rows *block.Block, c *scratch) {
 		root := math.Sqrt(rows.Weight(r))
 		columns, values := c.wide.Row(rows, r)
 		for k := range s.n / s.cols {
-			f := float64(c.scores[k*dense.PanelRows+r] * root)
+			f := float64(c.scores[k*linalg.PanelRows+r] * root)
 			for i, column := range columns {
 				at := k*s.cols + int(column)
-				s.u[(at/unit*dense.PanelRows+r)*unit+at%unit] = f * values[i]
+				s.u[(at/unit*linalg.PanelRows+r)*unit+at%unit] = f * values[i]
 			}
 		}
 	}
 	for i, at := 0, 0; i*unit < s.n; i++ {
 		height := min(unit, (s.n-i*unit+3)/4*4)
-		a := s.u[i*dense.PanelRows*unit:][:n*unit]
+		a := s.u[i*linalg.PanelRows*unit:][:n*unit]
 		for j := range i + 1 {
-			microkernel.RankKUpdate(s.blocks[at:][:unitBlock], a, s.u[j*dense.PanelRows*unit:][:n*unit], height, j < i)
+			microkernel.RankKUpdate(s.blocks[at:][:unitBlock], a, s.u[j*linalg.PanelRows*unit:][:n*unit], height, j < i)
 			at += unitBlock
 		}
 	}
@@ -124,7 +124,7 @@ func (s *products) hessian() []float64 {
 }
 
 // softmax adds the losses of rows of more than two classes to r, and sets the rows' factors in the gradients. scores
-// has dense.PanelRows elements for each class. softmax replaces the scores by the probabilities of the classes.
+// has linalg.PanelRows elements for each class. softmax replaces the scores by the probabilities of the classes.
 //
 // Let s_m be the greatest score of a row, e_k = exp(s_k - s_m), and rest the sum of e_k over the k other than m. The
 // loss is log(1 + rest) - (s_y - s_m). The factor of class k is e_k/(1 + rest), minus 1 if k is y. Loss and factor are
@@ -144,7 +144,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 		}
 	}
 	for k := range len(scores) / softmaxRows {
-		at := k/dense.PanelCols*softmaxRows*dense.PanelCols + k%dense.PanelCols
+		at := k/linalg.PanelCols*softmaxRows*linalg.PanelCols + k%linalg.PanelCols
 		for i, v := range scores[k*softmaxRows:][:n] {
 			sum := 1 + rest[i]
 			v /= sum
@@ -159,7 +159,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 			if weights != nil {
 				v *= weights[i]
 			}
-			factors[at+i*dense.PanelCols] = v
+			factors[at+i*linalg.PanelCols] = v
 		}
 	}
 	f64.Log1p(rest[:n], rest[:n])
@@ -172,7 +172,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 }
 
 // softmaxRows is the largest number of rows in one call of softmax.
-const softmaxRows = dense.PanelRows
+const softmaxRows = linalg.PanelRows
 
 // centreScores subtracts the greatest score of each row from all scores of the row. It sets best to the class with that
 // score, and own to the remaining score of the row's own class. It updates r.Margin, r.Largest and r.NoLabels.

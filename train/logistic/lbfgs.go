@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/csr"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
+
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -85,7 +85,7 @@ var columnsPass = newPass("logistic.columns", func(p *problem, _ struct{}) func(
 
 // columns returns the sums over the rows of a chunk.
 func (p *problem) columns(chunk block.Chunk) columns {
-	m, wide := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}, csr.WideReader{}
+	m, wide := columns{Sums: make([]float64, p.cols), Squares: make([]float64, p.cols)}, linalg.WideReader{}
 	for r := range chunk.Len() {
 		weight := chunk.Weight(r)
 		m.N += weight
@@ -107,7 +107,7 @@ type change interface {
 }
 
 // A whitening is the change of variables that makes the Hessian at zero weights the identity.
-type whitening struct{ *dense.Factor }
+type whitening struct{ *linalg.Factor }
 
 func (f whitening) weights(v, w []float64, stride int) {
 	copy(w, v)

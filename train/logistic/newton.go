@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -59,7 +59,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 
 // step returns the step H^-1 g, given a factor of H, in the order of compact. With more than two classes its sum over
 // the classes is 0.
-func (s *solver) step(f *dense.Factor) []float64 {
+func (s *solver) step(f *linalg.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.Gradient)))
 }
 
@@ -125,7 +125,7 @@ func (s *solver) begin(ctx context.Context) error {
 	for i := range h {
 		h[i] /= share
 	}
-	s.factor, _, err = dense.Factorise(ctx, h, s.cols)
+	s.factor, _, err = linalg.Factorise(ctx, h, s.cols)
 	return err
 }
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/schema"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -80,15 +80,15 @@ type Result struct {
 	// StdErrors has the standard error of each weight, see Train; 0 for columns in Dependent. It is nil if Ridge isn't
 	// 0 or the solver isn't Newton.
 	StdErrors []float64
-	Ridge     float64 // number added to the scaled diagonal of the Hessian, see dense.Factorise; mostly 0
+	Ridge     float64 // number added to the scaled diagonal of the Hessian, see linalg.Factorise; mostly 0
 	// Gradient is sqrt(g' H^-1 g) at the end for Newton; the norm of the gradient relative to its norm at zero weights
 	// for LBFGS; and 0 for SGD.
 	Gradient float64
 
-	Objective float64            // Loss plus the penalty, at Weights
-	Gap       float64            // Objective is above the optimum by at most this; +Inf if no bound is known
-	Rounded   bool               // the gap is small enough at Exact, but not at Weights
-	Dependent []dense.Dependence // columns that are linear combinations of others, up to rounding; their weights are 0
+	Objective float64             // Loss plus the penalty, at Weights
+	Gap       float64             // Objective is above the optimum by at most this; +Inf if no bound is known
+	Rounded   bool                // the gap is small enough at Exact, but not at Weights
+	Dependent []linalg.Dependence // columns that are linear combinations of others, up to rounding; their weights are 0
 }
 
 // ErrSeparable is the error of rows that a plane separates, without a penalty: the weights would grow without end.

@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 )
@@ -129,9 +129,9 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 			p.All.add(z, terms)
 			continue
 		}
-		own, sum, most, least := scores[int(y)*dense.PanelRows+r], 0.0, math.Inf(-1), math.Inf(1)
+		own, sum, most, least := scores[int(y)*linalg.PanelRows+r], 0.0, math.Inf(-1), math.Inf(1)
 		for k := range p.Own {
-			z := scores[k*dense.PanelRows+r]
+			z := scores[k*linalg.PanelRows+r]
 			sum, most, least = sum+z, max(most, z), min(least, z)
 			if k != int(y) {
 				p.All.add(own-z, 2*terms)
@@ -139,7 +139,7 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 		}
 		p.Reach = max(p.Reach, most-least)
 		for k := range p.Own {
-			z := scores[k*dense.PanelRows+r]
+			z := scores[k*linalg.PanelRows+r]
 			if z -= (sum - z) / float64(len(p.Own)-1); k != int(y) {
 				z = -z
 			}
@@ -192,14 +192,14 @@ func (s *solver) separatedNear(ctx context.Context, w []float64) error {
 		bias = -1
 	}
 	out := make([]bool, s.cols)
-	dependent, err := dense.Dependent(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
+	dependent, err := linalg.Dependent(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
 	if err != nil {
 		return err
 	}
 	for _, d := range dependent {
 		out[d.Column] = true
 	}
-	f, ridge, err := dense.FactoriseWithout(ctx, g, s.cols, out)
+	f, ridge, err := linalg.FactoriseWithout(ctx, g, s.cols, out)
 	if f == nil || ridge > 0 {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/csr"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
+
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -28,12 +28,12 @@ type problem struct {
 }
 
 type scratch struct {
-	panel  *dense.Panel
-	wide   csr.WideReader
+	panel  *linalg.Panel
+	wide   linalg.WideReader
 	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.ChunkRows]float64
 
-	ones, y, factors, losses [dense.PanelRows]float64 // one element for each row of a panel
+	ones, y, factors, losses [linalg.PanelRows]float64 // one element for each row of a panel
 }
 
 func newProblem(src block.Source, l2 float64, workers int) *problem {
@@ -41,9 +41,9 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 	if n := len(src.Spec().Classes); n > 2 {
 		vectors = n
 	}
-	p := &problem{src: src, cols: cols, stride: dense.Pad(cols), vectors: vectors, l2: l2, workers: workers}
+	p := &problem{src: src, cols: cols, stride: linalg.Pad(cols), vectors: vectors, l2: l2, workers: workers}
 	p.scratch.New = func() any {
-		c := &scratch{panel: dense.NewPanel(cols, vectors), scores: make([]float64, vectors*dense.PanelRows)}
+		c := &scratch{panel: linalg.NewPanel(cols, vectors), scores: make([]float64, vectors*linalg.PanelRows)}
 		for i := range c.ones {
 			c.ones[i] = 1
 		}
@@ -209,8 +209,8 @@ func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *p
 func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *block.Block)) {
 	c := p.scratch.Get().(*scratch)
 	defer p.scratch.Put(c)
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
 		c.panel.Load(rows)
 		do(c, lo, rows)
 	}
@@ -250,10 +250,10 @@ func (p *problem) spread(c []float64) []float64 {
 	return w
 }
 
-// score sets scores to the scores of the n loaded rows for each vector of w. A vector has dense.PanelRows scores.
+// score sets scores to the scores of the n loaded rows for each vector of w. A vector has linalg.PanelRows scores.
 func (p *problem) score(c *scratch, w, scores []float64, n int) {
 	for k := range p.vectors {
-		c.panel.Scores(w[k*p.stride:][:p.stride], scores[k*dense.PanelRows:][:n])
+		c.panel.Scores(w[k*p.stride:][:p.stride], scores[k*linalg.PanelRows:][:n])
 	}
 }
 
@@ -300,7 +300,7 @@ func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 	}
 	factors := c.panel.Factors()
 	for i, f := range c.factors[:n] {
-		factors[i*dense.PanelCols] = f
+		factors[i*linalg.PanelCols] = f
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	batch      = dense.PanelRows
+	batch      = linalg.PanelRows
 	averageAge = 3    // weight of early weights in the mean: the greater averageAge, the less they count
 	progress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
 	patience   = 3    // consecutive stale epochs that end the training
@@ -298,7 +298,7 @@ func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
 	for r := range part.Len() {
 		a.load(c, part, r)
 		for k := range a.vectors {
-			c.scores[k*dense.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
+			c.scores[k*linalg.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
 		}
 		one := block.Block{Y: part.Y[r : r+1]}
 		if part.W != nil {
@@ -333,7 +333,7 @@ func (a *lazy) step(factors []float64) {
 	}
 	share := (averageAge + 1) / (t + averageAge + 1)
 	for k := range a.vectors {
-		move := -float64(eta * factors[k/dense.PanelCols*dense.PanelRows*dense.PanelCols+k%dense.PanelCols])
+		move := -float64(eta * factors[k/linalg.PanelCols*linalg.PanelRows*linalg.PanelCols+k%linalg.PanelCols])
 		if a.features < a.cols {
 			a.bias[k] += move
 			a.meanBias[k] += float64((a.bias[k] - a.meanBias[k]) * share)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )
 
@@ -39,8 +39,8 @@ type solver struct {
 	opt Settings
 	w   []float64
 	point
-	damping dense.Damping // damping of the next step
-	goal    float64       // norm of the gradient to reach
+	damping linalg.Damping // damping of the next step
+	goal    float64        // norm of the gradient to reach
 	// farthest is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a sample.
 	farthest  float64
 	passes    int64
@@ -54,7 +54,7 @@ type solver struct {
 	rounded   bool                      // the exact weights converged, but the rounded ones didn't
 	pivots    []float64                 // numbers subtracted from the columns, or nil
 	examined  bool                      // dependent is known
-	dependent []dense.Dependence
+	dependent []linalg.Dependence
 	inexact   bool // a dependent column differs from its combination by the rounding of its elements
 
 	// The fields below belong to first-order methods.
@@ -68,7 +68,7 @@ type solver struct {
 // A point is the sums and the factor at the current weights.
 type point struct {
 	at     sums
-	factor *dense.Factor
+	factor *linalg.Factor
 	ridge  float64
 	fresh  bool    // factor belongs to the Hessian at these weights
 	sharp  bool    // factor comes from a triangle, because squares lose its digits

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )
 
@@ -63,13 +63,13 @@ func (s *solver) state(w *checkpoint.Walk) {
 	at := &s.at
 	learner.State(w, &at.Loss, &at.Objective, &at.Margin, &at.Largest, &at.Weight, &at.Lightest)
 	s.vector(w, &at.Gradient)
-	dense.State(w, &s.factor, s.vectors*s.cols)
+	linalg.State(w, &s.factor, s.vectors*s.cols)
 	checkpoint.List(w, &s.memory.pairs, func(p *pair) {
 		s.vector(w, &p.s)
 		s.vector(w, &p.y)
 		w.Float(&p.sy)
 	})
-	checkpoint.List(w, &s.dependent, func(d *dense.Dependence) {
+	checkpoint.List(w, &s.dependent, func(d *linalg.Dependence) {
 		checkpoint.List(w, &d.On, func(c *int) { s.column(w, c) })
 		s.column(w, &d.Column)
 	})

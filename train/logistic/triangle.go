@@ -6,15 +6,15 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )
 
 // root makes a pass over the rows. It returns the triangle R of the square root of the loss's Hessian at w, in the
 // order of compact: R'R is the Hessian without the penalty. If w is nil, R is the triangle of the rows, each times the
 // square root of its sample weight.
-func (p *problem) root(ctx context.Context, w []float64) (*dense.Triangle, error) {
-	all := dense.NewTriangle(p.rootSize(w))
+func (p *problem) root(ctx context.Context, w []float64) (*linalg.Triangle, error) {
+	all := linalg.NewTriangle(p.rootSize(w))
 	err := rootPass.sum(ctx, p, w, all.Merge)
 	return all, err
 }
@@ -34,7 +34,7 @@ var rootPass = newPass("logistic.root", (*problem).rootRun)
 // each class k.
 func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
-		t := dense.NewTriangle(p.rootSize(w))
+		t := linalg.NewTriangle(p.rootSize(w))
 		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			s := c.s[:rows.Len()]
 			if w != nil {
@@ -56,22 +56,22 @@ func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
 	}
 }
 
-// addClasses adds a row with a sample weight, for more than two classes. probabilities[k*dense.PanelRows] is its
+// addClasses adds a row with a sample weight, for more than two classes. probabilities[k*linalg.PanelRows] is its
 // probability of class k.
-func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
+func (p *problem) addClasses(t *linalg.Triangle, weight float64, columns []uint32, values, probabilities []float64) {
 	for m := range p.vectors {
-		root := math.Sqrt(probabilities[m*dense.PanelRows] * weight)
+		root := math.Sqrt(probabilities[m*linalg.PanelRows] * weight)
 		if root == 0 {
 			continue
 		}
 		to := t.Next()
 		for k := range p.vectors {
-			f := -probabilities[k*dense.PanelRows]
+			f := -probabilities[k*linalg.PanelRows]
 			if k == m {
 				f = 0 // 1-p without cancellation
 				for l := range p.vectors {
 					if l != m {
-						f += probabilities[l*dense.PanelRows]
+						f += probabilities[l*linalg.PanelRows]
 					}
 				}
 			}
@@ -81,14 +81,14 @@ func (p *problem) addClasses(t *dense.Triangle, weight float64, columns []uint32
 }
 
 // addRow adds a row times f to t.
-func addRow(t *dense.Triangle, columns []uint32, values []float64, f float64) {
+func addRow(t *linalg.Triangle, columns []uint32, values []float64, f float64) {
 	if f != 0 {
 		setRow(t, t.Next(), columns, values, 0, f)
 	}
 }
 
 // setRow sets the elements of row to of t, from column from on, to a row times f.
-func setRow(t *dense.Triangle, to int, columns []uint32, values []float64, from int, f float64) {
+func setRow(t *linalg.Triangle, to int, columns []uint32, values []float64, from int, f float64) {
 	for k, c := range columns {
 		t.Set(to, from+int(c), float64(f*values[k]))
 	}
@@ -97,7 +97,7 @@ func setRow(t *dense.Triangle, to int, columns []uint32, values []float64, from 
 // penaliseRoot adds the penalty: the triangle of the loss's Hessian becomes the triangle of the objective's Hessian.
 // For more than two classes it also adds the matrix that joint adds, which acts only on changes that are the same for
 // all classes.
-func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
+func (p *problem) penaliseRoot(t *linalg.Triangle, vectors int) []float64 {
 	n := vectors * p.cols
 	if vectors > 1 {
 		r, squares := t.Elements(), make([]float64, p.cols)
@@ -126,7 +126,7 @@ func (p *problem) penaliseRoot(t *dense.Triangle, vectors int) []float64 {
 // the rows and computes the factor without squares.
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
-	if s.factor, s.ridge, err = dense.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
+	if s.factor, s.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
 		return cmp.Or(err, learner.TooLarge())
 	}
 	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
@@ -136,23 +136,23 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 	if err != nil {
 		return err
 	}
-	if s.factor, s.ridge, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
+	if s.factor, s.ridge, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
 		return cmp.Or(err, learner.TooLarge())
 	}
 	return nil
 }
 
 // blurs tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too large.
-func (s *solver) blurs(f *dense.Factor, ridge float64, n int) bool {
-	return n <= dense.MostTriangle && (ridge > 0 || f.Blurred())
+func (s *solver) blurs(f *linalg.Factor, ridge float64, n int) bool {
+	return n <= linalg.MostTriangle && (ridge > 0 || f.Blurred())
 }
 
 // factoriseMoments returns the factor of the Hessian at zero weights, for the weights of one class.
-func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dense.Factor, error) {
+func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*linalg.Factor, error) {
 	out := s.out[:min(len(s.out), s.cols)]
-	f, ridge, err := dense.FactoriseWithout(ctx, hessian, s.cols, out)
+	f, ridge, err := linalg.FactoriseWithout(ctx, hessian, s.cols, out)
 	if f != nil && s.blurs(f, ridge, s.cols) {
-		var t *dense.Triangle
+		var t *linalg.Triangle
 		if t, err = s.root(ctx, nil); err != nil {
 			return nil, err
 		}
@@ -160,7 +160,7 @@ func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*dens
 		for i := range scaled {
 			scaled[i] *= math.Sqrt(s.zeroCurvature())
 		}
-		f, _, err = dense.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
+		f, _, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
 	}
 	if f == nil {
 		return nil, cmp.Or(err, learner.TooLarge())
@@ -196,8 +196,8 @@ func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 		}
 		sizes[i] = math.Sqrt(max(0, square))
 	}
-	found, err := dense.Dependent(ctx, hessian, s.cols, bias, sizes, floatError)
-	if found == nil || s.cols > dense.MostTriangle {
+	found, err := linalg.Dependent(ctx, hessian, s.cols, bias, sizes, floatError)
+	if found == nil || s.cols > linalg.MostTriangle {
 		return err
 	}
 	t, err := s.root(ctx, nil)
@@ -207,7 +207,7 @@ func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 	for i := range sizes {
 		sizes[i] /= math.Sqrt(s.zeroCurvature())
 	}
-	claims, err := dense.Claims(ctx, t.Elements(), s.cols, bias, sizes, floatError)
+	claims, err := linalg.Claims(ctx, t.Elements(), s.cols, bias, sizes, floatError)
 	if err != nil {
 		return err
 	}

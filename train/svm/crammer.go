@@ -9,7 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -122,7 +122,7 @@ func (s *jointSearch) begin(ctx context.Context) error {
 				return errors.New("a label is no number of a class")
 			}
 			s.scratch.load(b, r, s.features)
-			one := jointRow{square: csr.Square(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: class}
+			one := jointRow{square: linalg.SquareSparse(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: class}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -79,7 +79,7 @@ func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 
 // padded returns a copy of weights with zeros at its end, of dense.Pad(cols) elements.
 func (p *problem) padded(w []float64) []float64 {
-	to := make([]float64, dense.Pad(p.cols))
+	to := make([]float64, linalg.Pad(p.cols))
 	copy(to, w)
 	return to
 }
@@ -102,7 +102,7 @@ func (l *rowLoss) State(w *checkpoint.Walk) {
 	for _, v := range []*[]float64{&l.kept.w, &l.kept.rows, &l.kept.most} {
 		checkpoint.Slice(w, v)
 	}
-	if len(l.kept.w) != dense.Pad(l.cols) || len(l.kept.rows) != l.cols*(l.cols+1)/2 || len(l.kept.most) != l.cols {
+	if len(l.kept.w) != linalg.Pad(l.cols) || len(l.kept.rows) != l.cols*(l.cols+1)/2 || len(l.kept.most) != l.cols {
 		w.Fail(errors.New("it has a Hessian of another size"))
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"halfspace/gram"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -195,7 +195,7 @@ func (s *solver) factorise(ctx context.Context, at *sums) (err error) {
 		rows[n] = 2 * math.Abs(at.gradient[s.cols-1])
 		s.hessian.w = nil
 	}
-	if s.factor, s.ridge, err = dense.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
+	if s.factor, s.ridge, err = linalg.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
 		return learner.TooLarge()
 	}
 	return err

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -56,7 +56,7 @@ func newProblem(src block.Source, opt Settings) *problem {
 	if opt.Loss == Hinge {
 		p.loss = smoothing{slope: optimize.FirstSlope, most: 1}
 	}
-	p.scratch.New = func() any { return dense.NewPanel(p.cols, 2) }
+	p.scratch.New = func() any { return linalg.NewPanel(p.cols, 2) }
 	return p
 }
 
@@ -221,14 +221,14 @@ func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
 		r.NoLabels = true
 		return r
 	}
-	panel := p.scratch.Get().(*dense.Panel)
+	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	if pt.From != nil {
 		r.Kinks = newKinks()
 	}
-	var u, from, other [dense.PanelRows]float64
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		hi := min(chunk.Len(), lo+dense.PanelRows)
+	var u, from, other [linalg.PanelRows]float64
+	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
+		hi := min(chunk.Len(), lo+linalg.PanelRows)
 		rows, view := chunk.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
 		panel.Load(rows)
 		shortfall(panel, rows.Y, pt.W, view.u)
@@ -255,7 +255,7 @@ func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
 }
 
 // shortfall sets u to 1 minus the margin of each row of a panel.
-func shortfall(panel *dense.Panel, labels []float32, w, u []float64) {
+func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 	panel.Scores(w, u)
 	for i, y := range labels {
 		u[i] = 1 - float64(float64(y)*u[i])
@@ -279,7 +279,7 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 		loss.slope *= raise
 	}
 	for i, u := range at.u {
-		f, class, c, row := factors[i*dense.PanelCols:], 0, rows.Weight(i), int(rows.First)+i
+		f, class, c, row := factors[i*linalg.PanelCols:], 0, rows.Weight(i), int(rows.First)+i
 		if rows.Y[i] > 0 {
 			class = 1
 		}

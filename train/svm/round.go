@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
+
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
@@ -36,7 +36,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 	for _, by := range [][]float64{{0}, longer} {
 		w, at := make([][]float64, len(by)), make([][]float64, len(by))
 		for k, v := range by {
-			w[k] = make([]float64, dense.Pad(p.cols))
+			w[k] = make([]float64, linalg.Pad(p.cols))
 			for i, x := range r.Exact {
 				w[k][i] = float64(float32(math.FMA(v, x, x)))
 			}
@@ -114,12 +114,12 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		if chunk.Y == nil {
 			return sums
 		}
-		panel := p.scratch.Get().(*dense.Panel)
+		panel := p.scratch.Get().(*linalg.Panel)
 		defer p.scratch.Put(panel)
-		var buf [dense.PanelRows]float64
-		var wide csr.WideReader
-		for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+		var buf [linalg.PanelRows]float64
+		var wide linalg.WideReader
+		for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
+			rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
 			panel.Load(rows)
 			for k, w := range args.W {
 				u := buf[:rows.Len()]
@@ -136,7 +136,7 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 }
 
 // addLoss adds row r, with margin 1-u at point k, to the sums.
-func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *csr.WideReader, rows *block.Block, r int, u float64) {
+func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
 	sums[k] += float64(l.of(u) * c)
 	if args.Errors && !(u <= 0) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/internal/optimize"
@@ -102,16 +102,16 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 		r.Fixed.NoLabels = true
 		return r
 	}
-	panel := p.scratch.Get().(*dense.Panel)
+	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
-	var scores [dense.PanelRows]float64
-	for lo := 0; lo < chunk.Len(); lo += dense.PanelRows {
-		rows := chunk.Slice(lo, min(chunk.Len(), lo+dense.PanelRows))
+	var scores [linalg.PanelRows]float64
+	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
+		rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
 		panel.Load(rows)
 		u, factors := scores[:rows.Len()], panel.Factors()
 		shortfall(panel, rows.Y, w, u)
 		for i, u := range u {
-			f, c, row := factors[i*dense.PanelCols:], rows.Weight(i), int(rows.First)+i
+			f, c, row := factors[i*linalg.PanelCols:], rows.Weight(i), int(rows.First)+i
 			f[0], f[1] = 0, 0
 			if c == 0 {
 				continue

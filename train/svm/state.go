@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/train/learner"
 )
 
@@ -74,7 +74,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 	if checkpoint.Slice(w, &s.hessian.rows); len(s.hessian.rows) != 0 && len(s.hessian.rows) != s.cols*(s.cols+1)/2 {
 		w.Fail(errors.New("it has a Hessian of another size"))
 	}
-	dense.State(w, &s.factor, s.cols)
+	linalg.State(w, &s.factor, s.cols)
 	checkpoint.Values(w, s.loss.base)
 	if checkpoint.Slice(w, &s.chosen); s.stage > inShrink || s.stage != inNewton && len(s.chosen) != int(s.src.Rows()) || s.stage == inNewton && s.factor == nil {
 		w.Fail(errors.New("it is of another stage"))

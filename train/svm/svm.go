@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -209,7 +209,7 @@ type solver struct {
 	measure   *learner.Measure // state after the last pass; nil if unknown
 	lower     float64          // greatest dual objective so far; with all dual variables 0 it is 0
 	hessian   hessian
-	factor    *dense.Factor
+	factor    *linalg.Factor
 	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
 	fresh     bool    // factor belongs to the Hessian at w
 	passes    int64
@@ -228,7 +228,7 @@ type solver struct {
 
 func newSolver(src block.Source, opt Settings) *solver {
 	p := newProblem(src, opt)
-	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, dense.Pad(p.cols)), start: time.Now()}
+	return &solver{problem: p, opt: opt, goal: tolerance, w: make([]float64, linalg.Pad(p.cols)), start: time.Now()}
 }
 
 // solve finds the optimum, or goes as far towards it as the options allow. With many rows, it begins at the optimum of

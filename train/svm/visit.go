@@ -6,13 +6,13 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 )
 
 // A jointVisit is the work memory of a visit of a row.
 type jointVisit struct {
-	wide    csr.WideReader
+	wide    linalg.WideReader
 	columns []uint32  // columns of the features that aren't 0
 	values  []float64 // values of these columns
 	slope   []float64 // for each class: its score, plus 1 unless it is the row's class

@@ -2,7 +2,7 @@ package svm
 
 import (
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/train/internal/optimize"
 )
 
@@ -30,8 +30,8 @@ func squaredHinges(z, factor, curvature, loss, y []float64) {
 func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		var rows csr.Reader
-		var wide csr.WideReader
+		var rows linalg.SparseReader
+		var wide linalg.WideReader
 		rows.Begin(chunk)
 		for r := range chunk.Len() {
 			for k, w := range args.W {

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 )
 
@@ -41,18 +41,18 @@ const taskElements = 1 << 16 // approximate number of elements in a task
 // newElements copies the nonzero elements of src by column. It makes two passes over the rows.
 func newElements(ctx context.Context, src block.Source, centred bool) (elements, error) {
 	if centred {
-		return newColumns(ctx, src, (*csr.Reader).CentredRow)
+		return newColumns(ctx, src, (*linalg.SparseReader).CentredRow)
 	}
-	return newColumns(ctx, src, (*csr.Reader).Row)
+	return newColumns(ctx, src, (*linalg.SparseReader).Row)
 }
 
-func newColumns[V float32 | float64](ctx context.Context, src block.Source, read func(*csr.Reader, int) ([]uint32, []V)) (*columns[V], error) {
+func newColumns[V float32 | float64](ctx context.Context, src block.Source, read func(*linalg.SparseReader, int) ([]uint32, []V)) (*columns[V], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
-	var rows csr.Reader
-	ptr, row, val, err := csr.Transpose(cols, func(do func(r uint32, columns []uint32, values []V)) error {
+	var rows linalg.SparseReader
+	ptr, row, val, err := linalg.TransposeSparse(cols, func(do func(r uint32, columns []uint32, values []V)) error {
 		for chunks, err := range block.Chunks(ctx, src, 1) {
 			if err != nil {
 				return err
@@ -91,12 +91,12 @@ func (c *columns[V]) size(j int) int64 { return c.ptr[j+1] - c.ptr[j] }
 
 func (c *columns[V]) score(j int, v []float64) float64 {
 	rows, values := c.column(j)
-	return csr.Score(rows, values, v)
+	return linalg.ScoreSparse(rows, values, v)
 }
 
 func (c *columns[V]) add(j int, to []float64, by float64) {
 	rows, values := c.column(j)
-	csr.Add(to, rows, values, by)
+	linalg.AddSparse(to, rows, values, by)
 }
 
 func (c *columns[V]) curvature(j int, along []float64) float64 {

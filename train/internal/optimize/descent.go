@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 )
 
@@ -151,7 +151,7 @@ func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
 		h[len(h)-1] += q.L2
 		g = append(g, q.r[j]+float64(q.L2*q.z[j])+math.Copysign(q.L1, q.z[j]))
 	}
-	f, _, err := dense.Factorise(ctx, h, len(on))
+	f, _, err := linalg.Factorise(ctx, h, len(on))
 	if f == nil {
 		return true, err
 	}

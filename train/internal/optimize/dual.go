@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
@@ -98,11 +98,11 @@ func (s *dual) begin(ctx context.Context) error {
 			return err
 		}
 		for _, chunk := range chunks {
-			rows := csr.Rows(chunk, stay && csr.Clean(chunk), &kernel.SparseRows{})
+			rows := linalg.SparseRows(chunk, stay && linalg.CleanSparse(chunk), &kernel.SparseRows{})
 			s.rows = append(s.rows, rows)
 			for r, y := range chunk.Y {
 				columns, values := rows.Row(r)
-				weight, size := chunk.Weight(r), csr.Square(columns, values, s.features)/s.L2
+				weight, size := chunk.Weight(r), linalg.SquareSparse(columns, values, s.features)/s.L2
 				if weight > 0 {
 					s.order = append(s.order, uint32(len(s.y)))
 					s.loss += weight // the loss at zero weights
@@ -256,7 +256,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
-	slope := float64(y*csr.Score(columns, values, s.w)) - 1
+	slope := float64(y*linalg.ScoreSparse(columns, values, s.w)) - 1
 	if old == 0 && slope >= 0 || old == most && slope <= 0 {
 		if old == 0 && slope > s.most || old == most && slope < s.least {
 			s.asleep[i] = true
@@ -291,7 +291,7 @@ func (s *dual) change(columns []uint32, values []float32, by float64) {
 		s.w[s.features] += float64(by * s.softness)
 		columns, values = columns[:n], values[:n]
 	}
-	csr.Add(s.w, columns, values, by/s.L2)
+	linalg.AddSparse(s.w, columns, values, by/s.L2)
 }
 
 // estimate returns sum a_i - l2/2 |w|^2 without the bias: the dual objective, if the constraint on the variables is
@@ -317,7 +317,7 @@ func (s *dual) measure(ctx context.Context) error {
 		for r := range s.rows[k].Len() {
 			i := k*block.ChunkRows + r
 			columns, values := s.rows[k].Row(r)
-			if u := 1 - float64(s.y[i]*csr.Score(columns, values, s.w)); u > 0 {
+			if u := 1 - float64(s.y[i]*linalg.ScoreSparse(columns, values, s.w)); u > 0 {
 				sum += float64(u * s.weights[i])
 			}
 		}
@@ -357,7 +357,7 @@ func (s *dual) scale(v []float64, of int, f float64) {
 	for i, a := range s.a {
 		if a > 0 && class(s.y[i]) == of {
 			columns, values := s.row(i)
-			csr.Add(v, columns, values, float64(float64(a*s.y[i])*f))
+			linalg.AddSparse(v, columns, values, float64(float64(a*s.y[i])*f))
 		}
 	}
 	s.passed(len(s.y))

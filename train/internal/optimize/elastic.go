@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -66,7 +66,7 @@ type Search struct {
 	Lower   float64 // a lower bound of the optimum
 	Passes  int64
 	Steps   int64
-	damping dense.Damping
+	damping linalg.Damping
 	level   int                                  // number of steps since Minimise began whose gain is rounding error
 	mark    func()                               // called before each step; may be nil
 	resumed bool                                 // Minimise continues from a checkpoint

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/internal/require"
 	"halfspace/train/internal/optimize"
 )
@@ -62,7 +62,7 @@ func orthants(t *testing.T, s *optimize.Search, x [][]float64, g []float64) floa
 				p.Hessian[i*(i+1)/2+i] += s.L2
 			}
 		}
-		f, _, err := dense.FactoriseWithout(t.Context(), p.Hessian, n, out)
+		f, _, err := linalg.FactoriseWithout(t.Context(), p.Hessian, n, out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 )
 
 const (
@@ -55,7 +55,7 @@ func (s *search) refactor(ctx context.Context) error {
 		m.Data[at] = max(m.Data[at], most)
 	}
 	s.passed(s.Rows.Rows())
-	s.factor, _, err = dense.Factorise(ctx, m.Data, s.cols)
+	s.factor, _, err = linalg.Factorise(ctx, m.Data, s.cols)
 	return err
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -287,7 +287,7 @@ var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
 // scoresRun returns the function that computes the scores of a chunk for each vector of weights.
 func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 	return func(chunk block.Chunk) *scored {
-		var rows csr.Reader
+		var rows linalg.SparseReader
 		rows.Begin(chunk)
 		s := &scored{labels: labelsOf(chunk)}
 		for _, w := range all {

@@ -5,8 +5,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 )
 
@@ -29,7 +29,7 @@ var lookPass = distributed.NewPerChunk("truncated.look", lookRun)
 func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
 	return func(chunk block.Chunk) *looked {
-		var rows csr.Reader
+		var rows linalg.SparseReader
 		rows.Begin(chunk)
 		l := &looked{labels: labelsOf(chunk)}
 		for r := range chunk.Len() {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
@@ -42,7 +42,7 @@ type scratch struct {
 	sums, squares []float64 // for each column
 	all           bool      // most columns are touched; touched isn't used
 	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
-	reader        csr.Reader
+	reader        linalg.SparseReader
 
 	z, factor, curvature, loss [block.ChunkRows]float64
 }
@@ -75,7 +75,7 @@ type form struct {
 }
 
 // read returns a reader of the rows of a chunk.
-func (t *table) read(c *scratch, chunk block.Chunk) *csr.Reader {
+func (t *table) read(c *scratch, chunk block.Chunk) *linalg.SparseReader {
 	var f form
 	if t.forms != nil {
 		f = t.forms[chunk.Number]
@@ -97,12 +97,12 @@ func (t *table) read(c *scratch, chunk block.Chunk) *csr.Reader {
 // skipping zeros would take most of the time of a pass.
 func (t *table) look(chunk block.Chunk) {
 	f := &t.forms[chunk.Number]
-	f.elements = csr.Elements(chunk)
+	f.elements = linalg.Elements(chunk)
 	if chunk.Sparse != nil || chunk.Centring != nil {
 		return
 	}
 	if _, stay := t.src.(*block.Data); stay && 4*f.elements <= chunk.Len()*chunk.Stride {
-		f.rows = csr.Rows(chunk, false, &kernel.SparseRows{Ptr: make([]int64, 0, chunk.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
+		f.rows = linalg.SparseRows(chunk, false, &kernel.SparseRows{Ptr: make([]int64, 0, chunk.Len()+1), Idx: make([]uint32, 0, f.elements), Val: make([]float32, 0, f.elements)})
 	}
 }
 
@@ -263,7 +263,7 @@ func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curva
 // addSum is add without squares.
 func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f float64) {
 	if c.all {
-		csr.Add(c.sums, columns, values, f)
+		linalg.AddSparse(c.sums, columns, values, f)
 		return
 	}
 	values, sums := values[:len(columns)], c.sums
@@ -277,7 +277,7 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 }
 
 // columnSums adds factor times row to the sums, and curvature times squared row to the squares, for each row.
-func (c *scratch) columnSums(rows *csr.Reader, factor, curvature []float64) {
+func (c *scratch) columnSums(rows *linalg.SparseReader, factor, curvature []float64) {
 	for r, f := range factor {
 		switch {
 		case f == 0 && curvature[r] == 0:
@@ -293,7 +293,7 @@ func (c *scratch) columnSums(rows *csr.Reader, factor, curvature []float64) {
 
 // product adds curvature times score at d times row to the sums, for each row with a curvature. It writes the scores of
 // these rows to scores, and returns their number.
-func (c *scratch) product(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
+func (c *scratch) product(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			continue
@@ -301,19 +301,19 @@ func (c *scratch) product(rows *csr.Reader, d, curvature, scores []float64) (n i
 		n++
 		if rows.Centred() {
 			columns, values := rows.CentredRow(r)
-			scores[r] = csr.Score(columns, values, d)
+			scores[r] = linalg.ScoreSparse(columns, values, d)
 			addSum(c, columns, values, float64(curvature*scores[r]))
 			continue
 		}
 		columns, values := rows.Row(r)
-		scores[r] = csr.Score(columns, values, d)
+		scores[r] = linalg.ScoreSparse(columns, values, d)
 		addSum(c, columns, values, float64(curvature*scores[r]))
 	}
 	return n
 }
 
 // rest writes the scores at d of the rows without a curvature to scores, and returns their number.
-func rest(rows *csr.Reader, d, curvature, scores []float64) (n int64) {
+func rest(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			n++

@@ -7,7 +7,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
@@ -71,9 +71,9 @@ type search struct {
 	radius     float64          // largest norm of a row's features; like y and weights it is known after the first pass
 	y, weights []float64
 
-	factors  bool          // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
-	factor   *dense.Factor // nil if there is none yet
-	products int           // number of products in the last step
+	factors  bool           // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
+	factor   *linalg.Factor // nil if there is none yet
+	products int            // number of products in the last step
 
 	same    int  // consecutive steps whose gain is rounding error
 	grouped bool // the sums at the weights were made by groups
@@ -84,7 +84,7 @@ type search struct {
 func (s *search) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
 	learner.State(w, &s.same, &s.products, &s.grouped, &s.lower, s.at.W, s.at.Scores)
-	dense.State(w, &s.factor, s.cols)
+	linalg.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
 
@@ -188,7 +188,7 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
 	linear := float64(s.L2 * f64.Dot(s.at.W[:s.features], step[:s.features]))
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
-	return dense.Root(1, -level*f64.Dot(s.at.Gradient, step), func(length float64) (slope, curvature float64, err error) {
+	return linalg.Root(1, -level*f64.Dot(s.at.Gradient, step), func(length float64) (slope, curvature float64, err error) {
 		slope, curvature, err = s.slope(ctx, s.at.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
@@ -220,7 +220,7 @@ func bestBias(enough float64, slope func(by float64) (slope, curvature float64, 
 		return 0, err
 	}
 	sign := math.Copysign(1, -first)
-	by, err = dense.Root(0, enough, func(length float64) (float64, float64, error) {
+	by, err = linalg.Root(0, enough, func(length float64) (float64, float64, error) {
 		rise, curvature, err := slope(sign * length)
 		return sign * rise, curvature, err
 	})

@@ -1,22 +1,16 @@
-// Package dense is the float64 linear algebra that trainings share. It has rows of blocks as float64, scores and
-// weighted sums of them, Cholesky factors, and eigenvectors of small symmetric matrices. It uses the kernels, so its
-// results are the same on every CPU.
-package dense
+package linalg
 
 import (
 	"math"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
 
 const (
-	// PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the
-	// first-level cache.
-	PanelRows = csr.PanelRows
 	// PanelCols is the distance from the factors of a row to the factors of the next row, and the number of factors
 	// that lie together.
 	PanelCols = cols
@@ -73,14 +67,14 @@ func (p *Panel) Load(rows *block.Block) {
 	if p.wide == nil {
 		p.wide = block.Alloc[float64](Pad(p.cols) * PanelRows)
 	}
-	csr.Panel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
+	WidenPanel(p.wide, rows.X, p.ones[:p.rows], rows.Stride, p.cols, Pad(p.cols)/cols, rows.Centring)
 }
 
 // centre is Load for sparse rows of a centred block.
 func (p *Panel) centre(rows *block.Block) {
 	p.ptr, p.idx, p.val = append(p.ptr[:0], 0), p.idx[:0], p.val[:0]
 	for r := range p.rows {
-		p.idx, p.val = csr.AppendCentred(rows, r, p.idx, p.val)
+		p.idx, p.val = AppendCentred(rows, r, p.idx, p.val)
 		p.ptr = append(p.ptr, len(p.idx))
 	}
 }

@@ -1,4 +1,4 @@
-package csr_test
+package linalg_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/kernel"
 )
 
@@ -50,7 +50,7 @@ func TestTranspose(t *testing.T) {
 
 func transpose(t *testing.T, cols int, rows *kernel.SparseRows) *kernel.SparseRows {
 	t.Helper()
-	ptr, columns, values, err := csr.Transpose(cols, func(do func(uint32, []uint32, []float32)) error {
+	ptr, columns, values, err := linalg.TransposeSparse(cols, func(do func(uint32, []uint32, []float32)) error {
 		for r := range rows.Len() {
 			idx, val := rows.Row(r)
 			do(uint32(r), idx, val)
@@ -67,7 +67,7 @@ func transpose(t *testing.T, cols int, rows *kernel.SparseRows) *kernel.SparseRo
 func TestTransposeFails(t *testing.T) {
 	for fails := 1; fails <= 2; fails++ {
 		want, pass := errors.New("no more rows"), 0
-		_, _, _, err := csr.Transpose(3, func(do func(uint32, []uint32, []float32)) error {
+		_, _, _, err := linalg.TransposeSparse(3, func(do func(uint32, []uint32, []float32)) error {
 			if pass++; pass == fails {
 				return want
 			}

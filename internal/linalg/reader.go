@@ -1,4 +1,4 @@
-package csr
+package linalg
 
 import (
 	"halfspace/block"
@@ -6,9 +6,9 @@ import (
 	"halfspace/kernel"
 )
 
-// A Reader yields the rows of chunks without zeros, like Rows. It packs dense rows, and rows of centred blocks, one by
+// A SparseReader yields the rows of chunks without zeros, like SparseRows. It packs dense rows, and rows of centred blocks, one by
 // one in memory that stays in the first-level cache. It isn't safe for concurrent use.
-type Reader struct {
+type SparseReader struct {
 	sparse  *kernel.SparseRows // nil if the rows are dense or centred
 	packed  kernel.SparseRows
 	chunk   block.Chunk
@@ -21,25 +21,27 @@ type Reader struct {
 }
 
 // Begin starts with the rows of a chunk. It checks by itself whether they have zeros.
-func (r *Reader) Begin(chunk block.Chunk) {
+func (r *SparseReader) Begin(chunk block.Chunk) {
 	switch {
 	case chunk.Centring != nil:
 		r.ReadCentred(chunk)
 	case chunk.Sparse != nil:
-		r.ReadSparse(chunk, Clean(chunk))
+		r.ReadSparse(chunk, CleanSparse(chunk))
 	default:
 		r.ReadDense(chunk, false)
 	}
 }
 
 // Read starts with rows in CSR form that have no zeros.
-func (r *Reader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
+func (r *SparseReader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
 
 // ReadSparse starts with the rows of a sparse chunk. clean says that no stored element is 0.
-func (r *Reader) ReadSparse(chunk block.Chunk, clean bool) { r.Read(Rows(chunk, clean, &r.packed)) }
+func (r *SparseReader) ReadSparse(chunk block.Chunk, clean bool) {
+	r.Read(SparseRows(chunk, clean, &r.packed))
+}
 
 // ReadDense starts with the rows of a dense chunk. full says that no element is 0.
-func (r *Reader) ReadDense(chunk block.Chunk, full bool) {
+func (r *SparseReader) ReadDense(chunk block.Chunk, full bool) {
 	r.sparse, r.chunk, r.full, r.centred = nil, chunk, full, false
 	if len(r.every) == chunk.Cols {
 		return
@@ -51,13 +53,15 @@ func (r *Reader) ReadDense(chunk block.Chunk, full bool) {
 }
 
 // ReadCentred starts with the rows of a chunk of a centred block.
-func (r *Reader) ReadCentred(chunk block.Chunk) { r.sparse, r.chunk, r.centred = nil, chunk, true }
+func (r *SparseReader) ReadCentred(chunk block.Chunk) {
+	r.sparse, r.chunk, r.centred = nil, chunk, true
+}
 
 // Centred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with Row.
-func (r *Reader) Centred() bool { return r.centred }
+func (r *SparseReader) Centred() bool { return r.centred }
 
 // Row returns the columns and the values of row k. They are valid until the next call.
-func (r *Reader) Row(k int) ([]uint32, []float32) {
+func (r *SparseReader) Row(k int) ([]uint32, []float32) {
 	if r.sparse != nil {
 		return r.sparse.Row(k)
 	}
@@ -70,7 +74,7 @@ func (r *Reader) Row(k int) ([]uint32, []float32) {
 }
 
 // CentredRow is Row for rows of a centred block.
-func (r *Reader) CentredRow(k int) ([]uint32, []float64) {
+func (r *SparseReader) CentredRow(k int) ([]uint32, []float64) {
 	columns, values := r.rows.Row(r.chunk.Block, k)
 	if len(r.idx) < len(columns) {
 		r.idx = make([]uint32, len(columns))
@@ -87,24 +91,24 @@ func (r *Reader) CentredRow(k int) ([]uint32, []float64) {
 	return r.idx[:n], values[:n]
 }
 
-// Score returns the dot product of row k with w, summed as by the function Score.
-func (r *Reader) Score(k int, w []float64) float64 {
+// Score returns the dot product of row k with w, summed as by ScoreSparse.
+func (r *SparseReader) Score(k int, w []float64) float64 {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
-		return Score(columns, values, w)
+		return ScoreSparse(columns, values, w)
 	}
 	columns, values := r.Row(k)
-	return Score(columns, values, w)
+	return ScoreSparse(columns, values, w)
 }
 
-// Norm returns the norm of row k, computed as by the function Norm, and the number of elements in the row.
-func (r *Reader) Norm(k, first int) (norm float64, elements int) {
+// Norm returns the norm of row k, computed as by NormSparse, and the number of elements in the row.
+func (r *SparseReader) Norm(k, first int) (norm float64, elements int) {
 	if r.Centred() {
 		columns, values := r.CentredRow(k)
-		return Norm(columns, values, first), len(columns)
+		return NormSparse(columns, values, first), len(columns)
 	}
 	columns, values := r.Row(k)
-	return Norm(columns, values, first), len(columns)
+	return NormSparse(columns, values, first), len(columns)
 }
 
 // pack writes the elements of a dense row that aren't 0, and returns their number. It writes every element, and
@@ -124,7 +128,7 @@ func pack(idx []uint32, val, x []float32) (n int) {
 
 // Elements returns the number of elements of a chunk that aren't 0.
 func Elements(chunk block.Chunk) (n int) {
-	var r Reader
+	var r SparseReader
 	r.Begin(chunk)
 	for k := range chunk.Len() {
 		if r.Centred() {

@@ -1,4 +1,4 @@
-package csr
+package linalg
 
 import (
 	"math"
@@ -84,15 +84,15 @@ func (w *WideReader) Row(b *block.Block, r int) ([]uint32, []float64) {
 	return w.every[:b.Cols], w.values
 }
 
-// PanelRows is the largest number of rows in a panel.
+// PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the first-level cache.
 const PanelRows = 32
 
 var ones = slices.Repeat([]float64{1}, PanelRows)
 
-// Panel writes rows x of cols columns, times the square roots of s, to a panel: blocks of microkernel.BlockCols
+// WidenPanel writes rows x of cols columns, times the square roots of s, to a panel: blocks of microkernel.BlockCols
 // columns, each with PanelRows rows. It writes only the first blocks blocks. A product of two elements of a row then
 // contains the row's weight once. x are rows of a dense block with the centring c, which may be nil.
-func Panel(panel []float64, x []float32, s []float64, stride, cols, blocks int, c *block.Centring) {
+func WidenPanel(panel []float64, x []float32, s []float64, stride, cols, blocks int, c *block.Centring) {
 	const n, size = microkernel.BlockCols, PanelRows * microkernel.BlockCols
 	blocks = min(blocks, (cols+n-1)/n)
 	by := s

@@ -1,4 +1,4 @@
-package csr_test
+package linalg_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 )
@@ -33,10 +33,10 @@ func TestRows(t *testing.T) {
 	w := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 	for name, b := range map[string]*block.Block{"dense": dense, "sparse": sparse, "with zeros": zeros} {
 		chunk := block.Chunk{Block: b}
-		if clean := csr.Clean(chunk); clean != (name == "sparse") {
+		if clean := linalg.CleanSparse(chunk); clean != (name == "sparse") {
 			t.Errorf("%s: clean is %t", name, clean)
 		}
-		rows := csr.Rows(chunk, csr.Clean(chunk), &kernel.SparseRows{})
+		rows := linalg.SparseRows(chunk, linalg.CleanSparse(chunk), &kernel.SparseRows{})
 		for r := range x {
 			columns, values := rows.Row(r)
 			score, square, sum := 8.0, 0.0, slices.Clone(w) // the bias is 1
@@ -47,11 +47,11 @@ func TestRows(t *testing.T) {
 			}
 			sum[7] += 2
 			got := slices.Clone(w)
-			csr.Add(got, columns, values, 2)
-			if slices.Contains(values, 0) || csr.Score(columns, values, w) != score || csr.Square(columns, values, 7) != square || !slices.Equal(got, sum) {
+			linalg.AddSparse(got, columns, values, 2)
+			if slices.Contains(values, 0) || linalg.ScoreSparse(columns, values, w) != score || linalg.SquareSparse(columns, values, 7) != square || !slices.Equal(got, sum) {
 				t.Errorf("%s: row %d is %v %v", name, r, columns, values)
 			}
-			if norm := csr.Norm(columns, values, 7); norm < math.Sqrt(square) || norm > 1.001*math.Sqrt(square) {
+			if norm := linalg.NormSparse(columns, values, 7); norm < math.Sqrt(square) || norm > 1.001*math.Sqrt(square) {
 				t.Errorf("%s: the norm of row %d is %v", name, r, norm)
 			}
 		}

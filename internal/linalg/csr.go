@@ -1,8 +1,10 @@
-// Package csr reads rows of blocks for learners whose weights are float64.
+// Package linalg is the linear algebra in float64 that trainings share. It has rows of blocks as float64, their scores and
+// weighted sums, Cholesky factors, eigenvectors of small symmetric matrices. It uses the kernels, so its results are the same on
+// every CPU.
 //
-// Rows, Reader and Transpose yield the elements that aren't 0, the same for dense and for sparse rows. Widen, WideReader
-// and Panel yield float64 values after the centring of a block.
-package csr
+// SparseRows, SparseReader and TransposeSparse yield the elements that aren't 0, the same for dense and for sparse rows.
+// Widen, WideReader and WidenPanel yield float64 values after the centring of a block.
+package linalg
 
 import (
 	"math"
@@ -12,16 +14,16 @@ import (
 	"halfspace/kernel"
 )
 
-// Clean tells whether a chunk has sparse rows without stored zeros.
-func Clean(chunk block.Chunk) bool {
+// CleanSparse tells whether a chunk has sparse rows without stored zeros.
+func CleanSparse(chunk block.Chunk) bool {
 	s := chunk.Sparse
 	return s != nil && !slices.Contains(s.Val[s.Ptr[0]:s.Ptr[chunk.Len()]], 0)
 }
 
-// Rows returns the rows of a chunk in CSR form, without zeros. Values are as stored: a Reader centres rows, Rows doesn't.
+// SparseRows returns the rows of a chunk in CSR form, without zeros. Values are as stored: a SparseReader centres rows, SparseRows doesn't.
 // If clean says that the chunk's sparse rows have no zeros, Rows returns them unchanged; otherwise it writes the rows to
 // packed.
-func Rows(chunk block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
+func SparseRows(chunk block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.SparseRows {
 	s := chunk.Sparse
 	if clean {
 		return s
@@ -48,9 +50,9 @@ func Rows(chunk block.Chunk, clean bool, packed *kernel.SparseRows) *kernel.Spar
 	return p
 }
 
-// Score returns the dot product of a row with w. It keeps four sums, each over every fourth product, and then adds
+// ScoreSparse returns the dot product of a row with w. It keeps four sums, each over every fourth product, and then adds
 // them.
-func Score[T float32 | float64](columns []uint32, values []T, w []float64) float64 {
+func ScoreSparse[T float32 | float64](columns []uint32, values []T, w []float64) float64 {
 	var a, b, c, d float64
 	values = values[:len(columns)]
 	k := 0
@@ -67,16 +69,16 @@ func Score[T float32 | float64](columns []uint32, values []T, w []float64) float
 	return (a + c) + (b + d)
 }
 
-// Add adds f times a row to w.
-func Add[T float32 | float64](w []float64, columns []uint32, values []T, f float64) {
+// AddSparse adds f times a row to w.
+func AddSparse[T float32 | float64](w []float64, columns []uint32, values []T, f float64) {
 	values = values[:len(columns)]
 	for k, i := range columns {
 		w[i] += float64(f * float64(values[k]))
 	}
 }
 
-// Square returns the sum of squares of a row's elements in the columns below first.
-func Square[T float32 | float64](columns []uint32, values []T, first int) float64 {
+// SquareSparse returns the sum of squares of a row's elements in the columns below first.
+func SquareSparse[T float32 | float64](columns []uint32, values []T, first int) float64 {
 	square := 0.0
 	for k, i := range columns {
 		if int(i) < first {
@@ -86,15 +88,15 @@ func Square[T float32 | float64](columns []uint32, values []T, first int) float6
 	return square
 }
 
-// Norm returns (1 + 2^-20) times the square root of Square, an upper bound of the norm.
-func Norm[T float32 | float64](columns []uint32, values []T, first int) float64 {
-	return math.Sqrt(Square(columns, values, first)) * (1 + 0x1p-20)
+// NormSparse returns (1 + 2^-20) times the square root of SquareSparse, an upper bound of the norm.
+func NormSparse[T float32 | float64](columns []uint32, values []T, first int) float64 {
+	return math.Sqrt(SquareSparse(columns, values, first)) * (1 + 0x1p-20)
 }
 
-// Transpose copies rows to column order. Column j has the values val[k] in the rows idx[k], for k from ptr[j] to
+// TransposeSparse copies rows to column order. Column j has the values val[k] in the rows idx[k], for k from ptr[j] to
 // ptr[j+1], in the order in which each yields the rows. Transpose calls each twice. Both times each must call do for
 // the same rows. Transpose returns the error of each.
-func Transpose[T float32 | float64](cols int, each func(do func(r uint32, columns []uint32, values []T)) error) (ptr []int64, idx []uint32, val []T, err error) {
+func TransposeSparse[T float32 | float64](cols int, each func(do func(r uint32, columns []uint32, values []T)) error) (ptr []int64, idx []uint32, val []T, err error) {
 	next := make([]int64, cols+1) // first the number of elements of each column, then the place of the column's next element
 	err = each(func(_ uint32, columns []uint32, _ []T) {
 		for _, j := range columns {

@@ -1,4 +1,4 @@
-package csr_test
+package linalg_test
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/csr"
-	"halfspace/internal/dense"
+	"halfspace/internal/linalg"
+
 	"halfspace/kernel"
 	"halfspace/schema"
 )
@@ -117,15 +117,15 @@ func nonzero(row []float64) (columns []uint32) {
 }
 
 // TestWideRows: a row and its elements are those of rows that were centred beforehand. So are the elements that aren't 0, the
-// scores, the norms and the numbers of elements that a csr.Reader returns.
+// scores, the norms and the numbers of elements that a SparseReader returns.
 func TestWideRows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(38, 1))
 	zeros := 0
-	var wide csr.WideReader
+	var wide linalg.WideReader
 	for _, p := range pairs(rng, 90, false) {
 		plain := *p.rows
 		plain.Centring = nil
-		var reader csr.Reader
+		var reader linalg.SparseReader
 		run, elements := block.Chunk{Block: p.rows}, 0
 		reader.Begin(run)
 		row, w := make([]float64, p.rows.Cols), make([]float64, p.rows.Cols)
@@ -133,7 +133,7 @@ func TestWideRows(t *testing.T) {
 			w[c] = rng.NormFloat64()
 		}
 		for r, expected := range p.centred {
-			csr.Widen(p.rows, r, row)
+			linalg.Widen(p.rows, r, row)
 			if !same(row, expected) {
 				t.Fatalf("%s: row %d is %v, want %v", p.name, r, row, expected)
 			}
@@ -151,11 +151,11 @@ func TestWideRows(t *testing.T) {
 			elements, zeros = elements+len(stored), zeros+p.rows.Cols-len(stored)
 			values = of(expected, stored)
 			norm, count := reader.Norm(r, p.rows.Cols-1)
-			if n, score := csr.Norm(stored, values, p.rows.Cols-1), csr.Score(stored, values, w); n != norm || count != len(stored) || reader.Score(r, w) != score {
+			if n, score := linalg.NormSparse(stored, values, p.rows.Cols-1), linalg.ScoreSparse(stored, values, w); n != norm || count != len(stored) || reader.Score(r, w) != score {
 				t.Fatalf("%s: row %d has the norm %v of %d, want %v of %d, and the score %v, want %v", p.name, r, norm, count, n, len(stored), reader.Score(r, w), score)
 			}
 		}
-		if n := csr.Elements(run); !reader.Centred() || n != elements {
+		if n := linalg.Elements(run); !reader.Centred() || n != elements {
 			t.Errorf("%s: centred %t, %d elements, want %d", p.name, reader.Centred(), n, elements)
 		}
 	}
@@ -184,7 +184,7 @@ func TestPanel(t *testing.T) {
 	const sums = 3
 	rng := rand.New(rand.NewPCG(38, 2))
 	for _, p := range pairs(rng, 70, true) {
-		w, factors := make([]float64, dense.Pad(p.rows.Cols)), make([]float64, sums*p.rows.Len())
+		w, factors := make([]float64, linalg.Pad(p.rows.Cols)), make([]float64, sums*p.rows.Len())
 		for c := range p.rows.Cols {
 			w[c] = rng.NormFloat64()
 		}
@@ -194,15 +194,15 @@ func TestPanel(t *testing.T) {
 		var results [2][]float64 // scores, and then sums
 		for plain := range p.plain.Blocks(t.Context()) {
 			for i, rows := range []*block.Block{p.rows, plain} {
-				panel := dense.NewPanel(rows.Cols, sums)
-				for lo := 0; lo < rows.Len(); lo += dense.PanelRows {
-					hi := min(rows.Len(), lo+dense.PanelRows)
+				panel := linalg.NewPanel(rows.Cols, sums)
+				for lo := 0; lo < rows.Len(); lo += linalg.PanelRows {
+					hi := min(rows.Len(), lo+linalg.PanelRows)
 					scores := make([]float64, hi-lo)
 					panel.Load(rows.Slice(lo, hi))
 					panel.Scores(w, scores)
 					results[i] = append(results[i], scores...)
 					for r := lo; r < hi; r++ {
-						copy(panel.Factors()[(r-lo)*dense.PanelCols:], factors[r*sums:(r+1)*sums])
+						copy(panel.Factors()[(r-lo)*linalg.PanelCols:], factors[r*sums:(r+1)*sums])
 					}
 					panel.Add()
 				}
@@ -271,7 +271,7 @@ func TestKept(t *testing.T) {
 	for _, p := range pairs(rand.New(rand.NewPCG(38, 4)), 10, false) {
 		for name, b := range map[string]*block.Block{"slice": p.rows.Slice(2, 5), "copy": p.rows.Clone().Slice(2, 5)} {
 			got := make([]float64, b.Cols)
-			csr.Widen(b, 1, got)
+			linalg.Widen(b, 1, got)
 			if !same(got, p.centred[3]) {
 				t.Errorf("%s, %s: row %v, want %v", p.name, name, got, p.centred[3])
 			}

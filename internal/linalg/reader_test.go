@@ -1,4 +1,4 @@
-package csr_test
+package linalg_test
 
 import (
 	"math/rand/v2"
@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/csr"
+	"halfspace/internal/linalg"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel"
 )
@@ -14,7 +14,7 @@ import (
 // TestReader: rows read one by one are those of Rows, whatever their form. One reader serves chunks of several forms.
 func TestReader(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	var r csr.Reader
+	var r linalg.SparseReader
 	for _, zeros := range []float64{0, 0.1, 0.5, 0.9, 1} {
 		for _, features := range []int{1, 7, 40} {
 			x, y := make([][]float64, 20), make([]float64, 20)
@@ -28,8 +28,8 @@ func TestReader(t *testing.T) {
 			}
 			for b := range testproblems.Dense(x, y, false).Blocks(t.Context()) {
 				chunk := block.Chunk{Block: b}
-				want := csr.Rows(chunk, false, &kernel.SparseRows{})
-				elements := csr.Elements(chunk)
+				want := linalg.SparseRows(chunk, false, &kernel.SparseRows{})
+				elements := linalg.Elements(chunk)
 				if elements != len(want.Idx) {
 					t.Errorf("%v zeros: %d elements, want %d", zeros, elements, len(want.Idx))
 				}
