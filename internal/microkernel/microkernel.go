@@ -16,10 +16,10 @@ import (
 	"halfspace/kernel"
 )
 
-// avx512Forms are the kernels/avx512. At level AVX512 the other functions run the code of asm/avx2.
+// avx512Forms are the kernels that asm/avx512 has. At level AVX512 the other functions run the code of asm/avx2.
 var avx512Forms = []string{"Bounds", "BoundsWeighted", "EpochAdaptive", "Exp", "Load", "Log1p", "Logistic", "Pack", "Peak", "RankKUpdate", "Sigmoid", "Stream", "Tile"}
 
-// noNEONForms are the functions that asm/neon lacks. At level NEON these functions run pure Go.
+// noNEONForms are the kernels that asm/neon lacks. At level NEON these functions run pure Go.
 var noNEONForms = []string{"CopyNonTemporal", "Fence"}
 
 // Form returns the instruction set of the code that kernels run at the active level. If the functions
@@ -40,7 +40,7 @@ func Form(functions ...string) kernel.Level {
 }
 
 // The functions below run one operation each at the machine's full speed, for no other purpose than timing. Package
-// kernel/limits times them.
+// bench times them.
 
 // Peak runs rounds of independent fused multiply-adds in registers. It returns the number of fused multiply-adds: 0 if
 // the active level lacks the loop.
