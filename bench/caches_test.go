@@ -10,6 +10,10 @@ func TestLevel(t *testing.T) {
 			t.Errorf("%d bytes lie in %s, want %s", bytes, got, want)
 		}
 	}
+	l := Limits{L1: 4, L2: 3, L3: 2, DRAM: 1}
+	if l.Bandwidth("L1") != 4 || l.Bandwidth("L2") != 3 || l.Bandwidth("L3") != 2 || l.Bandwidth("DRAM") != 1 {
+		t.Errorf("bandwidths of %+v", l)
+	}
 }
 
 // TestArrays: each array is larger than the caches below its level and lies in its own, on processors from 256 KiB of L2

@@ -214,6 +214,11 @@ func (c Caches) Level(bytes int) string {
 	return "DRAM"
 }
 
+// Bandwidth returns the rate of the level of that name, in bytes per second.
+func (l Limits) Bandwidth(level string) float64 {
+	return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[level]
+}
+
 // arrays returns the sizes, in bytes, of the arrays that each core reads to measure L1, L2, L3 and DRAM. An array is
 // larger than the caches below its level, and fits well into the cache of its level. The DRAM arrays of all cores
 // together take at least twice the third-level cache, up to 1 GiB.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -33,19 +32,16 @@ func newColumns(spec *schema.Spec) (columns []column) {
 	return columns
 }
 
-func (c *column) set(row []float64, value any) error {
+func (c *column) set(row []float64, value any) (err error) {
 	for i := range c.inputs {
 		in := &c.inputs[i]
-		to := row[c.first[i]:][:0:in.Width()]
+		to := row[c.first[i]:][:in.Width()]
 		if in.Derive == schema.Missing {
-			missing, err := c.missing(value)
-			if err != nil {
-				return err
-			}
-			_ = append(to, missing)
-			continue
+			to[0], err = c.missing(value)
+		} else {
+			err = in.set(to, value)
 		}
-		if _, err := in.append(to, value); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -102,34 +98,29 @@ func (c *input) derived(value any) (float64, error) {
 	return v, nil
 }
 
-// append appends the features of a value to row.
-func (c *input) append(row []float64, value any) ([]float64, error) {
-	if c.Derive != "" {
-		v, err := c.derived(value)
-		return append(row, v), err
-	}
-	switch c.Kind {
-	case schema.NumberColumn:
-		v, err := number(value)
-		return append(row, v), err
-	case schema.ListColumn, schema.NumberedColumn:
-		return c.appendList(row, value)
-	}
-	first := len(row)
-	row = slices.Grow(row, c.Width())[:first+c.Width()]
-	clear(row[first:])
-	text, missing, err := c.category(value)
+// set sets row to the features of a value.
+func (c *input) set(row []float64, value any) (err error) {
 	switch {
-	case err != nil:
-		return row, err
-	case missing:
-		row[first] = math.NaN()
-	default:
-		if i := c.Feature(text); i >= 0 {
-			row[first+i] = 1
-		}
+	case c.Derive != "":
+		row[0], err = c.derived(value)
+		return err
+	case c.Kind == schema.NumberColumn:
+		row[0], err = number(value)
+		return err
+	case c.Kind == schema.ListColumn || c.Kind == schema.NumberedColumn:
+		return c.setList(row, value)
 	}
-	return row, nil
+	clear(row)
+	text, missing, err := c.category(value)
+	if err != nil {
+		return err
+	}
+	if missing {
+		row[0] = math.NaN()
+	} else if i := c.Feature(text); i >= 0 {
+		row[i] = 1
+	}
+	return nil
 }
 
 // category returns the category of a value, or tells that the value is missing. The value of a cross is a list with the
@@ -175,51 +166,51 @@ func number(value any) (float64, error) {
 	return 0, fmt.Errorf("a value of the type %T, and the column has numbers", value)
 }
 
-// appendList appends the elements of a list of numbers; all are NaN for nil. A map has the elements that aren't 0.
-// appendList ignores elements of a map that the training didn't have.
-func (c *input) appendList(row []float64, value any) ([]float64, error) {
-	n := 0
+// setList sets row to the elements of a list of numbers; all are NaN for nil. A map has the elements that aren't 0. setList
+// ignores elements of a map that the training didn't have.
+func (c *input) setList(row []float64, value any) error {
+	n := len(row)
 	switch list := value.(type) {
 	case nil:
-		for ; n < c.Elements; n++ {
-			row = append(row, math.NaN())
+		for i := range row {
+			row[i] = math.NaN()
 		}
 	case []float64:
 		n = len(list)
-		row = append(row, list...)
+		copy(row, list)
 	case []float32:
 		n = len(list)
-		for _, v := range list {
-			row = append(row, float64(v))
+		for i := range min(n, len(row)) {
+			row[i] = float64(list[i])
 		}
 	case map[int]float64:
-		first := len(row)
-		row = append(row, make([]float64, c.Elements)...)
+		clear(row)
 		for i, v := range list {
 			if i < 0 {
-				return row, fmt.Errorf("index %d: write a number from 0 on", i)
+				return fmt.Errorf("index %d: write a number from 0 on", i)
 			}
-			if at := i - c.First; at >= 0 && at < c.Elements { // c.First is 0 for lists
-				row[first+at] = v
+			if at := i - c.First; at >= 0 && at < len(row) { // c.First is 0 for lists
+				row[at] = v
 			}
 		}
-		return row, nil
 	case []any:
 		n = len(list)
 		for i, element := range list {
 			v, err := number(element)
 			if err != nil {
-				return row, fmt.Errorf("element %d: %w", i, err)
+				return fmt.Errorf("element %d: %w", i, err)
 			}
-			row = append(row, v)
+			if i < len(row) {
+				row[i] = v
+			}
 		}
 	default:
-		return row, fmt.Errorf("a value of the type %T, and the column has lists of %d numbers", value, c.Elements)
+		return fmt.Errorf("a value of the type %T, and the column has lists of %d numbers", value, c.Elements)
 	}
-	if n != c.Elements {
-		return row, fmt.Errorf("a list of %d numbers, and the training had lists of %d", n, c.Elements)
+	if n != len(row) {
+		return fmt.Errorf("a list of %d numbers, and the training had lists of %d", n, c.Elements)
 	}
-	return row, nil
+	return nil
 }
 
 // category returns the text of a value's class, or tells that the value is missing: nil, NaN or infinite. values is the
