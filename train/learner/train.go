@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -230,14 +229,3 @@ const (
 
 // Forms lists every form, the default first.
 var Forms = []Form{Last, Averaged, Voted}
-
-// WithDefault returns the form, or Last if the form is empty. It returns an error if the form is unknown.
-func (f Form) WithDefault() (Form, error) {
-	if f == "" {
-		return Last, nil
-	}
-	if !slices.Contains(Forms, f) {
-		return f, fmt.Errorf("unknown form %q: use one of %v", f, Forms)
-	}
-	return f, nil
-}
