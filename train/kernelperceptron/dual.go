@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/parallel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -261,9 +262,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 		for k, a := range coefficients[lo:hi] {
 			l.x.Add(part, a, int(support[lo+k]))
 		}
-		for c, v := range part {
-			w[c] += v
-		}
+		f64.Axpy(w, 1, part)
 		lo = hi
 	}
 	return learner.Narrow(w)

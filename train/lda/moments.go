@@ -9,6 +9,7 @@ import (
 	"halfspace/gram"
 	"halfspace/internal/csr"
 	"halfspace/internal/distributed"
+	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
@@ -87,9 +88,7 @@ func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float
 }
 
 func (c *classes) add(d classes) {
-	for class := range c.N {
-		c.N[class] += d.N[class]
-	}
+	f64.Axpy(c.N, 1, d.N)
 	c.NoLabels = c.NoLabels || d.NoLabels
 }
 

@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
 // mostRounds is the largest number of rounds of Choose.
@@ -61,11 +62,7 @@ func Choose(ctx context.Context, src block.Source, workers int, kept, last []flo
 func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	args := [2][]float32{chosen, other}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) {
-		for i, v := range s {
-			sums[i] += v
-		}
-	})
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) { f64.Axpy(sums, 1, s) })
 	return sums, err
 }
 

@@ -168,9 +168,7 @@ func (p *problem) penalised() int { return p.src.Spec().Width() }
 
 func (s *sums) add(t sums) {
 	s.Loss += t.Loss
-	for i, v := range t.Gradient {
-		s.Gradient[i] += v
-	}
+	f64.Axpy(s.Gradient[:len(t.Gradient)], 1, t.Gradient)
 	s.Margin, s.Largest, s.NoLabels = min(s.Margin, t.Margin), max(s.Largest, t.Largest), s.NoLabels || t.NoLabels
 	s.Weight, s.Lightest = s.Weight+t.Weight, min(s.Lightest, t.Lightest)
 	for i, v := range t.Widest {

@@ -11,6 +11,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/schema"
@@ -291,9 +292,7 @@ func (l *training) Vectors() [][]float64 {
 func (l *training) Take(parts []online.Part) {
 	for _, p := range parts {
 		for _, sum := range p.State {
-			for i, s := range sum {
-				l.mean.sum[i] += s
-			}
+			f64.Axpy(l.mean.sum, 1, sum)
 		}
 	}
 	l.Mixed += online.Mix(l.w, parts, l.opt.Mix)
@@ -317,57 +316,37 @@ func (l *training) uncount(visits int64) {
 	}
 }
 
-func (l *training) verify(ctx context.Context) (bool, error) {
-	return someUpdate(ctx, l.Src, &l.rule, l.w)
-}
+func (l *training) verify(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 
-// someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
+// mayUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
-func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bool, error) {
-	pass, err := online.NewPass(src, learner.Options{}, 0, nil)
-	if err != nil {
-		return false, err
-	}
-	w, log := slices.Clone(w), make([]uint32, 1)
-	err = pass.Epoch(ctx, 0, 0, func(p *online.Panel, _ int) (int, error) {
-		visits, updates := u.visit(w, log, p)
-		if updates > 0 {
-			return visits, online.ErrStop
-		}
-		return visits, nil
-	})
-	if err == online.ErrStop {
-		return true, nil
-	}
-	return false, err
+func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
+	args := someArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
+	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, somePass, args, someRun(l.Src, args), func(is bool) { some = some || is })
+	return some, err
 }
 
-// someArgs are the arguments of someUpdate on a cluster.
+var somePass = distributed.NewPerChunk("perceptron.some", someRun)
+
 type someArgs struct {
 	Opt Settings
 	W   []float32
 }
 
-// someTask makes someUpdate on a cluster.
-var someTask = distributed.New("perceptron.some", func(ctx context.Context, piece distributed.Piece, args someArgs) (bool, error) {
-	u, _, err := newRule(piece.Source.Spec(), &args.Opt)
-	if err != nil {
-		return false, err
+// someRun returns the function that tells whether a row of a chunk would update the weights.
+func someRun(src block.Source, args someArgs) func(block.Chunk) bool {
+	return func(chunk block.Chunk) bool {
+		u, _, _ := newRule(src.Spec(), &args.Opt) // the training has made this rule: no error
+		w, log := slices.Clone(args.W), make([]uint32, 1)
+		for lo, updates := 0, 0; lo < chunk.Len(); {
+			p := online.Panel{Block: chunk.Block, Lo: lo, Hi: min(chunk.Len(), lo+kernel.PanelRows(u.stride))}
+			if lo, updates = u.visit(w, log, &p); updates > 0 {
+				return true
+			}
+			lo += p.Lo
+		}
+		return false
 	}
-	return someUpdate(ctx, piece.Source, &u, args.W)
-})
-
-// mayUpdate is someUpdate, made on the cluster of the rows if there is one.
-func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
-	if cluster, _ := block.RemoteOf(l.Src); cluster == nil {
-		return someUpdate(ctx, l.Src, &l.rule, w)
-	}
-	opt := Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}
-	err = distributed.Each(ctx, l.Src, someTask, someArgs{opt, w}, distributed.Consecutive(l.Rows), func(b bool) error {
-		some = some || b
-		return nil
-	})
-	return some, err
 }
 
 func (l *training) complete(r *learner.Result) {

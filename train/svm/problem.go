@@ -109,9 +109,7 @@ func (s *sums) add(t runSums) {
 	for class := range s.A {
 		s.A[class] += t.A[class]
 		s.Squares[class] += t.Squares[class]
-		for i, v := range t.Ax[class] {
-			s.Ax[class][i] += v
-		}
+		f64.Axpy(s.Ax[class][:len(t.Ax[class])], 1, t.Ax[class])
 	}
 	s.Kinks.add(&t.Kinks)
 	s.NoLabels = s.NoLabels || t.NoLabels
@@ -149,10 +147,12 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 }
 
 // hessianPass is the pass of the squared hinge at a point.
-var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
+var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
+	return newProblem(src, Settings{}).at(pt)
+})
 
-func hessianRun(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
-	p := newProblem(src, Settings{})
+// at returns the function that computes the sums over the rows of a chunk at a point; see chunk.
+func (p *problem) at(pt point) func(chunk block.Chunk, s, _ []float64) runSums {
 	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 }
 
@@ -168,14 +168,10 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		slope *= pt.Raise
 	}
 	pt.Other = h.w
-	part := func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
-	switch {
-	case p.loss.squared():
-		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
-	case p.remote():
+	if !p.loss.squared() && p.remote() {
 		err = p.passRemote(ctx, pt, m.Data, at)
-	default:
-		err = learner.Scatter(ctx, m, p.src, p.workers, part, at.add)
+	} else {
+		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, p.at(pt), at.add)
 	}
 	if err != nil {
 		return err

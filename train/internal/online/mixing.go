@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -103,9 +104,7 @@ func MeanState(parts []Part) [][]float64 {
 	for i := range means {
 		means[i] = make([]float64, len(parts[0].State[i]))
 		for _, p := range parts {
-			for c, v := range p.State[i] {
-				means[i][c] += v
-			}
+			f64.Axpy(means[i], 1, p.State[i])
 		}
 		for c := range means[i] {
 			means[i][c] /= float64(len(parts))

@@ -299,9 +299,7 @@ func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 }
 
 func sum(a, b []float64) []float64 {
-	c := make([]float64, len(a))
-	for i := range c {
-		c[i] = a[i] + b[i]
-	}
+	c := slices.Clone(a)
+	f64.Axpy(c, 1, b)
 	return c
 }
