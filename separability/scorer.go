@@ -63,30 +63,15 @@ func newScorer(w []float64, radius float64) *scorer {
 	return s
 }
 
-// longest returns the largest norm of a row. It returns an error if there are no rows, or if a label isn't -1 or +1.
+// longest returns the largest norm of a row. It returns an error if there are no rows, or more than two classes.
 func longest(ctx context.Context, src block.Source, workers int) (float64, error) {
 	if src.Rows() == 0 {
 		return 0, errors.New("there are no rows to check")
 	}
-	type found struct {
-		norm     float64
-		unsigned bool
+	if src.Spec().Vectors() > 1 {
+		return 0, errors.New("the labels aren't -1 and +1: take rows of two classes")
 	}
-	part := func(r block.Chunk) found {
-		f := found{norm: math.Sqrt(r.MaxSquaredNorm())}
-		f.unsigned = len(r.Y) != r.Len()
-		for _, y := range r.Y {
-			f.unsigned = f.unsigned || y != 1 && y != -1
-		}
-		return f
-	}
-	norm, unsigned := 0.0, false
-	err := block.ReduceChunks(ctx, src, workers, part, func(f found) {
-		norm = max(norm, f.norm)
-		unsigned = unsigned || f.unsigned
-	})
-	if err == nil && unsigned {
-		err = errors.New("the labels aren't -1 and +1: take rows of two classes")
-	}
+	norm := 0.0
+	err := block.ReduceChunks(ctx, src, workers, func(r block.Chunk) float64 { return math.Sqrt(r.MaxSquaredNorm()) }, func(n float64) { norm = max(norm, n) })
 	return norm, err
 }

@@ -91,9 +91,9 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	}
 	for c := range classes {
 		m := &binary{y: block.Alloc[float32](l.n), scores: block.Alloc[float32](l.n)}
-		for b := range data.Blocks(ctx) {
-			if b == nil || b.Y == nil {
-				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
+		for b, err := range data.Blocks(ctx) {
+			if err != nil {
+				return nil, err
 			}
 			own := m.y[b.First:][:b.Len()]
 			if copy(own, b.Y); classes > 1 {

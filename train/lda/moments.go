@@ -20,21 +20,16 @@ type moments struct {
 }
 
 type classes struct {
-	N        []float64 // sum of sample weights of each class
-	Sums     [][]float64
-	NoLabels bool
+	N    []float64 // sum of sample weights of each class
+	Sums [][]float64
 }
 
-// classOf returns the number of the class of a label, or -1 if the label stands for no class.
+// classOf returns the number of the class of a label.
 func classOf(y float32, classes int) int {
-	class := int(y)
 	if classes == 2 {
-		class = int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
+		return int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
 	}
-	if class < 0 || class >= classes {
-		return -1
-	}
-	return class
+	return int(y)
 }
 
 // sum computes the moments in one pass over the rows. If only isn't all, it takes only rows of that class. Each row
@@ -49,9 +44,6 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 	m := &moments{products, classes{N: make([]float64, k), Sums: make([][]float64, k)}}
 	if err := learner.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
-	}
-	if m.NoLabels {
-		return nil, block.ErrNoLabels
 	}
 	for class := range k {
 		for i := range cols {
@@ -71,14 +63,11 @@ var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
 	return func(chunk block.Chunk, s, f []float64) classes {
-		c := classes{N: make([]float64, k), NoLabels: chunk.Y == nil}
+		c := classes{N: make([]float64, k)}
 		clear(s)
 		clear(f)
 		for i, y := range chunk.Y {
-			switch class := classOf(y, k); {
-			case class < 0:
-				c.NoLabels = true
-			case only == all || class == only:
+			if class := classOf(y, k); only == all || class == only {
 				s[i], f[i*k+class] = chunk.Weight(i), 1
 				c.N[class] += s[i]
 			}
@@ -89,7 +78,6 @@ func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float
 
 func (c *classes) add(d classes) {
 	f64.Axpy(c.N, 1, d.N)
-	c.NoLabels = c.NoLabels || d.NoLabels
 }
 
 // rows returns the number of rows of all classes, a row with sample weight k counted as k rows.

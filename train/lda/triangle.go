@@ -52,7 +52,7 @@ func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
 		t, row := dense.NewTriangle(d), make([]float64, src.Spec().Cols())
 		for r, y := range chunk.Y {
 			class, root := classOf(y, classes), math.Sqrt(chunk.Weight(r))
-			if class < 0 || root == 0 {
+			if root == 0 {
 				continue
 			}
 			csr.Widen(chunk.Block, r, row)

@@ -112,9 +112,6 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 			return err
 		}
 		for _, chunk := range chunks {
-			if chunk.Y == nil {
-				return block.ErrNoLabels
-			}
 			for lo := 0; lo < chunk.Len(); lo += batch {
 				learn(chunk.Slice(lo, min(chunk.Len(), lo+batch)), c)
 			}

@@ -147,13 +147,10 @@ func (s *steps) update() {
 }
 
 // wrong tells whether row r of b updates the weights, for more than two classes: its own score isn't above the rival's
-// score by more than 2 margin. It returns false if a score is NaN or the label is no class.
+// score by more than 2 margin. It returns false if a score is NaN.
 func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
-	if own < 0 || own >= len(u.scores) {
-		return 0, false
-	}
 	rival = online.Rival(u.scores, own)
 	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
 }

@@ -113,16 +113,9 @@ func (s *jointSearch) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if b.Y == nil {
-			return block.ErrNoLabels
-		}
 		for r, y := range b.Y {
-			class := int32(y)
-			if class < 0 || int(class) >= s.classes || float32(class) != y {
-				return errors.New("a label is no number of a class")
-			}
 			s.scratch.load(b, r, s.features)
-			one := jointRow{square: csr.Square(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: class}
+			one := jointRow{square: csr.Square(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: int32(y)}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}

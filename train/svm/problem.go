@@ -77,16 +77,15 @@ type hessian struct {
 
 // runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
-	Loss     float64
-	Apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
-	Weight   float64      // sum of sample weights
-	Active   float64      // sum of the sample weights of rows whose dual variable is above 0
-	Near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
-	A        [2]float64   // sum of dual variables
-	Squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
-	Ax       [2][]float64 // sum of a times the row
-	Kinks    kinks
-	NoLabels bool
+	Loss    float64
+	Apart   float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	Weight  float64      // sum of sample weights
+	Active  float64      // sum of the sample weights of rows whose dual variable is above 0
+	Near    int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	A       [2]float64   // sum of dual variables
+	Squares [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	Ax      [2][]float64 // sum of a times the row
+	Kinks   kinks
 }
 
 func (p *problem) newSums() sums {
@@ -112,7 +111,6 @@ func (s *sums) add(t runSums) {
 		f64.Axpy(s.Ax[class][:len(t.Ax[class])], 1, t.Ax[class])
 	}
 	s.Kinks.add(&t.Kinks)
-	s.NoLabels = s.NoLabels || t.NoLabels
 }
 
 // A point says at which weights a pass over the rows computes sums, and which sums.
@@ -135,9 +133,6 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 		err = p.passRemote(ctx, pt, nil, at)
 	default:
 		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
-	}
-	if err == nil && at.NoLabels {
-		err = block.ErrNoLabels
 	}
 	if pt.Raise > 0 {
 		p.loss.slope *= pt.Raise
@@ -212,11 +207,6 @@ func (h *hessian) change(w, by []float64) {
 // chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
 func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
-	if chunk.Y == nil {
-		clear(s)
-		r.NoLabels = true
-		return r
-	}
 	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	if pt.From != nil {

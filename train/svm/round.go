@@ -111,9 +111,6 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	}
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		if chunk.Y == nil {
-			return sums
-		}
 		panel := p.scratch.Get().(*dense.Panel)
 		defer p.scratch.Put(panel)
 		var buf [dense.PanelRows]float64

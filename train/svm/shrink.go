@@ -56,9 +56,6 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 			parts, base, numbers = append(parts, r), append(base, r.Base...), append(numbers, r.Numbers...)
 		})
 	})
-	if err == nil && fixed.NoLabels {
-		err = block.ErrNoLabels
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,10 +94,6 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 
 // nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
 func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
-	if chunk.Y == nil {
-		r.Fixed.NoLabels = true
-		return r
-	}
 	panel := p.scratch.Get().(*dense.Panel)
 	defer p.scratch.Put(panel)
 	var scores [dense.PanelRows]float64

@@ -141,9 +141,6 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		if err != nil {
 			return err
 		}
-		if b.Y == nil {
-			return block.ErrNoLabels
-		}
 		first := int(min(max(0, skip-b.First), int64(b.Len())))
 		err := p.panels(ctx, first, b.Len(), kernel.PanelRows(p.stride), b.Sparse != nil, func(at, rows int) Panel {
 			return Panel{Block: b, Lo: at, Hi: min(b.Len(), at+rows)}
