@@ -228,7 +228,6 @@ func (l *training) coefficients(m *binary, support []uint32) []float64 {
 	return out
 }
 
-// visits returns the number of visits of a classifier.
 func (l *training) visits(m *binary) int64 {
 	if m.done {
 		return m.end

@@ -61,7 +61,6 @@ type mistake struct {
 	visit int64
 }
 
-// A span is the rows lo to hi-1.
 type span struct{ lo, hi int }
 
 // updates are changes of scores by mistakes: for each k, a[k] times row g[k] of the matrix is added.
@@ -175,7 +174,6 @@ func (l *training) epochEnded(context.Context) error {
 	return nil
 }
 
-// finish ends a classifier after a visit.
 func (m *binary) finish(visit int64, converged bool) {
 	m.done, m.converged, m.end = true, converged, visit
 }

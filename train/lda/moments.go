@@ -2,12 +2,12 @@ package lda
 
 import (
 	"context"
-	"iter"
 	"math"
 
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/csr"
+	"halfspace/internal/dense"
 	"halfspace/internal/distributed"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
@@ -24,7 +24,6 @@ type classes struct {
 	Sums [][]float64
 }
 
-// classOf returns the number of the class of a label.
 func classOf(y float32, classes int) int {
 	if classes == 2 {
 		return int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
@@ -152,47 +151,79 @@ func (m *moments) far(d int) []float64 {
 	return means
 }
 
-// shifted is the rows of another source minus a vector whose elements are float32 numbers.
-type shifted struct {
-	block.Source
-	by []float64
-}
-
 const shiftView = "lda.shift"
 
 func init() { distributed.NewView(shiftView, shift) }
 
+// shift returns the rows of src minus a vector whose elements are float32 numbers.
 func shift(src block.Source, by []float64, _ int) block.Source {
-	return shifted{src, by}
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (s shifted) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(s.Source, shiftView, s.by)
-}
-
-func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return func(yield func(*block.Block, error) bool) {
-		for b, err := range s.Source.Blocks(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
+	return learner.Change(src, shiftView, by, func(b *block.Block) *block.Block {
+		c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
+		c.Y, c.W = b.Y, b.W
+		for r := range b.Len() {
+			csr.Widen(b, r, row)
+			to := c.X[r*c.Stride:]
+			for i, v := range row {
+				to[i] = float32(v)
 			}
-			c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
-			c.Y, c.W = b.Y, b.W
-			for r := range b.Len() {
-				csr.Widen(b, r, row)
-				to := c.X[r*c.Stride:]
-				for i, v := range row {
-					to[i] = float32(v)
-				}
-				for i, v := range s.by {
-					to[i] -= float32(v)
-				}
-			}
-			if !yield(c, nil) {
-				return
+			for i, v := range by {
+				to[i] -= float32(v)
 			}
 		}
+		return c
+	})
+}
+
+// factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
+// the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
+// rows, and calls passed after it.
+func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64, passed func()) (*dense.Factor, float64, error) {
+	d := src.Spec().Width()
+	f, ridge, err := dense.Factorise(ctx, s, d)
+	if f == nil || opt.Shrinkage != 0 || d > dense.MostTriangle || ridge == 0 && !f.Blurred() {
+		return f, ridge, err
+	}
+	var args rootArgs
+	for class := range m.N {
+		args.Means = append(args.Means, m.means(class)[:d])
+	}
+	t := dense.NewTriangle(d)
+	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
+		return nil, 0, err
+	}
+	passed()
+	r := t.Elements()
+	for i := range r {
+		r[i] /= math.Sqrt(m.rows())
+	}
+	sharp, none, err := dense.FactorTriangle(ctx, r, d, nil)
+	if err != nil || sharp == nil || none > 0 { // features depend on each other
+		return f, ridge, err
+	}
+	return sharp, 0, nil
+}
+
+type rootArgs struct{ Means [][]float64 }
+
+var rootPass = distributed.NewPerChunk("lda.root", rootRun)
+
+// rootRun returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk minus the
+// means of their classes, each times the square root of its sample weight.
+func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
+	classes, d := len(args.Means), src.Spec().Width()
+	return func(chunk block.Chunk) []float64 {
+		t, row := dense.NewTriangle(d), make([]float64, src.Spec().Cols())
+		for r, y := range chunk.Y {
+			class, root := classOf(y, classes), math.Sqrt(chunk.Weight(r))
+			if root == 0 {
+				continue
+			}
+			csr.Widen(chunk.Block, r, row)
+			to := t.Next()
+			for i, v := range row[:d] {
+				t.Set(to, i, float64(root*(v-args.Means[class][i])))
+			}
+		}
+		return t.Elements()
 	}
 }

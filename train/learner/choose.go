@@ -11,7 +11,6 @@ import (
 	"halfspace/kernel/f64"
 )
 
-// mostRounds is the largest number of rounds of Choose.
 const mostRounds = 10
 
 // Choose returns one vector of weights for each class of src: the class's vector in kept or its vector in last. It aims
@@ -114,7 +113,6 @@ func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 	return sums
 }
 
-// classScores returns the scores of the rows by each vector of weights.
 func classScores(chunk block.Chunk, w [][]float32) [][]float32 {
 	scores := make([][]float32, len(w))
 	for c := range w {

@@ -62,7 +62,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 		return nil, err
 	}
 	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
-		return nil, errWeightless
+		return nil, learner.ErrWeightless
 	}
 	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.Exact, Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}, err
 }

@@ -54,7 +54,6 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 
 func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
-// sums are sums, minima and maxima over rows.
 type sums struct {
 	Loss      float64
 	Objective float64   // loss plus penalty
@@ -88,7 +87,7 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 		err = gradientPass.sum(ctx, p, w, at.add)
 	}
 	if err == nil && math.IsInf(at.Margin, 1) { // a margin is NaN where scores are NaN
-		err = errWeightless
+		err = learner.ErrWeightless
 	}
 	at.Objective = at.Loss
 	for k := range p.vectors {

@@ -4,7 +4,6 @@ package perceptron
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"halfspace/block"
@@ -161,12 +160,15 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	return l, err
 }
 
-// hook sets the hooks of the training.
 func (l *training) hook() {
 	t := l.Training
 	t.Prepare, t.EpochEnded, t.Verify, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.verify, l.uncount, l.complete
 	if l.keeper != nil {
-		t.Resume, t.Updated, t.Ended, t.Best = l.resume, l.updated, l.ended, l.best
+		t.Ended, t.Best = l.ended, l.best
+		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
+		t.Updated = func(ctx context.Context) error {
+			return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
+		}
 	}
 	if l.voters != nil {
 		t.Evaluated = l.evaluated
@@ -365,7 +367,7 @@ func (l *training) complete(r *learner.Result) {
 // evaluated counts the errors of the vote.
 func (l *training) evaluated(ctx context.Context, r *learner.Result) (err error) {
 	if l.Updates == 0 {
-		return errors.New("every row has a sample weight of 0: there is nothing to learn from")
+		return learner.ErrWeightless
 	}
 	r.Predicted = nil // the counts were of the mean
 	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)

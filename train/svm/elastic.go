@@ -32,7 +32,6 @@ func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// taskOf returns the task for rows.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
@@ -44,6 +43,19 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 			}
 			return l
 		}}
+}
+
+// squaredHinges sets z to the margins, loss to the squared hinge, and factor and curvature to its derivatives by the
+// score.
+func squaredHinges(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-float64(z[i]))
+		factor[i], loss[i], curvature[i] = -2*float64(label*u), u*u, 0
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights

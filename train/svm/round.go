@@ -132,6 +132,24 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	}
 }
 
+// wideLossesRun is lossesRun for more columns than a Hessian may have.
+func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
+		sums := args.sums()
+		var rows csr.Reader
+		var wide csr.WideReader
+		rows.Begin(chunk)
+		for r := range chunk.Len() {
+			for k, w := range args.W {
+				if chunk.Weight(r) > 0 {
+					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
+				}
+			}
+		}
+		return sums
+	}
+}
+
 // addLoss adds row r, with margin 1-u at point k, to the sums.
 func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *csr.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)

@@ -182,6 +182,13 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
+// many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
+func many(cols int) bool { return cols > fewColumns }
+
+// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
+// relative to the columns, and hundreds of passes if they are many.
+func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 2*int64(cols) }
+
 // begin makes the options ready for the rows.
 func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
 	src, err := Learner.Begin(ctx, src, opt)
@@ -199,7 +206,6 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 	return src, learner.TwoClasses(spec)
 }
 
-// A solver is the state of a minimisation.
 type solver struct {
 	*problem
 	opt       Settings

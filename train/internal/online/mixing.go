@@ -113,7 +113,6 @@ func MeanState(parts []Part) [][]float64 {
 	return means
 }
 
-// eighthsPerChunk is the number of eighths in a chunk.
 const eighthsPerChunk = block.ChunkRows / kernel.EighthRows
 
 // A dealable is the rows of a source, in a form from which shards can be made.
@@ -217,7 +216,6 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// read reads chunk i of the shard into b.
 func (f *shardFile) read(i int, b *buffer) error {
 	first := int64(i) * block.ChunkRows
 	rows := int(min(block.ChunkRows, f.Rows()-first))
@@ -341,7 +339,6 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, e
 	return x.Take(), nil
 }
 
-// deal makes the members of an epoch.
 func (x *Shards) deal(epoch int64) error {
 	dealt, err := Deal(x.count, &x.opt, epoch)
 	if err != nil {

@@ -92,7 +92,6 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 // mixer returns the rule of a learner with shards.
 func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
-// make makes the rule.
 func (t *Training) make(ctx context.Context, rule Maker) (err error) {
 	if t.Learner.Option("max-updates") == nil {
 		t.Opt.MaxUpdates = 0
@@ -181,7 +180,6 @@ func (m member) Visits() int64 { return m.Training.Visits }
 
 func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
-// passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
 	Settings []byte // the learner's options, encoded by distributed.Encode
 	Epoch    int64
@@ -308,7 +306,6 @@ func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
 	return &s.rows
 }
 
-// names returns the names of the vectors of a state, in order.
 func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
 
 func (s *stepping) State(w *checkpoint.Walk) {

@@ -53,7 +53,6 @@ type windows interface {
 	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
-// filled is the type of Pass.Filled.
 type filled = func(*block.Index) (kept any, again func())
 
 // newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and

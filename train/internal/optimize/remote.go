@@ -154,7 +154,6 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) 
 	return parts, err
 }
 
-// restOf returns the scores at d of the rows without a curvature.
 func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
