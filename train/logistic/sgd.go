@@ -55,7 +55,7 @@ func (s *solver) descend(ctx context.Context) error {
 	}
 	s.total = sc.Total
 	if s.by = by; s.goesOn() {
-		if err := s.moved(); err != nil {
+		if err := s.opt.Checkpoint.Read(s.mover, by.state); err != nil {
 			return err
 		}
 	}

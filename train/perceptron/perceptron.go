@@ -139,7 +139,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 		copy(l.w, t.Task.Init.Weights)
 	}
 	if l.opt.Form == learner.Averaged || l.opt.Form == learner.Voted {
-		l.mean = newMean(len(l.w))
+		l.mean = &mean{late: block.Alloc[float32](len(l.w)), sum: make([]float64, len(l.w))}
 	}
 	if l.opt.Form == learner.Voted {
 		l.voters = &voters{stride: l.rule.stride, most: l.opt.VoterBytes}
@@ -162,7 +162,8 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 
 func (l *training) hook() {
 	t := l.Training
-	t.Prepare, t.EpochEnded, t.Verify, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.verify, l.uncount, l.complete
+	t.Prepare, t.EpochEnded, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.uncount, l.complete
+	t.Verify = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
 		t.Ended, t.Best = l.ended, l.best
 		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
@@ -317,8 +318,6 @@ func (l *training) uncount(visits int64) {
 		l.voters.survive(int(-visits))
 	}
 }
-
-func (l *training) verify(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 
 // mayUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.

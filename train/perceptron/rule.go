@@ -32,7 +32,10 @@ func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, update
 	if u.scores == nil {
 		visits, updates = u.epoch(w, log, p)
 		if u.weighted {
-			updates = dropWeightless(p, log[:updates])
+			updates = len(slices.DeleteFunc(log[:updates], func(i uint32) bool { // their updates changed nothing
+				b, r := p.At(int(i))
+				return b.Weight(r) == 0
+			}))
 		}
 		return visits, updates
 	}
@@ -90,18 +93,6 @@ func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 		u.first, from = b.First+int64(lo), 0
 	}
 	return u.steps[from:][:hi-lo]
-}
-
-// dropWeightless removes the positions of rows with a sample weight of 0 from log; their updates changed nothing. It
-// returns the number of positions left.
-func dropWeightless(p *online.Panel, log []uint32) (left int) {
-	for _, i := range log {
-		if b, r := p.At(int(i)); b.Weight(r) != 0 {
-			log[left] = i
-			left++
-		}
-	}
-	return left
 }
 
 // signedSteps writes the factor of each row in its update to dst: eta times label times sample weight.

@@ -18,15 +18,11 @@ func (o *Settings) refuses() (option, why string) {
 	if !o.elastic() || o.Loss != Hinge {
 		return "", ""
 	}
-	asked := "l1"
-	if o.L1 == 0 {
-		asked = "nonnegative"
-	}
-	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
+	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, o.penalty().Option(), SquaredHinge)
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
+func (o *Settings) elastic() bool { return o.penalty().Elastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}

@@ -209,16 +209,11 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 	})
 }
 
-// encode returns the options of the training for a cluster, without the functions that stay here.
-func (t *Training) encode() ([]byte, error) {
-	s := learner.CopySettings(t.Task.Settings)
-	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil
-	return distributed.Encode(reflect.ValueOf(s).Elem().Interface())
-}
-
 // elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
 func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
-	settings, err := t.encode()
+	s := learner.CopySettings(t.Task.Settings)
+	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil // they stay here
+	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}

@@ -120,15 +120,6 @@ func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 	return draws
 }
 
-// withinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
-// draws in an epoch.
-func withinDraws(rows, skip int64) int {
-	if skip >= rows {
-		return 0
-	}
-	return int(skip % learner.WindowRows)
-}
-
 // drawRows appends n draws from all rows to dst.
 func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 	for range n {

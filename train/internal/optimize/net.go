@@ -65,7 +65,10 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 	s := newNet(t)
 	err := s.begin(ctx)
 	if err == nil {
-		err = s.resume(ctx)
+		var resumed bool
+		if resumed, err = s.Checkpoint.Load(s.state); resumed {
+			err = s.derive(ctx)
+		}
 	}
 	if err == nil {
 		err = s.minimise(ctx)
@@ -310,15 +313,6 @@ func (s *net) passed() {
 }
 
 func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
-
-// resume restores the state of a checkpoint, if there is one.
-func (s *net) resume(ctx context.Context) error {
-	loaded, err := s.Checkpoint.Load(s.state)
-	if loaded {
-		err = s.derive(ctx)
-	}
-	return err
-}
 
 // state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
 func (s *net) state(w *checkpoint.Walk) {
