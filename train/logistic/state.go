@@ -43,9 +43,7 @@ func (t *trace) goesOn() bool {
 }
 
 func (s *solver) mark() {
-	if s.opt.Checkpoint != nil {
-		s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
-	}
+	s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
 }
 
 // state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of

@@ -211,9 +211,8 @@ type solver struct {
 	opt       Settings
 	goal      float64 // gap to reach, relative to the objective
 	w         []float64
-	at        sums             // sums at w
-	measure   *learner.Measure // state after the last pass; nil if unknown
-	lower     float64          // greatest dual objective so far; with all dual variables 0 it is 0
+	at        sums    // sums at w
+	lower     float64 // greatest dual objective so far; with all dual variables 0 it is 0
 	hessian   hessian
 	factor    *dense.Factor
 	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
@@ -296,19 +295,18 @@ func (s *solver) minimise(ctx context.Context) error {
 
 // counted makes a pass, which sets at, counts it and reports progress.
 func (s *solver) counted(at *sums, pass func() error) error {
-	s.measure = nil
-	s.report(nil)
+	var measure *learner.Measure // state after the pass; nil if unknown
+	report := func(sum func() [sha256.Size]byte) {
+		s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
+	}
+	report(nil)
 	if err := pass(); err != nil {
 		return err
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
 	if at.gradient != nil {
-		s.measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
+		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
 	}
-	s.report(learner.SumOf(s.w))
+	report(learner.SumOf(s.w))
 	return nil
-}
-
-func (s *solver) report(sum func() [sha256.Size]byte) {
-	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }
