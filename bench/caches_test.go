@@ -10,7 +10,7 @@ func TestLevel(t *testing.T) {
 			t.Errorf("%d bytes lie in %s, want %s", bytes, got, want)
 		}
 	}
-	l := Limits{L1: 4, L2: 3, L3: 2, DRAM: 1}
+	l := Rates{L1: 4, L2: 3, L3: 2, DRAM: 1}
 	if l.Bandwidth("L1") != 4 || l.Bandwidth("L2") != 3 || l.Bandwidth("L3") != 2 || l.Bandwidth("DRAM") != 1 {
 		t.Errorf("bandwidths of %+v", l)
 	}

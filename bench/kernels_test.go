@@ -30,9 +30,7 @@ func bestLimits() Rates {
 
 // bandwidth returns the limit of the smallest cache of this computer that holds that many bytes, or else of memory.
 func bandwidth(bytes int) func(Rates) float64 {
-	return func(l Rates) float64 {
-		return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[DetectedCaches().Level(bytes)]
-	}
+	return func(l Rates) float64 { return l.Bandwidth(DetectedCaches().Level(bytes)) }
 }
 
 func fmas(l Rates) float64 { return l.FMAF32 }

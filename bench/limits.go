@@ -215,7 +215,7 @@ func (c Caches) Level(bytes int) string {
 }
 
 // Bandwidth returns the rate of the level of that name, in bytes per second.
-func (l Limits) Bandwidth(level string) float64 {
+func (l Rates) Bandwidth(level string) float64 {
 	return map[string]float64{"L1": l.L1, "L2": l.L2, "L3": l.L3, "DRAM": l.DRAM}[level]
 }
 

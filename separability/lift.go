@@ -9,7 +9,6 @@ import (
 // prime is the modulus of combination. A word can hold the sum of 128 products of two residues.
 const prime = 1<<28 - 57
 
-// barrett is 2^64 / prime.
 const barrett = (1<<64 - 1) / prime
 
 // residue returns x modulo the prime.

@@ -11,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/parallel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -227,7 +228,6 @@ func (l *training) coefficients(m *binary, support []uint32) []float64 {
 	return out
 }
 
-// visits returns the number of visits of a classifier.
 func (l *training) visits(m *binary) int64 {
 	if m.done {
 		return m.end
@@ -261,9 +261,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 		for k, a := range coefficients[lo:hi] {
 			l.x.Add(part, a, int(support[lo+k]))
 		}
-		for c, v := range part {
-			w[c] += v
-		}
+		f64.Axpy(w, 1, part)
 		lo = hi
 	}
 	return learner.Narrow(w)

@@ -61,7 +61,6 @@ type mistake struct {
 	visit int64
 }
 
-// A span is the rows lo to hi-1.
 type span struct{ lo, hi int }
 
 // updates are changes of scores by mistakes: for each k, a[k] times row g[k] of the matrix is added.
@@ -91,9 +90,9 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	}
 	for c := range classes {
 		m := &binary{y: block.Alloc[float32](l.n), scores: block.Alloc[float32](l.n)}
-		for b := range data.Blocks(ctx) {
-			if b == nil || b.Y == nil {
-				return nil, errors.Join(ctx.Err(), block.ErrNoLabels)
+		for b, err := range data.Blocks(ctx) {
+			if err != nil {
+				return nil, err
 			}
 			own := m.y[b.First:][:b.Len()]
 			if copy(own, b.Y); classes > 1 {
@@ -175,7 +174,6 @@ func (l *training) epochEnded(context.Context) error {
 	return nil
 }
 
-// finish ends a classifier after a visit.
 func (m *binary) finish(visit int64, converged bool) {
 	m.done, m.converged, m.end = true, converged, visit
 }

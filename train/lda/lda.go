@@ -147,18 +147,18 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	if err := m.check(spec); err != nil {
 		return err
 	}
-	shift := make([]float64, spec.Width())
-	if far := m.far(len(shift)); far != nil {
+	by := make([]float64, spec.Width()) // subtracted from the rows
+	if far := m.far(len(by)); far != nil {
 		for i, v := range far {
-			shift[i] = float64(float32(v))
+			by[i] = float64(float32(v))
 		}
-		src = shifted{src, shift}
+		src = shift(src, by, 0)
 		if m, err = sum(ctx, src, opt.Workers, all); err != nil {
 			return err
 		}
 		passed()
 	}
-	s, varies := m.covariance(len(shift))
+	s, varies := m.covariance(len(by))
 	if !varies {
 		return errors.New("no feature varies within a class: lda can't measure their distance; learn with a perceptron")
 	}
@@ -167,17 +167,16 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 			return err
 		}
 	} else if opt.Shrinkage > 0 {
-		shrink(s, len(shift), opt.Shrinkage)
+		shrink(s, len(by), opt.Shrinkage)
 	}
 	var factor *linalg.Factor
 	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
 		return cmp.Or(err, learner.TooLarge())
 	}
 	r.Epochs = passes
-	return r.discriminate(ctx, m, factor, shift, spec, opt.Solver == Eigen)
+	return r.discriminate(ctx, m, factor, by, spec, opt.Solver == Eigen)
 }
 
-// check returns an error if a class has no rows.
 func (m *moments) check(spec *schema.Spec) error {
 	for class, n := range m.N {
 		if n == 0 {

@@ -2,13 +2,14 @@ package lda
 
 import (
 	"context"
-	"iter"
 	"math"
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+
+	"halfspace/internal/distributed"
+	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )
 
@@ -19,21 +20,15 @@ type moments struct {
 }
 
 type classes struct {
-	N        []float64 // sum of sample weights of each class
-	Sums     [][]float64
-	NoLabels bool
+	N    []float64 // sum of sample weights of each class
+	Sums [][]float64
 }
 
-// classOf returns the number of the class of a label, or -1 if the label stands for no class.
 func classOf(y float32, classes int) int {
-	class := int(y)
 	if classes == 2 {
-		class = int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
+		return int(y+1) / 2 // from -1 and +1, without a branch that is hard to predict
 	}
-	if class < 0 || class >= classes {
-		return -1
-	}
-	return class
+	return int(y)
 }
 
 // sum computes the moments in one pass over the rows. If only isn't all, it takes only rows of that class. Each row
@@ -48,9 +43,6 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 	m := &moments{products, classes{N: make([]float64, k), Sums: make([][]float64, k)}}
 	if err := learner.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
-	}
-	if m.NoLabels {
-		return nil, block.ErrNoLabels
 	}
 	for class := range k {
 		for i := range cols {
@@ -70,14 +62,11 @@ var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
 	k := len(src.Spec().Classes)
 	return func(chunk block.Chunk, s, f []float64) classes {
-		c := classes{N: make([]float64, k), NoLabels: chunk.Y == nil}
+		c := classes{N: make([]float64, k)}
 		clear(s)
 		clear(f)
 		for i, y := range chunk.Y {
-			switch class := classOf(y, k); {
-			case class < 0:
-				c.NoLabels = true
-			case only == all || class == only:
+			if class := classOf(y, k); only == all || class == only {
 				s[i], f[i*k+class] = chunk.Weight(i), 1
 				c.N[class] += s[i]
 			}
@@ -87,10 +76,7 @@ func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float
 }
 
 func (c *classes) add(d classes) {
-	for class := range c.N {
-		c.N[class] += d.N[class]
-	}
-	c.NoLabels = c.NoLabels || d.NoLabels
+	f64.Axpy(c.N, 1, d.N)
 }
 
 // rows returns the number of rows of all classes, a row with sample weight k counted as k rows.
@@ -165,47 +151,79 @@ func (m *moments) far(d int) []float64 {
 	return means
 }
 
-// shifted is the rows of another source minus a vector whose elements are float32 numbers.
-type shifted struct {
-	block.Source
-	by []float64
-}
-
 const shiftView = "lda.shift"
 
 func init() { distributed.NewView(shiftView, shift) }
 
+// shift returns the rows of src minus a vector whose elements are float32 numbers.
 func shift(src block.Source, by []float64, _ int) block.Source {
-	return shifted{src, by}
-}
-
-// Remote returns the cluster of the rows; see block.Remote.
-func (s shifted) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(s.Source, shiftView, s.by)
-}
-
-func (s shifted) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	return func(yield func(*block.Block, error) bool) {
-		for b, err := range s.Source.Blocks(ctx) {
-			if err != nil {
-				yield(nil, err)
-				return
+	return learner.Change(src, shiftView, by, func(b *block.Block) *block.Block {
+		c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
+		c.Y, c.W = b.Y, b.W
+		for r := range b.Len() {
+			linalg.Widen(b, r, row)
+			to := c.X[r*c.Stride:]
+			for i, v := range row {
+				to[i] = float32(v)
 			}
-			c, row := block.New(b.First, b.Len(), b.Cols), make([]float64, b.Cols)
-			c.Y, c.W = b.Y, b.W
-			for r := range b.Len() {
-				linalg.Widen(b, r, row)
-				to := c.X[r*c.Stride:]
-				for i, v := range row {
-					to[i] = float32(v)
-				}
-				for i, v := range s.by {
-					to[i] -= float32(v)
-				}
-			}
-			if !yield(c, nil) {
-				return
+			for i, v := range by {
+				to[i] -= float32(v)
 			}
 		}
+		return c
+	})
+}
+
+// factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
+// the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
+// rows, and calls passed after it.
+func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64, passed func()) (*linalg.Factor, float64, error) {
+	d := src.Spec().Width()
+	f, ridge, err := linalg.Factorise(ctx, s, d)
+	if f == nil || opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.Blurred() {
+		return f, ridge, err
+	}
+	var args rootArgs
+	for class := range m.N {
+		args.Means = append(args.Means, m.means(class)[:d])
+	}
+	t := linalg.NewTriangle(d)
+	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
+		return nil, 0, err
+	}
+	passed()
+	r := t.Elements()
+	for i := range r {
+		r[i] /= math.Sqrt(m.rows())
+	}
+	sharp, none, err := linalg.FactorTriangle(ctx, r, d, nil)
+	if err != nil || sharp == nil || none > 0 { // features depend on each other
+		return f, ridge, err
+	}
+	return sharp, 0, nil
+}
+
+type rootArgs struct{ Means [][]float64 }
+
+var rootPass = distributed.NewPerChunk("lda.root", rootRun)
+
+// rootRun returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk minus the
+// means of their classes, each times the square root of its sample weight.
+func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
+	classes, d := len(args.Means), src.Spec().Width()
+	return func(chunk block.Chunk) []float64 {
+		t, row := linalg.NewTriangle(d), make([]float64, src.Spec().Cols())
+		for r, y := range chunk.Y {
+			class, root := classOf(y, classes), math.Sqrt(chunk.Weight(r))
+			if root == 0 {
+				continue
+			}
+			linalg.Widen(chunk.Block, r, row)
+			to := t.Next()
+			for i, v := range row[:d] {
+				t.Set(to, i, float64(root*(v-args.Means[class][i])))
+			}
+		}
+		return t.Elements()
 	}
 }

@@ -102,7 +102,6 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 
 var fourthPass = distributed.NewPerChunk("lda.fourth", fourthRun)
 
-// fourthArgs are the means and the units of each class.
 type fourthArgs struct{ Means, Units [][]float64 }
 
 func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {

@@ -169,9 +169,9 @@ const centreView = "train.centre"
 func init() { distributed.NewView(centreView, centre) }
 
 func centre(src block.Source, by *block.Centring, _ int) block.Source {
-	return &changed{src, src.Spec(), centreView, by, func(b, _ *block.Block) *block.Block {
+	return Change(src, centreView, by, func(b *block.Block) *block.Block {
 		to := *b
 		to.Centring = by
 		return &to
-	}}
+	})
 }

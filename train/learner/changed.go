@@ -22,6 +22,11 @@ type changed struct {
 	change func(b, spare *block.Block) *block.Block
 }
 
+// Change returns the rows of src with their blocks changed. A cluster makes the change by the view with the arguments.
+func Change(src block.Source, view string, args any, change func(b *block.Block) *block.Block) block.Source {
+	return &changed{src, src.Spec(), view, args, func(b, _ *block.Block) *block.Block { return change(b) }}
+}
+
 func (c *changed) Spec() *schema.Spec { return c.spec }
 
 // Remote returns the cluster of the rows; see block.Remote.

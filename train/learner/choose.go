@@ -8,9 +8,9 @@ import (
 	"halfspace/block"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 )
 
-// mostRounds is the largest number of rounds of Choose.
 const mostRounds = 10
 
 // Choose returns one vector of weights for each class of src: the class's vector in kept or its vector in last. It aims
@@ -61,11 +61,7 @@ func Choose(ctx context.Context, src block.Source, workers int, kept, last []flo
 func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	args := [2][]float32{chosen, other}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
-	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) {
-		for i, v := range s {
-			sums[i] += v
-		}
-	})
+	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) { f64.Axpy(sums, 1, s) })
 	return sums, err
 }
 
@@ -117,7 +113,6 @@ func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 	return sums
 }
 
-// classScores returns the scores of the rows by each vector of weights.
 func classScores(chunk block.Chunk, w [][]float32) [][]float32 {
 	scores := make([][]float32, len(w))
 	for c := range w {

@@ -34,7 +34,6 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 
 var countPass = distributed.NewPerChunk("train.classes", countChunk)
 
-// counted is the number of rows of each class in a chunk, or an error.
 type counted struct {
 	N   []int64
 	Err error

@@ -86,7 +86,6 @@ func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s
 
 var judgePass = distributed.NewPerChunk("train.evaluate", judgeChunk)
 
-// judgeArgs are the arguments of judgePass.
 type judgeArgs struct {
 	Weights []float32 // one vector of src's columns, or one for each class
 	Loss    RowLoss
@@ -154,7 +153,6 @@ type judgement struct {
 	Err            error   // the first error of a label
 }
 
-// add adds the result of the next chunk.
 func (j *judgement) add(s judgement) {
 	j.Errors += s.Errors
 	for c, n := range s.Predicted {

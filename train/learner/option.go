@@ -100,7 +100,6 @@ func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Fiel
 
 func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
 
-// copy sets the option of s to its value in from.
 func (o *Option) copy(s, from Settings) { o.value(s).Set(o.value(from)) }
 
 // Text returns the option's value as a user types it.

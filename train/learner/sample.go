@@ -6,6 +6,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
+	"halfspace/kernel"
 )
 
 const (
@@ -76,4 +77,20 @@ func remoteSample(ctx context.Context, src block.Source, n int64) (*block.Data, 
 		return nil
 	})
 	return block.NewData(src.Spec(), blocks), err
+}
+
+// AppendRow appends row r of from to a block, in the same form and with the same centring. The block may be a zero value.
+func AppendRow(to, from *block.Block, r int) {
+	to.Cols, to.Stride, to.Centring = from.Cols, from.Stride, from.Centring
+	if from.Sparse != nil {
+		if to.Sparse == nil {
+			to.Sparse = &kernel.SparseRows{Ptr: []int64{0}}
+		}
+		to.AppendRow(from, r)
+		return
+	}
+	to.X, to.Y = append(to.X, from.X[r*from.Stride:(r+1)*from.Stride]...), append(to.Y, from.Y[r])
+	if from.W != nil {
+		to.W = append(to.W, from.W[r])
+	}
 }

@@ -28,7 +28,7 @@ type scattered[R any] struct {
 	Sums     R
 }
 
-// NewScatterTask returns a task for ScatterAs with a name. of returns the argument part of Scatter for the rows of src.
+// NewScatterTask returns a task for ScatterAs with a name. of returns the argument part of ScatterAs for the rows of src.
 func NewScatterTask[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterTask[A, R] {
 	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
 		part := of(src, args.Args)
@@ -53,12 +53,17 @@ func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(c
 	return m.Data
 }
 
-// ScatterAs is Scatter. If src has a cluster, the cluster computes the task t; part must be the computation of t for a
-// chunk.
+// ScatterAs sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a chunk, the
+// weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
+// of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers. If src has a
+// cluster, the cluster computes the task t; part must be the computation of t for a chunk.
 func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
 	t *ScatterTask[A, R], args A, part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
-		return Scatter(ctx, m, src, workers, part, merge)
+		return scatter(ctx, m, src, workers, func(chunk block.Chunk, s, f []float64) func() {
+			r := part(chunk, s, f)
+			return func() { merge(r) }
+		})
 	}
 	clear(m.Data)
 	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
@@ -67,18 +72,7 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 	})
 }
 
-// Scatter sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a chunk, the
-// weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
-// of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers.
-func Scatter[R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
-	part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
-	return scatter(ctx, m, src, workers, func(chunk block.Chunk, s, f []float64) func() {
-		r := part(chunk, s, f)
-		return func() { merge(r) }
-	})
-}
-
-// scatter is Scatter for sums of any type: part returns a function that merges the sums of its chunk.
+// scatter is ScatterAs without a cluster, for sums of any type: part returns a function that merges the sums of its chunk.
 func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(chunk block.Chunk, s, f []float64) (merge func())) error {
 	var merges []func()
 	var first int64 // number of the first chunk of the block

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"halfspace/block"
@@ -143,6 +142,9 @@ func (r *Run) completeSeed() {
 	}
 }
 
+// ErrWeightless is the error of rows whose sample weights are all 0.
+var ErrWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
+
 // ErrTwoClasses is the error of rows that don't have exactly two classes.
 var ErrTwoClasses = errors.New("training takes two")
 
@@ -231,13 +233,31 @@ const (
 // Forms lists every form, the default first.
 var Forms = []Form{Last, Averaged, Voted}
 
-// WithDefault returns the form, or Last if the form is empty. It returns an error if the form is unknown.
-func (f Form) WithDefault() (Form, error) {
-	if f == "" {
-		return Last, nil
+// State saves or restores fields of a training: pointers to numbers, bools, a clock and slices, and slices whose length
+// doesn't change.
+func State(w *checkpoint.Walk, fields ...any) {
+	for _, field := range fields {
+		switch v := field.(type) {
+		case *time.Time:
+			w.Clock(v)
+		case *int64:
+			w.Int(v)
+		case *int:
+			w.Count(v)
+		case *uint64:
+			w.Word(v)
+		case *float64:
+			w.Float(v)
+		case *bool:
+			w.Bool(v)
+		case []float32:
+			checkpoint.Values(w, v)
+		case []float64:
+			checkpoint.Values(w, v)
+		case *[]float64:
+			checkpoint.Slice(w, v)
+		default:
+			panic(fmt.Sprintf("train: a %T is no state", v))
+		}
 	}
-	if !slices.Contains(Forms, f) {
-		return f, fmt.Errorf("unknown form %q: use one of %v", f, Forms)
-	}
-	return f, nil
 }

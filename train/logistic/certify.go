@@ -118,7 +118,6 @@ type audited struct {
 	Losses  float64   // the same with the squared slope of the loss in place of the curvature
 }
 
-// auditArgs are the weights and the direction of audit.
 type auditArgs struct{ W, D []float64 }
 
 var auditPass = newPass("logistic.audit", (*problem).auditRun)
@@ -225,7 +224,6 @@ func (s *solver) dualGap(w []float64, at *sums, zero, total []float64) float64 {
 	return at.Objective + square/(2*s.l2) - float64((1-e)*entropy)
 }
 
-// mixture returns e and rho of dualGap.
 func (s *solver) mixture(at *sums, zero []float64) (e float64, rho []float64) {
 	if s.penalised() == s.cols {
 		return 0, nil

@@ -166,9 +166,7 @@ func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
 				if off != 0 {
 					d.Most[k], d.Exact[k] = max(d.Most[k], math.Abs(off)/terms), max(d.Exact[k], math.Abs(off)/own)
 					f64.Axpy(d.Sums[k], float64(weight*off), row)
-					if chunk.Y != nil { // without labels an error follows
-						d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
-					}
+					d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
 				}
 			}
 		}

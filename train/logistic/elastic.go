@@ -22,19 +22,11 @@ func (o *Settings) refuses() (option, why string) {
 	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.elastic() {
 		return "", ""
 	}
-	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.asked())
+	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.penalty().Option())
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
-
-// asked returns the name of the option that needs Task.Elastic of package optimize.
-func (o *Settings) asked() string {
-	if o.L1 > 0 {
-		return "l1"
-	}
-	return "nonnegative"
-}
+func (o *Settings) elastic() bool { return o.penalty().Elastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
@@ -62,7 +54,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 		return nil, err
 	}
 	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
-		return nil, errWeightless
+		return nil, learner.ErrWeightless
 	}
 	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.Exact, Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}, err
 }

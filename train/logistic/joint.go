@@ -175,15 +175,11 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 const softmaxRows = linalg.PanelRows
 
 // centreScores subtracts the greatest score of each row from all scores of the row. It sets best to the class with that
-// score, and own to the remaining score of the row's own class. It updates r.Margin, r.Largest and r.NoLabels.
+// score, and own to the remaining score of the row's own class. It updates r.Margin and r.Largest.
 func centreScores(scores []float64, y []float32, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {
 		class := int(y)
-		if class < 0 || class >= classes {
-			r.NoLabels = true
-			class = 0
-		}
 		other, lowest := math.Inf(-1), math.Inf(1) // the greatest score of another class, and the least score of all classes
 		for k := range classes {
 			s := scores[k*softmaxRows+i]

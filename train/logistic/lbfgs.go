@@ -45,7 +45,7 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	})
 	n, bound := all.N, p.zeroCurvature()
 	if err == nil && n == 0 {
-		err = errWeightless
+		err = learner.ErrWeightless
 	}
 	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: -1, Total: all.Sums}
 	if p.src.Spec().Bias {
@@ -143,7 +143,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 		return nil, err
 	}
 	if r.weight == 0 {
-		return nil, errWeightless
+		return nil, learner.ErrWeightless
 	}
 	if s.penalised() < s.cols {
 		copy(r.total, m.Data[len(m.Data)-s.cols:])

@@ -69,12 +69,9 @@ func negative(v []float64) []float64 {
 	return n
 }
 
-// less returns the weights minus a step.
 func (s *solver) less(step []float64) []float64 {
 	w := slices.Clone(s.w)
-	for i, v := range s.spread(step) {
-		w[i] -= v
-	}
+	f64.Axpy(w, -1, s.spread(step))
 	return w
 }
 

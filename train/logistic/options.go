@@ -95,8 +95,6 @@ type Result struct {
 var ErrSeparable = errors.New("a plane separates the classes, so that the loss has no minimum and weights grow without end: " +
 	"set l2 above 0, such as 1, or learn with a perceptron")
 
-var errWeightless = errors.New("every row has a sample weight of 0: there is nothing to learn from")
-
 // choose returns the solver for rows of a spec.
 func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()

@@ -83,7 +83,6 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 
 var probePass = newPass("logistic.probe", (*problem).probeRun)
 
-// newProbed returns the probed of no rows.
 func (s *problem) newProbed() *probed {
 	p := &probed{All: newOnSides(), Own: make([]onSides, max(2, s.vectors))}
 	for k := range p.Own {

@@ -54,7 +54,6 @@ func newProblem(src block.Source, l2 float64, workers int) *problem {
 
 func (p *problem) zeros() []float64 { return make([]float64, p.vectors*p.stride) }
 
-// sums are sums, minima and maxima over rows.
 type sums struct {
 	Loss      float64
 	Objective float64   // loss plus penalty
@@ -66,7 +65,6 @@ type sums struct {
 	Largest  float64
 	Weight   float64 // the sum of sample weights
 	Lightest float64 // the least sample weight above 0
-	NoLabels bool
 	// Hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
 	Hessian []float64
 	Widest  []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
@@ -88,11 +86,8 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 	default:
 		err = gradientPass.sum(ctx, p, w, at.add)
 	}
-	if err == nil && at.NoLabels {
-		err = block.ErrNoLabels
-	}
 	if err == nil && math.IsInf(at.Margin, 1) { // a margin is NaN where scores are NaN
-		err = errWeightless
+		err = learner.ErrWeightless
 	}
 	at.Objective = at.Loss
 	for k := range p.vectors {
@@ -168,10 +163,8 @@ func (p *problem) penalised() int { return p.src.Spec().Width() }
 
 func (s *sums) add(t sums) {
 	s.Loss += t.Loss
-	for i, v := range t.Gradient {
-		s.Gradient[i] += v
-	}
-	s.Margin, s.Largest, s.NoLabels = min(s.Margin, t.Margin), max(s.Largest, t.Largest), s.NoLabels || t.NoLabels
+	f64.Axpy(s.Gradient, 1, t.Gradient)
+	s.Margin, s.Largest = min(s.Margin, t.Margin), max(s.Largest, t.Largest)
 	s.Weight, s.Lightest = s.Weight+t.Weight, min(s.Lightest, t.Lightest)
 	for i, v := range t.Widest {
 		s.Widest[i] = max(s.Widest[i], v)
@@ -181,12 +174,7 @@ func (s *sums) add(t sums) {
 // chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
 func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{Margin: math.Inf(1), Lightest: math.Inf(1), NoLabels: chunk.Y == nil}
-	if r.NoLabels {
-		clear(s)
-		return r
-	}
-	r.Gradient = p.zeros()
+	r := sums{Margin: math.Inf(1), Lightest: math.Inf(1), Gradient: p.zeros()}
 	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
 		hessian := c.s[:rows.Len()]
 		if s != nil {

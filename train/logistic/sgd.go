@@ -55,7 +55,7 @@ func (s *solver) descend(ctx context.Context) error {
 	}
 	s.total = sc.Total
 	if s.by = by; s.goesOn() {
-		if err := s.moved(); err != nil {
+		if err := s.opt.Checkpoint.Read(s.mover, by.state); err != nil {
 			return err
 		}
 	}
@@ -112,9 +112,6 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 			return err
 		}
 		for _, chunk := range chunks {
-			if chunk.Y == nil {
-				return block.ErrNoLabels
-			}
 			for lo := 0; lo < chunk.Len(); lo += batch {
 				learn(chunk.Slice(lo, min(chunk.Len(), lo+batch)), c)
 			}
@@ -125,33 +122,22 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 
 // ordered is visit for orders other than the order of the source. It copies the rows of a batch.
 func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, learn func(part *block.Block)) error {
-	part, n := block.NewFor(s.src.Spec(), 0, batch), 0
-	sparse := block.NewSparseFor(s.src.Spec(), 0, batch, 0)
+	part := &block.Block{}
 	take := func() {
-		if sparse.Len() > 0 {
-			learn(sparse)
-			sparse.Clear(0)
-		} else if n > 0 {
-			learn(part.Slice(0, n))
+		if part.Len() > 0 {
+			learn(part)
 		}
-		n = 0
+		if part.Sparse != nil {
+			part.Clear(0)
+		}
+		part.X, part.Y, part.W = part.X[:0], part.Y[:0], part.W[:0]
 	}
 	err := pass.Epoch(ctx, epoch, 0, func(p *online.Panel, _ int) (int, error) {
 		for i := range p.Len() {
 			b, r := p.At(i)
-			switch {
-			case optimize.Wide(s.cols): // a step takes one row
+			if optimize.Wide(s.cols) { // a step takes one row
 				learn(b.Slice(r, r+1))
-				continue
-			case b.Sparse != nil:
-				sparse.AppendRow(b, r)
-			default:
-				copy(part.X[n*part.Stride:], b.X[r*b.Stride:][:b.Stride])
-				if part.Y[n] = b.Y[r]; b.W != nil {
-					part.W[n] = b.W[r]
-				}
-			}
-			if n++; n == batch {
+			} else if learner.AppendRow(part, b, r); part.Len() == batch {
 				take()
 			}
 		}

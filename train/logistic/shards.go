@@ -59,7 +59,6 @@ func (a *lazy) begin(vectors [][]float64) {
 	a.scale, a.shift, a.growth = 1, 0, 1
 }
 
-// newMover returns a mover for the steps of descend.
 func (s *solver) newMover(sc *scaling, c course) mover {
 	if optimize.Wide(s.cols) {
 		return newLazy(s, sc.Square, c)
@@ -165,7 +164,6 @@ var shardTask *distributed.Task[shardArgs, online.Part]
 
 func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
-// shardArgs are the arguments of the steps of all shards in an epoch.
 type shardArgs struct {
 	Opt     Settings
 	Scaling scaling

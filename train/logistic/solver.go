@@ -33,7 +33,6 @@ const (
 	maxFinish  = 4       // most times that Newton's method continues to a smaller norm because the gap is too large
 )
 
-// A solver is the state of a minimisation.
 type solver struct {
 	*problem
 	opt Settings

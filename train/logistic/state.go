@@ -42,13 +42,8 @@ func (t *trace) goesOn() bool {
 	return resumed
 }
 
-// moved reads the saved state of the mover into s.by.
-func (s *solver) moved() error { return s.opt.Checkpoint.Read(s.mover, s.by.state) }
-
 func (s *solver) mark() {
-	if s.opt.Checkpoint != nil {
-		s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
-	}
+	s.opt.Checkpoint.Pass(s.passes, s.passes*s.src.Rows(), s.state)
 }
 
 // state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of

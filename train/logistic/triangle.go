@@ -80,7 +80,6 @@ func (p *problem) addClasses(t *linalg.Triangle, weight float64, columns []uint3
 	}
 }
 
-// addRow adds a row times f to t.
 func addRow(t *linalg.Triangle, columns []uint32, values []float64, f float64) {
 	if f != 0 {
 		setRow(t, t.Next(), columns, values, 0, f)

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/train/learner"
 )
 
 // TestSGD: with rows for a few thousand steps, the objective comes within a thousandth of the optimum.
@@ -63,7 +64,7 @@ func TestWeights(t *testing.T) {
 		t.Errorf("SGD's loss is %v above the optimum's", over)
 	}
 	for _, solver := range []Solver{Auto, SGD} {
-		if _, err := Train(t.Context(), testproblems.Weighted(rows, func(int) float64 { return 0 }), Settings{Options: Options{NoPenalty: true, Solver: solver}}); err != errWeightless {
+		if _, err := Train(t.Context(), testproblems.Weighted(rows, func(int) float64 { return 0 }), Settings{Options: Options{NoPenalty: true, Solver: solver}}); err != learner.ErrWeightless {
 			t.Errorf("%s: error %v without any weight", solver, err)
 		}
 	}

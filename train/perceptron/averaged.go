@@ -23,10 +23,6 @@ type mean struct {
 // spanVisits is the least number of visits in a span.
 const spanVisits = block.ChunkRows
 
-func newMean(stride int) *mean {
-	return &mean{late: block.Alloc[float32](stride), sum: make([]float64, stride)}
-}
-
 // add adds visits to a panel, with updates at the given positions. w are the weights after them.
 func (m *mean) add(u *rule, panel *online.Panel, visits int, positions []uint32, w []float32) {
 	m.a = m.a[:0]

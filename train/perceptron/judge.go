@@ -103,16 +103,6 @@ func (k *keeper) state(w *checkpoint.Walk) {
 	k.State(w)
 }
 
-// resume judges weights that an interrupt left unjudged.
-func (l *training) resume(ctx context.Context) error {
-	return l.keeper.ended(l.keeper.Settle(ctx))
-}
-
-// updated offers the weights to the judge.
-func (l *training) updated(ctx context.Context) error {
-	return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
-}
-
 // best returns the number of errors of the best weights so far, or -1 if no weights were judged.
 func (l *training) best() int64 {
 	if l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros

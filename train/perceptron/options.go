@@ -1,6 +1,7 @@
 package perceptron
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,9 @@ type Settings struct {
 
 // withDefaults returns the options with the defaults that depend on other options. It returns an error if an option
 // excludes another option that is set.
-func (o Settings) withDefaults(validated bool) (_ Settings, err error) {
-	if o.Form, err = o.Form.WithDefault(); err != nil {
-		return o, err
+func (o Settings) withDefaults(validated bool) (Settings, error) {
+	if o.Form = cmp.Or(o.Form, learner.Last); !slices.Contains(learner.Forms, o.Form) {
+		return o, fmt.Errorf("unknown form %q: use one of %v", o.Form, learner.Forms)
 	}
 	if o.VoterBytes < 0 || o.VoterBytes > 0 && o.Form != learner.Voted {
 		return o, fmt.Errorf("voter-bytes is %d: use 1 or more with the form voted, and none with another", o.VoterBytes)

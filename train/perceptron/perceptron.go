@@ -4,13 +4,13 @@ package perceptron
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/model"
 	"halfspace/pocket"
 	"halfspace/schema"
@@ -139,7 +139,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 		copy(l.w, t.Task.Init.Weights)
 	}
 	if l.opt.Form == learner.Averaged || l.opt.Form == learner.Voted {
-		l.mean = newMean(len(l.w))
+		l.mean = &mean{late: block.Alloc[float32](len(l.w)), sum: make([]float64, len(l.w))}
 	}
 	if l.opt.Form == learner.Voted {
 		l.voters = &voters{stride: l.rule.stride, most: l.opt.VoterBytes}
@@ -160,12 +160,16 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	return l, err
 }
 
-// hook sets the hooks of the training.
 func (l *training) hook() {
 	t := l.Training
-	t.Prepare, t.EpochEnded, t.Verify, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.verify, l.uncount, l.complete
+	t.Prepare, t.EpochEnded, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.uncount, l.complete
+	t.Verify = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
-		t.Resume, t.Updated, t.Ended, t.Best = l.resume, l.updated, l.ended, l.best
+		t.Ended, t.Best = l.ended, l.best
+		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
+		t.Updated = func(ctx context.Context) error {
+			return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
+		}
 	}
 	if l.voters != nil {
 		t.Evaluated = l.evaluated
@@ -291,9 +295,7 @@ func (l *training) Vectors() [][]float64 {
 func (l *training) Take(parts []online.Part) {
 	for _, p := range parts {
 		for _, sum := range p.State {
-			for i, s := range sum {
-				l.mean.sum[i] += s
-			}
+			f64.Axpy(l.mean.sum, 1, sum)
 		}
 	}
 	l.Mixed += online.Mix(l.w, parts, l.opt.Mix)
@@ -317,57 +319,35 @@ func (l *training) uncount(visits int64) {
 	}
 }
 
-func (l *training) verify(ctx context.Context) (bool, error) {
-	return someUpdate(ctx, l.Src, &l.rule, l.w)
-}
-
-// someUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
+// mayUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
-func someUpdate(ctx context.Context, src block.Source, u *rule, w []float32) (bool, error) {
-	pass, err := online.NewPass(src, learner.Options{}, 0, nil)
-	if err != nil {
-		return false, err
-	}
-	w, log := slices.Clone(w), make([]uint32, 1)
-	err = pass.Epoch(ctx, 0, 0, func(p *online.Panel, _ int) (int, error) {
-		visits, updates := u.visit(w, log, p)
-		if updates > 0 {
-			return visits, online.ErrStop
-		}
-		return visits, nil
-	})
-	if err == online.ErrStop {
-		return true, nil
-	}
-	return false, err
+func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
+	args := someArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
+	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, somePass, args, someRun(l.Src, args), func(is bool) { some = some || is })
+	return some, err
 }
 
-// someArgs are the arguments of someUpdate on a cluster.
+var somePass = distributed.NewPerChunk("perceptron.some", someRun)
+
 type someArgs struct {
 	Opt Settings
 	W   []float32
 }
 
-// someTask makes someUpdate on a cluster.
-var someTask = distributed.New("perceptron.some", func(ctx context.Context, piece distributed.Piece, args someArgs) (bool, error) {
-	u, _, err := newRule(piece.Source.Spec(), &args.Opt)
-	if err != nil {
-		return false, err
+// someRun returns the function that tells whether a row of a chunk would update the weights.
+func someRun(src block.Source, args someArgs) func(block.Chunk) bool {
+	return func(chunk block.Chunk) bool {
+		u, _, _ := newRule(src.Spec(), &args.Opt) // the training has made this rule: no error
+		w, log := slices.Clone(args.W), make([]uint32, 1)
+		for lo, updates := 0, 0; lo < chunk.Len(); {
+			p := online.Panel{Block: chunk.Block, Lo: lo, Hi: min(chunk.Len(), lo+kernel.PanelRows(u.stride))}
+			if lo, updates = u.visit(w, log, &p); updates > 0 {
+				return true
+			}
+			lo += p.Lo
+		}
+		return false
 	}
-	return someUpdate(ctx, piece.Source, &u, args.W)
-})
-
-// mayUpdate is someUpdate, made on the cluster of the rows if there is one.
-func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
-	if cluster, _ := block.RemoteOf(l.Src); cluster == nil {
-		return someUpdate(ctx, l.Src, &l.rule, w)
-	}
-	opt := Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}
-	err = distributed.Each(ctx, l.Src, someTask, someArgs{opt, w}, distributed.Consecutive(l.Rows), func(b bool) error {
-		some = some || b
-		return nil
-	})
-	return some, err
 }
 
 func (l *training) complete(r *learner.Result) {
@@ -386,7 +366,7 @@ func (l *training) complete(r *learner.Result) {
 // evaluated counts the errors of the vote.
 func (l *training) evaluated(ctx context.Context, r *learner.Result) (err error) {
 	if l.Updates == 0 {
-		return errors.New("every row has a sample weight of 0: there is nothing to learn from")
+		return learner.ErrWeightless
 	}
 	r.Predicted = nil // the counts were of the mean
 	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)

@@ -32,7 +32,10 @@ func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, update
 	if u.scores == nil {
 		visits, updates = u.epoch(w, log, p)
 		if u.weighted {
-			updates = dropWeightless(p, log[:updates])
+			updates = len(slices.DeleteFunc(log[:updates], func(i uint32) bool { // their updates changed nothing
+				b, r := p.At(int(i))
+				return b.Weight(r) == 0
+			}))
 		}
 		return visits, updates
 	}
@@ -92,18 +95,6 @@ func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 	return u.steps[from:][:hi-lo]
 }
 
-// dropWeightless removes the positions of rows with a sample weight of 0 from log; their updates changed nothing. It
-// returns the number of positions left.
-func dropWeightless(p *online.Panel, log []uint32) (left int) {
-	for _, i := range log {
-		if b, r := p.At(int(i)); b.Weight(r) != 0 {
-			log[left] = i
-			left++
-		}
-	}
-	return left
-}
-
 // signedSteps writes the factor of each row in its update to dst: eta times label times sample weight.
 func signedSteps(dst, y []float32, weights []float64, eta float32) {
 	for i, label := range y {
@@ -147,13 +138,10 @@ func (s *steps) update() {
 }
 
 // wrong tells whether row r of b updates the weights, for more than two classes: its own score isn't above the rival's
-// score by more than 2 margin. It returns false if a score is NaN or the label is no class.
+// score by more than 2 margin. It returns false if a score is NaN.
 func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
-	if own < 0 || own >= len(u.scores) {
-		return 0, false
-	}
 	rival = online.Rival(u.scores, own)
 	return rival, u.scores[rival] >= u.scores[own]-2*u.margin
 }

@@ -18,21 +18,16 @@ func (o *Settings) refuses() (option, why string) {
 	if !o.elastic() || o.Loss != Hinge {
 		return "", ""
 	}
-	asked := "l1"
-	if o.L1 == 0 {
-		asked = "nonnegative"
-	}
-	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, asked, SquaredHinge)
+	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, o.penalty().Option(), SquaredHinge)
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.L1 > 0 || o.NonNegative }
+func (o *Settings) elastic() bool { return o.penalty().Elastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
 }
 
-// taskOf returns the task for rows.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
@@ -44,6 +39,19 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 			}
 			return l
 		}}
+}
+
+// squaredHinges sets z to the margins, loss to the squared hinge, and factor and curvature to its derivatives by the
+// score.
+func squaredHinges(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-float64(z[i]))
+		factor[i], loss[i], curvature[i] = -2*float64(label*u), u*u, 0
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
@@ -77,7 +85,7 @@ func (p *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 	return p.losses(ctx, padded, false)
 }
 
-// padded returns a copy of weights with zeros at its end, of dense.Pad(cols) elements.
+// padded returns a copy of weights with zeros at its end, of linalg.Pad(cols) elements.
 func (p *problem) padded(w []float64) []float64 {
 	to := make([]float64, linalg.Pad(p.cols))
 	copy(to, w)

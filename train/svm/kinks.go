@@ -1,6 +1,10 @@
 package svm
 
-import "math"
+import (
+	"math"
+
+	"halfspace/kernel/f64"
+)
 
 const (
 	octaves = 100 // octaves of the places of kinks on a line from 0 to 1; the last octave ends at 1
@@ -28,10 +32,8 @@ func (k *kinks) add(other *kinks) {
 		*k = newKinks()
 	}
 	k.Curvature += other.Curvature
-	for i, v := range other.By {
-		k.By[i] += v
-		k.At[i] += other.At[i]
-	}
+	f64.Axpy(k.By, 1, other.By)
+	f64.Axpy(k.At, 1, other.At)
 }
 
 // row adds row i with sample weight c. Its margin is 1-from at the start of the line and 1-to at the end.

@@ -3,6 +3,7 @@ package svm
 import (
 	"context"
 	"math"
+	"slices"
 
 	"halfspace/gram"
 	"halfspace/internal/linalg"
@@ -123,10 +124,8 @@ func (h *hessian) times(v []float64) []float64 {
 
 // along returns s.w minus t times the step.
 func (s *solver) along(step []float64, t float64) []float64 {
-	next := make([]float64, len(s.w))
-	for i, v := range step {
-		next[i] = math.FMA(-t, v, s.w[i])
-	}
+	next := slices.Clone(s.w)
+	f64.Axpy(next[:len(step)], -t, step)
 	return next
 }
 

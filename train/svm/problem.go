@@ -23,7 +23,7 @@ type problem struct {
 	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
 	// leaves out no row.
 	fixed   *runSums
-	scratch sync.Pool // holds *dense.Panel
+	scratch sync.Pool // holds *linalg.Panel
 }
 
 // A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum
@@ -77,16 +77,15 @@ type hessian struct {
 
 // runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type runSums struct {
-	Loss     float64
-	Apart    float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
-	Weight   float64      // sum of sample weights
-	Active   float64      // sum of the sample weights of rows whose dual variable is above 0
-	Near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
-	A        [2]float64   // sum of dual variables
-	Squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
-	Ax       [2][]float64 // sum of a times the row
-	Kinks    kinks
-	NoLabels bool
+	Loss    float64
+	Apart   float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	Weight  float64      // sum of sample weights
+	Active  float64      // sum of the sample weights of rows whose dual variable is above 0
+	Near    int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	A       [2]float64   // sum of dual variables
+	Squares [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	Ax      [2][]float64 // sum of a times the row
+	Kinks   kinks
 }
 
 func (p *problem) newSums() sums {
@@ -97,7 +96,6 @@ func (p *problem) newSums() sums {
 	return s
 }
 
-// gap returns the difference between the objective and the dual objective.
 func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t runSums) {
@@ -109,12 +107,9 @@ func (s *sums) add(t runSums) {
 	for class := range s.A {
 		s.A[class] += t.A[class]
 		s.Squares[class] += t.Squares[class]
-		for i, v := range t.Ax[class] {
-			s.Ax[class][i] += v
-		}
+		f64.Axpy(s.Ax[class][:len(t.Ax[class])], 1, t.Ax[class])
 	}
 	s.Kinks.add(&t.Kinks)
-	s.NoLabels = s.NoLabels || t.NoLabels
 }
 
 // A point says at which weights a pass over the rows computes sums, and which sums.
@@ -138,9 +133,6 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	default:
 		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
-	if err == nil && at.NoLabels {
-		err = block.ErrNoLabels
-	}
 	if pt.Raise > 0 {
 		p.loss.slope *= pt.Raise
 	}
@@ -149,10 +141,12 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 }
 
 // hessianPass is the pass of the squared hinge at a point.
-var hessianPass = learner.NewScatterTask("svm.hessian", hessianRun)
+var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
+	return newProblem(src, Settings{}).at(pt)
+})
 
-func hessianRun(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
-	p := newProblem(src, Settings{})
+// at returns the function that computes the sums over the rows of a chunk at a point; see chunk.
+func (p *problem) at(pt point) func(chunk block.Chunk, s, _ []float64) runSums {
 	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
 }
 
@@ -168,14 +162,10 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		slope *= pt.Raise
 	}
 	pt.Other = h.w
-	part := func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
-	switch {
-	case p.loss.squared():
-		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, part, at.add)
-	case p.remote():
+	if !p.loss.squared() && p.remote() {
 		err = p.passRemote(ctx, pt, m.Data, at)
-	default:
-		err = learner.Scatter(ctx, m, p.src, p.workers, part, at.add)
+	} else {
+		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, p.at(pt), at.add)
 	}
 	if err != nil {
 		return err
@@ -216,11 +206,6 @@ func (h *hessian) change(w, by []float64) {
 // chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
 func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
-	if chunk.Y == nil {
-		clear(s)
-		r.NoLabels = true
-		return r
-	}
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	if pt.From != nil {
@@ -326,4 +311,55 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 	if loss.squared() {
 		r.Loss = r.Squares[0] + r.Squares[1]
 	}
+}
+
+// rest adds the sums over the rows that src leaves out.
+func (p *problem) rest(w []float64, at *sums) {
+	if p.fixed != nil {
+		at.add(*p.fixed)
+		at.Loss += p.fixed.A[0] + p.fixed.A[1] + f64.Dot(w[:p.cols], p.fixed.Ax[0]) - f64.Dot(w[:p.cols], p.fixed.Ax[1])
+	}
+}
+
+// objectives computes the gradient, the objective and the dual objective from the sums over rows. With a bias, the dual
+// variables of both classes must have the same sum. So objectives scales down the dual variables of one class for the
+// dual objective.
+func (p *problem) objectives(w []float64, at *sums) {
+	p.rest(w, at)
+	scale, features, dual := at.balance(p.src.Spec().Bias), p.src.Spec().Width(), 0.0
+	for i := range features {
+		v := float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])
+		dual = math.FMA(v, v, dual)
+	}
+	at.objective = at.Loss + float64(p.l2/2*p.square(w))
+	at.dual = -dual / (2 * p.l2)
+	for class, c := range scale {
+		at.dual += float64(c*at.A[class]) - float64(float64(c*c)*at.Squares[class])
+	}
+	for i := range at.gradient {
+		if at.gradient[i] = at.Ax[0][i] - at.Ax[1][i]; i < features {
+			at.gradient[i] = math.FMA(p.l2, w[i], at.gradient[i])
+		}
+	}
+}
+
+// balance returns a factor of the dual variables of each class. With a bias, the factors make the sums of both classes
+// equal.
+func (s *sums) balance(bias bool) [2]float64 {
+	scale := [2]float64{1, 1}
+	if bias {
+		for class, a := range s.A {
+			if other := s.A[1-class]; a > other {
+				scale[class] = other / a
+			}
+		}
+	}
+	return scale
+}
+
+func (p *problem) square(w []float64) (sum float64) {
+	for _, v := range w[:p.src.Spec().Width()] {
+		sum = math.FMA(v, v, sum)
+	}
+	return sum
 }

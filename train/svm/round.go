@@ -111,9 +111,6 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	}
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
-		if chunk.Y == nil {
-			return sums
-		}
 		panel := p.scratch.Get().(*linalg.Panel)
 		defer p.scratch.Put(panel)
 		var buf [linalg.PanelRows]float64
@@ -128,6 +125,24 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 					if c := rows.Weight(i); c > 0 {
 						addLoss(&p.loss, &args, sums, k, &wide, rows, i, u)
 					}
+				}
+			}
+		}
+		return sums
+	}
+}
+
+// wideLossesRun is lossesRun for more columns than a Hessian may have.
+func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
+	return func(chunk block.Chunk) []float64 {
+		sums := args.sums()
+		var rows linalg.SparseReader
+		var wide linalg.WideReader
+		rows.Begin(chunk)
+		for r := range chunk.Len() {
+			for k, w := range args.W {
+				if chunk.Weight(r) > 0 {
+					addLoss(&p.loss, &args, sums, k, &wide, chunk.Block, r, 1-float64(float64(chunk.Y[r])*rows.Score(r, w)))
 				}
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
-	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -57,9 +56,6 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 			parts, base, numbers = append(parts, r), append(base, r.Base...), append(numbers, r.Numbers...)
 		})
 	})
-	if err == nil && fixed.NoLabels {
-		err = block.ErrNoLabels
-	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,10 +94,6 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 
 // nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
 func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
-	if chunk.Y == nil {
-		r.Fixed.NoLabels = true
-		return r
-	}
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	var scores [linalg.PanelRows]float64
@@ -124,7 +116,7 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 			if p.loss.base[row] = a; free || left || p.loss.within(u) || chosen[row] {
 				chosen[row] = true
 				r.Base, r.Numbers = append(r.Base, a), append(r.Numbers, row)
-				appendRow(&r.Rows, rows, i)
+				learner.AppendRow(&r.Rows, rows, i)
 				continue
 			}
 			class := 0
@@ -145,29 +137,6 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 // within tells whether a row is within a zone of its kink. Its margin is 1-u.
 func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
 
-// appendRow appends row i of b to rows, in the same form and with the same centring.
-func appendRow(rows, b *block.Block, i int) {
-	rows.Centring = b.Centring
-	rows.Y = append(rows.Y, b.Y[i])
-	if b.W != nil {
-		rows.W = append(rows.W, b.W[i])
-	}
-	if b.Sparse == nil {
-		rows.X = append(rows.X, b.X[i*b.Stride:(i+1)*b.Stride]...)
-		return
-	}
-	if rows.Sparse == nil {
-		rows.Sparse = &kernel.SparseRows{Ptr: []int64{0}}
-	}
-	columns, values := b.Sparse.Row(i)
-	appendSparse(rows.Sparse, columns, values)
-}
-
-func appendSparse(s *kernel.SparseRows, columns []uint32, values []float32) {
-	s.Idx, s.Val = append(s.Idx, columns...), append(s.Val, values...)
-	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
-}
-
 // gather returns the near rows of all chunks in blocks.
 func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	var blocks []*block.Block
@@ -177,11 +146,10 @@ func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	for _, p := range parts {
 		for i := range p.Rows.Y {
 			if b == nil || len(b.Y) == per {
-				b = &block.Block{First: first, Cols: spec.Cols(), Stride: kernel.Stride(spec.Cols())}
+				b = &block.Block{First: first}
 				blocks = append(blocks, b)
 			}
-			p.Rows.Cols, p.Rows.Stride = b.Cols, b.Stride
-			appendRow(b, &p.Rows, i)
+			learner.AppendRow(b, &p.Rows, i)
 			first++
 		}
 	}

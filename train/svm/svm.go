@@ -182,6 +182,13 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
 }
 
+// many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
+func many(cols int) bool { return cols > fewColumns }
+
+// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
+// relative to the columns, and hundreds of passes if they are many.
+func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 2*int64(cols) }
+
 // begin makes the options ready for the rows.
 func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
 	src, err := Learner.Begin(ctx, src, opt)
@@ -199,18 +206,16 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 	return src, learner.TwoClasses(spec)
 }
 
-// A solver is the state of a minimisation.
 type solver struct {
 	*problem
 	opt       Settings
 	goal      float64 // gap to reach, relative to the objective
 	w         []float64
-	at        sums             // sums at w
-	measure   *learner.Measure // state after the last pass; nil if unknown
-	lower     float64          // greatest dual objective so far; with all dual variables 0 it is 0
+	at        sums    // sums at w
+	lower     float64 // greatest dual objective so far; with all dual variables 0 it is 0
 	hessian   hessian
 	factor    *linalg.Factor
-	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see dense.Factorise
+	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see linalg.Factorise
 	fresh     bool    // factor belongs to the Hessian at w
 	passes    int64
 	visits    int64 // visited rows, including rows of samples and near rows
@@ -290,19 +295,18 @@ func (s *solver) minimise(ctx context.Context) error {
 
 // counted makes a pass, which sets at, counts it and reports progress.
 func (s *solver) counted(at *sums, pass func() error) error {
-	s.measure = nil
-	s.report(nil)
+	var measure *learner.Measure // state after the pass; nil if unknown
+	report := func(sum func() [sha256.Size]byte) {
+		s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
+	}
+	report(nil)
 	if err := pass(); err != nil {
 		return err
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
 	if at.gradient != nil {
-		s.measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
+		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
 	}
-	s.report(learner.SumOf(s.w))
+	report(learner.SumOf(s.w))
 	return nil
-}
-
-func (s *solver) report(sum func() [sha256.Size]byte) {
-	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

@@ -16,6 +16,7 @@ import (
 	"halfspace/internal/memory"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
+	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -103,9 +104,7 @@ func MeanState(parts []Part) [][]float64 {
 	for i := range means {
 		means[i] = make([]float64, len(parts[0].State[i]))
 		for _, p := range parts {
-			for c, v := range p.State[i] {
-				means[i][c] += v
-			}
+			f64.Axpy(means[i], 1, p.State[i])
 		}
 		for c := range means[i] {
 			means[i][c] /= float64(len(parts))
@@ -114,7 +113,6 @@ func MeanState(parts []Part) [][]float64 {
 	return means
 }
 
-// eighthsPerChunk is the number of eighths in a chunk.
 const eighthsPerChunk = block.ChunkRows / kernel.EighthRows
 
 // A dealable is the rows of a source, in a form from which shards can be made.
@@ -218,7 +216,6 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	}
 }
 
-// read reads chunk i of the shard into b.
 func (f *shardFile) read(i int, b *buffer) error {
 	first := int64(i) * block.ChunkRows
 	rows := int(min(block.ChunkRows, f.Rows()-first))
@@ -342,7 +339,6 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, e
 	return x.Take(), nil
 }
 
-// deal makes the members of an epoch.
 func (x *Shards) deal(epoch int64) error {
 	dealt, err := Deal(x.count, &x.opt, epoch)
 	if err != nil {

@@ -134,15 +134,14 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		within = order.Skip(skip)
 		return p.windows.permuted(ctx, order, each)
 	case learner.Random:
-		within = withinDraws(p.src.Rows(), skip)
+		if skip < p.src.Rows() {
+			within = int(skip % learner.WindowRows)
+		}
 		return p.windows.drawn(ctx, rand.NewPCG(p.opt.Seed, uint64(p.stream+epoch)), skip, each)
 	}
 	for b, err := range p.src.Blocks(ctx) {
 		if err != nil {
 			return err
-		}
-		if b.Y == nil {
-			return block.ErrNoLabels
 		}
 		first := int(min(max(0, skip-b.First), int64(b.Len())))
 		err := p.panels(ctx, first, b.Len(), kernel.PanelRows(p.stride), b.Sparse != nil, func(at, rows int) Panel {

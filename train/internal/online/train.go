@@ -92,7 +92,6 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 // mixer returns the rule of a learner with shards.
 func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
-// make makes the rule.
 func (t *Training) make(ctx context.Context, rule Maker) (err error) {
 	if t.Learner.Option("max-updates") == nil {
 		t.Opt.MaxUpdates = 0
@@ -181,7 +180,6 @@ func (m member) Visits() int64 { return m.Training.Visits }
 
 func (m member) State(w *checkpoint.Walk) { m.state(w) }
 
-// passArgs are the arguments of the passes of an epoch on a cluster.
 type passArgs struct {
 	Settings []byte // the learner's options, encoded by distributed.Encode
 	Epoch    int64
@@ -211,16 +209,11 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 	})
 }
 
-// encode returns the options of the training for a cluster, without the functions that stay here.
-func (t *Training) encode() ([]byte, error) {
-	s := learner.CopySettings(t.Task.Settings)
-	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil
-	return distributed.Encode(reflect.ValueOf(s).Elem().Interface())
-}
-
 // elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
 func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
-	settings, err := t.encode()
+	s := learner.CopySettings(t.Task.Settings)
+	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil // they stay here
+	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
@@ -308,7 +301,6 @@ func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
 	return &s.rows
 }
 
-// names returns the names of the vectors of a state, in order.
 func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
 
 func (s *stepping) State(w *checkpoint.Walk) {

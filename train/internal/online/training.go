@@ -59,7 +59,6 @@ type Hooks struct {
 	Keep      func(*model.Model)                           // see learner.Learned
 }
 
-// call calls f unless it is nil.
 func call(ctx context.Context, f func(context.Context) error) error {
 	if f == nil {
 		return nil
@@ -158,7 +157,6 @@ func (t *Training) run(ctx context.Context) error {
 	return nil
 }
 
-// sum returns the hash of the weights for a report.
 func (t *Training) sum() func() [sha256.Size]byte {
 	if t.Sum != nil {
 		return t.Sum()

@@ -53,7 +53,6 @@ type windows interface {
 	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
-// filled is the type of Pass.Filled.
 type filled = func(*block.Index) (kept any, again func())
 
 // newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
@@ -119,15 +118,6 @@ func skipDraws(rng *rand.PCG, rows int, skip int64) (draws int) {
 		rng.Uint64()
 	}
 	return draws
-}
-
-// withinDraws returns the number of draws before draw number skip in its window. rows is the number of rows, and of
-// draws in an epoch.
-func withinDraws(rows, skip int64) int {
-	if skip >= rows {
-		return 0
-	}
-	return int(skip % learner.WindowRows)
 }
 
 // drawRows appends n draws from all rows to dst.

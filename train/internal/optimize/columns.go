@@ -80,7 +80,6 @@ func newColumns[V float32 | float64](ctx context.Context, src block.Source, read
 	return c, nil
 }
 
-// column returns the rows and values of column j.
 func (c *columns[V]) column(j int) ([]uint32, []V) {
 	lo, hi := c.ptr[j], c.ptr[j+1]
 	return c.row[lo:hi], c.val[lo:hi]

@@ -31,7 +31,7 @@ type quadratic struct {
 }
 
 func newQuadratic(s *Search, damping float64) *quadratic {
-	p, n := s.Point, s.features()
+	p, n := s.Point, len(s.features(s.Point.W))
 	q := &quadratic{Search: s, n: n, damping: damping, diagonal: make([]float64, n), columns: make([][]float64, n),
 		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
 	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {

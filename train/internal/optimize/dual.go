@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
@@ -144,7 +146,6 @@ func (s *dual) alone() bool {
 	return true
 }
 
-// row returns the columns and values of row i.
 func (s *dual) row(i int) ([]uint32, []float32) {
 	return s.rows[i/block.ChunkRows].Row(i % block.ChunkRows)
 }
@@ -344,7 +345,6 @@ func (s *dual) measure(ctx context.Context) error {
 	return nil
 }
 
-// class returns 1 if y is above 0, and 0 otherwise.
 func class(y float64) int {
 	if y > 0 {
 		return 1
@@ -365,3 +365,16 @@ func (s *dual) scale(v []float64, of int, f float64) {
 
 // passed counts visits, and reports progress.
 func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), nil) }
+
+// state saves or restores the state of the search before a sweep.
+func (s *dual) state(w *checkpoint.Walk) {
+	s.Tally.State(w)
+	learner.State(w, &s.centre, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
+	w.Generator(s.pcg)
+	learner.State(w, s.w, s.a)
+	checkpoint.Values(w, s.asleep)
+	checkpoint.Slice(w, &s.order)
+	if len(s.order) > 0 && int(slices.Max(s.order)) >= len(s.y) {
+		w.Fail(errors.New("it has another row"))
+	}
+}

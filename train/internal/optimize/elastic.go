@@ -17,6 +17,15 @@ type Penalty struct {
 	NonNegative bool // weights must be 0 or more
 }
 
+// Elastic tells whether the penalty needs Task.Elastic, and Option names the option that asks for it.
+func (p Penalty) Elastic() bool { return p.L1 > 0 || p.NonNegative }
+func (p Penalty) Option() string {
+	if p.L1 > 0 {
+		return "l1"
+	}
+	return "nonnegative"
+}
+
 // Of returns the penalty. Each vector is the weights without the bias.
 func (p Penalty) Of(vectors ...[]float64) float64 {
 	size, square := 0.0, 0.0
@@ -95,16 +104,16 @@ const (
 	maxTried = 40    // most trials of a step from one point, each with more damping
 )
 
-// features returns the number of penalised weights.
-func (s *Search) features() int {
+// features returns the weights w that are penalised.
+func (s *Search) features(w []float64) []float64 {
 	if s.Bias {
-		return len(s.Point.W) - 1
+		return w[:len(w)-1]
 	}
-	return len(s.Point.W)
+	return w
 }
 
 // Objective returns the objective at a point.
-func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(p.W[:s.features()]) }
+func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(s.features(p.W)) }
 
 // Gap returns an upper bound of the objective at the point minus the optimum.
 func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
@@ -112,14 +121,10 @@ func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
 // measure returns the objective, its gap and the norm of its gradient at p for learner.Progress. The norm is NaN if the
 // penalty has no gradient.
 func (s *Search) measure(p *Point) *learner.Measure {
-	features := len(p.W)
-	if s.Bias {
-		features--
-	}
-	objective, norm := p.Loss+s.Of(p.W[:features]), math.NaN()
-	if s.L1 == 0 && !s.NonNegative {
+	objective, norm := s.Objective(p), math.NaN()
+	if !s.Elastic() {
 		gradient := append([]float64(nil), p.Gradient[:len(p.W)]...)
-		f64.Axpy(gradient[:features], s.L2, p.W[:features])
+		f64.Axpy(s.features(gradient), s.L2, s.features(p.W))
 		norm = learner.Norm(gradient)
 	}
 	return &learner.Measure{Objective: objective, Gradient: norm, Gap: max(0, objective-s.Lower)}
@@ -162,7 +167,7 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 		if moved, err := s.move(ctx, step); err != nil || !moved {
 			return nil, err
 		}
-		if s.damping > 0 && !s.relaxed && s.L1 == 0 && !s.NonNegative {
+		if s.damping > 0 && !s.relaxed && !s.Elastic() {
 			if err := s.relax(ctx); err != nil {
 				return nil, err
 			}
@@ -205,9 +210,8 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 
 // gain returns the decrease of the objective's model by the step.
 func (s *Search) gain(step *Step) float64 {
-	n := s.features()
 	slope := f64.Dot(s.Point.Gradient, step.D)
-	return s.Of(s.Point.W[:n]) - s.Of(sum(s.Point.W, step.D)[:n]) - slope - float64(step.Square/2)
+	return s.Of(s.features(s.Point.W)) - s.Of(s.features(sum(s.Point.W, step.D))) - slope - float64(step.Square/2)
 }
 
 // move takes a step with which the objective falls. It tells whether it found one.
@@ -287,11 +291,7 @@ func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	s.Passes++
 	p, err := s.At(ctx, w)
 	if err == nil && s.L1 == 0 {
-		features := len(w)
-		if s.Bias {
-			features--
-		}
-		for i := range features {
+		for i := range s.features(w) {
 			s.steepest = max(s.steepest, p.Hessian[i*(i+1)/2+i])
 		}
 	}
@@ -299,9 +299,7 @@ func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 }
 
 func sum(a, b []float64) []float64 {
-	c := make([]float64, len(a))
-	for i := range c {
-		c[i] = a[i] + b[i]
-	}
+	c := slices.Clone(a)
+	f64.Axpy(c, 1, b)
 	return c
 }

@@ -79,7 +79,6 @@ func (h *hinge) losses(first int64, z, factor, curvature, loss, y []float64, zon
 	}
 }
 
-// near returns the zone.
 func (h *hinge) near() float64 {
 	if h == nil {
 		return 0

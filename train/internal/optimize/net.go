@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/parallel"
 
 	"halfspace/train/learner"
@@ -64,7 +65,10 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 	s := newNet(t)
 	err := s.begin(ctx)
 	if err == nil {
-		err = s.resume(ctx)
+		var resumed bool
+		if resumed, err = s.Checkpoint.Load(s.state); resumed {
+			err = s.derive(ctx)
+		}
 	}
 	if err == nil {
 		err = s.minimise(ctx)
@@ -109,7 +113,6 @@ func (s *net) begin(ctx context.Context) (err error) {
 	return s.evaluate(ctx)
 }
 
-// objective returns the loss plus the penalty at w.
 func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
@@ -307,4 +310,13 @@ func (s *net) passed() {
 	}
 	s.passes++
 	s.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
+}
+
+func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
+
+// state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
+func (s *net) state(w *checkpoint.Walk) {
+	learner.State(w, &s.start, &s.passes, &s.visited, &s.steps, &s.lower, &s.part, &s.forcing, &s.brief)
+	w.Generator(s.pcg)
+	learner.State(w, s.w, s.scores)
 }

@@ -7,6 +7,7 @@ package optimize
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -273,3 +274,32 @@ func weigh(chunk block.Chunk) (sums [2]float64) {
 	}
 	return sums
 }
+
+// A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
+type Tally struct {
+	*Task
+	Visited, Steps int64 // Visited counts rows
+	Start          time.Time
+}
+
+// Passes returns the number of passes over the rows, rounded up.
+func (t *Tally) Passes() int64 {
+	rows := max(1, t.Rows.Rows())
+	return (t.Visited + rows - 1) / rows
+}
+
+// Visit counts visits, and reports progress. sum and m may be nil; see learner.Progress.
+func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Measure) {
+	t.Visited += visits
+	if t.Progress == nil {
+		return
+	}
+	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.Visited, Rows: t.Rows.Rows(), Updates: t.Steps, Best: -1,
+		Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
+}
+
+// Mark gives the state of the search to the checkpoint.
+func (t *Tally) Mark(state func(*checkpoint.Walk)) { t.Checkpoint.Pass(t.Passes(), t.Visited, state) }
+
+// State saves or restores the tally.
+func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.Visited, &t.Steps) }

@@ -274,7 +274,6 @@ func labelsOf(chunk block.Chunk) labels {
 	return labels{slices.Clone(chunk.Y), chunk.W}
 }
 
-// at returns the label and the sample weight of row r.
 func (l *labels) at(r int) (y, weight float64) {
 	if l.Weights == nil {
 		return float64(l.Y[r]), 1

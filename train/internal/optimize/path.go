@@ -75,7 +75,7 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 	}
 	given := penalties != nil
 	if !given {
-		penalties = s.ladder(s.Point.Gradient[:s.features()], t.Rows.Rows(), n)
+		penalties = s.ladder(s.features(s.Point.Gradient), t.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {

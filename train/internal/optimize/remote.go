@@ -8,6 +8,7 @@ import (
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
 	"halfspace/internal/parallel"
+	"halfspace/train/learner"
 )
 
 // On a cluster, this process keeps the scores, labels, sample weights, curvatures and multipliers of all rows, and
@@ -153,7 +154,6 @@ func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) 
 	return parts, err
 }
 
-// restOf returns the scores at d of the rows without a curvature.
 func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
@@ -282,19 +282,11 @@ func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 
 // gather copies the rows with the given numbers from a chunk, without labels and sample weights.
 func gather(chunk block.Chunk, rows []uint32) *block.Block {
-	to := block.New(0, len(rows), chunk.Cols)
-	if chunk.Sparse != nil {
-		to = block.NewSparse(0, len(rows), 0, chunk.Cols)
+	to := &block.Block{}
+	for _, row := range rows {
+		learner.AppendRow(to, chunk.Block, int(int64(row)-chunk.First))
 	}
-	for k, row := range rows {
-		r := int(int64(row) - chunk.First)
-		if chunk.Sparse == nil {
-			copy(to.X[k*to.Stride:], chunk.X[r*chunk.Stride:(r+1)*chunk.Stride])
-		} else {
-			to.AppendRow(chunk.Block, r)
-		}
-	}
-	to.Y, to.W, to.Centring = nil, nil, chunk.Centring
+	to.Y, to.W = nil, nil
 	return to
 }
 

@@ -31,7 +31,7 @@ type table struct {
 
 func newTable(src block.Source, workers int) *table {
 	t := &table{src: src, workers: workers, cols: src.Spec().Cols()}
-	t.scratch.New = func() any { return newScratch(t.cols) }
+	t.scratch.New = func() any { return &scratch{sums: make([]float64, t.cols), squares: make([]float64, t.cols)} }
 	return t
 }
 
@@ -45,10 +45,6 @@ type scratch struct {
 	reader        linalg.SparseReader
 
 	z, factor, curvature, loss [block.ChunkRows]float64
-}
-
-func newScratch(cols int) *scratch {
-	return &scratch{sums: make([]float64, cols), squares: make([]float64, cols)}
 }
 
 // A part is the sums over the rows of a group.
