@@ -227,7 +227,7 @@ type CSR struct {
 
 // OpenCSR reads the headers of matrices and chooses the columns to read, which have the names x0, x1 and so on.
 func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR, error) {
-	in := &CSR{Input: &Input{beside: map[int]*Array{}}, spare: new(sync.Pool)}
+	in := &CSR{Input: &Input{Files: column.Files{Sources: sources}, beside: map[int]*Array{}}, spare: new(sync.Pool)}
 	for _, s := range sources {
 		m, err := openMatrix(s.Path, s.Info)
 		if err != nil {
@@ -256,8 +256,8 @@ func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR,
 		}
 		in.place(p, bound)
 	}
-	in.paired = in.sel.Plain && len(in.sel.Keep) == 0 && in.isBeside(in.sel.Label) && in.isBeside(in.sel.Weight)
-	for k, i := range in.sel.Features {
+	in.paired = in.Sel.Plain && len(in.Sel.Keep) == 0 && in.isBeside(in.Sel.Label) && in.isBeside(in.Sel.Weight)
+	for k, i := range in.Sel.Features {
 		in.paired = in.paired && i == k
 	}
 	if in.numbered > 0 && !in.paired {
@@ -267,7 +267,7 @@ func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR,
 }
 
 // isBeside returns true if column k of the selection is an array beside the rows, or if k is -1.
-func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.sel.Columns[k].Index] != nil }
+func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.Sel.Columns[k].Index] != nil }
 
 // columns returns a column for each column of the matrices. More than schema.MaxNamed columns, or a model's numbered features, are one
 // column.
@@ -330,7 +330,7 @@ func (in *CSR) Pairs() (n int64) {
 
 // LabelOnly returns the input with only the labels if they are an array beside the rows, otherwise the same input.
 func (in *CSR) LabelOnly() column.Input {
-	if !in.isBeside(in.sel.Label) {
+	if !in.isBeside(in.Sel.Label) {
 		return in
 	}
 	return in.Input.LabelOnly()
@@ -343,7 +343,7 @@ const (
 
 // Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSR) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.memory, func(yield func(column.Job) bool) {
+	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.matrices {
 			w := &walk{in: in, m: in.matrices[i], part: &in.parts[i], places: in.places[i]}
 			more, err := w.run(yield)
@@ -392,7 +392,7 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 	}
 	step := int64(column.MaxBatchRows)
 	if !w.in.paired {
-		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.sel.Columns)))))
+		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.Sel.Columns)))))
 	}
 	pending, err := w.pointers(pointers, 1)
 	if err != nil {
@@ -477,7 +477,7 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 	n, rows := hi-lo, int64(len(ends)-1)
 	bytes := n*(2*w.m.indices.size+2*w.m.data.size+12) + 16*rows
 	if !w.in.paired {
-		bytes += 8 * rows * int64(len(w.in.sel.Columns))
+		bytes += 8 * rows * int64(len(w.in.Sel.Columns))
 	}
 	var read *elements
 	if w.indices != nil {
@@ -569,9 +569,9 @@ func (w *walk) besides() (columns []int) {
 		}
 		return columns
 	}
-	for _, k := range []int{w.in.sel.Label, w.in.sel.Weight} {
+	for _, k := range []int{w.in.Sel.Label, w.in.Sel.Weight} {
 		if k >= 0 && w.in.isBeside(k) {
-			columns = append(columns, w.in.sel.Columns[k].Index)
+			columns = append(columns, w.in.Sel.Columns[k].Index)
 		}
 	}
 	return columns

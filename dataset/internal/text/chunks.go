@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -225,6 +226,19 @@ func Chunks(sources []*column.Source, breaks func(file int) Breaks, size int, sp
 			}
 		}
 	}
+}
+
+// eachChunk calls f with the chunks of all sources, several at a time. It returns the error for the first chunk that has one.
+func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*column.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
+	jobs := Chunks(sources, breaks, size, spare, func(file int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) { return &column.Batch{}, f(file, c) })
+	})
+	for _, err := range column.InOrder(ctx, p, memory, jobs) {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // One yields the single job of a chunk.

@@ -318,22 +318,18 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 		text string
 	}
 	found := make([]*place, len(in.Sel.Columns))
-	jobs := Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
-		return One(c, func() (*column.Batch, error) {
-			_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
-				mu.Lock()
-				defer mu.Unlock()
-				if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
-					found[k] = &place{file, line, quote(text)}
-				}
-			})
-			return &column.Batch{}, err
+	err = eachChunk(ctx, p, in.Memory, in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
+		_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
+				found[k] = &place{file, line, quote(text)}
+			}
 		})
+		return err
 	})
-	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	for k, at := range found {
 		if at != nil {
@@ -341,5 +337,5 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
-	return all, ctx.Err()
+	return all, nil
 }
