@@ -35,7 +35,6 @@ func (b *Batch) Label(i int) arrow.Array {
 	return b.Columns[i]
 }
 
-// SampleWeights returns the column of the sample weights.
 func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
 	switch {
 	case b.Pairs == nil:
@@ -46,7 +45,6 @@ func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
 	return b.Columns[0]
 }
 
-// Kept returns the kept column k.
 func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
 	if b.Pairs != nil {
 		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
@@ -68,7 +66,6 @@ func (b *Batch) Damaged(first, last int64, err error) error {
 	return ErrorIn(b.File, "rows %d to %d: damaged data (%w): write it again", first, last, err)
 }
 
-// Release releases the arrays and the pairs.
 func (b *Batch) Release() {
 	if b == nil {
 		return

@@ -174,7 +174,6 @@ func (l *Lists) Index(at int) (index int64, what string) {
 	return index, ""
 }
 
-// IndexText returns the index at a position as messages show it.
 func (l *Lists) IndexText(at int) string { return l.index.ValueStr(at) }
 
 // Size returns the number of features that a row states, or 0 if it states none.

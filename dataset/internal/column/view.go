@@ -29,7 +29,6 @@ type View[T float32 | float64] struct {
 // NewView32 returns a view of an array of numbers as float32. It returns an error for an array of another type.
 func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a) }
 
-// NewView64 is NewView32 for float64.
 func NewView64(a arrow.Array) (View[float64], error) { return newView[float64](a) }
 
 func newView[T float32 | float64](a arrow.Array) (View[T], error) {

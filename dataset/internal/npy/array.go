@@ -71,7 +71,6 @@ func (a *Array) checkSize(size int64) error {
 	return nil
 }
 
-// arrowType returns the type of the array's columns.
 func (h *header) arrowType() arrow.DataType {
 	switch h.kind {
 	case 'b':
@@ -214,7 +213,6 @@ func (a *Array) toArrow(s *slab, values []byte, first int64) (arrow.Array, error
 	return array.MakeFromData(data), nil
 }
 
-// swap reverses the bytes of each number.
 func (a *Array) swap(values []byte) {
 	for i := int64(0); i < int64(len(values)); i += a.size {
 		v := values[i : i+a.size]

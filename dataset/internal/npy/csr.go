@@ -317,10 +317,8 @@ func (in *CSR) place(p *part, bound []column.Column) {
 	in.places = append(in.places, places)
 }
 
-// Paired returns true if batches have pairs.
 func (in *CSR) Paired() bool { return in.paired }
 
-// Pairs returns the number of values in the matrices.
 func (in *CSR) Pairs() (n int64) {
 	for _, m := range in.matrices {
 		n += m.values
@@ -341,7 +339,6 @@ const (
 	denseBytes  = 4 << 20   // approximate bytes of dense columns that are made at a time
 )
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSR) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.matrices {
@@ -422,7 +419,6 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 	return true, column.Unchanged(w.m.path, files.Current(w.m.path, w.file), w.m.info)
 }
 
-// open returns the elements of a member.
 func (w *walk) open(m *member) (io.Reader, error) {
 	r, err := w.zip.File[m.number].Open()
 	if err != nil {
@@ -435,7 +431,6 @@ func (w *walk) open(m *member) (io.Reader, error) {
 	return buffered, nil
 }
 
-// pointers reads n numbers of indptr.
 func (w *walk) pointers(r io.Reader, n int64) ([]int64, error) {
 	s := newSlab(n * w.m.indptr.size)
 	defer s.done()
@@ -503,20 +498,17 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 	}}, nil
 }
 
-// elements are values of a matrix, and their columns.
 type elements struct {
 	slabs         [2]*slab
 	indices, data []byte
 }
 
-// elements returns memory for n values.
 func (m *matrix) elements(n int64) *elements {
 	e := &elements{slabs: [2]*slab{newSlab(n * m.indices.size), newSlab(n * m.data.size)}}
 	e.indices, e.data = e.slabs[0].bytes(n*m.indices.size), e.slabs[1].bytes(n*m.data.size)
 	return e
 }
 
-// done returns the memory to its pool.
 func (e *elements) done() {
 	for _, s := range e.slabs {
 		s.done()
@@ -606,7 +598,6 @@ func (w *walk) pairs(row int64, ends []int64, read *elements) (*column.Pairs, er
 	return p, fill(w, p, row, ends, as[int64](read.indices), values)
 }
 
-// fill appends the pairs of rows to p.
 func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, columns []T, values []float64) error {
 	for r := 1; r < len(ends); r++ {
 		from, last, sorted := len(p.Index), T(-1), true
@@ -659,7 +650,6 @@ func merge(index []int32, value []float64) (n int) {
 	return n
 }
 
-// dense returns a batch with all columns as arrays.
 func (w *walk) dense(b *column.Batch) *column.Batch {
 	n, all := int(b.Rows), &column.Batch{File: b.File, Rows: b.Rows, Columns: make([]arrow.Array, len(w.part.columns))}
 	values := make([]float64, n*len(w.part.columns))

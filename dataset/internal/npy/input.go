@@ -36,7 +36,6 @@ type Input struct {
 	rows   int64
 }
 
-// A part is the rows of an array.
 type part struct {
 	*Array
 	first   int64 // number of the array's first row in the input
@@ -117,16 +116,13 @@ func (in *Input) openBeside(b Beside) (cols []column.Column, err error) {
 	return cols, nil
 }
 
-// Total returns the number of rows.
 func (in *Input) Total() int64 { return in.rows }
 
-// Most returns the number of rows.
 func (in *Input) Most() int64 { return in.rows }
 
 // Notes returns nil: passes over arrays have no notes.
 func (in *Input) Notes() []string { return nil }
 
-// Stored returns the number of bytes of the arrays.
 func (in *Input) Stored() (bytes int64) {
 	for _, p := range in.parts {
 		bytes += p.info.Size()
@@ -149,7 +145,6 @@ func (in *Input) LabelOnly() column.Input {
 // leastRows is the smallest number of rows of a batch, because each column of a batch takes some 500 bytes besides its values.
 const leastRows = 8
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Input) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.parts {

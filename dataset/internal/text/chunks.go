@@ -23,7 +23,6 @@ const (
 	maxTextColumns = schema.MaxFeatures + 2
 )
 
-// ByteOrderMark is the mark with which a UTF-8 file may begin.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // IsUTF16 returns true if text begins with a byte order mark of UTF-16.
@@ -71,7 +70,6 @@ func newChunker(r *column.SourceReader, at Breaks, size int, spare *sync.Pool) *
 	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
-// buffer returns an empty buffer with a capacity of at least size bytes.
 func (c *chunker) buffer(size int) []byte {
 	if c.spare != nil {
 		if b, ok := c.spare.Get().(*[]byte); ok && cap(*b) >= size {
@@ -136,7 +134,6 @@ func (c *chunker) begin(buf []byte) {
 	}
 }
 
-// lineFeeds replaces carriage returns by line feeds.
 func lineFeeds(text []byte) {
 	for i, b := range text {
 		if b == '\r' {

@@ -92,7 +92,6 @@ func (f *CsvFile) addKeys(spec *schema.Spec, cols []column.Column, live bool) []
 	return cols
 }
 
-// objects returns a scanner of a chunk.
 func (c Chunk) objects() objects { return objects{text: c.Text, line: c.line - 1} }
 
 // inferJSON finds the keys of the file's first chunk and returns the columns.
@@ -310,7 +309,6 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 	return text, to.Add(text, kind == jsonText)
 }
 
-// some returns the first few names.
 func some(names []string) string {
 	const most = 5
 	if len(names) > most {

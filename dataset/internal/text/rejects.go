@@ -194,7 +194,6 @@ func withoutAdvice(text string) string {
 	return text
 }
 
-// LeftOut returns true if some lines are rejects.
 func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Sources)) > 0 }
 
 // probes returns a cell for each column, to try values.
@@ -214,7 +213,6 @@ func (c *cells) probe(text []byte, quoted bool) error {
 	return err
 }
 
-// clear removes all values.
 func (c *cells) clear() {
 	c.whole, c.numbers, c.chars, c.rows, c.valid, c.nulls = c.whole[:0], c.numbers[:0], c.chars[:0], 0, nil, 0
 	if c.ends != nil {
@@ -278,7 +276,6 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 	return bad
 }
 
-// checkJSON is check for JSON Lines.
 func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
 	o, last := c.objects(), make([]int64, len(probes))
 	for row := int64(1); ; row++ {

@@ -83,7 +83,6 @@ func (s *scanner) fieldsAt(at int) int {
 	return n
 }
 
-// skipComment skips the rest of a line.
 func (s *scanner) skipComment() {
 	if s.skipped = true; s.comment != nil {
 		s.comment(s.pos)

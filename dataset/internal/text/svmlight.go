@@ -152,19 +152,14 @@ func (in *Svmlight) at(index int) int32 {
 	return -1
 }
 
-// Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
 
-// Pairs returns an upper bound of the number of pairs in all rows, or -1 if they weren't counted.
 func (in *Svmlight) Pairs() int64 { return in.pairs }
 
-// Paired returns true if batches have pairs.
 func (in *Svmlight) Paired() bool { return in.Plain }
 
-// Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 
-// Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
 	notes = in.rejects.Notes(in.Sources)
 	if in.sawQuery.Load() {
@@ -180,7 +175,6 @@ func (in *Svmlight) Notes() (notes []string) {
 	return notes
 }
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		path := in.Sources[file].Path
@@ -299,7 +293,6 @@ func (in *Svmlight) handOn(b *column.Batch) {
 	}
 }
 
-// dense returns a batch with all columns as arrays.
 func (in *Svmlight) dense(b *column.Batch) *column.Batch {
 	n, rows := int(b.Rows), b.Pairs
 	columns := make([][]float64, len(in.Sel.Columns))

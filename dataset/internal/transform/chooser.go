@@ -177,7 +177,6 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	return wanted, further, append(inputs, crosses...), c.unique(wanted)
 }
 
-// noneLeft returns the error that no column is a feature.
 func (c *chooser) noneLeft() error {
 	advice := c.comment()
 	switch {

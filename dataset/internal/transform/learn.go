@@ -94,7 +94,6 @@ func Unfit(err error) error { return unfit{err} }
 // IsUnfit returns true if an error is about a whole column.
 func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
-// Add adds the kept rows of a batch.
 func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 	kept, err := st.sel.Kept(ctx, st.pool, bt)
 	if err != nil {
@@ -103,7 +102,6 @@ func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 	return st.AddKept(ctx, bt, kept)
 }
 
-// AddKept adds the given kept rows of a batch.
 func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) error {
 	st.Input += bt.Rows
 	err := st.sel.measureLists(bt, kept)
@@ -141,7 +139,6 @@ func (st *Statistics) checkTexts(file string) error {
 		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories))
 }
 
-// column adds rows of column k to its statistics.
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], st.sel.array(bt, k)
 	switch {

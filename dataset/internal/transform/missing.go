@@ -18,7 +18,6 @@ type Cut struct {
 	Rows   []int32 // the rows; nil: all rows from Lo up to, but not including, Hi
 }
 
-// Len returns the number of rows.
 func (c Cut) Len() int {
 	if c.Rows != nil {
 		return len(c.Rows)

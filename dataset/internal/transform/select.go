@@ -45,7 +45,6 @@ type Selection struct {
 	Fixed       bool           // a model determines the features: nothing is computed from the data
 }
 
-// Width returns the number of features.
 func (s *Selection) Width() int {
 	n := 0
 	for i := range s.Inputs {

@@ -72,7 +72,6 @@ var advice = map[column.Content]string{
 	column.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
 }
 
-// add adds a column.
 func (l *left) add(c column.Column) {
 	if l.of == nil {
 		l.of = map[column.Content][]string{}
@@ -81,7 +80,6 @@ func (l *left) add(c column.Column) {
 	l.texts = l.texts || column.Textual(c.Type) && c.Content == ""
 }
 
-// notes returns a line for each content.
 func (l *left) notes() (lines []string) {
 	for _, content := range slices.Sorted(maps.Keys(l.of)) {
 		why := advice[content]
@@ -217,7 +215,6 @@ func newSuspects(sel *Selection) *suspects {
 	return s
 }
 
-// begin creates a suspect for each feature column.
 func (s *suspects) begin(sel *Selection) {
 	s.columns = make([]suspect, len(sel.Inputs))
 	for k, c := range sel.Inputs {
@@ -407,7 +404,6 @@ func looks(names []string) string {
 	return someQuoted(names) + " look"
 }
 
-// someQuoted is some with quoted names.
 func someQuoted(names []string) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {

@@ -228,7 +228,6 @@ func negatedIf(not bool, c *condition) *condition {
 	return c
 }
 
-// list parses the values of "in".
 func (p *whereParser) list(name string) (*condition, error) {
 	if p.take("(") == "" {
 		return nil, fmt.Errorf("%s stands where ( is wanted, as in: in ('a', 'b')", p.next())

@@ -274,7 +274,6 @@ func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) 
 	return nil
 }
 
-// writeValues adds values to column i of a row group.
 func (e *Parquet) writeValues(w file.ColumnChunkWriter, i int, col arrow.Array) error {
 	e.levels.reset()
 	nullable := e.schema.Field(i).Nullable
