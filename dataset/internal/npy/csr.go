@@ -128,7 +128,7 @@ func (m *matrix) small(archive *zip.Reader, name string) (arrow.Array, error) {
 	if _, err := io.ReadFull(r, values.bytes(h.bytes())); err != nil {
 		return nil, m.unreadable(err)
 	}
-	return (&Array{header: h, path: m.path, typ: h.arrowType()}).toArrow(values, values.bytes(h.bytes()), 0)
+	return (&Array{header: h, path: m.path}).toArrow(values, values.bytes(h.bytes()), 0)
 }
 
 // find returns the number of an array in the archive's list of files, or -1.
@@ -155,7 +155,7 @@ func (m *matrix) member(archive *zip.Reader, name string, size int64) (*member, 
 	case len(h.shape) != 1 || h.bytes() < 0 || uint64(h.offset+h.bytes()) != f.UncompressedSize64:
 		return nil, damaged(m.path, fmt.Errorf("%s has the shape %s in %d bytes", name, h.shapeText(), f.UncompressedSize64))
 	}
-	a := &member{Array: &Array{header: h, path: m.path, info: m.info, rows: h.shape[0], cols: 1, typ: h.arrowType()}, number: number, at: -1}
+	a := &member{Array: &Array{header: h, path: m.path, info: m.info, rows: h.shape[0], cols: 1}, number: number, at: -1}
 	if f.Method == zip.Store {
 		start, err := f.DataOffset()
 		if err != nil || start < 0 || f.UncompressedSize64 != f.CompressedSize64 || start > size-int64(f.CompressedSize64) {

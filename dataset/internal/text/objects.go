@@ -267,18 +267,21 @@ func LooksJSON(text []byte) bool {
 	if ok, err := o.object(); !ok || err != nil {
 		return false
 	}
+	return o.skim() == nil || o.next == len(text) && text[len(text)-1] != '\n' && !o.first && len(text) > HeadBytes/2
+}
+
+// skim reads the fields of an object.
+func (o *objects) skim() error {
 	for {
 		more, err := o.field()
-		if err == nil && more {
-			if _, _, err = o.key(); err == nil {
-				_, _, err = o.value()
-			}
+		if !more || err != nil {
+			return err
 		}
-		switch {
-		case err != nil:
-			return o.next == len(text) && text[len(text)-1] != '\n' && !o.first && len(text) > HeadBytes/2
-		case !more:
-			return true
+		if _, _, err = o.key(); err == nil {
+			_, _, err = o.value()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

@@ -113,12 +113,8 @@ func (o *objects) skipRejects(rejects *[]column.Lines) {
 func (o *objects) wellFormed() error {
 	whole := *o
 	more, err := whole.object()
-	for more && err == nil {
-		if more, err = whole.field(); more && err == nil {
-			if _, _, err = whole.key(); err == nil {
-				_, _, err = whole.value()
-			}
-		}
+	if more && err == nil {
+		err = whole.skim()
 	}
 	if err != nil {
 		*o = whole

@@ -385,29 +385,20 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 			ids = append(ids, name)
 		}
 	}
-	if len(ids) > 0 {
-		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+column.InShell(ids)))
+	for _, of := range []struct {
+		names []string
+		like  string
+	}{{ids, "an id: whole numbers that all differ"}, {names, "an id: nearly all texts differ"}, {times, "a time: new rows will have later ones"}} {
+		var quoted []string
+		for _, name := range of.names {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		looks := "look"
+		if len(quoted) == 1 {
+			looks = "looks"
+		}
+		if len(quoted) > 0 {
+			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", some(quoted), looks, of.like, column.InShell(of.names)))
+		}
 	}
-	if len(names) > 0 {
-		warn(fmt.Sprintf("%s like an id: nearly all texts differ (use %s)", looks(names), "--exclude "+column.InShell(names)))
-	}
-	if len(times) > 0 {
-		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+column.InShell(times)))
-	}
-}
-
-// looks returns the subject and verb of a sentence about columns.
-func looks(names []string) string {
-	if len(names) == 1 {
-		return someQuoted(names) + " looks"
-	}
-	return someQuoted(names) + " look"
-}
-
-func someQuoted(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	return some(quoted)
 }
