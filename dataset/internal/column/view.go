@@ -68,6 +68,16 @@ func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 	return v, nil
 }
 
+// Numbers returns all values of an array of numbers.
+func Numbers(a arrow.Array) ([]float64, error) {
+	v, err := NewView64(a)
+	if err != nil {
+		return nil, err
+	}
+	values, _ := v.Read(0, a.Len(), make([]float64, a.Len()))
+	return values, nil
+}
+
 // A Loss is the loss of precision when numbers are read as T.
 type Loss uint8
 

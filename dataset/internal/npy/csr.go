@@ -218,11 +218,9 @@ func (m *matrix) unreadable(err error) error {
 type CSR struct {
 	*Input   // the arrays beside the rows; its parts have no columns of their own
 	matrices []*matrix
-	places   [][]int32  // for each matrix, for each of its columns: its number in the selection, or -1; nil if the features are numbered
-	first    int        // column of the first numbered feature
-	numbered int        // number of numbered features
-	paired   bool       // batches have pairs
-	spare    *sync.Pool // *column.Pairs to reuse
+	places   []column.Places // of each matrix
+	paired   bool            // batches have pairs
+	spare    *sync.Pool      // *column.Pairs to reuse
 }
 
 // OpenCSR reads the headers of matrices and chooses the columns to read, which have the names x0, x1 and so on.
@@ -260,8 +258,8 @@ func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR,
 	for k, i := range in.Sel.Features {
 		in.paired = in.paired && i == k
 	}
-	if in.numbered > 0 && !in.paired {
-		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), in.numbered, schema.MaxNamed)
+	if n := in.places[0].Numbered; n > 0 && !in.paired {
+		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
 	}
 	return in, nil
 }
@@ -301,17 +299,10 @@ func preprocessing(spec *schema.Spec) *schema.Preprocessing {
 
 // place sets the places of the columns of a matrix in the selection. bound are the columns of the selection.
 func (in *CSR) place(p *part, bound []column.Column) {
-	var places []int32
+	var places column.Places
 	for k, c := range bound {
-		p.columns = append(p.columns, c.Index)
-		switch {
-		case c.Numbered > 0:
-			in.first, in.numbered = c.Index, c.Numbered
-		case in.beside[c.Index] == nil:
-			if places == nil {
-				places = slices.Repeat([]int32{-1}, int(in.matrices[0].cols))
-			}
-			places[c.Index] = int32(k)
+		if p.columns = append(p.columns, c.Index); in.beside[c.Index] == nil {
+			places.Set(k, c, int(in.matrices[0].cols))
 		}
 	}
 	in.places = append(in.places, places)
@@ -342,7 +333,7 @@ const (
 func (in *CSR) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.matrices {
-			w := &walk{in: in, m: in.matrices[i], part: &in.parts[i], places: in.places[i]}
+			w := &walk{in: in, m: in.matrices[i], part: &in.parts[i], places: &in.places[i]}
 			more, err := w.run(yield)
 			if err != nil {
 				more = yield(column.Job{Make: func() (*column.Batch, error) { return nil, err }})
@@ -359,7 +350,7 @@ type walk struct {
 	in     *CSR
 	m      *matrix
 	part   *part
-	places []int32
+	places *column.Places
 	file   column.File
 	zip    *zip.Reader
 
@@ -607,7 +598,7 @@ func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, co
 				return damaged(w.m.path, fmt.Errorf("row %d has a value in column %d of %d", row+int64(r)-1, c, w.m.cols))
 			}
 			sorted, last = sorted && c > last, c
-			if at := w.number(int64(c)); at >= 0 {
+			if at := w.places.At(int(c)); at >= 0 {
 				p.Index, p.Value = append(p.Index, at), append(p.Value, values[i])
 			}
 		}
@@ -618,17 +609,6 @@ func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, co
 		p.Ends = append(p.Ends, int32(len(p.Index)))
 	}
 	return nil
-}
-
-// number returns the number of a column in the selection, or -1.
-func (w *walk) number(c int64) int32 {
-	switch i := int(c) - w.in.first; {
-	case w.in.numbered > 0 && uint(i) < uint(w.in.numbered):
-		return int32(i)
-	case w.places != nil:
-		return w.places[c]
-	}
-	return -1
 }
 
 // merge sorts pairs by their index, adds up the values of equal indices in their order, and returns the number of pairs that are left.
@@ -651,21 +631,15 @@ func merge(index []int32, value []float64) (n int) {
 }
 
 func (w *walk) dense(b *column.Batch) *column.Batch {
-	n, all := int(b.Rows), &column.Batch{File: b.File, Rows: b.Rows, Columns: make([]arrow.Array, len(w.part.columns))}
-	values := make([]float64, n*len(w.part.columns))
-	for r := range n {
-		for i := b.Pairs.Ends[r]; i < b.Pairs.Ends[r+1]; i++ {
-			values[int(b.Pairs.Index[i])*n+r] = b.Pairs.Value[i]
-		}
-	}
-	besides := w.besides()
+	all := &column.Batch{File: b.File, Rows: b.Rows, Columns: make([]arrow.Array, len(w.part.columns))}
+	values, besides := b.Pairs.Dense(len(w.part.columns)), w.besides()
 	for k, c := range w.part.columns {
 		if at := slices.Index(besides, c); at >= 0 {
 			all.Columns[k] = b.Columns[at]
 			all.Columns[k].Retain()
 			continue
 		}
-		all.Columns[k] = column.Floats(values[k*n : (k+1)*n])
+		all.Columns[k] = column.Floats(values[k])
 	}
 	return all
 }

@@ -212,7 +212,7 @@ func (h *header) shapeText() string {
 
 var errLiteral = errors.New("a header that is no dictionary of Python")
 
-// parseDict reads the dictionary of a header: as JSON, once the words and brackets of Python are those of JSON.
+// parseDict reads the dictionary of a header: as JSON, with the words and brackets of JSON in place of Python's.
 func parseDict(text string) (dict map[string]json.RawMessage, err error) {
 	text = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false", "None", "null").Replace(strings.Trim(text, " \n\x00"))
 	text = regexp.MustCompile(`,\s*([\]}])`).ReplaceAllString(text, "$1")

@@ -37,7 +37,7 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 			}
 		}
 		rest = after
-		at := in.at(index)
+		at := in.places.At(index)
 		switch {
 		case index <= last:
 			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)

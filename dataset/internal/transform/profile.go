@@ -265,12 +265,11 @@ func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 	if c.text {
 		return c.addTexts(a)
 	}
-	view, err := column.NewView64(a)
+	values, err := column.Numbers(a)
 	if err != nil {
 		return err
 	}
 	perDay, dated := daysIn(a.DataType())
-	values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
 	for i, v := range values {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
