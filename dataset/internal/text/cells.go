@@ -82,7 +82,8 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		if c.typ == arrow.INT64 {
 			c.widen()
 		}
-		c.addNumber(text, v)
+		c.numbers = append(c.numbers, v)
+		c.rounded = c.rounded || isRounded(text, v)
 	case arrow.BOOL:
 		v, ok := truth(text)
 		if !ok {
@@ -107,11 +108,6 @@ func (c *cells) parse(text []byte) (float64, error) {
 		return b, nil
 	}
 	return v, err
-}
-
-func (c *cells) addNumber(text []byte, v float64) {
-	c.numbers = append(c.numbers, v)
-	c.rounded = c.rounded || isRounded(text, v)
 }
 
 func (c *cells) widen() {

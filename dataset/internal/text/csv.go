@@ -271,7 +271,10 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
 				if err == nil && (in.Sources[file].Stdin != nil || in.rejects != nil) {
-					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
+					b.Line = func(row int64) int64 {
+						line, _ := f.RowsOf(c, row)
+						return line
+					}
 				}
 				return b, err
 			}

@@ -221,7 +221,10 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit 
 		if i, err = f.knownKey(o, i); err != nil {
 			return added, cmp.Or(bad, err)
 		}
-		k := f.placeOf(i)
+		k := -1
+		if i >= 0 {
+			k = f.place[i]
+		}
 		var text []byte
 		switch {
 		case k < 0:
@@ -244,14 +247,6 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit 
 		}
 		unfit(k, o.line, text)
 	}
-}
-
-// placeOf returns the number of a column in the selection, or -1.
-func (f *CsvFile) placeOf(i int) int {
-	if i < 0 {
-		return -1
-	}
-	return f.place[i]
 }
 
 // knownKey reads a key, and returns its column, or -1 if it isn't in the first rows. i is the column that the key probably has.

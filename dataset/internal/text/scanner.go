@@ -42,7 +42,7 @@ type scanner struct {
 func (s *scanner) record() bool {
 	for s.pos < len(s.text) {
 		i := s.pos
-		if s.text[i] == '#' && i+1 != s.names && s.atComment() {
+		if s.text[i] == '#' && i+1 != s.names && (s.comments || s.width > 0 && s.fieldsAt(i) != s.width) {
 			s.skipComment()
 			continue
 		}
@@ -60,11 +60,6 @@ func (s *scanner) record() bool {
 		s.lineEnd()
 	}
 	return false
-}
-
-// atComment returns true if the line that begins here with # is a comment.
-func (s *scanner) atComment() bool {
-	return s.comments || s.width > 0 && s.fieldsAt(s.pos) != s.width
 }
 
 // fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it

@@ -118,7 +118,7 @@ func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
 			columns = append(columns, bt.Columns[s.Weight])
 		}
 	}
-	if s.Label >= 0 && (s.dropsNulls() || s.unlabelled) {
+	if s.Label >= 0 && (s.dropsNulls() || s.opt.Unlabelled) {
 		columns = append(columns, bt.Label(s.Label))
 	}
 	return columns

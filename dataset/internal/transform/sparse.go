@@ -309,12 +309,12 @@ func (s *Selection) limitMoments() error {
 			width += s.Inputs[k].Elements
 		}
 	}
-	if s.standardize && s.keepWide && width > MostStandardized {
-		s.standardize, s.wide = false, true
+	if s.opt.Standardize && s.opt.KeepWide && width > MostStandardized {
+		s.opt.Standardize, s.wide = false, true
 	}
 	switch {
 	case width <= MostStandardized:
-	case s.standardize:
+	case s.opt.Standardize:
 		return fmt.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
 	case s.Nulls == schema.NullsMean:
 		return fmt.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)

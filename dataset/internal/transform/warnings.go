@@ -100,7 +100,7 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
-	for _, note := range b.sel.notes {
+	for _, note := range b.sel.opt.Notes {
 		warn(note)
 	}
 	if b.sel.wide {
@@ -147,7 +147,7 @@ func (b *Builder) Warn(warn func(string)) {
 	}
 	switch {
 	case len(names) == 0:
-	case !b.sel.standardize:
+	case !b.sel.opt.Standardize:
 		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")

@@ -531,7 +531,7 @@ func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
 	}
 	for i := range gone {
 		row := bt.First + int64(i)
-		if gone[i] = gone[i] || s.sample > 0 && !sampled(row, s.sample) || s.limit > 0 && row >= s.limit; gone[i] {
+		if gone[i] = gone[i] || s.opt.Sample > 0 && !sampled(row, s.opt.Sample) || s.limit > 0 && row >= s.limit; gone[i] {
 			bt.Unchosen++
 		}
 	}
@@ -553,7 +553,7 @@ func (s *Selection) SetEnd(end int64) { s.limit = end }
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
 // batches if necessary.
 func (s *Selection) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
-	if s.where == nil && s.sample == 0 {
+	if s.where == nil && s.opt.Sample == 0 {
 		return rows, nil
 	}
 	err = Each(ctx, batches, -1, nil, func(bt *column.Batch, first int64) error {
