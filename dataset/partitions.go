@@ -136,7 +136,6 @@ type partitionPicker struct {
 	inner *column.Chosen
 }
 
-// with returns the columns of a file and the partitions.
 func (p *partitionPicker) with(cols []column.Column) []column.Column {
 	own := slices.DeleteFunc(slices.Clone(cols), func(c column.Column) bool {
 		return slices.ContainsFunc(p.columns, func(part column.Column) bool { return part.Name == c.Name })

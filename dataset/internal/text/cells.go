@@ -197,7 +197,6 @@ func truth(text []byte) (v float64, ok bool) {
 	return v, err == nil && (v == 0 || v == 1)
 }
 
-// isTruth returns true if text is true or false, in upper or lower case.
 func isTruth(text []byte) bool {
 	return bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))
 }

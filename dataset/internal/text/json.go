@@ -182,7 +182,6 @@ func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, er
 	}
 }
 
-// parseJSON reads the objects of a chunk into cells, and returns their number.
 func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int64, err error) {
 	o, out, last := c.objects(), column.From(f.out, c.line), make([]int64, len(to)) // last: for each column, 1 + the last row that has it
 	for ; ; rows++ {

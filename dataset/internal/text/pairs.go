@@ -11,7 +11,6 @@ import (
 	"halfspace/schema"
 )
 
-// row appends the row in a line to rows.
 func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {

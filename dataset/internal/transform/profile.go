@@ -550,7 +550,6 @@ func quoteAll(texts []string) (all []string) {
 	return all
 }
 
-// unfit returns the error that a column is not of the type that the option type names.
 func (f *Profile) unfit(name, wanted, has string) error {
 	return column.Mark(fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", name, wanted, has), column.ErrColumn)
 }

@@ -22,7 +22,6 @@ func (b *Builder) makeSparseRoom() {
 	}
 }
 
-// startSparse begins a sparse block.
 func (b *Builder) startSparse() {
 	if b.block = b.Spare; b.block == nil {
 		b.block = block.NewSparse(b.Rows, b.most, 0, b.Cols)
@@ -253,7 +252,6 @@ func (b *Builder) appendPieces(file string, pieces []piece) error {
 	return nil
 }
 
-// sortRow sorts the elements of a row by their columns.
 func sortRow(columns []uint32, values []float32) {
 	for i := 1; i < len(columns); i++ {
 		c, v, k := columns[i], values[i], i

@@ -261,7 +261,6 @@ func (p *whereParser) operator() string {
 	return op
 }
 
-// literal returns the next word if it is a literal.
 func (p *whereParser) literal() (literal, bool) {
 	if len(p.words) == 0 {
 		return literal{}, false

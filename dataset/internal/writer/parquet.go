@@ -188,7 +188,6 @@ func (e *Parquet) hold(part arrow.Record) error {
 	return err
 }
 
-// joinedRecord returns a copy of the rows of all parts.
 func joinedRecord(ctx context.Context, parts []arrow.Record) (arrow.Record, error) {
 	columns, same := make([]arrow.Array, parts[0].NumCols()), make([]arrow.Array, len(parts))
 	rows := int64(0)
