@@ -115,7 +115,6 @@ func plainSchema(s *arrow.Schema) *arrow.Schema {
 	return arrow.NewSchema(fields, nil)
 }
 
-// writeBatch writes the kept columns of a batch.
 func (w *Writer) writeBatch(b *column.Batch, sel *transform.Selection) error {
 	columns := make([]arrow.Array, len(sel.Keep))
 	for k, i := range sel.Keep {

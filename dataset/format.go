@@ -48,7 +48,6 @@ var extensions = map[string]format{
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
-// openedInput is an input with the selection of its columns.
 type openedInput struct {
 	column.Input
 	sel      *transform.Selection
@@ -121,7 +120,6 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	return &openedInput{in, pick.Sel, versions, reader}, nil
 }
 
-// read opens the files of a format.
 func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, p column.Pool) (column.Input, error) {
 	text := opt.Text.reader()
 	text.Sound = opt.Rejects != nil
@@ -158,7 +156,6 @@ func IsArray(path string) bool {
 	return f == formatNumPy || f == formatCSR
 }
 
-// beside returns the files beside arrays.
 func (opt Options) beside() npy.Beside {
 	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
 }
@@ -275,7 +272,6 @@ const columnBytes = 3 << 10
 // pairColumnBytes is columnBytes for columns without arrays.
 const pairColumnBytes = 1 << 10
 
-// reader returns the options for a reader of text.
 func (o TextOptions) reader() textfile.Options {
 	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
 }

@@ -131,7 +131,6 @@ func columnInfo(c *pschema.Column, feature bool) ColumnInfo {
 	return info
 }
 
-// add adds the sizes and counts of a row group.
 func (info *FileInfo) add(group *parquetfile.Group) error {
 	if group.Columns != len(info.Columns) {
 		return fmt.Errorf("a row group has %d columns, but the schema %d", group.Columns, len(info.Columns))

@@ -136,7 +136,6 @@ type partitionPicker struct {
 	inner *column.Chosen
 }
 
-// with returns the columns of a file and the partitions.
 func (p *partitionPicker) with(cols []column.Column) []column.Column {
 	own := slices.DeleteFunc(slices.Clone(cols), func(c column.Column) bool {
 		return slices.ContainsFunc(p.columns, func(part column.Column) bool { return part.Name == c.Name })
@@ -219,19 +218,15 @@ func (p *partitionPicker) input(in column.Input) column.Input {
 	return &partitioned{in, p}
 }
 
-// partitioned is an input with the columns of partitions.
 type partitioned struct {
 	column.Input
 	picker *partitionPicker
 }
 
-// Chosen returns the columns, partitions included.
 func (in *partitioned) Chosen() *column.Chosen { return in.picker.Sel.Chosen }
 
-// LabelOnly returns the same input.
 func (in *partitioned) LabelOnly() column.Input { return in }
 
-// Batches yields the batches with the columns of partitions.
 func (in *partitioned) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		for bt, err := range in.Input.Batches(ctx, p, mem) {

@@ -272,7 +272,6 @@ func below(dir string, all []string) ([]string, error) {
 	return inDirectory(dir, files, others)
 }
 
-// split returns the elements of a path.
 func split(p string) []string { return strings.Split(filepath.Clean(p), string(filepath.Separator)) }
 
 // hides returns true if an element of a match is hidden and the same element of the pattern isn't. From ** on, any element of the pattern

@@ -22,13 +22,9 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
-	f, hopeful, err := opt.profile(ctx, paths, p, mem, whole, false)
-	if hopeful || err != nil {
-		return hopeful, err
-	}
-	plan, err := f.Plan(opt.Nulls)
-	if err != nil {
-		return false, column.ErrorIn(humanize.Files(paths), "%w", err)
+	_, plan, err := opt.profile(ctx, paths, p, mem, whole, false)
+	if plan == nil || err != nil {
+		return err == nil, err
 	}
 	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, plan.Inputs, plan.Nulls, plan.Unlabelled, append(opt.notes, plan.Notes...)
 	return false, nil
@@ -67,13 +63,9 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	if f := opt.opened.format; f.paired() {
 		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f), ErrNoColumns)
 	}
-	f, _, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
+	f, plan, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {
 		return nil, err
-	}
-	plan, err := f.Plan(opt.Nulls)
-	if err != nil {
-		return nil, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
 	info := &Profile{Columns: plan.Columns}
 	var classes []schema.Class
@@ -85,16 +77,18 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	return info, nil
 }
 
-// profile counts the values of the columns that may become features.
-func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, hopeful bool, err error) {
+// profile counts the values of the columns that may become features, and plans these. If whole is false and the first rows are plain,
+// plan is nil.
+func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, plan *transform.Plan, err error) {
 	types, err := transform.ParseTypes(opt.Types)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	in, err := openInput(ctx, paths, opt.whole(types), p)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
+	hopeful := false
 	opt.end = in.end()
 	column.Within(in.Input, opt.Memory, 0)
 	f = transform.NewProfile(in.selection(), p, types, opt.Categorical, opt.Features)
@@ -111,7 +105,13 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 		whole = true
 		return nil
 	})
-	return f, hopeful, err
+	if err != nil || hopeful {
+		return nil, nil, err
+	}
+	if plan, err = f.Plan(opt.Nulls); err != nil {
+		return nil, nil, column.ErrorIn(humanize.Files(paths), "%w", err)
+	}
+	return f, plan, nil
 }
 
 // whole returns the options with which each column that may become a feature is one. types are the types of Types.

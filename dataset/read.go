@@ -249,7 +249,6 @@ func (opt Options) choices() transform.Choices {
 		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Rare: opt.rare, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 
-// tell calls Warn with each note.
 func (opt Options) tell(notes []string) {
 	for _, n := range notes {
 		if opt.Warn != nil {
@@ -334,7 +333,6 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	return nil
 }
 
-// emptyBlock calls fn with an empty block.
 func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 	fn func(*schema.Spec, *block.Block, arrow.Record) error) error {
 	var rec arrow.Record
@@ -347,7 +345,6 @@ func emptyBlock(spec *schema.Spec, kept *arrow.Schema, mem memory.Allocator,
 	return fn(spec, block.New(0, 0, spec.Cols()), rec)
 }
 
-// keptSchema returns the schema of the records of kept columns.
 func keptSchema(sel *transform.Selection) *arrow.Schema {
 	fields := make([]arrow.Field, len(sel.Keep))
 	for k, i := range sel.Keep {

@@ -103,7 +103,6 @@ type others struct {
 	files   sharedFiles
 }
 
-// sharedFiles are files that each process opens.
 type sharedFiles struct {
 	paths  []string
 	opt    Options

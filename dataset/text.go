@@ -120,28 +120,23 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 	if err != nil || !opened.format.isText() {
 		return "", 0, false
 	}
-	f, sources := opened.format, opened.sources
 	var files []textfile.CsvFile
-	if f == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, sources, o.reader()); err != nil {
+	if opened.format == formatCSV {
+		if files, _, err = textfile.Dialects(ctx, opened.sources, o.reader()); err != nil {
 			return "", 0, false
 		}
 	}
-	for i, s := range sources {
-		var at textfile.Breaks
-		if f == formatCSV {
-			at = files[i].Breaks()
+	for i, s := range opened.sources {
+		at, rows := textfile.Breaks{}, textfile.SvmlightRows
+		switch opened.format {
+		case formatCSV:
+			at, rows = files[i].Breaks(), files[i].RowsOf
+		case formatJSON:
+			rows = textfile.JSONRows
 		}
 		for c, err := range textfile.ChunksOf(s, at, textfile.ChunkBytes, nil) {
 			if err != nil || ctx.Err() != nil {
 				return "", 0, false
-			}
-			rows := textfile.SvmlightRows
-			switch f {
-			case formatCSV:
-				rows = files[i].RowsOf
-			case formatJSON:
-				rows = textfile.JSONRows
 			}
 			if line, row = rows(c, row); line > 0 {
 				return s.Path, line, true

@@ -35,7 +35,6 @@ func (b *Batch) Label(i int) arrow.Array {
 	return b.Columns[i]
 }
 
-// SampleWeights returns the column of the sample weights.
 func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
 	switch {
 	case b.Pairs == nil:
@@ -46,7 +45,6 @@ func (b *Batch) SampleWeights(sel *Chosen) arrow.Array {
 	return b.Columns[0]
 }
 
-// Kept returns the kept column k.
 func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
 	if b.Pairs != nil {
 		return b.Columns[len(b.Columns)-len(sel.Keep)+k]
@@ -68,7 +66,6 @@ func (b *Batch) Damaged(first, last int64, err error) error {
 	return ErrorIn(b.File, "rows %d to %d: damaged data (%w): write it again", first, last, err)
 }
 
-// Release releases the arrays and the pairs.
 func (b *Batch) Release() {
 	if b == nil {
 		return
@@ -123,4 +120,49 @@ type Pairs struct {
 	Value  []float64
 
 	Home *sync.Pool
+}
+
+// Dense returns, for each of a number of columns, the value in each row.
+func (p *Pairs) Dense(columns int) [][]float64 {
+	rows := len(p.Ends) - 1
+	all, values := make([][]float64, columns), make([]float64, rows*columns)
+	for k := range all {
+		all[k] = values[k*rows : (k+1)*rows]
+	}
+	for r := range rows {
+		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
+			all[p.Index[i]][r] = p.Value[i]
+		}
+	}
+	return all
+}
+
+// Places are the places of the features of sparse rows in the selection.
+type Places struct {
+	of       []int32 // for each index, its number in the selection, or -1; nil if features are numbered
+	first    int     // index of the first numbered feature
+	Numbered int     // number of numbered features, whose indices begin at first; 0: of has the features
+}
+
+// Set sets the place of column k of the selection. indices is the number of indices.
+func (p *Places) Set(k int, c Column, indices int) {
+	if c.Numbered > 0 {
+		p.first, p.Numbered = c.Index, c.Numbered
+		return
+	}
+	if p.of == nil {
+		p.of = slices.Repeat([]int32{-1}, indices)
+	}
+	p.of[c.Index] = int32(k)
+}
+
+// At returns the number of the feature of an index in the selection, or -1.
+func (p *Places) At(index int) int32 {
+	switch i := index - p.first; {
+	case p.Numbered > 0 && uint(i) < uint(p.Numbered):
+		return int32(i)
+	case index < len(p.of):
+		return p.of[index]
+	}
+	return -1
 }

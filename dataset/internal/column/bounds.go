@@ -16,19 +16,11 @@ func InBounds(a arrow.Array) bool {
 	switch a := a.(type) {
 	case *array.Dictionary:
 		return InBounds(a.Dictionary())
-	case *array.String:
+	case interface{ ValueOffsets() []int32 }:
 		return ascend(a.ValueOffsets())
-	case *array.Binary:
+	case interface{ ValueOffsets() []int64 }:
 		return ascend(a.ValueOffsets())
-	case *array.LargeString:
-		return ascend(a.ValueOffsets())
-	case *array.LargeBinary:
-		return ascend(a.ValueOffsets())
-	case *array.List:
-		return listsAscend(a)
-	case *array.LargeList:
-		return listsAscend(a)
-	case *array.Map:
+	case array.ListLike:
 		return listsAscend(a)
 	case *array.Struct:
 		return fieldsInBounds(a)

@@ -37,7 +37,6 @@ var compressions = []compression{
 	{"bzip2", ".bz2", isBzip2, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(raw), nil }},
 }
 
-// zipped is the form of zip archives.
 var zipped = compression{name: "zip", extension: ".zip", begins: func(head []byte) bool {
 	return HasPrefix(head, "PK\x03\x04") || HasPrefix(head, "PK\x05\x06") || HasPrefix(head, "PK\x07\x08")
 }}
@@ -174,7 +173,6 @@ type members struct {
 	z   *gzip.Reader
 }
 
-// newMembers begins reading gzip data.
 func newMembers(raw *bufio.Reader) (*members, error) {
 	z, err := gzip.NewReader(raw)
 	if err != nil {

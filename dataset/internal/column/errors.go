@@ -24,10 +24,8 @@ var (
 // A marked error also is an error of a kind, for errors.Is.
 type marked struct{ err, kind error }
 
-// Error returns the text of the error that was marked.
 func (m marked) Error() string { return m.err.Error() }
 
-// Unwrap returns the error and its kind.
 func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
 
 // Mark returns err as an error of a kind, with the same text. It returns nil if err is nil.
@@ -59,13 +57,10 @@ func JoinErrors(errs ...error) (all error) {
 // Damaged is the error that a file is damaged, from this program or from Arrow.
 type Damaged struct{ Reason error }
 
-// Error returns the reason.
 func (d Damaged) Error() string { return d.Reason.Error() }
 
-// Is returns true if kind is ErrDamaged.
 func (d Damaged) Is(kind error) bool { return kind == ErrDamaged }
 
-// Damage returns the error that data are damaged.
 func Damage(reason error) error { return Damaged{reason} }
 
 // Recovered calls f and converts a panic to an error in one line. Errors of Arrow may have several lines.

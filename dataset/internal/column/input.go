@@ -95,7 +95,6 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 	}
 }
 
-// A File is an open data file.
 type File = files.Readable
 
 // Open opens a data file. Tests replace it by a function that returns files whose reads fail.

@@ -27,16 +27,11 @@ func placesOf(t arrow.DataType) (places, bool) {
 	switch t := t.(type) {
 	case *arrow.MapType:
 		return places{0, 1, -1, -1}, isInteger(t.KeyType()) && isValue(t.ItemType())
-	case *arrow.ListType:
-		s, ok := t.Elem().(*arrow.StructType)
-		return fieldPlaces(s, ok, false)
-	case *arrow.LargeListType:
-		s, ok := t.Elem().(*arrow.StructType)
-		return fieldPlaces(s, ok, false)
 	case *arrow.StructType:
 		return fieldPlaces(t, true, true)
 	}
-	return places{}, false
+	s, ok := elementOf(t).(*arrow.StructType)
+	return fieldPlaces(s, ok, false)
 }
 
 // fieldPlaces returns the positions of a structure's fields if ok is true. If lists is true, indices and values are
@@ -179,7 +174,6 @@ func (l *Lists) Index(at int) (index int64, what string) {
 	return index, ""
 }
 
-// IndexText returns the index at a position as messages show it.
 func (l *Lists) IndexText(at int) string { return l.index.ValueStr(at) }
 
 // Size returns the number of features that a row states, or 0 if it states none.

@@ -17,7 +17,6 @@ func Within(in Input, memory, beside int64) {
 	}
 }
 
-// Budget is memory.Budget.
 type Budget = memory.Budget
 
 // NewBudget returns a budget of the given number of bytes, at least LeastReading. For 0 it returns nil, which has no

@@ -13,7 +13,6 @@ import (
 	"halfspace/schema"
 )
 
-// FieldColumns returns the columns of records with the schema s.
 func FieldColumns(s *arrow.Schema) []Column {
 	cols := make([]Column, s.NumFields())
 	for i, f := range s.Fields() {

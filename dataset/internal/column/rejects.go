@@ -40,7 +40,6 @@ type Rejects struct {
 // NewRejects returns the rejects of no file. Path gets the rejects of each examined file.
 func NewRejects(path string) *Rejects { return &Rejects{path: path, files: map[string][]Lines{}} }
 
-// Path returns the path of the file with the rejects.
 func (r *Rejects) Path() string { return r.path }
 
 // Of returns the rejects of a file. known is true if the file was examined.

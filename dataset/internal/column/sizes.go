@@ -9,7 +9,6 @@ import (
 // There must be at least one row. The sizes of adjacent ranges add up.
 type SizeOfRows func(lo, hi int) int64
 
-// RowSizes returns the function that computes the sizes of an array's rows.
 func RowSizes(a arrow.Array) SizeOfRows {
 	switch a := a.(type) {
 	case array.BinaryLike:

@@ -30,7 +30,6 @@ func Extension(path string) string {
 	return filepath.Ext(path)
 }
 
-// HasPrefix returns true if b begins with prefix.
 func HasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
 
 // NameOf returns the name of all sources together, for messages.
@@ -212,7 +211,6 @@ func (s *StandardInput) hold(piece []byte) (err error) {
 	return nil
 }
 
-// unheld returns the error of the temporary file.
 func unheld(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
@@ -243,7 +241,6 @@ func (s *Source) Open() (*SourceReader, error) {
 	return r, nil
 }
 
-// decompress begins reading the data in raw, the bytes of a source.
 func (r *SourceReader) decompress(raw *bufio.Reader, s *Source) (err error) {
 	r.R = raw
 	var head []byte
@@ -280,7 +277,6 @@ func promising(head []byte) bool {
 	}) || len(head) > 0 && head[0]>>4 == 5 && (len(head) == 1 || head[1] == 0x2a)
 }
 
-// Compressed returns true if the source is compressed.
 func (s *Source) Compressed() (bool, error) {
 	r, err := s.Open()
 	if err != nil {

@@ -79,13 +79,9 @@ func Unit(t arrow.DataType) string {
 // ListOf returns the type of the elements of lists of numbers, and the length of each list, or 0 if the type doesn't
 // state it.
 func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {
-	switch t := t.(type) {
-	case *arrow.ListType:
-		elements = t.Elem()
-	case *arrow.LargeListType:
-		elements = t.Elem()
-	case *arrow.FixedSizeListType:
-		elements, n = t.Elem(), int(t.Len())
+	elements = elementOf(t)
+	if fixed, is := t.(*arrow.FixedSizeListType); is {
+		elements, n = fixed.Elem(), int(fixed.Len())
 	}
 	return elements, n, Number(elements) && Unit(elements) == ""
 }

@@ -29,7 +29,6 @@ type View[T float32 | float64] struct {
 // NewView32 returns a view of an array of numbers as float32. It returns an error for an array of another type.
 func NewView32(a arrow.Array) (View[float32], error) { return newView[float32](a) }
 
-// NewView64 is NewView32 for float64.
 func NewView64(a arrow.Array) (View[float64], error) { return newView[float64](a) }
 
 func newView[T float32 | float64](a arrow.Array) (View[T], error) {
@@ -67,6 +66,16 @@ func newView[T float32 | float64](a arrow.Array) (View[T], error) {
 		return v, fmt.Errorf("it is %s in a record, and a feature is %s", Describe(a.DataType()), FeatureTypes)
 	}
 	return v, nil
+}
+
+// Numbers returns all values of an array of numbers.
+func Numbers(a arrow.Array) ([]float64, error) {
+	v, err := NewView64(a)
+	if err != nil {
+		return nil, err
+	}
+	values, _ := v.Read(0, a.Len(), make([]float64, a.Len()))
+	return values, nil
 }
 
 // A Loss is the loss of precision when numbers are read as T.

@@ -118,7 +118,6 @@ func (c *messageCheck) metadata(t flatbuffers.Table, slot flatbuffers.VOffsetT) 
 	})
 }
 
-// children checks the fields in a slot.
 func (c *messageCheck) children(t flatbuffers.Table, slot flatbuffers.VOffsetT, depth int) {
 	if depth > maxNesting {
 		c.fail("columns nested too deep")

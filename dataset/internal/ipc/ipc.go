@@ -62,16 +62,12 @@ func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
 // LabelOnly returns the same input, because a record has all columns anyway.
 func (in *arrowInput) LabelOnly() column.Input { return in }
 
-// Total returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Total() int64 { return -1 }
 
-// Most returns -1: the number of rows is unknown until all are read.
 func (in *arrowInput) Most() int64 { return -1 }
 
-// Notes returns nil: passes over Arrow files have no notes.
 func (in *arrowInput) Notes() []string { return nil }
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		for i, s := range in.Sources {

@@ -25,7 +25,6 @@ type Array struct {
 	path       string
 	info       os.FileInfo // when the header was read
 	rows, cols int64
-	typ        arrow.DataType // of its columns
 }
 
 // openArray reads the header of the array in a file, and checks it against the file's size.
@@ -39,7 +38,7 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{header: h, path: path, info: info, typ: h.arrowType()}
+	a := &Array{header: h, path: path, info: info}
 	return a, a.checkSize(info.Size())
 }
 
@@ -69,21 +68,6 @@ func (a *Array) checkSize(size int64) error {
 		return column.Mark(fmt.Errorf("%s: %d bytes stand behind the array, whose shape is %s: save one array in the file", a.path, size-need, a.shapeText()), column.ErrDamaged)
 	}
 	return nil
-}
-
-// arrowType returns the type of the array's columns.
-func (h *header) arrowType() arrow.DataType {
-	switch h.kind {
-	case 'b':
-		return arrow.FixedWidthTypes.Boolean
-	case 'S', 'U':
-		return arrow.BinaryTypes.String
-	case 'f':
-		return []arrow.DataType{arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}[bits.Len64(uint64(h.size))-2]
-	case 'i':
-		return []arrow.DataType{arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64}[bits.Len64(uint64(h.size))-1]
-	}
-	return []arrow.DataType{arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64}[bits.Len64(uint64(h.size))-1]
 }
 
 // read returns the given columns in the rows from lo up to, but not including, hi.
@@ -214,7 +198,6 @@ func (a *Array) toArrow(s *slab, values []byte, first int64) (arrow.Array, error
 	return array.MakeFromData(data), nil
 }
 
-// swap reverses the bytes of each number.
 func (a *Array) swap(values []byte) {
 	for i := int64(0); i < int64(len(values)); i += a.size {
 		v := values[i : i+a.size]

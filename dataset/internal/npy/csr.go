@@ -128,7 +128,7 @@ func (m *matrix) small(archive *zip.Reader, name string) (arrow.Array, error) {
 	if _, err := io.ReadFull(r, values.bytes(h.bytes())); err != nil {
 		return nil, m.unreadable(err)
 	}
-	return (&Array{header: h, path: m.path, typ: h.arrowType()}).toArrow(values, values.bytes(h.bytes()), 0)
+	return (&Array{header: h, path: m.path}).toArrow(values, values.bytes(h.bytes()), 0)
 }
 
 // find returns the number of an array in the archive's list of files, or -1.
@@ -155,7 +155,7 @@ func (m *matrix) member(archive *zip.Reader, name string, size int64) (*member, 
 	case len(h.shape) != 1 || h.bytes() < 0 || uint64(h.offset+h.bytes()) != f.UncompressedSize64:
 		return nil, damaged(m.path, fmt.Errorf("%s has the shape %s in %d bytes", name, h.shapeText(), f.UncompressedSize64))
 	}
-	a := &member{Array: &Array{header: h, path: m.path, info: m.info, rows: h.shape[0], cols: 1, typ: h.arrowType()}, number: number, at: -1}
+	a := &member{Array: &Array{header: h, path: m.path, info: m.info, rows: h.shape[0], cols: 1}, number: number, at: -1}
 	if f.Method == zip.Store {
 		start, err := f.DataOffset()
 		if err != nil || start < 0 || f.UncompressedSize64 != f.CompressedSize64 || start > size-int64(f.CompressedSize64) {
@@ -218,16 +218,14 @@ func (m *matrix) unreadable(err error) error {
 type CSR struct {
 	*Input   // the arrays beside the rows; its parts have no columns of their own
 	matrices []*matrix
-	places   [][]int32  // for each matrix, for each of its columns: its number in the selection, or -1; nil if the features are numbered
-	first    int        // column of the first numbered feature
-	numbered int        // number of numbered features
-	paired   bool       // batches have pairs
-	spare    *sync.Pool // *column.Pairs to reuse
+	places   []column.Places // of each matrix
+	paired   bool            // batches have pairs
+	spare    *sync.Pool      // *column.Pairs to reuse
 }
 
 // OpenCSR reads the headers of matrices and chooses the columns to read, which have the names x0, x1 and so on.
 func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR, error) {
-	in := &CSR{Input: &Input{beside: map[int]*Array{}}, spare: new(sync.Pool)}
+	in := &CSR{Input: &Input{Files: column.Files{Sources: sources}, beside: map[int]*Array{}}, spare: new(sync.Pool)}
 	for _, s := range sources {
 		m, err := openMatrix(s.Path, s.Info)
 		if err != nil {
@@ -256,18 +254,18 @@ func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR,
 		}
 		in.place(p, bound)
 	}
-	in.paired = in.sel.Plain && len(in.sel.Keep) == 0 && in.isBeside(in.sel.Label) && in.isBeside(in.sel.Weight)
-	for k, i := range in.sel.Features {
+	in.paired = in.Sel.Plain && len(in.Sel.Keep) == 0 && in.isBeside(in.Sel.Label) && in.isBeside(in.Sel.Weight)
+	for k, i := range in.Sel.Features {
 		in.paired = in.paired && i == k
 	}
-	if in.numbered > 0 && !in.paired {
-		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), in.numbered, schema.MaxNamed)
+	if n := in.places[0].Numbered; n > 0 && !in.paired {
+		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
 	}
 	return in, nil
 }
 
 // isBeside returns true if column k of the selection is an array beside the rows, or if k is -1.
-func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.sel.Columns[k].Index] != nil }
+func (in *CSR) isBeside(k int) bool { return k < 0 || in.beside[in.Sel.Columns[k].Index] != nil }
 
 // columns returns a column for each column of the matrices. More than schema.MaxNamed columns, or a model's numbered features, are one
 // column.
@@ -301,26 +299,17 @@ func preprocessing(spec *schema.Spec) *schema.Preprocessing {
 
 // place sets the places of the columns of a matrix in the selection. bound are the columns of the selection.
 func (in *CSR) place(p *part, bound []column.Column) {
-	var places []int32
+	var places column.Places
 	for k, c := range bound {
-		p.columns = append(p.columns, c.Index)
-		switch {
-		case c.Numbered > 0:
-			in.first, in.numbered = c.Index, c.Numbered
-		case in.beside[c.Index] == nil:
-			if places == nil {
-				places = slices.Repeat([]int32{-1}, int(in.matrices[0].cols))
-			}
-			places[c.Index] = int32(k)
+		if p.columns = append(p.columns, c.Index); in.beside[c.Index] == nil {
+			places.Set(k, c, int(in.matrices[0].cols))
 		}
 	}
 	in.places = append(in.places, places)
 }
 
-// Paired returns true if batches have pairs.
 func (in *CSR) Paired() bool { return in.paired }
 
-// Pairs returns the number of values in the matrices.
 func (in *CSR) Pairs() (n int64) {
 	for _, m := range in.matrices {
 		n += m.values
@@ -330,7 +319,7 @@ func (in *CSR) Pairs() (n int64) {
 
 // LabelOnly returns the input with only the labels if they are an array beside the rows, otherwise the same input.
 func (in *CSR) LabelOnly() column.Input {
-	if !in.isBeside(in.sel.Label) {
+	if !in.isBeside(in.Sel.Label) {
 		return in
 	}
 	return in.Input.LabelOnly()
@@ -341,11 +330,10 @@ const (
 	denseBytes  = 4 << 20   // approximate bytes of dense columns that are made at a time
 )
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSR) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.memory, func(yield func(column.Job) bool) {
+	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.matrices {
-			w := &walk{in: in, m: in.matrices[i], part: &in.parts[i], places: in.places[i]}
+			w := &walk{in: in, m: in.matrices[i], part: &in.parts[i], places: &in.places[i]}
 			more, err := w.run(yield)
 			if err != nil {
 				more = yield(column.Job{Make: func() (*column.Batch, error) { return nil, err }})
@@ -362,7 +350,7 @@ type walk struct {
 	in     *CSR
 	m      *matrix
 	part   *part
-	places []int32
+	places *column.Places
 	file   column.File
 	zip    *zip.Reader
 
@@ -392,7 +380,7 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 	}
 	step := int64(column.MaxBatchRows)
 	if !w.in.paired {
-		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.sel.Columns)))))
+		step = max(leastRows, min(step, denseBytes/8/int64(max(1, len(w.in.Sel.Columns)))))
 	}
 	pending, err := w.pointers(pointers, 1)
 	if err != nil {
@@ -422,7 +410,6 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 	return true, column.Unchanged(w.m.path, files.Current(w.m.path, w.file), w.m.info)
 }
 
-// open returns the elements of a member.
 func (w *walk) open(m *member) (io.Reader, error) {
 	r, err := w.zip.File[m.number].Open()
 	if err != nil {
@@ -435,7 +422,6 @@ func (w *walk) open(m *member) (io.Reader, error) {
 	return buffered, nil
 }
 
-// pointers reads n numbers of indptr.
 func (w *walk) pointers(r io.Reader, n int64) ([]int64, error) {
 	s := newSlab(n * w.m.indptr.size)
 	defer s.done()
@@ -477,7 +463,7 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 	n, rows := hi-lo, int64(len(ends)-1)
 	bytes := n*(2*w.m.indices.size+2*w.m.data.size+12) + 16*rows
 	if !w.in.paired {
-		bytes += 8 * rows * int64(len(w.in.sel.Columns))
+		bytes += 8 * rows * int64(len(w.in.Sel.Columns))
 	}
 	var read *elements
 	if w.indices != nil {
@@ -503,20 +489,17 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 	}}, nil
 }
 
-// elements are values of a matrix, and their columns.
 type elements struct {
 	slabs         [2]*slab
 	indices, data []byte
 }
 
-// elements returns memory for n values.
 func (m *matrix) elements(n int64) *elements {
 	e := &elements{slabs: [2]*slab{newSlab(n * m.indices.size), newSlab(n * m.data.size)}}
 	e.indices, e.data = e.slabs[0].bytes(n*m.indices.size), e.slabs[1].bytes(n*m.data.size)
 	return e
 }
 
-// done returns the memory to its pool.
 func (e *elements) done() {
 	for _, s := range e.slabs {
 		s.done()
@@ -569,9 +552,9 @@ func (w *walk) besides() (columns []int) {
 		}
 		return columns
 	}
-	for _, k := range []int{w.in.sel.Label, w.in.sel.Weight} {
+	for _, k := range []int{w.in.Sel.Label, w.in.Sel.Weight} {
 		if k >= 0 && w.in.isBeside(k) {
-			columns = append(columns, w.in.sel.Columns[k].Index)
+			columns = append(columns, w.in.Sel.Columns[k].Index)
 		}
 	}
 	return columns
@@ -606,7 +589,6 @@ func (w *walk) pairs(row int64, ends []int64, read *elements) (*column.Pairs, er
 	return p, fill(w, p, row, ends, as[int64](read.indices), values)
 }
 
-// fill appends the pairs of rows to p.
 func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, columns []T, values []float64) error {
 	for r := 1; r < len(ends); r++ {
 		from, last, sorted := len(p.Index), T(-1), true
@@ -616,7 +598,7 @@ func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, co
 				return damaged(w.m.path, fmt.Errorf("row %d has a value in column %d of %d", row+int64(r)-1, c, w.m.cols))
 			}
 			sorted, last = sorted && c > last, c
-			if at := w.number(int64(c)); at >= 0 {
+			if at := w.places.At(int(c)); at >= 0 {
 				p.Index, p.Value = append(p.Index, at), append(p.Value, values[i])
 			}
 		}
@@ -627,17 +609,6 @@ func fill[T int32 | int64](w *walk, p *column.Pairs, row int64, ends []int64, co
 		p.Ends = append(p.Ends, int32(len(p.Index)))
 	}
 	return nil
-}
-
-// number returns the number of a column in the selection, or -1.
-func (w *walk) number(c int64) int32 {
-	switch i := int(c) - w.in.first; {
-	case w.in.numbered > 0 && uint(i) < uint(w.in.numbered):
-		return int32(i)
-	case w.places != nil:
-		return w.places[c]
-	}
-	return -1
 }
 
 // merge sorts pairs by their index, adds up the values of equal indices in their order, and returns the number of pairs that are left.
@@ -659,23 +630,16 @@ func merge(index []int32, value []float64) (n int) {
 	return n
 }
 
-// dense returns a batch with all columns as arrays.
 func (w *walk) dense(b *column.Batch) *column.Batch {
-	n, all := int(b.Rows), &column.Batch{File: b.File, Rows: b.Rows, Columns: make([]arrow.Array, len(w.part.columns))}
-	values := make([]float64, n*len(w.part.columns))
-	for r := range n {
-		for i := b.Pairs.Ends[r]; i < b.Pairs.Ends[r+1]; i++ {
-			values[int(b.Pairs.Index[i])*n+r] = b.Pairs.Value[i]
-		}
-	}
-	besides := w.besides()
+	all := &column.Batch{File: b.File, Rows: b.Rows, Columns: make([]arrow.Array, len(w.part.columns))}
+	values, besides := b.Pairs.Dense(len(w.part.columns)), w.besides()
 	for k, c := range w.part.columns {
 		if at := slices.Index(besides, c); at >= 0 {
 			all.Columns[k] = b.Columns[at]
 			all.Columns[k].Retain()
 			continue
 		}
-		all.Columns[k] = column.Floats(values[k*n : (k+1)*n])
+		all.Columns[k] = column.Floats(values[k])
 	}
 	return all
 }

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"halfspace/dataset/internal/column"
 )
 
@@ -36,7 +38,15 @@ type header struct {
 	fortran bool  // the elements of a column are adjacent
 	shape   []int64
 	offset  int64 // bytes before the first element
+
+	typ arrow.DataType // of the columns
 }
+
+// numbers are the types of numbers and booleans, by their kind and size.
+var numbers = map[string]arrow.DataType{"b1": arrow.FixedWidthTypes.Boolean,
+	"i1": arrow.PrimitiveTypes.Int8, "i2": arrow.PrimitiveTypes.Int16, "i4": arrow.PrimitiveTypes.Int32, "i8": arrow.PrimitiveTypes.Int64,
+	"u1": arrow.PrimitiveTypes.Uint8, "u2": arrow.PrimitiveTypes.Uint16, "u4": arrow.PrimitiveTypes.Uint32, "u8": arrow.PrimitiveTypes.Uint64,
+	"f2": arrow.FixedWidthTypes.Float16, "f4": arrow.PrimitiveTypes.Float32, "f8": arrow.PrimitiveTypes.Float64}
 
 // readHeader reads the header of an array whose file, named path in errors, has size bytes, or -1 if it is unknown.
 func readHeader(r io.Reader, path string, size int64) (*header, error) {
@@ -149,8 +159,7 @@ func (h *header) setType(path string, descr json.RawMessage) error {
 		kind, size, err = 'b', 1, nil
 	}
 	count := map[byte]int64{'U': 4}[kind]
-	h.kind, h.size = kind, int64(size)*max(1, count)
-	numbers := map[string]bool{"b1": true, "i1": true, "i2": true, "i4": true, "i8": true, "u1": true, "u2": true, "u4": true, "u8": true, "f2": true, "f4": true, "f8": true}
+	h.kind, h.size, h.typ = kind, int64(size)*max(1, count), numbers[fmt.Sprintf("%c%d", kind, size)]
 	switch {
 	case err != nil:
 		return damaged(path, fmt.Errorf("the type %q", text))
@@ -160,7 +169,8 @@ func (h *header) setType(path string, descr json.RawMessage) error {
 		if size == 0 || h.size > maxText {
 			return unfit(fmt.Sprintf("texts of %d characters", size), fmt.Sprintf("save texts of 1 to %d characters", maxText/4))
 		}
-	case !numbers[fmt.Sprintf("%c%d", kind, size)]:
+		h.typ = arrow.BinaryTypes.String
+	case h.typ == nil:
 		return unfit(fmt.Sprintf("the type %q", text), "save numbers by X.astype(float)")
 	}
 	native := byte('<')
@@ -202,7 +212,7 @@ func (h *header) shapeText() string {
 
 var errLiteral = errors.New("a header that is no dictionary of Python")
 
-// parseDict reads the dictionary of a header as JSON, after it replaced the words and brackets of Python.
+// parseDict reads the dictionary of a header: as JSON, with the words and brackets of JSON in place of Python's.
 func parseDict(text string) (dict map[string]json.RawMessage, err error) {
 	text = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false", "None", "null").Replace(strings.Trim(text, " \n\x00"))
 	text = regexp.MustCompile(`,\s*([\]}])`).ReplaceAllString(text, "$1")

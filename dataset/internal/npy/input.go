@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -31,14 +30,12 @@ const (
 
 // Input is the selected columns of arrays, one array after the other.
 type Input struct {
+	column.Files
 	parts  []part
 	beside map[int]*Array // by the index of their columns
-	sel    *column.Chosen
 	rows   int64
-	memory int64 // maximum bytes of memory of a pass; 0: no limit
 }
 
-// A part is the rows of an array.
 type part struct {
 	*Array
 	first   int64 // number of the array's first row in the input
@@ -47,7 +44,7 @@ type part struct {
 
 // Open reads the headers of arrays and chooses the columns to read. The columns of the rows are x0, x1 and so on.
 func Open(sources []*column.Source, req column.Request, beside Beside) (*Input, error) {
-	in := &Input{beside: map[int]*Array{}}
+	in := &Input{Files: column.Files{Sources: sources}, beside: map[int]*Array{}}
 	for _, s := range sources {
 		a, err := openArray(s.Path, s.Info)
 		if err != nil {
@@ -82,13 +79,13 @@ func Open(sources []*column.Source, req column.Request, beside Beside) (*Input, 
 
 // choose returns the chosen columns as they are in a file.
 func (in *Input) choose(req column.Request, path string, cols []column.Column) (bound []column.Column, err error) {
-	if in.sel != nil {
+	if in.Sel != nil {
 		return req.Choose.Further(path, cols)
 	}
-	if in.sel, err = req.Choose.First(path, cols, false); err != nil {
+	if in.Sel, err = req.Choose.First(path, cols, false); err != nil {
 		return nil, err
 	}
-	return in.sel.Columns, nil
+	return in.Sel.Columns, nil
 }
 
 // openBeside opens the arrays beside the rows, and returns their columns.
@@ -119,34 +116,13 @@ func (in *Input) openBeside(b Beside) (cols []column.Column, err error) {
 	return cols, nil
 }
 
-// Name returns the name of all arrays of rows together, for messages.
-func (in *Input) Name() string {
-	var paths []string
-	for _, p := range in.parts {
-		paths = append(paths, p.path)
-	}
-	return humanize.Files(paths)
-}
-
-// Total returns the number of rows.
 func (in *Input) Total() int64 { return in.rows }
 
-// Most returns the number of rows.
 func (in *Input) Most() int64 { return in.rows }
-
-// Chosen returns the columns that are read.
-func (in *Input) Chosen() *column.Chosen { return in.sel }
 
 // Notes returns nil: passes over arrays have no notes.
 func (in *Input) Notes() []string { return nil }
 
-// LastPass does nothing: files can be read any number of times.
-func (in *Input) LastPass() {}
-
-// Limit sets the maximum number of bytes of memory of a pass; 0 means no limit.
-func (in *Input) Limit(memory int64) { in.memory = memory }
-
-// Stored returns the number of bytes of the arrays.
 func (in *Input) Stored() (bytes int64) {
 	for _, p := range in.parts {
 		bytes += p.info.Size()
@@ -156,8 +132,9 @@ func (in *Input) Stored() (bytes int64) {
 
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
-	k := in.sel.Label
-	only := &Input{beside: in.beside, rows: in.rows, memory: in.memory, sel: &column.Chosen{Columns: in.sel.Columns[k : k+1], Weight: -1}}
+	k := in.Sel.Label
+	only := &Input{Files: in.Files, beside: in.beside, rows: in.rows}
+	only.Sel = &column.Chosen{Columns: in.Sel.Columns[k : k+1], Weight: -1}
 	for _, p := range in.parts {
 		p.columns = p.columns[k : k+1]
 		only.parts = append(only.parts, p)
@@ -168,9 +145,8 @@ func (in *Input) LabelOnly() column.Input {
 // leastRows is the smallest number of rows of a batch, because each column of a batch takes some 500 bytes besides its values.
 const leastRows = 8
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Input) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.memory, func(yield func(column.Job) bool) {
+	return column.InOrder(ctx, p, in.Memory, func(yield func(column.Job) bool) {
 		for i := range in.parts {
 			p := &in.parts[i]
 			each := in.rowBytes(p)
@@ -233,12 +209,4 @@ func (in *Input) batch(p *part, lo, hi int64) (*column.Batch, error) {
 		}
 	}
 	return b, nil
-}
-
-// Infos returns the descriptions of the files, for their versions.
-func (in *Input) Infos() (all []os.FileInfo) {
-	for _, p := range in.parts {
-		all = append(all, p.info)
-	}
-	return all
 }

@@ -31,7 +31,6 @@ func newSlab(n int64) *slab {
 	return s
 }
 
-// bytes returns the first n bytes.
 func (s *slab) bytes(n int64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s.words))), n)
 }

@@ -46,7 +46,6 @@ func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
 	return c
 }
 
-// Len returns the number of values so far.
 func (c *cells) Len() int {
 	switch c.typ {
 	case arrow.INT64:
@@ -59,7 +58,6 @@ func (c *cells) Len() int {
 	return len(c.ends) - 1
 }
 
-// Add adds the value of a field.
 func (c *cells) Add(text []byte, quoted bool) error {
 	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && c.typ != arrow.STRING {
 		c.addNull()
@@ -84,7 +82,8 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		if c.typ == arrow.INT64 {
 			c.widen()
 		}
-		c.addNumber(text, v)
+		c.numbers = append(c.numbers, v)
+		c.rounded = c.rounded || isRounded(text, v)
 	case arrow.BOOL:
 		v, ok := truth(text)
 		if !ok {
@@ -111,13 +110,6 @@ func (c *cells) parse(text []byte) (float64, error) {
 	return v, err
 }
 
-// addNumber adds v, the value of text, to a column of numbers.
-func (c *cells) addNumber(text []byte, v float64) {
-	c.numbers = append(c.numbers, v)
-	c.rounded = c.rounded || isRounded(text, v)
-}
-
-// widen converts a column of integers to a column of numbers.
 func (c *cells) widen() {
 	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
 	for _, v := range c.whole {
@@ -205,7 +197,6 @@ func truth(text []byte) (v float64, ok bool) {
 	return v, err == nil && (v == 0 || v == 1)
 }
 
-// isTruth returns true if text is true or false, in upper or lower case.
 func isTruth(text []byte) bool {
 	return bytes.EqualFold(text, []byte("true")) || bytes.EqualFold(text, []byte("false"))
 }

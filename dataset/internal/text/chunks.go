@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,6 @@ const (
 	maxTextColumns = schema.MaxFeatures + 2
 )
 
-// ByteOrderMark is the mark with which a UTF-8 file may begin.
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
 // IsUTF16 returns true if text begins with a byte order mark of UTF-16.
@@ -70,7 +70,6 @@ func newChunker(r *column.SourceReader, at Breaks, size int, spare *sync.Pool) *
 	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
-// buffer returns an empty buffer with a capacity of at least size bytes.
 func (c *chunker) buffer(size int) []byte {
 	if c.spare != nil {
 		if b, ok := c.spare.Get().(*[]byte); ok && cap(*b) >= size {
@@ -135,7 +134,6 @@ func (c *chunker) begin(buf []byte) {
 	}
 }
 
-// lineFeeds replaces carriage returns by line feeds.
 func lineFeeds(text []byte) {
 	for i, b := range text {
 		if b == '\r' {
@@ -225,6 +223,19 @@ func Chunks(sources []*column.Source, breaks func(file int) Breaks, size int, sp
 			}
 		}
 	}
+}
+
+// eachChunk calls f with the chunks of all sources, several at a time. It returns the error for the first chunk that has one.
+func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*column.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
+	jobs := Chunks(sources, breaks, size, spare, func(file int, c Chunk) iter.Seq[column.Job] {
+		return One(c, func() (*column.Batch, error) { return &column.Batch{}, f(file, c) })
+	})
+	for _, err := range column.InOrder(ctx, p, memory, jobs) {
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // One yields the single job of a chunk.

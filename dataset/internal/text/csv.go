@@ -238,10 +238,8 @@ func (in *CSV) Only(columns []int) *CSV {
 // LabelOnly returns the same input: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() column.Input { return in }
 
-// Total returns -1: the number of rows is unknown until all are read.
 func (in *CSV) Total() int64 { return -1 }
 
-// Notes returns lines about data that a pass found and ignored or changed.
 func (in *CSV) Notes() (notes []string) {
 	if k := in.Parts[0].keys; k != nil {
 		notes = append(notes, k.notes(in.Name())...)
@@ -266,7 +264,6 @@ func (in *CSV) Notes() (notes []string) {
 	return notes
 }
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
@@ -274,7 +271,10 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
 				if err == nil && (in.Sources[file].Stdin != nil || in.rejects != nil) {
-					b.Line = func(row int64) int64 { return f.lineOf(c, row) }
+					b.Line = func(row int64) int64 {
+						line, _ := f.RowsOf(c, row)
+						return line
+					}
 				}
 				return b, err
 			}
@@ -288,7 +288,6 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 
 func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
 
-// parse reads the selected columns of a chunk.
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
 	most := bytes.Count(c.Text, []byte{'\n'}) + 1
 	if f.keys == nil { // a record has a delimiter or a line break after each field, except possibly the last
@@ -322,7 +321,6 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	return b, nil
 }
 
-// parseCSV reads the records of a chunk into cells, and returns their number.
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
 	for ; s.next(&out); rows++ {
@@ -339,7 +337,6 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 	return rows, nil
 }
 
-// row reads a record into cells.
 func (f *CsvFile) row(s *scanner, to []cells) error {
 	first, n := s.line, 0
 	for ; s.more; n++ {
@@ -386,7 +383,6 @@ func (f *CsvFile) row(s *scanner, to []cells) error {
 	return nil
 }
 
-// errFields returns the error that a record has n fields.
 func errFields(n, want int) error {
 	return fmt.Errorf("the number of fields is %d, but %d in the first line: mend the line", n, want)
 }

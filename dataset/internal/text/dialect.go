@@ -18,7 +18,6 @@ import (
 	"halfspace/schema"
 )
 
-// Delimiters maps the names of delimiters to their bytes.
 var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "pipe": '|', "space": blanks}
 
 // Options are the TextOptions that a reader of text needs.
@@ -56,7 +55,6 @@ type dialect struct {
 	renamed []int  // columns that have the name of an earlier one, from 1
 }
 
-// Breaks returns where the records end.
 func (d *dialect) Breaks() Breaks {
 	if d.sound && d.quote != 0 {
 		return Breaks{sound: &d.grammar}
@@ -64,7 +62,6 @@ func (d *dialect) Breaks() Breaks {
 	return Breaks{Quote: d.quote, Comments: d.comments}
 }
 
-// scan returns a scanner of a chunk.
 func (d *dialect) scan(c Chunk) scanner {
 	s := scanner{text: c.Text, line: c.line, grammar: d.grammar}
 	if c.first {
@@ -73,7 +70,6 @@ func (d *dialect) scan(c Chunk) scanner {
 	return s
 }
 
-// rowsOf returns a scanner of the rows of a chunk.
 func (d *dialect) rowsOf(c Chunk) scanner {
 	s := d.scan(c)
 	if c.first && d.Header {

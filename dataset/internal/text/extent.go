@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strconv"
 	"sync"
 
@@ -45,22 +44,15 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	jobs := Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
-		return One(c, func() (*column.Batch, error) {
-			defer c.recycle(&in.texts)
-			seen, err := in.measured(in.Sources[file].Path, c, most)
-			mu.Lock()
-			defer mu.Unlock()
-			all.merge(seen)
-			return &column.Batch{}, err
-		})
+	err = eachChunk(ctx, p, in.Memory, in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) error {
+		defer c.recycle(&in.texts)
+		seen, err := in.measured(in.Sources[file].Path, c, most)
+		mu.Lock()
+		defer mu.Unlock()
+		all.merge(seen)
+		return err
 	})
-	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
-		if err != nil {
-			return all, err
-		}
-	}
-	return all, ctx.Err()
+	return all, err
 }
 
 // measured returns the extent of a chunk. If the features belong to a model, other indices are ignored.

@@ -92,7 +92,6 @@ func (f *CsvFile) addKeys(spec *schema.Spec, cols []column.Column, live bool) []
 	return cols
 }
 
-// objects returns a scanner of a chunk.
 func (c Chunk) objects() objects { return objects{text: c.Text, line: c.line - 1} }
 
 // inferJSON finds the keys of the file's first chunk and returns the columns.
@@ -183,7 +182,6 @@ func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, er
 	}
 }
 
-// parseJSON reads the objects of a chunk into cells, and returns their number.
 func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int64, err error) {
 	o, out, last := c.objects(), column.From(f.out, c.line), make([]int64, len(to)) // last: for each column, 1 + the last row that has it
 	for ; ; rows++ {
@@ -222,7 +220,10 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit 
 		if i, err = f.knownKey(o, i); err != nil {
 			return added, cmp.Or(bad, err)
 		}
-		k := f.placeOf(i)
+		k := -1
+		if i >= 0 {
+			k = f.place[i]
+		}
 		var text []byte
 		switch {
 		case k < 0:
@@ -245,14 +246,6 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit 
 		}
 		unfit(k, o.line, text)
 	}
-}
-
-// placeOf returns the number of a column in the selection, or -1.
-func (f *CsvFile) placeOf(i int) int {
-	if i < 0 {
-		return -1
-	}
-	return f.place[i]
 }
 
 // knownKey reads a key, and returns its column, or -1 if it isn't in the first rows. i is the column that the key probably has.
@@ -310,7 +303,6 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 	return text, to.Add(text, kind == jsonText)
 }
 
-// some returns the first few names.
 func some(names []string) string {
 	const most = 5
 	if len(names) > most {

@@ -28,12 +28,6 @@ func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
 	return 0, after
 }
 
-// lineOf returns the line in which a row of a chunk begins.
-func (f *CsvFile) lineOf(c Chunk, row int64) int64 {
-	line, _ := f.RowsOf(c, row)
-	return line
-}
-
 // SvmlightRows is RowsOf for svmlight.
 func SvmlightRows(c Chunk, after int64) (line, left int64) { return skipped(c.rows(nil, true), after) }
 

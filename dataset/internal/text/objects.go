@@ -59,7 +59,6 @@ func (o *objects) object() (bool, error) {
 	return false, nil
 }
 
-// skip skips blanks.
 func (o *objects) skip() {
 	for o.pos < len(o.row) {
 		if b := o.row[o.pos]; b != ' ' && b != '\t' && b != '\r' {
@@ -154,7 +153,6 @@ func (o *objects) value() (text []byte, kind jsonKind, err error) {
 	return text, jsonPlain, nil
 }
 
-// string reads a text in quotes.
 func (o *objects) string() ([]byte, error) {
 	rest := o.row[o.pos+1:]
 	end := bytes.IndexByte(rest, '"')
@@ -217,7 +215,6 @@ func hexEscape(text []byte) (rune, bool) {
 	return rune(v), err == nil
 }
 
-// nested skips a list or an object.
 func (o *objects) nested() error {
 	depth := 0
 	for o.pos < len(o.row) {
@@ -270,18 +267,21 @@ func LooksJSON(text []byte) bool {
 	if ok, err := o.object(); !ok || err != nil {
 		return false
 	}
+	return o.skim() == nil || o.next == len(text) && text[len(text)-1] != '\n' && !o.first && len(text) > HeadBytes/2
+}
+
+// skim reads the fields of an object.
+func (o *objects) skim() error {
 	for {
 		more, err := o.field()
-		if err == nil && more {
-			if _, _, err = o.key(); err == nil {
-				_, _, err = o.value()
-			}
+		if !more || err != nil {
+			return err
 		}
-		switch {
-		case err != nil:
-			return o.next == len(text) && text[len(text)-1] != '\n' && !o.first && len(text) > HeadBytes/2
-		case !more:
-			return true
+		if _, _, err = o.key(); err == nil {
+			_, _, err = o.value()
+		}
+		if err != nil {
+			return err
 		}
 	}
 }

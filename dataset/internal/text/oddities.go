@@ -155,7 +155,6 @@ func singleQuoted(c Chunk, g grammar) bool {
 	return any
 }
 
-// notes returns lines about the dialect.
 func (f *CsvFile) notes() (lines []string) {
 	switch {
 	case f.recurs != "" && f.Header:

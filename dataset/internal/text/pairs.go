@@ -11,7 +11,6 @@ import (
 	"halfspace/schema"
 )
 
-// row appends the row in a line to rows.
 func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {
@@ -37,7 +36,7 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 			}
 		}
 		rest = after
-		at := in.at(index)
+		at := in.places.At(index)
 		switch {
 		case index <= last:
 			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)

@@ -113,12 +113,8 @@ func (o *objects) skipRejects(rejects *[]column.Lines) {
 func (o *objects) wellFormed() error {
 	whole := *o
 	more, err := whole.object()
-	for more && err == nil {
-		if more, err = whole.field(); more && err == nil {
-			if _, _, err = whole.key(); err == nil {
-				_, _, err = whole.value()
-			}
-		}
+	if more && err == nil {
+		err = whole.skim()
 	}
 	if err != nil {
 		*o = whole
@@ -194,7 +190,6 @@ func withoutAdvice(text string) string {
 	return text
 }
 
-// LeftOut returns true if some lines are rejects.
 func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Sources)) > 0 }
 
 // probes returns a cell for each column, to try values.
@@ -214,7 +209,6 @@ func (c *cells) probe(text []byte, quoted bool) error {
 	return err
 }
 
-// clear removes all values.
 func (c *cells) clear() {
 	c.whole, c.numbers, c.chars, c.rows, c.valid, c.nulls = c.whole[:0], c.numbers[:0], c.chars[:0], 0, nil, 0
 	if c.ends != nil {
@@ -278,7 +272,6 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 	return bad
 }
 
-// checkJSON is check for JSON Lines.
 func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
 	o, last := c.objects(), make([]int64, len(probes))
 	for row := int64(1); ; row++ {
@@ -318,22 +311,18 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 		text string
 	}
 	found := make([]*place, len(in.Sel.Columns))
-	jobs := Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
-		return One(c, func() (*column.Batch, error) {
-			_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
-				mu.Lock()
-				defer mu.Unlock()
-				if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
-					found[k] = &place{file, line, quote(text)}
-				}
-			})
-			return &column.Batch{}, err
+	err = eachChunk(ctx, p, in.Memory, in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
+		_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
+			mu.Lock()
+			defer mu.Unlock()
+			if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
+				found[k] = &place{file, line, quote(text)}
+			}
 		})
+		return err
 	})
-	for _, err := range column.InOrder(ctx, p, in.Memory, jobs) {
-		if err != nil {
-			return nil, err
-		}
+	if err != nil {
+		return nil, err
 	}
 	for k, at := range found {
 		if at != nil {
@@ -341,5 +330,5 @@ func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error
 			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
-	return all, ctx.Err()
+	return all, nil
 }

@@ -42,7 +42,7 @@ type scanner struct {
 func (s *scanner) record() bool {
 	for s.pos < len(s.text) {
 		i := s.pos
-		if s.text[i] == '#' && i+1 != s.names && s.atComment() {
+		if s.text[i] == '#' && i+1 != s.names && (s.comments || s.width > 0 && s.fieldsAt(i) != s.width) {
 			s.skipComment()
 			continue
 		}
@@ -62,11 +62,6 @@ func (s *scanner) record() bool {
 	return false
 }
 
-// atComment returns true if the line that begins here with # is a comment.
-func (s *scanner) atComment() bool {
-	return s.comments || s.width > 0 && s.fieldsAt(s.pos) != s.width
-}
-
 // fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it
 // reports the error. Where rejects are left out, only the line at the position counts.
 func (s *scanner) fieldsAt(at int) int {
@@ -83,7 +78,6 @@ func (s *scanner) fieldsAt(at int) int {
 	return n
 }
 
-// skipComment skips the rest of a line.
 func (s *scanner) skipComment() {
 	if s.skipped = true; s.comment != nil {
 		s.comment(s.pos)

@@ -27,15 +27,13 @@ const (
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
 	column.Files
-	rows     int64           // number of rows; -1: not counted
-	pairs    int64           // upper bound of the number of pairs; -1: not counted
-	least    int             // the smallest index that a feature may have
-	label    int             // the label's number in the selection, or -1
-	last     int             // the largest index of a feature
-	place    []int32         // for each index, its number in the selection, or -1; nil if features are numbered
+	rows     int64 // number of rows; -1: not counted
+	pairs    int64 // upper bound of the number of pairs; -1: not counted
+	least    int   // the smallest index that a feature may have
+	label    int   // the label's number in the selection, or -1
+	last     int   // the largest index of a feature
+	places   column.Places
 	kept     []int32         // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
-	first    int             // index of the first numbered feature
-	numbered int             // number of numbered features, whose indices begin at first; 0: place has the features
 	fewer    bool            // the columns belong to a model: lines may have other indices
 	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
 	texts    sync.Pool       // *[]byte of chunks to reuse: getting new memory takes longer than filling it
@@ -92,8 +90,8 @@ func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Requ
 	for k, i := range sel.Features {
 		in.Plain = in.Plain && i == k
 	}
-	if in.numbered > 0 && !in.Plain {
-		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.numbered, schema.MaxNamed)
+	if in.places.Numbered > 0 && !in.Plain {
+		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
 	}
 	return in, nil
 }
@@ -121,16 +119,10 @@ const fewKept = 16
 func (in *Svmlight) read(sel *column.Chosen, last int) {
 	in.Sel, in.last, in.label = sel, last, -1
 	for k, c := range sel.Columns {
-		switch {
-		case c.Name == column.SvmlightLabel:
+		if c.Name == column.SvmlightLabel {
 			in.label = k
-		case c.Numbered > 0:
-			in.first, in.numbered = c.Index, c.Numbered
-		default:
-			if in.place == nil {
-				in.place = slices.Repeat([]int32{-1}, last+1)
-			}
-			in.place[c.Index] = int32(k)
+		} else {
+			in.places.Set(k, c, last+1)
 		}
 	}
 	if len(sel.Keep) > 0 {
@@ -141,30 +133,14 @@ func (in *Svmlight) read(sel *column.Chosen, last int) {
 	}
 }
 
-// at returns the number of the feature of an index in the selection, or -1.
-func (in *Svmlight) at(index int) int32 {
-	switch i := index - in.first; {
-	case in.numbered > 0 && uint(i) < uint(in.numbered):
-		return int32(i)
-	case index < len(in.place):
-		return in.place[index]
-	}
-	return -1
-}
-
-// Total returns the number of rows, or -1 if they weren't counted.
 func (in *Svmlight) Total() int64 { return in.rows }
 
-// Pairs returns an upper bound of the number of pairs in all rows, or -1 if they weren't counted.
 func (in *Svmlight) Pairs() int64 { return in.pairs }
 
-// Paired returns true if batches have pairs.
 func (in *Svmlight) Paired() bool { return in.Plain }
 
-// Most returns the same number as Total.
 func (in *Svmlight) Most() int64 { return in.rows }
 
-// Notes returns lines about data that a pass found and ignored.
 func (in *Svmlight) Notes() (notes []string) {
 	notes = in.rejects.Notes(in.Sources)
 	if in.sawQuery.Load() {
@@ -180,7 +156,6 @@ func (in *Svmlight) Notes() (notes []string) {
 	return notes
 }
 
-// Batches yields the rows in order. It ends after an error. The caller must release the batches.
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		path := in.Sources[file].Path
@@ -275,7 +250,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 		}
 	}
 	for r := range rows {
-		for i := p.Ends[r]; len(values) > 0 && in.numbered == 0 && i < p.Ends[r+1]; i++ {
+		for i := p.Ends[r]; len(values) > 0 && in.places.Numbered == 0 && i < p.Ends[r+1]; i++ {
 			if k := in.kept[p.Index[i]]; k >= 0 {
 				values[int(k)*rows+r] = p.Value[i]
 			}
@@ -284,7 +259,7 @@ func (in *Svmlight) handOn(b *column.Batch) {
 	for k := range in.Sel.Keep {
 		b.Columns = append(b.Columns, column.Floats(values[k*rows:(k+1)*rows]))
 	}
-	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.numbered > 0 {
+	if len(in.Sel.Keep) == 0 || len(in.Sel.Columns) == int(features) || in.places.Numbered > 0 {
 		return
 	}
 	n, from := int32(0), int32(0)
@@ -299,21 +274,10 @@ func (in *Svmlight) handOn(b *column.Batch) {
 	}
 }
 
-// dense returns a batch with all columns as arrays.
 func (in *Svmlight) dense(b *column.Batch) *column.Batch {
-	n, rows := int(b.Rows), b.Pairs
-	columns := make([][]float64, len(in.Sel.Columns))
-	values := make([]float64, n*len(columns))
-	for k := range columns {
-		columns[k] = values[k*n : (k+1)*n]
-	}
+	columns := b.Pairs.Dense(len(in.Sel.Columns))
 	if in.label >= 0 {
-		copy(columns[in.label], rows.Labels)
-	}
-	for r := range n {
-		for i := rows.Ends[r]; i < rows.Ends[r+1]; i++ {
-			columns[rows.Index[i]][r] = rows.Value[i]
-		}
+		copy(columns[in.label], b.Pairs.Labels)
 	}
 	all := &column.Batch{File: b.File, Rows: b.Rows}
 	for _, col := range columns {

@@ -233,7 +233,6 @@ func (b *Builder) keptRows(bt *column.Batch) int {
 	return int(min(max(1, bt.Rows), max(1, bt.Rows*maxKeptBytes/bytes)))
 }
 
-// start begins a block.
 func (b *Builder) start() {
 	b.fill = 0
 	b.most = block.Rows(b.Cols)
@@ -253,7 +252,6 @@ func (b *Builder) start() {
 	}
 }
 
-// bytes returns the size in bytes of a dense block of rows rows.
 func (b *Builder) bytes(rows int) int64 {
 	return block.Bytes(int64(rows), b.Cols, b.sel.Weight >= 0)
 }

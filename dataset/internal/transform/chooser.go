@@ -128,11 +128,8 @@ func isWeight(c column.Column) bool {
 // if there is one, otherwise the columns that the options name and don't exclude. The columns in others can't be
 // features: they are the numbers of the label and the weight, or -1.
 func (c *chooser) features(others ...int) (first []int, further [][]int, inputs []schema.Column, err error) {
-	if c.opt.Spec != nil {
-		return c.modelColumns(c.opt.Spec)
-	}
-	if c.opt.Plan != nil {
-		return c.planned(others)
+	if c.opt.Spec != nil || c.opt.Plan != nil {
+		return c.given(others)
 	}
 	wanted, err := c.wanted(others)
 	if err != nil {
@@ -177,7 +174,6 @@ func (c *chooser) features(others ...int) (first []int, further [][]int, inputs 
 	return wanted, further, append(inputs, crosses...), c.unique(wanted)
 }
 
-// noneLeft returns the error that no column is a feature.
 func (c *chooser) noneLeft() error {
 	advice := c.comment()
 	switch {
@@ -208,21 +204,17 @@ func (c *chooser) excluded() ([]bool, error) {
 	return excluded, nil
 }
 
-// modelColumns returns the columns from which a model makes its features.
-func (c *chooser) modelColumns(spec *schema.Spec) (first []int, further [][]int, inputs []schema.Column, err error) {
-	if spec.Cols() == 0 {
-		return nil, nil, nil, errors.New("the model has no features")
-	}
-	inputs = spec.Columns()
-	first, further, err = c.placesOf(inputs)
-	return first, further, inputs, err
-}
-
-// planned returns the columns of a plan, and the crosses.
-func (c *chooser) planned(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
+// given returns the columns of the model's Spec, or of the plan and the crosses.
+func (c *chooser) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	inputs = slices.Clone(c.opt.Plan)
-	if first, further, err = c.placesOf(inputs); err != nil {
-		return nil, nil, nil, err
+	if c.opt.Spec != nil {
+		if inputs = c.opt.Spec.Columns(); c.opt.Spec.Cols() == 0 {
+			return nil, nil, nil, errors.New("the model has no features")
+		}
+	}
+	first, further, err = c.placesOf(inputs)
+	if err != nil || c.opt.Spec != nil {
+		return first, further, inputs, err
 	}
 	crossed, crosses, err := c.crosses(others)
 	for _, columns := range crossed {

@@ -211,7 +211,7 @@ func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Selection) Parted() bool {
-	return !s.Drops() && !s.texts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
+	return !s.Drops() && !s.opt.HashTexts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
 // LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart

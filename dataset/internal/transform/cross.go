@@ -55,7 +55,6 @@ func toPart(c column.Column) (schema.Part, bool) {
 	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(c.Type, kind)}, true
 }
 
-// modelCross returns the columns of a model's cross.
 func (c *chooser) modelCross(want schema.Column) ([]int, error) {
 	var columns []int
 	for _, part := range want.Of {
@@ -87,7 +86,6 @@ func (s *fileColumns) checkPart(have column.Column, want schema.Part) error {
 // cells are the arrays of a column of categories: one array, or an array for each column of a cross.
 type cells []arrow.Array
 
-// cells returns the arrays of input k.
 func (s *Selection) cells(bt *column.Batch, k int) cells {
 	all := cells{bt.Columns[s.Features[k]]}
 	for _, i := range s.further(k) {

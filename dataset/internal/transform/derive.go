@@ -115,7 +115,7 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 		}
 		return numbersOf(values, valid), strange, nil
 	}
-	view, err := column.NewView64(a)
+	read, err := column.Numbers(a)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,7 +123,6 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 	if c.Derive.Dated() != dated {
 		return nil, 0, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
 	}
-	read, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
 	copy(values, read)
 	for i, v := range values {
 		valid[i] = !a.IsNull(i) && !math.IsNaN(v) && !math.IsInf(v, 0)

@@ -30,10 +30,12 @@ func (s *Selection) Wholly() bool {
 }
 
 // collects returns true if the categories or the texts of a column are collected from the rows.
-func (s *Selection) collects(c schema.Column) bool { return c.Learned() || s.texts && c.Hashed() }
+func (s *Selection) collects(c schema.Column) bool {
+	return c.Learned() || s.opt.HashTexts && c.Hashed()
+}
 
 // counted returns true if the features depend on the moments of the columns.
-func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.standardize }
+func (s *Selection) counted() bool { return s.Nulls == schema.NullsMean || s.opt.Standardize }
 
 // unmeasured returns true if the length of the lists of some column is unknown.
 func (s *Selection) unmeasured() bool {
@@ -76,7 +78,7 @@ func NewStatistics(s *Selection, p column.Pool) *Statistics {
 	st := &Statistics{sel: s, pool: p, moments: make([][]stats.Moments, len(s.Inputs)), texts: make([]collector, len(s.Inputs))}
 	for k := range s.Inputs {
 		st.texts[k] = newCollector(&s.Inputs[k], s.mostCategories())
-		if s.texts && s.Inputs[k].Hashed() {
+		if s.opt.HashTexts && s.Inputs[k].Hashed() {
 			st.texts[k].dictionary = newDictionary(s)
 		}
 	}
@@ -94,7 +96,6 @@ func Unfit(err error) error { return unfit{err} }
 // IsUnfit returns true if an error is about a whole column.
 func IsUnfit(err error) bool { return errors.As(err, new(unfit)) }
 
-// Add adds the kept rows of a batch.
 func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 	kept, err := st.sel.Kept(ctx, st.pool, bt)
 	if err != nil {
@@ -103,7 +104,6 @@ func (st *Statistics) Add(ctx context.Context, bt *column.Batch) error {
 	return st.AddKept(ctx, bt, kept)
 }
 
-// AddKept adds the given kept rows of a batch.
 func (st *Statistics) AddKept(ctx context.Context, bt *column.Batch, kept Cut) error {
 	st.Input += bt.Rows
 	err := st.sel.measureLists(bt, kept)
@@ -141,7 +141,6 @@ func (st *Statistics) checkTexts(file string) error {
 		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories))
 }
 
-// column adds rows of column k to its statistics.
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 	c, a := &st.sel.Inputs[k], st.sel.array(bt, k)
 	switch {
@@ -357,7 +356,7 @@ func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
 	if st.sel.Nulls == schema.NullsMean {
 		c.Means = append(c.Means, mean)
 	}
-	if st.sel.standardize {
+	if st.sel.opt.Standardize {
 		scale, what := m.Scale(st.rows) // missing values equal the mean, so they add no squares
 		if what != "" {
 			return what

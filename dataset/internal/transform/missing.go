@@ -18,7 +18,6 @@ type Cut struct {
 	Rows   []int32 // the rows; nil: all rows from Lo up to, but not including, Hi
 }
 
-// Len returns the number of rows.
 func (c Cut) Len() int {
 	if c.Rows != nil {
 		return len(c.Rows)
@@ -119,7 +118,7 @@ func (s *Selection) complete(bt *column.Batch) (columns []arrow.Array) {
 			columns = append(columns, bt.Columns[s.Weight])
 		}
 	}
-	if s.Label >= 0 && (s.dropsNulls() || s.unlabelled) {
+	if s.Label >= 0 && (s.dropsNulls() || s.opt.Unlabelled) {
 		columns = append(columns, bt.Label(s.Label))
 	}
 	return columns

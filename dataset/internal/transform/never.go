@@ -2,7 +2,6 @@ package transform
 
 import (
 	"math"
-	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -26,12 +25,6 @@ func combined(a, b truths, op func(x, y truth) truth) (all truths) {
 		}
 	}
 	return all
-}
-
-// derivesFixed returns true if a model derives numbers: the note about texts that are no numbers counts the rows that the option where
-// leaves out too.
-func (s *Selection) derivesFixed() bool {
-	return s.Fixed && slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Derive != "" })
 }
 
 // never is column.Chosen.Never: it returns true if the option where is true in no row within the bounds.

@@ -176,7 +176,6 @@ func (f *Profile) Plain() bool {
 	return true
 }
 
-// Add adds a batch.
 func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	kept, err := f.sel.Kept(ctx, f.pool, bt)
 	if err != nil || kept.Rows == nil {
@@ -190,7 +189,6 @@ func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	return f.add(ctx, part)
 }
 
-// add adds a batch of kept rows.
 func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
 	f.rows += bt.Rows
 	if f.sel.Label >= 0 {
@@ -214,7 +212,6 @@ func (f *Profile) Whole() {
 	f.labels = NewLabels(nil)
 }
 
-// countClasses counts the classes of a batch.
 func (f *Profile) countClasses(bt *column.Batch) error {
 	a, lo := bt.Label(f.sel.Label), 0
 	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
@@ -268,12 +265,11 @@ func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 	if c.text {
 		return c.addTexts(a)
 	}
-	view, err := column.NewView64(a)
+	values, err := column.Numbers(a)
 	if err != nil {
 		return err
 	}
 	perDay, dated := daysIn(a.DataType())
-	values, _ := view.Read(0, a.Len(), make([]float64, a.Len()))
 	for i, v := range values {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
@@ -342,7 +338,6 @@ func (d *dates) add(days float64) {
 	d.months, d.weekdays, d.hours = d.months|1<<month, d.weekdays|1<<weekday, d.hours|1<<hour
 }
 
-// inputs returns the features of dates in a column.
 func (d *dates) inputs(name string) []schema.Column {
 	all := []schema.Column{{Derive: schema.Days, Origin: math.Floor(d.first)}}
 	for _, part := range []struct {
@@ -531,7 +526,6 @@ func (f *Profile) decideText(in schema.Column, c *columnProfile, t Type, named b
 	return []schema.Column{in}, nameCoding(in), nil
 }
 
-// nameCoding returns the words for a column of categories.
 func nameCoding(c schema.Column) string {
 	if c.Hashed() {
 		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
@@ -556,12 +550,10 @@ func quoteAll(texts []string) (all []string) {
 	return all
 }
 
-// unfit returns the error that a column is not of the type that the option type names.
 func (f *Profile) unfit(name, wanted, has string) error {
 	return column.Mark(fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", name, wanted, has), column.ErrColumn)
 }
 
-// nothing returns the error that no column is left.
 func (f *Profile) nothing(p *Plan) error {
 	var all []string
 	for _, c := range p.Columns {

@@ -22,7 +22,6 @@ func (e *rowError) Error() string { return e.err.Error() }
 // pairWeight is the number of the weight in a batch with pairs, as in rowError.
 const pairWeight = -2
 
-// Unwrap returns the wrapped error.
 func (e *rowError) Unwrap() error { return e.err }
 
 // fewRows is a number of rows that take less time to convert than a goroutine takes to start.
@@ -86,7 +85,6 @@ func (b *Builder) put(ctx context.Context, bt *column.Batch, readers []reader, r
 	return err
 }
 
-// damaged returns the error that rows of a batch are damaged.
 func (b *Builder) damaged(ctx context.Context, bt *column.Batch, rows Cut, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

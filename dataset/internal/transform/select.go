@@ -23,29 +23,21 @@ type Selection struct {
 	Elements int64
 	Counted  bool // Elements is exact
 	Nulls    schema.Nulls
-	words    []string // texts that are nulls; see Choices
+	opt      Choices // Standardize is false if a model determines the features, or they are too many
 	left     left
 	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 
-	most        int // maximum number of features of sparse rows
-	lists       listCounts
-	standardize bool           // compute means and deviations
-	keepWide    bool           // if sparse lists have too many features, don't standardize them
-	texts       bool           // collect texts of hashed columns
-	full        []string       // hashed columns with more texts than there is room for
-	wide        bool           // there are too many features to standardize them, although the options asked for it
-	unlabelled  bool           // rows without a label are dropped
-	where       *condition     // chooses rows; nil: all
-	sample      float64        // share of rows that are kept; 0: all
-	limit       int64          // number of input rows after which none is kept; 0: no limit
-	notes       []string       // about columns that a profile decided on
-	Gaps        bool           // some number is missing in the rows from which features were learned
-	derives     bool           // some input derives its number from the value of its column
-	strange     []atomic.Int64 // for each input, the number of texts from which no number derives; nil unless derives
-	Fixed       bool           // a model determines the features: nothing is computed from the data
+	lists   listCounts
+	full    []string       // hashed columns with more texts than there is room for
+	wide    bool           // there are too many features to standardize them, although the options asked for it
+	where   *condition     // chooses rows; nil: all
+	limit   int64          // number of input rows after which none is kept; 0: no limit
+	Gaps    bool           // some number is missing in the rows from which features were learned
+	derives bool           // some input derives its number from the value of its column
+	strange []atomic.Int64 // for each input, the number of texts from which no number derives; nil unless derives
+	Fixed   bool           // a model determines the features: nothing is computed from the data
 }
 
-// Width returns the number of features.
 func (s *Selection) Width() int {
 	n := 0
 	for i := range s.Inputs {
@@ -62,7 +54,7 @@ func (s *Selection) MostElements() int64 {
 		switch c := &s.Inputs[i]; {
 		case c.Categorical():
 			n++
-		case s.sparseLists(i) && !s.standardize && c.Center == nil:
+		case s.sparseLists(i) && !s.opt.Standardize && c.Center == nil:
 			some = true
 		default:
 			n += int64(c.Width())
@@ -79,8 +71,8 @@ func (s *Selection) MostElements() int64 {
 
 // mostCategories returns the maximum number of categories of a column.
 func (s *Selection) mostCategories() int {
-	if s.most > schema.MaxFeatures {
-		return s.most
+	if s.opt.Most > schema.MaxFeatures {
+		return s.opt.Most
 	}
 	return schema.MaxCategories
 }
@@ -88,7 +80,7 @@ func (s *Selection) mostCategories() int {
 // checkWidth returns an error if the features known so far are more than a row may have, or if their names have more
 // bytes than a model may have.
 func (s *Selection) checkWidth() error {
-	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.most))
+	all, bytes, widest, most := int64(0), int64(0), 0, int64(max(schema.MaxFeatures, s.opt.Most))
 	for i := range s.Inputs {
 		switch {
 		case s.Inputs[i].Kind == schema.ListColumn && !s.sparseLists(i):
@@ -141,7 +133,7 @@ func (s *Selection) preprocessing() *schema.Preprocessing {
 	if s.plain() && !slices.ContainsFunc(s.Inputs, isNumbered) {
 		return nil
 	}
-	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.words, Columns: s.Inputs}
+	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.opt.Words, Columns: s.Inputs}
 }
 
 // plain returns true if the features are the columns' numbers.
@@ -149,7 +141,7 @@ func (s *Selection) plain() bool {
 	other := func(c schema.Column) bool {
 		return c.Kind != schema.NumberColumn && !isNumbered(c) || c.Unit != "" || c.Derive != ""
 	}
-	return s.Nulls == schema.NullsError && !s.standardize && s.words == nil && !slices.ContainsFunc(s.Inputs, other)
+	return s.Nulls == schema.NullsError && !s.opt.Standardize && s.opt.Words == nil && !slices.ContainsFunc(s.Inputs, other)
 }
 
 func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
@@ -157,7 +149,7 @@ func isNumbered(c schema.Column) bool { return c.Kind == schema.NumberedColumn }
 // Drops returns true if rows are dropped: with a missing value, without a label, or by the options where, sample and limit. If a
 // model is given and there is no label, no row is dropped, because each row gets a prediction.
 func (s *Selection) Drops() bool {
-	return s.dropsNulls() || s.unlabelled && s.Label >= 0 || s.where != nil || s.sample > 0 || s.limit > 0
+	return s.dropsNulls() || s.opt.Unlabelled && s.Label >= 0 || s.where != nil || s.opt.Sample > 0 || s.limit > 0
 }
 
 // dropsNulls returns true if rows with a missing value are dropped.
@@ -207,7 +199,8 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 			c.Float = opt.Float
 		}
 	}
-	if sel.where != nil && !sel.derivesFixed() {
+	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.
+	if sel.where != nil && !(sel.Fixed && sel.derives) {
 		sel.Never = sel.never
 	}
 	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
@@ -290,16 +283,15 @@ func (s *Selection) place(cols []column.Column, p places) {
 func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 	opt := c.opt
 	sel := &Selection{Chosen: &column.Chosen{Label: -1, Weight: -1, Odd: c.odd}, Inputs: inputs, Bias: !opt.NoBias, Nulls: opt.Nulls,
-		most: opt.Most, standardize: opt.Standardize, keepWide: opt.KeepWide, texts: opt.HashTexts, words: opt.Words, left: c.left, passed: c.passed,
-		notes: opt.Notes, where: c.where, sample: opt.Sample, unlabelled: opt.Unlabelled, derives: derives(inputs)}
+		opt: opt, left: c.left, passed: c.passed, where: c.where, derives: derives(inputs)}
 	if sel.derives {
 		sel.strange = make([]atomic.Int64, len(inputs))
 	}
 	if opt.Narrow > 0 && sel.Width() > opt.Narrow {
-		sel.standardize, sel.wide = false, opt.Standardize
+		sel.opt.Standardize, sel.wide = false, opt.Standardize
 	}
 	if opt.Spec != nil {
-		sel.Bias, sel.Nulls, sel.standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
+		sel.Bias, sel.Nulls, sel.opt.Standardize, sel.Fixed = opt.Spec.Bias, schema.NullsError, false, true
 		if opt.Spec.Preprocessing != nil {
 			sel.Nulls = opt.Spec.Preprocessing.Nulls
 		}

@@ -22,7 +22,6 @@ func (b *Builder) makeSparseRoom() {
 	}
 }
 
-// startSparse begins a sparse block.
 func (b *Builder) startSparse() {
 	if b.block = b.Spare; b.block == nil {
 		b.block = block.NewSparse(b.Rows, b.most, 0, b.Cols)
@@ -253,7 +252,6 @@ func (b *Builder) appendPieces(file string, pieces []piece) error {
 	return nil
 }
 
-// sortRow sorts the elements of a row by their columns.
 func sortRow(columns []uint32, values []float32) {
 	for i := 1; i < len(columns); i++ {
 		c, v, k := columns[i], values[i], i
@@ -309,12 +307,12 @@ func (s *Selection) limitMoments() error {
 			width += s.Inputs[k].Elements
 		}
 	}
-	if s.standardize && s.keepWide && width > MostStandardized {
-		s.standardize, s.wide = false, true
+	if s.opt.Standardize && s.opt.KeepWide && width > MostStandardized {
+		s.opt.Standardize, s.wide = false, true
 	}
 	switch {
 	case width <= MostStandardized:
-	case s.standardize:
+	case s.opt.Standardize:
 		return fmt.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
 	case s.Nulls == schema.NullsMean:
 		return fmt.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)

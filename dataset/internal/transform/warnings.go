@@ -72,7 +72,6 @@ var advice = map[column.Content]string{
 	column.Commas: "numbers with commas (write them with a decimal point alone, such as 1234.5)",
 }
 
-// add adds a column.
 func (l *left) add(c column.Column) {
 	if l.of == nil {
 		l.of = map[column.Content][]string{}
@@ -81,7 +80,6 @@ func (l *left) add(c column.Column) {
 	l.texts = l.texts || column.Textual(c.Type) && c.Content == ""
 }
 
-// notes returns a line for each content.
 func (l *left) notes() (lines []string) {
 	for _, content := range slices.Sorted(maps.Keys(l.of)) {
 		why := advice[content]
@@ -102,7 +100,7 @@ func (b *Builder) Warn(warn func(string)) {
 	if warn == nil {
 		return
 	}
-	for _, note := range b.sel.notes {
+	for _, note := range b.sel.opt.Notes {
 		warn(note)
 	}
 	if b.sel.wide {
@@ -149,7 +147,7 @@ func (b *Builder) Warn(warn func(string)) {
 	}
 	switch {
 	case len(names) == 0:
-	case !b.sel.standardize:
+	case !b.sel.opt.Standardize:
 		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
 	default:
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
@@ -217,7 +215,6 @@ func newSuspects(sel *Selection) *suspects {
 	return s
 }
 
-// begin creates a suspect for each feature column.
 func (s *suspects) begin(sel *Selection) {
 	s.columns = make([]suspect, len(sel.Inputs))
 	for k, c := range sel.Inputs {
@@ -388,30 +385,20 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 			ids = append(ids, name)
 		}
 	}
-	if len(ids) > 0 {
-		warn(fmt.Sprintf("%s like an id: whole numbers that all differ (use %s)", looks(ids), "--exclude "+column.InShell(ids)))
+	for _, of := range []struct {
+		names []string
+		like  string
+	}{{ids, "an id: whole numbers that all differ"}, {names, "an id: nearly all texts differ"}, {times, "a time: new rows will have later ones"}} {
+		var quoted []string
+		for _, name := range of.names {
+			quoted = append(quoted, strconv.Quote(name))
+		}
+		looks := "look"
+		if len(quoted) == 1 {
+			looks = "looks"
+		}
+		if len(quoted) > 0 {
+			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", some(quoted), looks, of.like, column.InShell(of.names)))
+		}
 	}
-	if len(names) > 0 {
-		warn(fmt.Sprintf("%s like an id: nearly all texts differ (use %s)", looks(names), "--exclude "+column.InShell(names)))
-	}
-	if len(times) > 0 {
-		warn(fmt.Sprintf("%s like a time: new rows will have later ones (use %s)", looks(times), "--exclude "+column.InShell(times)))
-	}
-}
-
-// looks returns the subject and verb of a sentence about columns.
-func looks(names []string) string {
-	if len(names) == 1 {
-		return someQuoted(names) + " looks"
-	}
-	return someQuoted(names) + " look"
-}
-
-// someQuoted is some with quoted names.
-func someQuoted(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	return some(quoted)
 }

@@ -228,7 +228,6 @@ func negatedIf(not bool, c *condition) *condition {
 	return c
 }
 
-// list parses the values of "in".
 func (p *whereParser) list(name string) (*condition, error) {
 	if p.take("(") == "" {
 		return nil, fmt.Errorf("%s stands where ( is wanted, as in: in ('a', 'b')", p.next())
@@ -262,7 +261,6 @@ func (p *whereParser) operator() string {
 	return op
 }
 
-// literal returns the next word if it is a literal.
 func (p *whereParser) literal() (literal, bool) {
 	if len(p.words) == 0 {
 		return literal{}, false
@@ -532,7 +530,7 @@ func (s *Selection) leaveOut(bt *column.Batch, gone []bool) error {
 	}
 	for i := range gone {
 		row := bt.First + int64(i)
-		if gone[i] = gone[i] || s.sample > 0 && !sampled(row, s.sample) || s.limit > 0 && row >= s.limit; gone[i] {
+		if gone[i] = gone[i] || s.opt.Sample > 0 && !sampled(row, s.opt.Sample) || s.limit > 0 && row >= s.limit; gone[i] {
 			bt.Unchosen++
 		}
 	}
@@ -554,7 +552,7 @@ func (s *Selection) SetEnd(end int64) { s.limit = end }
 // End returns the number of input rows that contain the first rows that the options where and sample choose. It makes a pass over the
 // batches if necessary.
 func (s *Selection) End(ctx context.Context, rows int64, p column.Pool, batches iter.Seq2[*column.Batch, error]) (end int64, err error) {
-	if s.where == nil && s.sample == 0 {
+	if s.where == nil && s.opt.Sample == 0 {
 		return rows, nil
 	}
 	err = Each(ctx, batches, -1, nil, func(bt *column.Batch, first int64) error {

@@ -15,7 +15,10 @@ import (
 
 // CSV writes a header, then a line for each row. A float has the shortest form that parses back to the same value. A
 // null is an empty field. Text is in quotes if necessary, and always if it would be read as a null.
-type CSV struct{ lines }
+type CSV struct {
+	lines
+	before []string // the text before each value of a row
+}
 
 // lines writes lines of text, about flushBytes at a time.
 type lines struct {
@@ -25,7 +28,6 @@ type lines struct {
 
 const flushBytes = 64 << 10
 
-// end ends a line.
 func (l *lines) end() error {
 	if l.buf = append(l.buf, '\n'); len(l.buf) < flushBytes {
 		return nil
@@ -40,44 +42,49 @@ func (l *lines) Finish() error {
 	return err
 }
 
+// rows writes a line for each row: the text before each value, the value, and the text after the last one.
+func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []string, null, after string) error {
+	cells := make([]cell, rec.NumCols())
+	for i, col := range rec.Columns() {
+		cells[i] = of(col)
+	}
+	for r := range int(rec.NumRows()) {
+		for i, cell := range cells {
+			l.buf = append(l.buf, before[i]...)
+			if rec.Column(i).IsNull(r) {
+				l.buf = append(l.buf, null...)
+			} else {
+				l.buf = cell(l.buf, r)
+			}
+		}
+		l.buf = append(l.buf, after...)
+		if err := l.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // NewCSV begins a CSV file with the given schema.
 func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
-	e := &CSV{lines{out: out}}
+	e := &CSV{lines: lines{out: out}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
 			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))
 		}
-		if i > 0 {
-			e.buf = append(e.buf, ',')
-		}
-		e.buf = appendText(e.buf, f.Name)
+		e.before = append(e.before, ","[:min(i, 1)])
+		e.buf = appendText(append(e.buf, e.before[i]...), f.Name)
 	}
 	e.buf = append(e.buf, '\n')
 	return e, nil
 }
 
-// Write writes a line for each row.
 func (e *CSV) Write(rec arrow.Record) error {
-	cells := make([]cell, rec.NumCols())
-	for i, col := range rec.Columns() {
-		cells[i] = cellOf(col)
+	null := ""
+	if rec.NumCols() == 1 {
+		null = `""` // readers skip an empty line
 	}
-	for r := range int(rec.NumRows()) {
-		for i, cell := range cells {
-			if i > 0 {
-				e.buf = append(e.buf, ',')
-			}
-			if !rec.Column(i).IsNull(r) {
-				e.buf = cell(e.buf, r)
-			} else if len(cells) == 1 {
-				e.buf = append(e.buf, `""`...) // readers skip an empty line
-			}
-		}
-		if err := e.end(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.rows(rec, cellOf, e.before, null, "")
 }
 
 // A cell appends value i of a column to buf.

@@ -53,7 +53,6 @@ func (g *grouping) cut(rec arrow.Record, write func(part arrow.Record, first boo
 	return nil
 }
 
-// recordSizes returns the function that computes the sizes of a record's rows.
 func recordSizes(rec arrow.Record) column.SizeOfRows {
 	sizes := make([]column.SizeOfRows, rec.NumCols())
 	for i, col := range rec.Columns() {
@@ -92,7 +91,6 @@ type Counted struct {
 	n int64
 }
 
-// Write writes p and counts its bytes.
 func (c *Counted) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.n += int64(n)

@@ -35,28 +35,7 @@ func NewJSON(out io.Writer, schema *arrow.Schema) (Encoder, error) {
 	return e, nil
 }
 
-// Write writes a line for each row.
-func (e *JSON) Write(rec arrow.Record) error {
-	cells := make([]cell, rec.NumCols())
-	for i, col := range rec.Columns() {
-		cells[i] = jsonCell(col)
-	}
-	for r := range int(rec.NumRows()) {
-		for i, cell := range cells {
-			e.buf = append(e.buf, e.keys[i]...)
-			if rec.Column(i).IsNull(r) {
-				e.buf = append(e.buf, "null"...)
-			} else {
-				e.buf = cell(e.buf, r)
-			}
-		}
-		e.buf = append(e.buf, '}')
-		if err := e.end(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (e *JSON) Write(rec arrow.Record) error { return e.rows(rec, jsonCell, e.keys, "null", "}") }
 
 func jsonCell(col arrow.Array) cell {
 	switch col := col.(type) {

@@ -81,7 +81,6 @@ func (e *numpyEncoder) header() []byte {
 	return npy.Header(e.descr, e.rows, int64(e.cols))
 }
 
-// Write writes the rows of rec.
 func (e *numpyEncoder) Write(rec arrow.Record) error {
 	row := e.size * e.cols
 	e.buf = append(e.buf[:0], make([]byte, int(rec.NumRows())*row)...)

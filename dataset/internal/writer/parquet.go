@@ -188,7 +188,6 @@ func (e *Parquet) hold(part arrow.Record) error {
 	return err
 }
 
-// joinedRecord returns a copy of the rows of all parts.
 func joinedRecord(ctx context.Context, parts []arrow.Record) (arrow.Record, error) {
 	columns, same := make([]arrow.Array, parts[0].NumCols()), make([]arrow.Array, len(parts))
 	rows := int64(0)
@@ -274,7 +273,6 @@ func (e *Parquet) writeColumn(w file.ColumnChunkWriter, i int, col arrow.Array) 
 	return nil
 }
 
-// writeValues adds values to column i of a row group.
 func (e *Parquet) writeValues(w file.ColumnChunkWriter, i int, col arrow.Array) error {
 	e.levels.reset()
 	nullable := e.schema.Field(i).Nullable

@@ -73,7 +73,6 @@ func namedIndices(schema *arrow.Schema, columns []int) map[int]int {
 	return indices
 }
 
-// Write writes a line for each row.
 func (e *svmlightEncoder) Write(rec arrow.Record) error {
 	cells := make([]cell, rec.NumCols())
 	zero := make([]func(i int) bool, rec.NumCols())
@@ -108,7 +107,6 @@ func (e *svmlightEncoder) Write(rec arrow.Record) error {
 	return nil
 }
 
-// null returns the error about the first null of a column.
 func (e *svmlightEncoder) null(rec arrow.Record, col int) error {
 	r := 0
 	for !rec.Column(col).IsNull(r) {
