@@ -1,4 +1,4 @@
-// Package text reads CSV or svmlight files.
+// Package text reads CSV, JSON Lines or svmlight files.
 package text
 
 import (
