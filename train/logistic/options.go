@@ -28,6 +28,9 @@ const (
 // Solvers lists every solver, the default first.
 var Solvers = []Solver{Auto, Newton, Truncated, LBFGS, SGD}
 
+// Epochs returns the default limit of passes over rows of up to 16,384 columns.
+func (s Solver) Epochs() int64 { return s.epochs(maxColumns) }
+
 // epochs returns the default limit of passes over rows of cols columns. LBFGS and Truncated mostly make few passes, but
 // many if features nearly depend on each other. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.

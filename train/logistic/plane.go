@@ -150,10 +150,10 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 // separated returns an error if the direction from 0 to w separates the rows.
 func (s *solver) separated(ctx context.Context, w []float64) error {
 	p, err := s.probe(ctx, w)
-	if err != nil || !p.All.separate(p.Reach) && !p.any() {
+	if err != nil {
 		return err
 	}
-	spec, names := s.src.Spec(), []schema.Class(nil)
+	spec, names := s.src.Spec(), []schema.Class(nil) // classes that a plane has alone on one side
 	for k, o := range p.Own {
 		if s.vectors > 1 && o.separate(p.Reach) {
 			names = append(names, spec.Classes[k])
@@ -161,16 +161,14 @@ func (s *solver) separated(ctx context.Context, w []float64) error {
 	}
 	switch len(names) {
 	case 0:
-		return ErrSeparable
+		if p.All.separate(p.Reach) {
+			return ErrSeparable
+		}
+		return nil
 	case 1:
 		return fmt.Errorf("column %q: a plane has class %s alone on one side: %w", spec.Label, schema.NameClass(names[0]), ErrSeparable)
 	}
 	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, schema.ListClasses(names), ErrSeparable)
-}
-
-// any tells whether a plane has one class alone on one side, for more than two classes.
-func (p *probed) any() bool {
-	return len(p.Own) > 2 && slices.ContainsFunc(p.Own, func(o onSides) bool { return o.separate(p.Reach) })
 }
 
 // suspicious tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to scores,

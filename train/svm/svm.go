@@ -27,6 +27,9 @@ const (
 // Losses lists every loss, the default first.
 var Losses = []Loss{SquaredHinge, Hinge}
 
+// Epochs returns the default limit of passes over rows of two classes and up to 256 columns.
+func (l Loss) Epochs() int64 { return l.epochs(1, fewColumns) }
+
 // epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take up
 // to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows of
 // more than two classes visit few rows.

@@ -27,8 +27,10 @@ func (s *search) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if resumed {
-		defer s.uncounted()()
+	if resumed { // the pass was counted and reported before
+		visited, lower, show := s.Visited, s.lower, s.Progress
+		s.Progress = nil
+		defer func() { s.Visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }()
 	}
 	if s.remote {
 		return s.firstRemote(ctx, resumed)
@@ -62,13 +64,6 @@ func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) e
 		return s.evaluate(ctx, &s.at, nil, nil)
 	}
 	return nil
-}
-
-// uncounted prevents passes from being counted and reported until end is called, because they were counted before.
-func (s *search) uncounted() (end func()) {
-	visited, lower, show := s.Visited, s.lower, s.Progress
-	s.Progress = nil
-	return func() { s.Visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
