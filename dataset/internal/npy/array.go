@@ -17,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
+	"halfspace/kernel"
 )
 
 // An Array is the rows of a file. An array of one dimension has a single column.
@@ -149,6 +150,8 @@ func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
 // transpose writes the given columns of lines, which are whole rows, to values, column by column.
 func (a *Array) transpose(values, lines []byte, columns []int) {
 	switch {
+	case a.size == 4 && a.kind != 'U' && a.kind != 'S' && a.cols >= 8 && a.cols <= maxTileColumns && len(columns) > int(a.cols)/4:
+		transposeTiles(as[float32](values), as[float32](lines), int(a.cols), columns)
 	case a.size == 4 && a.kind != 'U' && a.kind != 'S':
 		transpose(as[uint32](values), as[uint32](lines), int(a.cols), columns)
 	case a.size == 8 && a.kind != 'U' && a.kind != 'S':
@@ -169,9 +172,32 @@ func as[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
+// transposeTiles is transpose by the kernel, for up to maxTileColumns columns. It keeps the bits of numbers of any type of four bytes.
+func transposeTiles(values, lines []float32, cols int, columns []int) {
+	rows := len(lines) / cols
+	tile := max(tileElements/cols, 32)
+	tile = min(tile, 8*maxTileColumns/cols, rows+7) &^ 7
+	turned, each := make([]float32, tile*cols), make([][]float32, 0, tile)
+	for lo := 0; lo < rows; lo += tile {
+		n := min(tile, rows-lo)
+		each = each[:0]
+		for r := range n {
+			each = append(each, lines[(lo+r)*cols:][:cols])
+		}
+		kernel.Transpose(turned, tile, each)
+		for k, c := range columns {
+			copy(values[k*rows+lo:][:n], turned[c*tile:])
+		}
+	}
+}
+
+const (
+	tileElements   = 4 << 10 // of a tile of rows that stays in the first-level cache
+	maxTileColumns = 4 << 10
+)
+
 // transpose goes through tiles of rows that stay in the cache.
 func transpose[T any](values, lines []T, cols int, columns []int) {
-	const tileElements = 4 << 10
 	rows := len(lines) / cols
 	tile := max(8, tileElements/cols)
 	for lo := 0; lo < rows; lo += tile {
