@@ -1,5 +1,6 @@
 """train, compare, check and Model on files, tables and arrays."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -86,6 +87,14 @@ def test_arrays(tmp_path):
     weighted = halfspace.train(X, y, algo="logistic", sample_weight=np.full(300, 2.0))
     assert weighted != model
     assert halfspace.check(X, y) and halfspace.compare(X, y, algo="svm", cv=2).learners
+
+
+def test_receipt(tmp_path):
+    """A receipt has the sums of arrays as files."""
+    X = np.random.RandomState(0).normal(size=(20000, 9)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    halfspace.train(X, X[:, 0] > 0, algo="lda", receipt=tmp_path / "r.json")
+    assert hashlib.sha256((tmp_path / "X.npy").read_bytes()).hexdigest() in (tmp_path / "r.json").read_text()
 
 
 @pytest.mark.parametrize("labels", [

@@ -27,6 +27,7 @@ type Array struct {
 	info       os.FileInfo // when the header was read
 	rows, cols int64
 	typ        arrow.DataType // of its columns
+	parent     *parentMemory  // where its elements are; nil: behind the header
 }
 
 // openArray reads the header of the array in a file, and checks it against the file's size.
@@ -40,7 +41,7 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{header: h, path: path, info: info, typ: h.arrowType()}
+	a := &Array{header: h, path: path, info: info, typ: h.arrowType(), parent: inParent(path)}
 	return a, a.checkSize(info.Size())
 }
 
@@ -59,7 +60,11 @@ func (a *Array) checkSize(size int64) error {
 	default:
 		return unfit("save X.reshape(len(X), -1)")
 	}
-	switch need := a.offset + a.bytes(); {
+	need := a.offset + a.bytes()
+	if a.parent != nil {
+		need++
+	}
+	switch {
 	case a.rows == 0:
 		return fmt.Errorf("%s: no rows in an array of shape %s: save an array that has some", a.path, a.shapeText())
 	case a.cols == 0:
@@ -137,7 +142,12 @@ func (a *Array) toArrows(s *slab, values []byte, columns int, first int64) (all 
 
 // readAt reads elements from byte at of the array on.
 func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
-	_, err := f.ReadAt(p, a.offset+at)
+	var err error
+	if a.parent != nil {
+		_, err = a.parent.ReadAt(p, at)
+	} else {
+		_, err = f.ReadAt(p, a.offset+at)
+	}
 	switch {
 	case err == io.EOF:
 		return truncated(a.path)
