@@ -60,6 +60,7 @@ class Memory:
         self.names: dict[str, str] = {}  # name of a file in sentences, by its path
         self.inherited: list[int] = []  # descriptors that the command inherits
         self.environment: dict[str, str] = {}  # variables of the command
+        self.reasons: list[Callable[[], None]] = []  # raise what the command cannot say of the inputs, if it fails
         self._outputs: dict[str, int] = {}
         self._lent: dict[str, memoryview] = {}  # elements of arrays, by what the variable says of them
         self._own: int | None = None  # descriptor of the memory of this process
@@ -71,6 +72,7 @@ class Memory:
         for descriptor in self.inherited:
             os.close(descriptor)
         self.inherited = []
+        self.reasons = []
         self._lent = {}
 
     def input(self, name: str, write: Callable[[BinaryIO], object]) -> str:
@@ -84,11 +86,12 @@ class Memory:
         """Return whether the command can read an array of this many bytes in the memory of this process, and that is worth it."""
         return size >= LEAST_LENT and self._memory() is not None
 
-    def lend(self, name: str, header: bytes, elements: memoryview, address: int) -> str | None:
+    def lend(self, name: str, header: bytes, size: int, elements: memoryview, address: int, rounded: str = "") -> str | None:
         """Return the path of a new array whose elements stay where they are, or None if other processes cannot read them.
 
-        The file has the header and a hole, which is a byte longer than the elements, so that no program takes its zeros for elements.
-        The elements must not change until the command has ended.
+        The file has the header and a hole, which is a byte longer than the `size` bytes of an array with this header, so that no program
+        takes its zeros for elements. `rounded` is "f8" or "i8" if the elements have that type, and the header has float32. The
+        elements must not change until the command has ended.
         """
         try:
             for at in 0, elements.nbytes - 1:
@@ -98,8 +101,8 @@ class Memory:
             return None
         descriptor = self._create(name)
         os.write(descriptor, header)
-        os.ftruncate(descriptor, len(header) + elements.nbytes + 1)
-        self._lent[f"/dev/fd/{descriptor}={self._memory()}:{os.getpid()}:{address}"] = elements
+        os.ftruncate(descriptor, len(header) + size + 1)
+        self._lent[f"/dev/fd/{descriptor}={self._memory()}:{os.getpid()}:{address}:{rounded}".rstrip(":")] = elements
         self.environment["HALFSPACE_ARRAYS"] = ",".join(self._lent)
         return self._named(f"/dev/fd/{descriptor}", name)
 
@@ -155,6 +158,7 @@ class Folder:
         self.names: dict[str, str] = {}
         self.inherited: list[int] = []
         self.environment: dict[str, str] = {}
+        self.reasons: list[Callable[[], None]] = []
 
     def __enter__(self) -> Folder:
         self._sweep()
@@ -263,6 +267,8 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
+        for reason in files.reasons:
+            reason()
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
     for sentence in sentences:
         if quiet is None or not sentence.startswith(quiet):

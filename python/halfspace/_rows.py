@@ -46,20 +46,43 @@ def _array(files: Memory | Folder, name: str, values, dtype: np.dtype, lend: boo
     values = np.asarray(values)
     whole = values.dtype == dtype and (values.flags.c_contiguous or values.flags.f_contiguous)
     if lend and files.lends(values.size * dtype.itemsize):
-        if not whole:
-            values, whole = _copied(values, dtype), True
-        elements = values.reshape(-1, order="A").view(np.uint8)
-        path = files.lend(name, _header(values), elements.data, elements.ctypes.data)
+        rounded = "" if whole else _rounded(values)
+        memory = values if whole or rounded else _copied(values, dtype)
+        elements = memory.reshape(-1, order="A").view(np.uint8)
+        path = files.lend(name, _header(memory, dtype), values.size * dtype.itemsize, elements.data, elements.ctypes.data, rounded)
         if path is not None:
+            if rounded:
+                files.reasons.append(lambda: _fits(values))
             return path
     if whole:
         return files.input(name, lambda file: np.save(file, values, allow_pickle=False))
     return files.input(name, lambda file: _write(file, values, dtype))
 
 
-def _header(values) -> bytes:
+def _rounded(values) -> str:
+    """Return what the command calls the type of numbers that it rounds to float32 in the memory of Python, or "" if it takes no such array."""
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        return ""
+    return {np.dtype(np.float64): "f8", np.dtype(np.int64): "i8"}.get(values.dtype, "")
+
+
+def _fits(values, first: int = 0) -> None:
+    """Raise an error if a number is too large for float32. The rows begin with number `first`."""
+    for at in range(0, len(values), PANEL):
+        panel = values[at:at + PANEL]
+        with np.errstate(over="ignore"):
+            lost = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(np.float32)))
+        if len(lost) > 0:
+            row, column = lost[0]
+            raise HalfspaceError(f"X has {panel[row, column]} in row {first + at + row}, column {column}: features are rounded to float32, "
+                                 f"whose numbers go up to {np.finfo(np.float32).max:.2g}")
+
+
+def _header(values, dtype: np.dtype) -> bytes:
+    """Return the header of an array in NumPy's format, with another type."""
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(values))
+    fields = {**np.lib.format.header_data_from_array_1_0(values), "descr": np.lib.format.dtype_to_descr(dtype)}
+    np.lib.format.write_array_header_1_0(header, fields)
     return header.getvalue()
 
 
@@ -85,16 +108,13 @@ def _write(file, values, dtype: np.dtype) -> None:
         file.write(panel[:len(rows)].data)
 
 
-def _convert(to, panel, first: int) -> None:
+def _convert(to, rows, first: int) -> None:
     """Convert rows from number `first` on to the type of another array."""
     try:
         with np.errstate(over="raise"):  # before NumPy 1.24, the command names a number that is too large
-            np.copyto(to, panel, casting="unsafe")
+            np.copyto(to, rows, casting="unsafe")
     except FloatingPointError:
-        with np.errstate(over="ignore"):
-            row, column = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(to.dtype)))[0]
-        raise HalfspaceError(f"X has {panel[row, column]} in row {first + row}, column {column}: features are rounded to float32, "
-                             f"whose numbers go up to {np.finfo(np.float32).max:.2g}") from None
+        _fits(rows, first)
 
 
 def _write_csr(file, X) -> None:

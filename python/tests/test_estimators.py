@@ -427,7 +427,9 @@ def test_weight_zero_is_a_row_left_out(iris, name):
 
 
 @pytest.mark.parametrize("convert", [lambda X: X, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2], lambda X: X.astype(np.longdouble)])
-def test_too_large(cancer, convert):
+@pytest.mark.parametrize("least", [0, 1 << 30])
+def test_too_large(cancer, convert, least, monkeypatch):
+    monkeypatch.setattr(_command, "LEAST_LENT", least)
     X, y = cancer
     X = X.copy()
     X[17, 2] = 1e39
@@ -519,10 +521,10 @@ def test_mapped_array(tmp_path):
 
 
 @pytest.mark.parametrize("name", halfspace.ESTIMATORS)
-@pytest.mark.parametrize("rows", [100, 5000])
+@pytest.mark.parametrize("rows, dtype", [(100, np.float32), (5000, np.float32), (5000, np.float64)])
 @pytest.mark.parametrize("value, text", [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
-def test_no_finite_number(name, rows, value, text):
-    X = np.random.RandomState(0).normal(size=(rows, 20)).astype(np.float32)
+def test_no_finite_number(name, rows, dtype, value, text):
+    X = np.random.RandomState(0).normal(size=(rows, 20)).astype(dtype)
     y = np.arange(rows) % 2
     X[rows - 1, 19] = value
     estimator = make(name)

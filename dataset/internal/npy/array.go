@@ -41,7 +41,7 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{header: h, path: path, info: info, typ: h.arrowType(), parent: inParent(path)}
+	a := &Array{header: h, path: path, info: info, typ: h.arrowType(), parent: inParent(path, h)}
 	return a, a.checkSize(info.Size())
 }
 
@@ -151,6 +151,8 @@ func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
 	switch {
 	case err == io.EOF:
 		return truncated(a.path)
+	case errors.Is(err, errWide):
+		return fmt.Errorf("%s: %w", a.path, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", a.path, column.ReadError(err))
 	}

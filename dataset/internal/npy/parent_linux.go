@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadAt reads the elements from byte at on. process_vm_readv copies once, but the system may forbid it (Yama lets a process read the
+// read reads bytes of the elements, from byte at on. process_vm_readv copies once, but the system may forbid it (Yama lets a process read the
 // memory of its descendants alone); reading the descriptor is always allowed, and takes eight times as long.
-func (m *parentMemory) ReadAt(p []byte, at int64) (n int, err error) {
+func (m *parentMemory) read(p []byte, at int64) (n int, err error) {
 	if n = m.readDirectly(p, at); n == len(p) {
 		return n, nil
 	}

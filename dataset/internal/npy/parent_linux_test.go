@@ -15,18 +15,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// TestParent: a child reads an array in the memory of this process, by process_vm_readv or by the descriptor. A file without its place in
+// TestParent: a child reads an array in the memory of this process, by process_vm_readv or by the descriptor, and rounds numbers of 64 bits. A file without its place in
 // the variable, and memory that is no memory, are errors.
 func TestParent(t *testing.T) {
-	const rows, cols = 5000, 9
+	const rows, cols = 5000, 19
 	path := filepath.Join(t.TempDir(), "X.npy")
 	if os.Getenv("HALFSPACE_TEST_CHILD") != "" {
 		readAsChild(os.Getenv("HALFSPACE_TEST_CHILD"))
 		return
 	}
 	elements := make([]float32, rows*cols)
+	floats, integers := make([]float64, rows*cols), make([]int64, rows*cols)
 	for i := range elements {
-		elements[i] = float32(i)
+		elements[i], floats[i], integers[i] = float32(i), float64(i)+1e-9, int64(i)
 	}
 	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }\n", rows, cols)
 	content := append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(header))), header...)
@@ -38,10 +39,18 @@ func TestParent(t *testing.T) {
 		t.Skip(err)
 	}
 	defer memory.Close()
+	large := make([]float64, rows*cols)
+	large[1000*cols+17] = -1e39
 	address := uintptr(unsafe.Pointer(unsafe.SliceData(elements)))
+	wide, whole := uintptr(unsafe.Pointer(unsafe.SliceData(floats))), uintptr(unsafe.Pointer(unsafe.SliceData(integers)))
 	for _, test := range []struct{ place, want string }{
 		{fmt.Sprintf("%s=3:%d:%d", path, os.Getpid(), address), "right"},
 		{fmt.Sprintf("/nowhere=4:1:1,%s=3:1:%d", path, address), "right"},
+		{fmt.Sprintf("%s=3:%d:%d:f8", path, os.Getpid(), wide), "right"},
+		{fmt.Sprintf("%s=3:1:%d:i8", path, whole), "right"},
+		{fmt.Sprintf("%s=3:1:%d:f8", path, uintptr(unsafe.Pointer(unsafe.SliceData(large)))), "X.npy: -1e+39 is too large for float32, whose numbers go up to 3.4e+38"},
+		{fmt.Sprintf("%s=3:1:%d:u8", path, whole), "1 bytes stand behind the array"},
+		{fmt.Sprintf("%s=3:%d:4096:f8", path, os.Getpid()), "input/output error"},
 		{fmt.Sprintf("%s=3:%d:4096", path, os.Getpid()), "input/output error"},
 		{fmt.Sprintf("%s=77:1:%d", path, address), "bad file descriptor"},
 		{fmt.Sprintf("%s=3:%d", path, os.Getpid()), "1 bytes stand behind the array"},
@@ -55,7 +64,7 @@ func TestParent(t *testing.T) {
 			t.Errorf("%s: %q, %v, and not %q", test.place, out, err, test.want)
 		}
 	}
-	if !slices.IsSorted(elements) { // they are in use up to here
+	if large[0] != 0 || !slices.IsSorted(elements) || !slices.IsSorted(floats) || !slices.IsSorted(integers) { // they are in use up to here
 		t.Error("elements changed")
 	}
 }

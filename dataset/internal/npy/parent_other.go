@@ -4,5 +4,5 @@ package npy
 
 import "errors"
 
-// ReadAt returns an error: only Linux lets a process read the memory of its parent.
-func (m *parentMemory) ReadAt([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
+// read returns an error: only Linux lets a process read the memory of its parent.
+func (m *parentMemory) read([]byte, int64) (int, error) { return 0, errors.ErrUnsupported }
