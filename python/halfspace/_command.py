@@ -59,7 +59,7 @@ class Memory:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}  # name of a file in sentences, by its path
         self.inherited: list[int] = []  # descriptors that the command inherits
-        self.environment: dict[str, str] = {}  # variables of the command
+        self.environment = {"HALFSPACE_ARRAYS": ""}  # variables of the command: an outer command's arrays are none of its own
         self.reasons: list[Callable[[], None]] = []  # raise what the command cannot say of the inputs, if it fails
         self._outputs: dict[str, int] = {}
         self._lent: dict[str, memoryview] = {}  # elements of arrays, by what the variable says of them

@@ -27,7 +27,8 @@ def send(files: Memory | Folder, X, y=None, weights=None, lend: bool = True) -> 
     if y is not None:
         args += ["--labels", _array(files, "y.npy", y, y.dtype, lend)]
     if weights is not None:
-        args += ["--weights", _array(files, "sample_weight.npy", weights, np.dtype(np.float64), lend)]
+        weights = np.asarray(weights, np.float64)
+        args += ["--weights", _array(files, "sample_weight.npy", weights, weights.dtype, lend)]
     return args
 
 
@@ -46,7 +47,7 @@ def _array(files: Memory | Folder, name: str, values, dtype: np.dtype, lend: boo
     values = np.asarray(values)
     whole = values.dtype == dtype and (values.flags.c_contiguous or values.flags.f_contiguous)
     if lend and files.lends(values.size * dtype.itemsize):
-        rounded = "" if whole else _rounded(values)
+        rounded = _rounded(values) if dtype == np.float32 and not whole else ""
         memory = values if whole or rounded else _copied(values, dtype)
         elements = memory.reshape(-1, order="A").view(np.uint8)
         path = files.lend(name, _header(memory, dtype), values.size * dtype.itemsize, elements.data, elements.ctypes.data, rounded)
