@@ -15,14 +15,14 @@ try:
     from sklearn.utils import validation as _validation
     from sklearn.utils.multiclass import check_classification_targets
 
-    def check_rows(estimator, X, y=ROWS_ALONE, reset=False):
-        """Return X, or X and y: X is a matrix of finite numbers, dense or CSR, y has a label for each row."""
+    def check_rows(estimator, X, y=ROWS_ALONE, reset=False, finite=True):
+        """Return X, or X and y: X is a matrix of numbers, dense or CSR, y has a label for each row. With `finite`, all numbers are finite."""
         options = {"X": X, "accept_sparse": "csr", "reset": reset}
         if y is not ROWS_ALONE:
             options["y"] = y
         if hasattr(_validation, "validate_data"):  # scikit-learn 1.6 and later
-            return _validation.validate_data(estimator, **options)
-        return estimator._validate_data(**options)
+            return _validation.validate_data(estimator, ensure_all_finite=finite, **options)
+        return estimator._validate_data(force_all_finite=finite, **options)
 
     def check_weights(sample_weight, X):
         """Return an array of finite numbers, in float64, a weight for each row."""
@@ -71,7 +71,7 @@ except ImportError:
         if y.dtype.kind == "f" and (y != np.floor(y)).any():
             raise ValueError("Unknown label type: continuous: labels are classes, and some of these are no whole numbers")
 
-    def check_rows(estimator, X, y=ROWS_ALONE, reset=False):
+    def check_rows(estimator, X, y=ROWS_ALONE, reset=False, finite=True):
         names = getattr(X, "columns", None)
         if hasattr(X, "tocsr"):
             X = X.tocsr()
@@ -82,7 +82,7 @@ except ImportError:
             raise ValueError(f"Expected 2D array, got {X.ndim}D array instead: X has a row for each example and a column for each feature")
         if numbers.dtype.kind not in "biuf":
             numbers = X = X.astype(np.float64)
-        if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+        if finite and numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
             raise ValueError("Input X contains NaN or infinity")
         if reset:
             estimator.n_features_in_ = X.shape[1]

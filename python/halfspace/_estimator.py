@@ -43,11 +43,17 @@ class Linear(ClassifierMixin, BaseEstimator):
             After Ctrl-C, `Interrupted` is raised; the estimator then has the weights so far.
         """
         vars(self).pop("model_", None)  # after an error, no old weights stand beside new classes
-        X, y = check_rows(self, X, y, reset=True)
+        found = self._finds(X)
+        X, y = check_rows(self, X, y, reset=True, finite=not found)
         self._name_classes(distinct(y))
         weights = weights_of(sample_weight, X)
-        with Files() as files:
-            self._train(files, X, self._labels(y), weights, quiet="random_state has no effect")  # scikit-learn sets it everywhere
+        try:
+            with Files() as files:
+                self._train(files, X, self._labels(y), weights, quiet="random_state has no effect")  # scikit-learn sets it everywhere
+        except HalfspaceError:
+            if found:
+                check_rows(self, X)  # raises scikit-learn's error
+            raise
         self._warn()
         return self
 
@@ -127,6 +133,10 @@ class Linear(ClassifierMixin, BaseEstimator):
         self.coef_ = np.array(rows, dtype=np.float64)
         self.intercept_ = np.array(model["bias"] or [0.0] * len(rows), dtype=np.float64)
         self._weights = np.column_stack([self.coef_, self.intercept_][:2 if model["bias"] else 1]).astype(np.float32)
+
+    def _finds(self, X):
+        """Return whether the command finds a number in X that is not finite. It reads all numbers anyway: to look for one takes Python longer."""
+        return isinstance(X, np.ndarray) and X.dtype.kind == "f"
 
     def _features(self, X):
         """Return the rows as the learner takes them."""
@@ -277,8 +287,14 @@ class Incremental(Online):
         return self
 
 
+FEW, FEW_CLASSES = 256, 8  # first labels that often have all classes, and how many classes are counted faster than they are sorted
+
+
 def distinct(y):
     """Return the different labels in ascending order, as `np.unique`, without sorting whole numbers of a small range."""
+    few = np.unique(y[:FEW]) if y.dtype.kind in "iub" else ()
+    if 0 < len(few) <= FEW_CLASSES and sum(np.count_nonzero(y == label) for label in few) == len(y):
+        return few
     if y.dtype.kind in "iu" and len(y) > 0:
         low, high = int(y.min()), int(y.max())
         if high - low < 1 << 16:

@@ -2,54 +2,120 @@
 
 from __future__ import annotations
 
+import io
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ._command import Folder, HalfspaceError, Memory
 
-PANEL = 1 << 16  # rows that are converted at a time
+PANEL = 1 << 14  # rows that are converted at a time
+THREADS = 4  # enough for the speed of the memory
 STDIN = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 
-def send(files: Memory | Folder, X, y=None, weights=None) -> list[str]:
-    """Return the arguments that name files with the rows X, and with their labels and weights if these are given."""
+def send(files: Memory | Folder, X, y=None, weights=None, lend: bool = True) -> list[str]:
+    """Return the arguments that name files with the rows X, and with their labels and weights if these are given.
+
+    With `lend`, the command may read large arrays in the memory of Python.
+    """
     if hasattr(X, "tocsr"):
         args = [files.input("X.npz", lambda file: _write_csr(file, X.tocsr()))]
     else:
-        args = [files.input("X.npy", lambda file: _write(file, X))]
+        args = [_array(files, "X.npy", X, _type(X), lend)]
     if y is not None:
-        args += ["--labels", files.input("y.npy", lambda file: np.save(file, y, allow_pickle=False))]
+        args += ["--labels", _array(files, "y.npy", y, y.dtype, lend)]
     if weights is not None:
-        args += ["--weights", files.input("sample_weight.npy", lambda file: np.save(file, np.asarray(weights, np.float64)))]
+        weights = np.asarray(weights, np.float64)
+        args += ["--weights", _array(files, "sample_weight.npy", weights, weights.dtype, lend)]
     return args
 
 
-def _write(file, X) -> None:
-    """Write an array in NumPy's format: as it is, or in float32 if the type is none of the command's or has more bits.
+def _type(X) -> np.dtype:
+    """Return the type of an array's numbers in the command: float32 if the command has no such type, or if the type has more bits."""
+    if X.dtype.kind in "biuf" and X.dtype.itemsize <= 4 and X.dtype != np.float16:
+        return X.dtype
+    return np.dtype(np.float32)
 
-    Only some rows are converted at a time.
+
+def _array(files: Memory | Folder, name: str, values, dtype: np.dtype, lend: bool) -> str:
+    """Return the path of an array in NumPy's format. An array of another type, or with gaps, is converted.
+
+    Without `lend`, only some rows are converted at a time.
     """
-    kept = X.dtype.kind in "biuf" and X.dtype.itemsize <= 4 and X.dtype != np.float16
-    if kept and (X.flags.c_contiguous or X.flags.f_contiguous):
-        np.save(file, X)
-        return
-    dtype = X.dtype.newbyteorder("=") if kept else np.dtype(np.float32)
-    np.lib.format.write_array_header_1_0(file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": X.shape})
-    for first in range(0, len(X), PANEL):
-        file.write(_converted(X[first:first + PANEL], dtype, first).data)
+    values = np.asarray(values)
+    whole = values.dtype == dtype and (values.flags.c_contiguous or values.flags.f_contiguous)
+    if lend and files.lends(values.size * dtype.itemsize):
+        rounded = _rounded(values) if dtype == np.float32 and not whole else ""
+        memory = values if whole or rounded else _copied(values, dtype)
+        elements = memory.reshape(-1, order="A").view(np.uint8)
+        path = files.lend(name, _header(memory, dtype), values.size * dtype.itemsize, elements.data, elements.ctypes.data, rounded)
+        if path is not None:
+            if rounded:
+                files.reasons.append(lambda: _fits(values))
+            return path
+    if whole:
+        return files.input(name, lambda file: np.save(file, values, allow_pickle=False))
+    return files.input(name, lambda file: _write(file, values, dtype))
 
 
-def _converted(panel, dtype, first: int):
-    """Return the rows from number `first` on in another type."""
+def _rounded(values) -> str:
+    """Return what the command calls the type of numbers that it rounds to float32 in the memory of Python, or "" if it takes no such array."""
+    if not (values.flags.c_contiguous or values.flags.f_contiguous):
+        return ""
+    return {np.dtype(np.float64): "f8", np.dtype(np.int64): "i8"}.get(values.dtype, "")
+
+
+def _fits(values, first: int = 0) -> None:
+    """Raise an error if a number is too large for float32. The rows begin with number `first`."""
+    for at in range(0, len(values), PANEL):
+        panel = values[at:at + PANEL]
+        with np.errstate(over="ignore"):
+            lost = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(np.float32)))
+        if len(lost) > 0:
+            row, column = lost[0]
+            raise HalfspaceError(f"X has {panel[row, column]} in row {first + at + row}, column {column}: features are rounded to float32, "
+                                 f"whose numbers go up to {np.finfo(np.float32).max:.2g}")
+
+
+def _header(values, dtype: np.dtype) -> bytes:
+    """Return the header of an array in NumPy's format, with another type."""
+    header = io.BytesIO()
+    fields = {**np.lib.format.header_data_from_array_1_0(values), "descr": np.lib.format.dtype_to_descr(dtype)}
+    np.lib.format.write_array_header_1_0(header, fields)
+    return header.getvalue()
+
+
+def _copied(values, dtype: np.dtype):
+    """Return a copy of an array in another type. Several threads convert rows, because new memory costs more time than the numbers."""
+    copy = np.empty(values.shape, dtype, order="F" if values.flags.f_contiguous else "C")
+
+    def convert(first):
+        _convert(copy[first:first + PANEL], values[first:first + PANEL], first)
+    with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
+        for done in [pool.submit(convert, first) for first in range(0, len(values), PANEL)]:
+            done.result()
+    return copy
+
+
+def _write(file, values, dtype: np.dtype) -> None:
+    """Write an array in NumPy's format and another type."""
+    np.lib.format.write_array_header_1_0(file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": values.shape})
+    panel = np.empty((min(PANEL, len(values)), *values.shape[1:]), dtype)
+    for first in range(0, len(values), PANEL):
+        rows = values[first:first + PANEL]
+        _convert(panel[:len(rows)], rows, first)
+        file.write(panel[:len(rows)].data)
+
+
+def _convert(to, rows, first: int) -> None:
+    """Convert rows from number `first` on to the type of another array."""
     try:
         with np.errstate(over="raise"):  # before NumPy 1.24, the command names a number that is too large
-            return np.ascontiguousarray(panel, dtype=dtype)
+            np.copyto(to, rows, casting="unsafe")
     except FloatingPointError:
-        with np.errstate(over="ignore"):
-            row, column = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(dtype)))[0]
-        raise HalfspaceError(f"X has {panel[row, column]} in row {first + row}, column {column}: features are rounded to float32, "
-                             f"whose numbers go up to {np.finfo(np.float32).max:.2g}") from None
+        _fits(rows, first)
 
 
 def _write_csr(file, X) -> None:
@@ -76,7 +142,8 @@ def source(files: Memory | Folder, data, label=None, weight_option: str | None =
     matrix = data if hasattr(data, "tocsr") else np.asarray(data)
     if matrix.ndim != 2 or not hasattr(data, "tocsr") and matrix.dtype.kind not in "biuf":
         raise HalfspaceError(f"data is of type {type(data).__name__}: give paths, a DataFrame, an Arrow table, or a matrix of numbers")
-    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights)
+    lend = not options or "receipt" not in options  # a receipt has the sums of files
+    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights, lend)
 
 
 def _labels(y):

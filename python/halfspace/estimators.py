@@ -428,6 +428,9 @@ class Winnow(_Options):
         tags.classifier_tags.poor_score = True
         return tags
 
+    def _finds(self, X):
+        return self.binarize is None and super()._finds(X)
+
     def _features(self, X):
         if self.binarize is None:
             return X

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import halfspace
-from halfspace import HalfspaceError, HalfspaceWarning
+from halfspace import HalfspaceError, HalfspaceWarning, _command, _estimator, _rows
 
 sklearn = pytest.importorskip("sklearn")
 from scipy import sparse
@@ -427,7 +427,9 @@ def test_weight_zero_is_a_row_left_out(iris, name):
 
 
 @pytest.mark.parametrize("convert", [lambda X: X, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2], lambda X: X.astype(np.longdouble)])
-def test_too_large(cancer, convert):
+@pytest.mark.parametrize("least", [0, 1 << 30])
+def test_too_large(cancer, convert, least, monkeypatch):
+    monkeypatch.setattr(_command, "LEAST_LENT", least)
     X, y = cancer
     X = X.copy()
     X[17, 2] = 1e39
@@ -482,3 +484,59 @@ for call in lambda: e.predict(X[:, :2]), lambda: e.predict(X[0]), lambda: e.fit(
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 5
+
+
+LAYOUTS = [lambda X: X, np.asfortranarray, lambda X: X[::2], lambda X: X[:, ::-1], lambda X: X.astype(">f4"), lambda X: X.astype(np.float64),
+           lambda X: np.asfortranarray(X, np.float64), lambda X: X.astype(np.float16), lambda X: (100 * X).astype(np.int16), lambda X: (100 * X).astype(np.int64)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems copy arrays")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_lent_arrays(monkeypatch, layout):
+    """The command reads large arrays in the memory of Python: the model is the model of arrays in files."""
+    rng = np.random.RandomState(0)
+    X = layout(rng.normal(size=(3 * _rows.PANEL, 9)).astype(np.float32))
+    y, weights = np.where(X[:, 1] > X[:, 2], "up", "down"), rng.randint(0, 3, len(X))
+    lent = []
+
+    def fit():
+        estimator = halfspace.Perceptron(max_iter=2).fit(X, y, weights)
+        return estimator.model_, estimator.decision_function(X).tolist()
+    lend = _command.Memory.lend
+    monkeypatch.setattr(_command, "LEAST_LENT", 0)
+    monkeypatch.setattr(_command.Memory, "lend", lambda self, name, *args: lent.append(name) or lend(self, name, *args))
+    fast = fit()
+    assert sorted(lent) == ["X.npy", "X.npy", "sample_weight.npy", "y.npy"]
+    monkeypatch.setattr(_command.Memory, "lend", lambda *_: None)  # as for memory that is no memory
+    assert fit() == fast
+    monkeypatch.setattr(_command.Memory, "_memory", lambda _: None)
+    assert fit() == fast
+
+
+def test_mapped_array(tmp_path):
+    X = np.random.RandomState(0).normal(size=(20000, 9)).astype(np.float32)
+    y = X[:, 0] > 0
+    np.save(tmp_path / "X.npy", X)
+    assert halfspace.LDA().fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y).model_ == halfspace.LDA().fit(X, y).model_
+
+
+@pytest.mark.parametrize("name", halfspace.ESTIMATORS)
+@pytest.mark.parametrize("rows, dtype", [(100, np.float32), (5000, np.float32), (5000, np.float64)])
+@pytest.mark.parametrize("value, text", [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
+def test_no_finite_number(name, rows, dtype, value, text):
+    X = np.random.RandomState(0).normal(size=(rows, 20)).astype(dtype)
+    y = np.arange(rows) % 2
+    X[rows - 1, 19] = value
+    estimator = make(name)
+    with pytest.raises(ValueError, match=f"Input X contains .*{text}"):
+        estimator.fit(X, y)
+    with pytest.raises(NotFittedError):
+        estimator.predict(X)
+
+
+@pytest.mark.parametrize("y", [
+    np.zeros(5, bool), np.arange(600) % 2 == 1, np.arange(600) % 7, np.arange(600), np.r_[np.zeros(500, int), 5], np.r_[np.zeros(500, np.int8), -128, 127],
+    np.array([2**63], np.uint64), np.array([-2**63, 2**63 - 1] * 300), np.array(["a", "b"] * 300), np.array([1.5, -0.5])])
+def test_distinct(y):
+    found, expected = _estimator.distinct(y), np.unique(y)
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist()

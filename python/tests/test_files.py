@@ -1,5 +1,6 @@
 """train, compare, check and Model on files, tables and arrays."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import halfspace
-from halfspace import HalfspaceError, HalfspaceWarning
+from halfspace import HalfspaceError, HalfspaceWarning, _command
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")
 
@@ -74,7 +75,7 @@ def test_check(example):
     assert not verdict and verdict.document["verified"] and "not separable" in repr(verdict)
 
 
-def test_arrays(tmp_path):
+def test_arrays(tmp_path, monkeypatch):
     X = np.random.RandomState(0).normal(size=(300, 4))
     y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, "up", "down")
     np.save(tmp_path / "X.npy", X)
@@ -85,7 +86,22 @@ def test_arrays(tmp_path):
     assert model.evaluate(X, y)["rows"] == 300
     weighted = halfspace.train(X, y, algo="logistic", sample_weight=np.full(300, 2.0))
     assert weighted != model
+    monkeypatch.setattr(_command, "LEAST_LENT", 0)
+    for weights in np.full(300, 2), np.full(600, 2, np.float32)[::2], [2] * 300:
+        assert halfspace.train(X, y, algo="logistic", sample_weight=weights) == weighted
+    for labels in y.astype(object), np.repeat(y, 2)[::2], y.tolist():
+        assert halfspace.train(X, labels, algo="logistic") == model
+    with pytest.raises(HalfspaceError, match="sample_weight.npy"):
+        halfspace.train(X, y, algo="logistic", sample_weight=3)
     assert halfspace.check(X, y) and halfspace.compare(X, y, algo="svm", cv=2).learners
+
+
+def test_receipt(tmp_path):
+    """A receipt has the sums of arrays as files."""
+    X = np.random.RandomState(0).normal(size=(20000, 9)).astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    halfspace.train(X, X[:, 0] > 0, algo="lda", receipt=tmp_path / "r.json")
+    assert hashlib.sha256((tmp_path / "X.npy").read_bytes()).hexdigest() in (tmp_path / "r.json").read_text()
 
 
 @pytest.mark.parametrize("labels", [

@@ -17,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
+	"halfspace/kernel"
 )
 
 // An Array is the rows of a file. An array of one dimension has a single column.
@@ -25,6 +26,7 @@ type Array struct {
 	path       string
 	info       os.FileInfo // when the header was read
 	rows, cols int64
+	parent     *parentMemory // where its elements are; nil: behind the header
 }
 
 // openArray reads the header of the array in a file, and checks it against the file's size.
@@ -38,7 +40,7 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{header: h, path: path, info: info}
+	a := &Array{header: h, path: path, info: info, parent: inParent(path, h)}
 	return a, a.checkSize(info.Size())
 }
 
@@ -57,7 +59,11 @@ func (a *Array) checkSize(size int64) error {
 	default:
 		return unfit("save X.reshape(len(X), -1)")
 	}
-	switch need := a.offset + a.bytes(); {
+	need := a.offset + a.bytes()
+	if a.parent != nil {
+		need++
+	}
+	switch {
 	case a.rows == 0:
 		return fmt.Errorf("%s: no rows in an array of shape %s: save an array that has some", a.path, a.shapeText())
 	case a.cols == 0:
@@ -120,10 +126,17 @@ func (a *Array) toArrows(s *slab, values []byte, columns int, first int64) (all 
 
 // readAt reads elements from byte at of the array on.
 func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
-	_, err := f.ReadAt(p, a.offset+at)
+	var err error
+	if a.parent != nil {
+		_, err = a.parent.ReadAt(p, at)
+	} else {
+		_, err = f.ReadAt(p, a.offset+at)
+	}
 	switch {
 	case err == io.EOF:
 		return truncated(a.path)
+	case errors.Is(err, errWide):
+		return fmt.Errorf("%s: %w", a.path, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", a.path, column.ReadError(err))
 	}
@@ -133,6 +146,8 @@ func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
 // transpose writes the given columns of lines, which are whole rows, to values, column by column.
 func (a *Array) transpose(values, lines []byte, columns []int) {
 	switch {
+	case a.size == 4 && a.kind != 'U' && a.kind != 'S' && a.cols >= 8 && a.cols <= maxTileColumns && len(columns) > int(a.cols)/4:
+		transposeTiles(as[float32](values), as[float32](lines), int(a.cols), columns)
 	case a.size == 4 && a.kind != 'U' && a.kind != 'S':
 		transpose(as[uint32](values), as[uint32](lines), int(a.cols), columns)
 	case a.size == 8 && a.kind != 'U' && a.kind != 'S':
@@ -153,9 +168,32 @@ func as[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
 
+// transposeTiles is transpose by the kernel, for up to maxTileColumns columns. It keeps the bits of numbers of any type of four bytes.
+func transposeTiles(values, lines []float32, cols int, columns []int) {
+	rows := len(lines) / cols
+	tile := max(tileElements/cols, 32)
+	tile = min(tile, 8*maxTileColumns/cols, rows+7) &^ 7
+	turned, each := make([]float32, tile*cols), make([][]float32, 0, tile)
+	for lo := 0; lo < rows; lo += tile {
+		n := min(tile, rows-lo)
+		each = each[:0]
+		for r := range n {
+			each = append(each, lines[(lo+r)*cols:][:cols])
+		}
+		kernel.Transpose(turned, tile, each)
+		for k, c := range columns {
+			copy(values[k*rows+lo:][:n], turned[c*tile:])
+		}
+	}
+}
+
+const (
+	tileElements   = 4 << 10 // of a tile of rows that stays in the first-level cache
+	maxTileColumns = 4 << 10
+)
+
 // transpose goes through tiles of rows that stay in the cache.
 func transpose[T any](values, lines []T, cols int, columns []int) {
-	const tileElements = 4 << 10
 	rows := len(lines) / cols
 	tile := max(8, tileElements/cols)
 	for lo := 0; lo < rows; lo += tile {
