@@ -24,7 +24,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/cmd/internal/inspect"
+
 	"halfspace/cmd/internal/predict"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/train"
@@ -180,7 +180,7 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, inspect.Check, inspect.Inspect, Export, Import, Convert, Gen, inspect.CPU, Bench, versionVerb} {
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Import, Convert, Gen, CPU, Bench, versionVerb} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

@@ -42,7 +42,7 @@ var layers = [][]string{
 	{"cmd/internal/console"},
 	{"cmd/internal/flags"},
 	{"cmd/internal/report"},
-	{"cmd/internal/train", "cmd/internal/predict", "cmd/internal/inspect"},
+	{"cmd/internal/train", "cmd/internal/predict"},
 	{"cmd/internal"},
 	{"cmd/", "examples/", "internal/layers"},
 }

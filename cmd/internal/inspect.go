@@ -1,5 +1,4 @@
-// Package inspect has the verbs that show a file or this computer.
-package inspect
+package cli
 
 import (
 	"bytes"
