@@ -60,7 +60,7 @@ unit:
 	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -v -timeout 30m -skip "$$UNIT_SKIP" ./... | ./scripts/tests.awk -v out=tmp/tests
 
 mutants: ## breaks thirty places, one after the other: the tests of make test find 28 of them or more
-	HALFSPACE_TEST_MUTANTS=$(or $(MUTANT),all) $(TEST) -count=1 -v -timeout 9h -run TestMutants ./internal/layers
+	HALFSPACE_TEST_MUTANTS=$(or $(MUTANT),all) $(TEST) -count=1 -v -timeout 9h -run TestMutants ./cmd/halfspace
 
 recorded: ## the recorded models without assembly
 	$(TEST) -tags noasm -run TestRecorded ./train/learner
@@ -138,7 +138,7 @@ arm64-command: ## trainings of the whole command under arm64, beside those of th
 cross:
 	GOARCH=386 go build ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
 	GOARCH=386 go build -tags noasm ./asm/... ./kernel ./kernel/f64 ./internal/microkernel
-	go test -count=1 -run TestSystems ./internal/layers
+	go test -count=1 -run TestSystems ./cmd/halfspace
 
 cross-build: ## the command for every system, which takes minutes for each
 	for system in $(SYSTEMS); do \

@@ -1,4 +1,4 @@
-package layers
+package main
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ func TestNothingFuses(t *testing.T) {
 	if require.Small() {
 		t.Skip("compiles the learners for arm64")
 	}
-	lines, err := fused("../..", "halfspace", "./internal/layers/testdata/learners")
+	lines, err := fused("../..", "halfspace", "./cmd/halfspace/testdata/learners")
 	require.NoError(t, err)
 	others := 0
 	for _, l := range lines {

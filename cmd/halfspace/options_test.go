@@ -1,4 +1,4 @@
-package layers
+package main
 
 import (
 	"flag"
@@ -24,7 +24,7 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	if read(t, "docs/learners/options.md") != text {
-		t.Error("docs/learners/options.md is not what the learners say: write it with go test ./internal/layers -update")
+		t.Error("docs/learners/options.md is not what the learners say: write it with go test ./cmd/halfspace -update")
 	}
 	list := read(t, "docs/learners/README.md")
 	for _, l := range train.Learners {
@@ -47,7 +47,7 @@ func TestOptions(t *testing.T) {
 // options returns a page with a table of options for each learner.
 func options() string {
 	var b strings.Builder
-	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./internal/layers -update`.\n")
+	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./cmd/halfspace -update`.\n")
 	for _, l := range train.Learners {
 		fmt.Fprintf(&b, "\n## %s\n\n", l.Name)
 		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Minimises), cell(l.Use))
