@@ -57,7 +57,7 @@ rest:
 unit:
 	@has() { for f; do grep -qsw $$f /proc/cpuinfo || return 1; done; }; need=; \
 	if has avx2 fma; then need=avx2; if has avx512f avx512dq avx512bw avx512vl; then need=avx2,avx512; fi; fi; mkdir -p tmp; \
-	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -v -timeout 30m -skip "$$UNIT_SKIP" ./... | ./scripts/tests.awk -v out=tmp/tests
+	HALFSPACE_TEST_REQUIRE=$$need $(TEST) -v -timeout 30m -skip "$$UNIT_SKIP" ./... | ./.ci/tests.awk -v out=tmp/tests
 
 mutants: ## breaks thirty places, one after the other: the tests of make test find 28 of them or more
 	HALFSPACE_TEST_MUTANTS=$(or $(MUTANT),all) $(TEST) -count=1 -v -timeout 9h -run TestMutants ./cmd/halfspace
@@ -66,7 +66,7 @@ recorded: ## the recorded models without assembly
 	$(TEST) -tags noasm -run TestRecorded ./train/learner
 
 counts: ## instructions of the hot kernels, against those recorded; COUNTS=-update records them
-	./scripts/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
+	./.ci/need.sh valgrind valgrind "counts of instructions" || { test $$? = 3; exit; }; \
 	$(TEST) -count=1 -run TestCounts ./bench $(COUNTS)
 
 # Learners are the same code with and without assembly: the hashes in train/learner/testdata hold them to the same models.
@@ -87,7 +87,7 @@ race-files: ## race for readers and the command; takes minutes, because Arrow is
 
 # With Neon the recorded models hold learners and the pocket to the same bytes as on amd64. Tests of kernels hold Go to Neon.
 arm64:
-	./scripts/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
+	./.ci/need.sh qemu-aarch64-static qemu-user-static "tests under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=neon GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m $(filter-out ./pocket,$(DISPATCHING)); \
 	GOARCH=arm64 $(TEST) -exec '$(OWN_GC) qemu-aarch64-static' -timeout 30m -run TestRecorded ./train/learner
 
@@ -95,7 +95,7 @@ arm64:
 ONNXRUNTIME := onnxruntime-web@1.22.0
 
 onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the files
-	if ./scripts/need.sh npm npm "ONNX files in a runtime"; then \
+	if ./.ci/need.sh npm npm "ONNX files in a runtime"; then \
 		mkdir -p tmp/onnx && npm install --silent --no-save --prefix tmp/onnx $(ONNXRUNTIME) || { \
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: ONNX files: npm could not install the runtime" >&2; exit $$status; }; \
@@ -104,7 +104,7 @@ onnx: ## ONNX files in a runtime, against predict; ONNX=-update records the file
 	else test $$? = 3; fi
 
 duckdb: ## --where, --limit, folders that name columns, and --rejects, against DuckDB
-	if ./scripts/need.sh npm npm "DuckDB"; then \
+	if ./.ci/need.sh npm npm "DuckDB"; then \
 		mkdir -p tmp/duckdb && npm install --silent --no-save --prefix tmp/duckdb $(DUCKDB) || { \
 			[ "$${CI:-}" = true ] && word=FAILED status=1 || word=SKIPPED status=0; \
 			echo "$$word: DuckDB: npm could not install it" >&2; exit $$status; }; \
@@ -115,23 +115,23 @@ PYTHON := /usr/bin/python3
 PYTHON_PACKAGES := python3-sklearn python3-pandas python3-pytest python3-venv python3-hatchling
 
 python: build ## the Python package, by scikit-learn's checks of estimators and its own tests
-	./scripts/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
+	./.ci/need.sh "$(PYTHON) -c import\ sklearn,pandas,pytest,hatchling,ensurepip" "$(PYTHON_PACKAGES)" "tests of the Python package" || { test $$? = 3; exit; }; \
 	cd python && $(PYTHON) -m pytest -q -p no:cacheprovider tests
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
-	./scripts/need.sh chromium chromium "reports in a browser" || test $$? = 3
+	./.ci/need.sh chromium chromium "reports in a browser" || test $$? = 3
 	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal
 
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \
-		./scripts/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
+		./.ci/need.sh qemu-$$arch-static qemu-user-static "tests under $$arch" || { test $$? = 3; exit; }; \
 		GOARCH=$$arch $(TEST) -exec "$(OWN_GC) qemu-$$arch-static" -timeout 30m -run TestRecorded ./train/learner || exit; done
 
 avx512: ## the AVX-512 kernels on a CPU that Bochs emulates, where this one has none: a quarter of an hour
-	./scripts/avx512.sh ./asm/avx512
+	./.ci/avx512.sh ./asm/avx512
 
 arm64-command: ## trainings of the whole command under arm64, beside those of this computer: to compile Arrow takes minutes
-	./scripts/need.sh qemu-aarch64-static qemu-user-static "the command under arm64" || { test $$? = 3; exit; }; \
+	./.ci/need.sh qemu-aarch64-static qemu-user-static "the command under arm64" || { test $$? = 3; exit; }; \
 	HALFSPACE_TEST_REQUIRE=qemu-aarch64-static go test -count=1 -run TestArchitectures ./cmd/halfspace
 
 # Kernels are compiled for 32 bits, and everything is type-checked for other systems: to compile Arrow takes minutes for each. The cache of test results doesn't see which files the test reads.
@@ -148,7 +148,7 @@ cross-build: ## the command for every system, which takes minutes for each
 WHEELS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
 
 wheel: ## dist/halfspace-*.whl for every system of WHEELS, which takes minutes for each; WHEELS=linux/amd64 makes one
-	./scripts/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
+	./.ci/need.sh "$(PYTHON) -c import\ hatchling" python3-hatchling "wheels" || { test $$? = 3; exit; }; \
 	for system in $(WHEELS); do \
 		name=halfspace; [ $${system%/*} = windows ] && name=halfspace.exe; \
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
@@ -165,7 +165,7 @@ lint: ## formatting, vet, staticcheck
 lint-all: ## vet for arm64 and of nested modules, known vulnerabilities
 	GOARCH=arm64 $(LAZY_GC) go vet $(DISPATCHING)
 	for nested in asm/gen bench/peers; do $(LAZY_GC) go -C $$nested vet ./...; done
-	$(LAZY_GC) ./scripts/vulncheck.sh $(GOVULNCHECK)
+	$(LAZY_GC) ./.ci/vulncheck.sh $(GOVULNCHECK)
 
 asm: ## regenerate the assembly
 	go -C asm/gen run . ..
@@ -173,7 +173,7 @@ asm: ## regenerate the assembly
 asm-check:
 	go -C asm/gen test ./...
 	go -C asm/gen test -count=1 . # the cache doesn't see that it reads package kernel, outside of the module
-	./scripts/asm-check.sh
+	./.ci/asm-check.sh
 
 demo: build ## trains on an example, evaluates, prints what was learned
 	tmp=$$(mktemp -d) && trap "rm -rf $$tmp" EXIT && set -x && \
@@ -192,9 +192,9 @@ PEERS := tmp/peers
 
 bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB in the same run; bench-sparse has LIBLINEAR and Vowpal Wabbit
 	go -C bench/peers test -bench . -benchtime 50ms -timeout 30m
-	./scripts/need.sh "ls /usr/include/*/cblas.h" libopenblas-dev "benchmarks against OpenBLAS" || test $$? = 3
-	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3; \
-	if ./scripts/need.sh npm npm "benchmarks against DuckDB"; then \
+	./.ci/need.sh "ls /usr/include/*/cblas.h" libopenblas-dev "benchmarks against OpenBLAS" || test $$? = 3
+	./.ci/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3; \
+	if ./.ci/need.sh npm npm "benchmarks against DuckDB"; then \
 		mkdir -p $(PEERS) && npm install --silent --no-save --prefix $(PEERS) $(DUCKDB) || \
 		echo "SKIPPED: benchmarks against DuckDB: npm could not install it" >&2; \
 	else test $$? = 3; fi; \
@@ -213,18 +213,18 @@ bench-optima: ## passes of every solver on 67 families and 12 real data sets, ea
 	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
 
 bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, whole processes: an hour or more
-	./scripts/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
+	./.ci/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
 bench-shards: ## shards: errors by pass on real sets, times on one core and on two, instructions on the longest path: 12 minutes
-	./scripts/need.sh valgrind valgrind "instructions of shards" || test $$? = 3
+	./.ci/need.sh valgrind valgrind "instructions of shards" || test $$? = 3
 	go test -count=1 -v -timeout 60m -run 'TestShards$$' ./bench -shards results/shards.md
 
 mishaps: ## processes that are killed, full disks, little address space, flipped bits: 15 minutes or more
 	go test -count=1 -v -timeout 180m -run TestMishaps ./cmd/internal -mishaps ../../bench/results/mishaps.md
 
 soak: build mishaps ## 100 million rows in 256 MiB of memory, and mishaps
-	./scripts/soak.sh $(BIN)
+	./.ci/soak.sh $(BIN)
 
 FUZZTIME := 30s
 # A process of the fuzzer maps some 2 GiB of its own: an input that asks for as much again is found.

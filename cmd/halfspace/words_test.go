@@ -52,7 +52,7 @@ func TestPackageDocs(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range lines {
 		path, doc, _ := strings.Cut(line, "\t")
-		if strings.Contains(doc, " and ") && !strings.Contains(path, "/examples/") && !strings.Contains(path, "/scripts/") {
+		if strings.Contains(doc, " and ") && !strings.Contains(path, "/examples/") {
 			t.Errorf("%s: %s", path, doc)
 		}
 	}
