@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"halfspace/block"
-
 	"halfspace/internal/testproblems"
 	"halfspace/pocket"
 	"halfspace/train/learner"

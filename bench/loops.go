@@ -14,7 +14,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/microkernel"
-
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"

@@ -19,7 +19,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 	"halfspace/train/svm"

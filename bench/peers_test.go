@@ -15,7 +15,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset"
-
 	"halfspace/kernel"
 	"halfspace/train/learner"
 	"halfspace/train/perceptron"

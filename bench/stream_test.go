@@ -12,7 +12,6 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/cache"
 	"halfspace/internal/require"
-
 	"halfspace/train/perceptron"
 )
 

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"halfspace/dataset"
-
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/learner"

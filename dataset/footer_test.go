@@ -17,7 +17,6 @@ import (
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
 	parquetfile "halfspace/dataset/internal/parquet"
-
 	"halfspace/internal/require"
 )
 

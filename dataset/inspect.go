@@ -12,7 +12,6 @@ import (
 
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-
 	"halfspace/dataset/internal/transform"
 )
 

@@ -25,7 +25,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/cache"

@@ -13,7 +13,6 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
-
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"

@@ -18,9 +18,8 @@ import (
 	"halfspace/cmd/halfspace-beam/internal/objects"
 	cli "halfspace/cmd/internal"
 	"halfspace/cmd/internal/console"
-	"halfspace/dataset"
-
 	scoring "halfspace/cmd/internal/predict"
+	"halfspace/dataset"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"

@@ -66,7 +66,7 @@ checks that by the models' hashes.`,
 	f.BoolVar(&o.json, "json", false, "Print one JSON object.")
 	f.BoolVar(&o.gobench, "benchmark-format", false, "Print in the format of Go's benchmarks, for benchstat.")
 	o.machine.AddTo(cmd)
-	cmd.AddCommand(compare(a))
+	cmd.AddCommand(benchCompare(a))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := o.check(a); err != nil {
 			return err

@@ -55,7 +55,7 @@ func TestBenchChart(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(contents(t, "../../bench/results/zen3.json")), &r))
-	benchText := func(ms float64) string {
+	text := func(ms float64) string {
 		if ms >= 1000 {
 			return fmt.Sprintf("%.2f s", ms/1000)
 		}
@@ -70,8 +70,8 @@ func TestBenchChart(t *testing.T) {
 	for _, p := range r.Times {
 		ours, theirs := slices.Max(p.Halfspace), slices.Min(p.Peer)
 		b.Groups = append(b.Groups, plot.BarGroup{Name: p.Task, Bars: []plot.Bar{
-			{Length: ours / longest, Label: benchText(ours), Strong: true},
-			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", benchText(theirs), int(theirs/ours)), Colour: plot.Faint},
+			{Length: ours / longest, Label: text(ours), Strong: true},
+			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", text(theirs), int(theirs/ours)), Colour: plot.Faint},
 		}})
 	}
 	for _, theme := range []plot.Theme{plot.Light, plot.Dark} {
@@ -93,7 +93,7 @@ func compareFile(t *testing.T, path, want string) {
 
 func contents(t *testing.T, path string) string {
 	t.Helper()
-	benchText, err := os.ReadFile(path)
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	return string(benchText)
+	return string(text)
 }

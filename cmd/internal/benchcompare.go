@@ -11,7 +11,7 @@ import (
 	"halfspace/internal/files"
 )
 
-func compare(a *console.App) *cobra.Command {
+func benchCompare(a *console.App) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
 		Use:   "compare FILE.json FILE.json... [options]",

@@ -10,7 +10,7 @@ import (
 )
 
 // headings are the headings of the groups of items.
-var headings = []struct{ group, benchText string }{
+var headings = []struct{ group, text string }{
 	{bench.Limits, "Limits"}, {bench.Kernels, "Kernels"}, {bench.Loading, "Loading"}, {bench.Trains, "Trainings"},
 }
 
@@ -39,7 +39,7 @@ func benchText(r *bench.Report) []byte {
 			rows = append(rows, row)
 		}
 		if len(rows) > 1 {
-			s.Line("\n%s", h.benchText)
+			s.Line("\n%s", h.text)
 			s.Table(rows)
 		}
 	}
@@ -129,7 +129,7 @@ func comparison(c *bench.Comparison) []byte {
 			rows = append(rows, line)
 		}
 		if len(rows) > 1 {
-			s.Line("\n%s", h.benchText)
+			s.Line("\n%s", h.text)
 			s.Table(rows)
 		}
 	}

@@ -100,7 +100,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	data, err := flags.Open(ctx, a, &o.Options, paths, bar)
+	data, err := flags.OpenRows(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/block"
-
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-
 	"halfspace/cmd/internal/predict"
 	"halfspace/cmd/internal/report"
 	"halfspace/cmd/internal/train"

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"halfspace/asm/ref"
-
 	"halfspace/internal/require"
 )
 

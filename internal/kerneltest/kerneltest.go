@@ -12,7 +12,6 @@ import (
 	"unsafe"
 
 	"halfspace/asm/ref"
-
 	"halfspace/kernel"
 )
 

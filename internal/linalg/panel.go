@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"halfspace/block"
-
 	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"

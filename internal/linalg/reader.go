@@ -2,7 +2,6 @@ package linalg
 
 import (
 	"halfspace/block"
-
 	"halfspace/kernel"
 )
 

@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/linalg"
-
 	"halfspace/kernel"
 	"halfspace/schema"
 )

@@ -6,9 +6,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
-	"halfspace/internal/linalg"
-
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )

@@ -7,9 +7,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
-
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 )
 

@@ -8,7 +8,6 @@ import (
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/linalg"
-
 	"halfspace/kernel/f64"
 	"halfspace/train/learner"
 )

@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"halfspace/block"
-	"halfspace/internal/testproblems"
-
 	"halfspace/internal/require"
+	"halfspace/internal/testproblems"
 )
 
 // measure trains. It fails unless training finds the optimum within that many passes, as the lower bound proves, its figures

@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
-
 	"halfspace/train/learner"
 )
 

@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"halfspace/block"
-	"halfspace/internal/linalg"
-
 	"halfspace/internal/distributed"
+	"halfspace/internal/linalg"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"

@@ -1,6 +1,6 @@
 // Package flags turns the options of the verbs into values: numbers, choices, opened rows.
 //
-// It has the types of flags, the flags that several verbs share, and the text of help. Open reads the rows of a training into
+// It has the types of flags, the flags that several verbs share, and the text of help. OpenRows reads the rows of a training into
 // memory, as a stream of the files, or into a cache.
 package flags
 

@@ -25,8 +25,8 @@ type Rows struct {
 	input func() (*dataset.Input, error) // opens the files of the rows; nil if they have none
 }
 
-// New returns the rows of src. Close calls shut, unless shut is nil.
-func New(src block.Source, shut func() error) *Rows {
+// NewRows returns the rows of src. Close calls shut, unless shut is nil.
+func NewRows(src block.Source, shut func() error) *Rows {
 	return &Rows{Source: src, shut: shut}
 }
 
@@ -77,10 +77,10 @@ func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all
 	return all, err
 }
 
-// Open opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
+// OpenRows opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
 // the files again; any other access reads a cache, which is temporary without --cache. Open sets the memory limit of
 // the garbage collector. It clears o.Data.Standardize if o.Data.KeepWide left the rows unscaled.
-func Open(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
+func OpenRows(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (*Rows, error) {
 	opt := o.options(bar)
 	said := false // the files were read before and their warnings printed
 	opt.Warn = func(s string) {
@@ -190,7 +190,7 @@ func Distribute(ctx context.Context, a *console.App, in *dataset.Input) (*Rows, 
 	if err != nil {
 		return nil, err
 	}
-	return New(block.Source(distributed{stream, cluster}), nil), nil
+	return NewRows(block.Source(distributed{stream, cluster}), nil), nil
 }
 
 func (o *Options) options(bar *console.Progress) dataset.Options {
@@ -310,7 +310,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 	} else if f, bad := cache.Temporary(ctx, stream, func(rows int64) { bar.Rows("writing the validation's cache", rows, count) }); bad != nil {
 		return nil, bad
 	} else {
-		v = New(f, f.Close)
+		v = NewRows(f, f.Close)
 	}
 	if err == nil && v.Rows() == 0 {
 		err = fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
-
 	"halfspace/dataset"
 	"halfspace/schema"
 	"halfspace/train"

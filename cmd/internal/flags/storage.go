@@ -8,7 +8,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-
 	"halfspace/internal/humanize"
 	"halfspace/train/learner"
 )

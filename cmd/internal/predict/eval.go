@@ -16,7 +16,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/metrics"

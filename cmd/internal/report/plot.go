@@ -13,7 +13,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-
 	"halfspace/dataset"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
@@ -183,7 +182,7 @@ func (p *picture) check(k *kind) error {
 // table reads the trace. If the trace has several trainings, it returns the columns of one class, and this class;
 // otherwise class is "".
 func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
-	t, err := Read(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
+	t, err := ReadTrace(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
 	if err != nil {
 		return nil, "", err
 	}
@@ -290,7 +289,7 @@ func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int
 		return nil, nil, nil, err
 	}
 	var w [3][]float64
-	for i, name := range Names(m.Spec(), false) {
+	for i, name := range WeightColumns(m.Spec(), false) {
 		w[i] = columns[name]
 	}
 	if w[0] == nil || w[1] == nil {

@@ -13,10 +13,9 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-	"halfspace/internal/parallel"
-
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/parallel"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"

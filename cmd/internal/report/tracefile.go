@@ -15,8 +15,8 @@ import (
 	"halfspace/schema"
 )
 
-// A Table is the content of a trace file.
-type Table struct {
+// A TraceTable is the content of a trace file.
+type TraceTable struct {
 	Names   []string             // names of the number columns, in the order of the file
 	Columns map[string][]float64 // by name; NaN where a number is missing
 	Classes []string             // class of each point; nil if there is one training
@@ -24,14 +24,14 @@ type Table struct {
 }
 
 // Has tells whether the table has columns of all these names.
-func (t *Table) Has(names ...string) bool {
+func (t *TraceTable) Has(names ...string) bool {
 	return !slices.ContainsFunc(names, func(n string) bool { return t.Columns[n] == nil })
 }
 
-// Read reads a table. It returns an error if the file isn't a trace, or if the table takes more than memory bytes; 0
+// ReadTrace reads a table. It returns an error if the file isn't a trace, or if the table takes more than memory bytes; 0
 // means no limit.
-func Read(ctx context.Context, path string, memory int64) (*Table, error) {
-	t := &Table{Columns: map[string][]float64{}}
+func ReadTrace(ctx context.Context, path string, memory int64) (*TraceTable, error) {
+	t := &TraceTable{Columns: map[string][]float64{}}
 	opt := dataset.Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Memory: memory}
 	var bytes int64
 	err := dataset.Scan(ctx, []string{path}, opt, func(_ *schema.Spec, _ *block.Block, rec arrow.Record) error {

@@ -13,24 +13,24 @@ import (
 	"halfspace/train"
 )
 
-// A Layout says which columns a table has.
-type Layout struct {
+// A TraceLayout says which columns a table has.
+type TraceLayout struct {
 	Updates   bool     // the points are updates of a perceptron; otherwise passes
 	Classes   []string // classes that are trained one versus the rest; nil: there is one training
 	Reference bool     // points have the product with a reference, and the angle
 	Errors    bool     // a pocket judges
-	Vector    []string // names of the weights, from the function Names; nil: the table has no weights
+	Vector    []string // names of the weights, from the function WeightColumns; nil: the table has no weights
 }
 
 // mostWeights is the largest number of weight columns.
 const mostWeights = 16
 
-// Prefix begins the names of the weight columns.
-const Prefix = "weight:"
+// WeightPrefix begins the names of the weight columns.
+const WeightPrefix = "weight:"
 
-// Names returns the names of the weights of a point: the names of the features, then bias. It returns nil if there are
+// WeightColumns returns the names of the weights of a point: the names of the features, then bias. It returns nil if there are
 // more than 16 weights. joint says that the point has weights for each class.
-func Names(spec *schema.Spec, joint bool) (names []string) {
+func WeightColumns(spec *schema.Spec, joint bool) (names []string) {
 	classes := []string{""}
 	if joint {
 		classes = nil
@@ -43,10 +43,10 @@ func Names(spec *schema.Spec, joint bool) (names []string) {
 	}
 	for _, class := range classes {
 		for i := range spec.Width() {
-			names = append(names, Prefix+class+spec.FeatureName(i))
+			names = append(names, WeightPrefix+class+spec.FeatureName(i))
 		}
 		if spec.Bias {
-			names = append(names, Prefix+class+"bias")
+			names = append(names, WeightPrefix+class+"bias")
 		}
 	}
 	return names
@@ -58,7 +58,7 @@ type column struct {
 	of    func(p *train.TracePoint) float64 // returns the value of a point; NaN: null
 }
 
-func (l *Layout) columns() []column {
+func (l *TraceLayout) columns() []column {
 	whole := func(name string, of func(p *train.TracePoint) int64) column {
 		return column{name, true, func(p *train.TracePoint) float64 {
 			if v := of(p); v >= 0 {
@@ -91,9 +91,9 @@ func (l *Layout) columns() []column {
 	return all
 }
 
-// A Writer writes points. The file appears when Close returns nil.
-type Writer struct {
-	layout  Layout
+// A TraceWriter writes points. The file appears when Close returns nil.
+type TraceWriter struct {
+	layout  TraceLayout
 	columns []column
 	file    *dataset.Writer
 	rows    *array.RecordBuilder
@@ -101,9 +101,9 @@ type Writer struct {
 	err     error // the first error
 }
 
-// Create starts a file as dataset.Create does.
-func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
-	w := &Writer{layout: l, columns: l.columns()}
+// CreateTrace starts a file as dataset.Create does.
+func CreateTrace(ctx context.Context, path string, l TraceLayout) (*TraceWriter, error) {
+	w := &TraceWriter{layout: l, columns: l.columns()}
 	var fields []arrow.Field
 	if l.Classes != nil {
 		fields = append(fields, arrow.Field{Name: "class", Type: arrow.BinaryTypes.String})
@@ -128,7 +128,7 @@ func Create(ctx context.Context, path string, l Layout) (*Writer, error) {
 const atOnce = 4096
 
 // Add writes a point. Close returns the first error.
-func (w *Writer) Add(p train.TracePoint) {
+func (w *TraceWriter) Add(p train.TracePoint) {
 	if w.err != nil {
 		return
 	}
@@ -159,14 +159,14 @@ func (w *Writer) Add(p train.TracePoint) {
 	}
 }
 
-func (w *Writer) flush() {
+func (w *TraceWriter) flush() {
 	rec := w.rows.NewRecord()
 	defer rec.Release()
 	w.waiting = 0
 	w.err = w.file.Write(rec)
 }
 
-func (w *Writer) Close() error {
+func (w *TraceWriter) Close() error {
 	defer w.rows.Release()
 	if w.err == nil && w.waiting > 0 {
 		w.flush()
@@ -179,7 +179,7 @@ func (w *Writer) Close() error {
 }
 
 // Abort ends without leaving a file.
-func (w *Writer) Abort() {
+func (w *TraceWriter) Abort() {
 	w.rows.Release()
 	w.file.Abort()
 }

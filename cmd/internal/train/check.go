@@ -14,7 +14,6 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-
 	"halfspace/internal/humanize"
 	"halfspace/predict"
 	"halfspace/train"
@@ -88,7 +87,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 		return err
 	}
 	t.parts = parts
-	t.data, t.validation = flags.New(parts.Kept, nil), flags.New(parts.Held, parts.Close)
+	t.data, t.validation = flags.NewRows(parts.Kept, nil), flags.NewRows(parts.Held, parts.Close)
 	t.data.Density = all.Density
 	return all.Close()
 }

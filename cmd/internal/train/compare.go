@@ -16,7 +16,6 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/cmd/internal/report"
-
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/plot"
@@ -187,7 +186,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if err != nil {
 		return err
 	}
-	data, err := flags.Open(ctx, a, &o.Options, paths, bar)
+	data, err := flags.OpenRows(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -159,7 +159,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 			return err
 		}
 	}
-	t.data, err = flags.Open(ctx, t.App, &t.Options, paths, t.bar)
+	t.data, err = flags.OpenRows(ctx, t.App, &t.Options, paths, t.bar)
 	if errors.Is(err, dataset.ErrNoWeights) {
 		return console.Usagef("--sample-weight %s: %w", t.Options.Data.SampleWeight, err)
 	}

@@ -17,7 +17,6 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
-
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/parallel"
@@ -101,19 +100,19 @@ func (o *traceOptions) access() learner.Access {
 
 // trace starts the file of --trace. It makes the training send its points to the file and to the report, if there are any.
 // It returns nil if there is no file. A training with shards follows no single path, so its report has no trace.
-func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Writer, err error) {
+func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.TraceWriter, err error) {
 	own, updates := t.learner.Settings.(*perceptron.Settings)
 	shards := updates && own.Shards > 1
 	if t.tracing.file != "" {
 		if shards {
 			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
 		}
-		layout := report.Layout{Updates: updates, Errors: updates && own.Pocket != ""}
+		layout := report.TraceLayout{Updates: updates, Errors: updates && own.Pocket != ""}
 		if opt.Trace, err = t.traced(ctx, opt.Multiclass, &layout); err != nil {
 			return nil, err
 		}
 		grace, end := parallel.Grace(ctx)
-		if w, err = report.Create(grace, t.tracing.file, layout); err != nil {
+		if w, err = report.CreateTrace(grace, t.tracing.file, layout); err != nil {
 			end()
 			return nil, fmt.Errorf("--trace: %w", err)
 		}
@@ -130,7 +129,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Writ
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
-func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.Layout) (*train.Trace, error) {
+func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.EachClass {
@@ -145,7 +144,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.
 		}
 		return opt, nil
 	}
-	layout.Vector = report.Names(spec, joint)
+	layout.Vector = report.WeightColumns(spec, joint)
 	var err error
 	opt.Reference, err = t.reference(ctx)
 	layout.Reference = opt.Reference != nil

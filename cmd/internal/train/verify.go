@@ -18,7 +18,6 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
-
 	"halfspace/internal/humanize"
 	"halfspace/kernel"
 	"halfspace/model"

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-
 	"halfspace/internal/files"
 )
 

@@ -14,7 +14,6 @@ import (
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/dataset/internal/column"
-
 	"halfspace/internal/files"
 )
 

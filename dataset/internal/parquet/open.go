@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/dataset/internal/column"
-
 	"halfspace/internal/files"
 	"halfspace/schema"
 )

@@ -12,7 +12,6 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
-
 	"halfspace/internal/files"
 )
 

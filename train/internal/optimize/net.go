@@ -10,7 +10,6 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/parallel"
-
 	"halfspace/train/learner"
 )
 

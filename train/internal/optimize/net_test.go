@@ -11,7 +11,6 @@ import (
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/train/internal/optimize"
-
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )

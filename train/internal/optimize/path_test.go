@@ -7,7 +7,6 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/train/internal/optimize"
-
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
