@@ -12,7 +12,7 @@ import (
 	"halfspace/train/learner"
 )
 
-// A Trace configures a trace. The result of a training doesn't depend on them.
+// A Trace configures a trace. The result of a training doesn't depend on it.
 type Trace struct {
 	Every int64 // a perceptron gives points only for updates whose number is a multiple of Every; 0: for every update
 

@@ -237,9 +237,10 @@ func Norm[T float32 | float64](w []T) float64 {
 }
 
 // Narrow returns weights rounded to float32.
-func Narrow(w []float64) (out []float32) {
-	for _, v := range w {
-		out = append(out, float32(v))
+func Narrow(w []float64) []float32 {
+	out := make([]float32, len(w))
+	for i, v := range w {
+		out[i] = float32(v)
 	}
 	return out
 }

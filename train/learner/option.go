@@ -73,7 +73,7 @@ var (
 	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
 		Valid: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
 	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
-		Want: "1 or more", Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: sharedField("Shards")}
+		Want: fmt.Sprintf("1 to %d", mostShards), Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: sharedField("Shards")}
 	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
 		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: sharedField("Mix")}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",

@@ -17,8 +17,10 @@ type Penalty struct {
 	NonNegative bool // weights must be 0 or more
 }
 
-// Elastic tells whether the penalty needs Task.Elastic, and Option names the option that asks for it.
+// Elastic tells whether the penalty needs Task.Elastic.
 func (p Penalty) Elastic() bool { return p.L1 > 0 || p.NonNegative }
+
+// Option returns the name of the option that makes the penalty elastic.
 func (p Penalty) Option() string {
 	if p.L1 > 0 {
 		return "l1"
