@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"sync"
@@ -22,6 +22,14 @@ const (
 	minHuge, maxHuge = 32 << 10, hugeChunk / 4
 	bufferAlign      = 64
 )
+
+// huge returns mem, but a hugeAllocator in place of Go's allocator.
+func huge(mem Allocator) Allocator {
+	if mem == memory.DefaultAllocator {
+		return &hugeAllocator{}
+	}
+	return mem
+}
 
 // Allocate returns n bytes. Go's allocator provides buffers that are too small or too large for huge pages.
 func (a *hugeAllocator) Allocate(n int) []byte {
