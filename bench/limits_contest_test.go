@@ -90,7 +90,7 @@ func evenDigits(b *testing.B) *block.Data {
 		}
 		blocks = append(blocks, to)
 	}
-	return require.Value(block.Validate(context.Background(), block.NewData(&spec, blocks), 0))(b).(*block.Data)
+	return block.NewData(&spec, blocks)
 }
 
 // BenchmarkPeerLoops times online learners beside plain loops in C over the same rows in memory: ten epochs, then a pass
@@ -98,7 +98,7 @@ func evenDigits(b *testing.B) *block.Data {
 func BenchmarkPeerLoops(b *testing.B) {
 	for _, c := range loopsCases() {
 		b.Run(c.name, func(b *testing.B) {
-			data, dir := c.rows(b), b.TempDir()
+			data, dir := require.Value(block.Validate(context.Background(), c.rows(b), 0))(b).(*block.Data), b.TempDir()
 			peer := startLoops(b, data, dir)
 			for _, l := range c.learners {
 				b.Run(l.name, func(b *testing.B) { contestLoop(b, data, peer, l) })
