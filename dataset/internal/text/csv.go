@@ -323,11 +323,12 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
+	plain := f.newDecimals(to)
 	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := f.row(&s, to); err != nil {
+		if err := f.row(&s, to, &plain); err != nil {
 			return 0, err
 		}
 	}
@@ -337,30 +338,25 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 	return rows, nil
 }
 
-func (f *CsvFile) row(s *scanner, to []cells) error {
+func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 	first, n := s.line, 0
-	for ; s.more; n++ {
+	for ; ; n++ {
+		if n += plain.read(s, n, to); !s.more {
+			break
+		}
 		k := -1
 		if n < len(f.place) {
 			k = f.place[n]
 		}
 		if k >= 0 && to[k].typ == arrow.FLOAT64 {
 			if v, ok := s.number(); ok {
-				if f.nulls.number(v) {
-					to[k].addNull()
-				} else {
-					to[k].numbers = append(to[k].numbers, v)
-				}
+				to[k].addNumber(v)
 				continue
 			}
 		}
 		if k >= 0 && to[k].typ == arrow.INT64 {
 			if v, ok := s.integer(); ok {
-				if f.nulls.number(float64(v)) {
-					to[k].addNull()
-				} else {
-					to[k].whole = append(to[k].whole, v)
-				}
+				to[k].addWhole(v)
 				continue
 			}
 		}
