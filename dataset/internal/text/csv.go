@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -265,7 +266,8 @@ func (in *CSV) Notes() (notes []string) {
 }
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+	spare := new(sync.Pool)
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
 		make := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
@@ -275,6 +277,8 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 						line, _ := f.RowsOf(c, row)
 						return line
 					}
+				} else if f.keys == nil {
+					c.recycle(spare)
 				}
 				return b, err
 			}
@@ -298,6 +302,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
+	defer allot(values, most).Done()
 	b := &column.Batch{File: f.path}
 	var err error
 	if f.keys != nil {

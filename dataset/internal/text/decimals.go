@@ -105,9 +105,6 @@ func (c *cells) addDecimal(v float64, form uint32) bool {
 	return true
 }
 
-// ofNumbers tells whether the column has integers or numbers.
-func (c *cells) ofNumbers() bool { return c.typ == arrow.INT64 || c.typ == arrow.FLOAT64 }
-
 // addNumber adds a number to a column of numbers.
 func (c *cells) addNumber(v float64) {
 	if c.nullIs.number(v) {
