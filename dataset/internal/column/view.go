@@ -92,22 +92,40 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 		return func(lo, hi int, _ []T) ([]T, Loss) { return same[lo:hi], None }
 	}
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
-		lost := None
 		scratch = scratch[:hi-lo]
-		if unsafe.Sizeof(T(0)) > unsafe.Sizeof(S(0)) { // nothing is lost
-			for i, v := range src[lo:hi] {
-				scratch[i] = T(v)
-			}
-			return scratch, None
+		if wide, ok := any(src).([]float64); ok {
+			return scratch, narrow(any(scratch).([]float32), wide[lo:hi])
 		}
-		for i, v := range src[lo:hi] {
+		for i, v := range src[lo:hi] { // nothing is lost
 			scratch[i] = T(v)
-			if S(scratch[i]) != v {
-				lost = max(lost, LossOf(float64(v)))
-			}
 		}
-		return scratch, lost
+		return scratch, None
 	}
+}
+
+// narrow writes src to dst, and returns the loss. Its loop has no branch on a number.
+func narrow(dst []float32, src []float64) Loss {
+	dst = dst[:len(src)]
+	changed, greatest := uint64(0), uint64(0)
+	for i, v := range src {
+		dst[i] = float32(v)
+		b := math.Float64bits(v)
+		changed |= b ^ math.Float64bits(float64(dst[i]))
+		greatest = max(greatest, b&^(1<<63))
+	}
+	switch {
+	case changed == 0:
+		return None
+	case greatest < math.Float64bits(1<<24): // no number is large enough for Merged
+		return rounded
+	}
+	lost := None
+	for i, v := range src {
+		if float64(dst[i]) != v {
+			lost = max(lost, LossOf(v))
+		}
+	}
+	return lost
 }
 
 // LossOf returns the loss for a number that T can't hold exactly. A number of 2^53 or more counts as rounded: every
