@@ -76,7 +76,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
-	b.losses, b.weighted, b.unchosen = make([]losses, len(sel.Features)), new(atomic.Bool), new(atomic.Int64)
+	b.losses, b.weighted, b.unchosen = newLosses(sel), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
