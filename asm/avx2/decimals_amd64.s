@@ -6,86 +6,97 @@
 
 // func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n int, end int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·DecimalsF32(SB), NOSPLIT, $0-104
-	MOVQ         values_base+0(FP), R8
-	MOVQ         forms_base+24(FP), R9
+TEXT ·DecimalsF32(SB), NOSPLIT, $8-104
+	MOVQ         values_base+0(FP), R9
+	MOVQ         forms_base+24(FP), R10
 	MOVQ         text_base+48(FP), AX
-	MOVQ         text_len+56(FP), BX
+	MOVQ         text_len+56(FP), CX
 	VPBROADCASTB comma+80(FP), Y0
-	MOVQ         $0x0a0a0a0a0a0a0a0a, CX
-	VMOVQ        CX, X1
+	MOVQ         $0x0a0a0a0a0a0a0a0a, DX
+	VMOVQ        DX, X1
 	VPBROADCASTQ X1, Y1
-	MOVQ         $0x2e2e2e2e2e2e2e2e, CX
-	VMOVQ        CX, X2
+	MOVQ         $0x2e2e2e2e2e2e2e2e, DX
+	VMOVQ        DX, X2
 	VPBROADCASTQ X2, Y2
-	MOVQ         $0x3030303030303030, CX
-	VMOVQ        CX, X3
+	MOVQ         $0x3030303030303030, DX
+	VMOVQ        DX, X3
 	VPBROADCASTQ X3, Y3
-	MOVQ         $0x0909090909090909, CX
-	VMOVQ        CX, X4
+	MOVQ         $0x0909090909090909, DX
+	VMOVQ        DX, X4
 	VPBROADCASTQ X4, Y4
-	MOVQ         $0x010a010a010a010a, CX
-	VMOVQ        CX, X5
+	MOVQ         $0x010a010a010a010a, DX
+	VMOVQ        DX, X5
 	VPBROADCASTQ X5, Y5
-	MOVQ         $0x0001006400010064, CX
-	VMOVQ        CX, X6
+	MOVQ         $0x0001006400010064, DX
+	VMOVQ        DX, X6
 	VPBROADCASTQ X6, Y6
-	MOVQ         $0x0001271000012710, CX
-	VMOVQ        CX, X7
+	MOVQ         $0x0001271000012710, DX
+	VMOVQ        DX, X7
 	VPBROADCASTQ X7, Y7
-	MOVQ         at+72(FP), DX
-	ADDQ         AX, DX
-	MOVQ         DX, CX
-	LEAQ         -64(AX)(BX*1), SI
-	XORL         DI, DI
+	MOVQ         at+72(FP), BX
+	ADDQ         AX, BX
+	MOVQ         BX, DX
+	LEAQ         -64(AX)(CX*1), DI
+	XORL         R8, R8
 	XORL         AX, AX
+	XORL         CX, CX
 
 find1:
-	CMPQ      CX, SI
+	CMPQ      DX, DI
 	JA        stop4
-	VMOVDQU   (CX), Y8
-	VPCMPEQB  Y8, Y0, Y9
-	VPCMPEQB  Y8, Y1, Y8
+	VMOVDQU   (DX), Y9
+	VPCMPEQB  Y9, Y2, Y8
+	VPCMPEQB  Y9, Y0, Y10
+	VPCMPEQB  Y9, Y1, Y9
+	VPOR      Y9, Y10, Y9
+	VPMOVMSKB Y9, SI
+	VMOVDQU   32(DX), Y10
+	VPCMPEQB  Y10, Y2, Y9
+	VPCMPEQB  Y10, Y0, Y11
+	VPCMPEQB  Y10, Y1, Y10
+	VPOR      Y10, Y11, Y10
+	VPMOVMSKB Y10, R11
+	SHLQ      $0x20, R11
+	ORQ       R11, SI
 	VPOR      Y8, Y9, Y8
-	VPMOVMSKB Y8, BX
-	VMOVDQU   32(CX), Y8
-	VPCMPEQB  Y8, Y0, Y9
-	VPCMPEQB  Y8, Y1, Y8
-	VPOR      Y8, Y9, Y8
-	VPMOVMSKB Y8, R10
-	SHLQ      $0x20, R10
-	ORQ       R10, BX
+	VPMOVMSKB Y8, R11
+	SHLQ      $0x20, CX
+	ORQ       R11, CX
 	JMP       next2
 
 numbers3:
-	BSFQ         BX, R11
-	ADDQ         CX, R11
-	MOVQ         R11, R10
-	SUBQ         DX, R10
-	XORL         R12, R12
-	CMPB         (DX), $0x2d
-	SETEQ        R12
-	SUBQ         R12, R10
-	LEAQ         -1(R10), R13
-	CMPQ         R13, $0x16
-	JA           stop4
-	LEAQ         windowsF32<>+0(SB), R13
-	VMOVDQU      -32(R11), Y8
+	BSFQ  SI, R12
+	ADDQ  DX, R12
+	MOVQ  R12, R11
+	SUBQ  BX, R11
+	XORL  R13, R13
+	CMPB  (BX), $0x2d
+	SETEQ R13
+	SUBQ  R13, R11
+	LEAQ  -1(R11), R14
+	CMPQ  R14, $0x16
+	JA    stop4
+	LEAQ  windowsF32<>+0(SB), R14
+	TESTQ CX, CX
+	JEQ   whole5
+
+general6:
+	VMOVDQU      -32(R12), Y8
 	VPCMPEQB     Y8, Y2, Y9
-	VPAND        32(R13)(R10*1), Y9, Y9
-	VPMOVMSKB    Y9, R14
-	BTSQ         $0x3f, R14
-	BSFQ         R14, R14
-	XORL         $0x1f, R14
-	MOVL         R14, R15
-	SHRL         $0x05, R15
-	DECQ         R10
-	ADDQ         R15, R10
+	VPAND        32(R14)(R11*1), Y9, Y9
+	VPMOVMSKB    Y9, R15
+	BTSQ         $0x3f, R15
+	BSFQ         R15, R15
+	XORL         $0x1f, R15
+	MOVL         R15, BP
+	SHRL         $0x05, BP
+	DECQ         R11
+	ADDQ         BP, R11
 	JEQ          stop4
-	VMOVDQU      (R13)(R14*1), Y9
-	VPBLENDVB    Y9, -33(R11), Y8, Y8
+	VMOVDQU      (R14)(R15*1), Y9
+	VPBLENDVB    Y9, -33(R12), Y8, Y8
 	VPSUBB       Y3, Y8, Y8
-	VPAND        32(R13)(R10*1), Y8, Y8
+	VPAND        32(R14)(R11*1), Y8, Y8
 	VPSUBUSB     Y4, Y8, Y9
 	VPTEST       Y9, Y9
 	JNZ          stop4
@@ -93,64 +104,91 @@ numbers3:
 	VPMADDWD     Y6, Y8, Y8
 	VPACKUSDW    Y8, Y8, Y8
 	VPMADDWD     Y7, Y8, Y8
-	VMOVQ        X8, R10
+	VMOVQ        X8, R11
 	VEXTRACTI128 $0x01, Y8, X8
-	VMOVQ        X8, R13
-	RORQ         $0x20, R10
-	CMPQ         R10, $0x0000039a
+	VMOVQ        X8, BP
+	RORQ         $0x20, R11
+	CMPQ         R11, $0x0000039a
 	JAE          stop4
-	MOVL         R13, DX
-	SHRQ         $0x20, R13
-	IMUL3Q       $+100000000, DX, DX
-	MOVQ         $0x002386f26fc10000, R15
-	IMULQ        R15, R10
-	ADDQ         DX, R13
-	ADDQ         R10, R13
-	SHLL         $0x06, R12
-	ORL          R14, R12
-	MOVQ         R11, DX
-	SUBQ         text_base+48(FP), DX
-	SHLL         $0x08, DX
-	ORL          R12, DX
-	LEAQ         divisorsF32<>+0(SB), R10
-	VMOVSD       (R10)(R12*8), X8
-	VCVTSI2SDQ   R13, X3, X9
-	VDIVSD       X8, X9, X10
-	MOVQ         R13, R10
-	SHRQ         $0x35, R10
-	ORQ          R10, AX
-	JNE          long5
-	VMOVSD       X10, (R8)(DI*8)
+	MOVL         BP, BX
+	SHRQ         $0x20, BP
+	IMUL3Q       $+100000000, BX, BX
+	MOVQ         $0x002386f26fc10000, R14
+	IMULQ        R14, R11
+	ADDQ         BX, BP
+	ADDQ         R11, BP
 
-stored6:
-	MOVL DX, (R9)(DI*4)
-	INCQ DI
-	LEAQ -1(BX), DX
-	ANDQ DX, BX
-	LEAQ 1(R11), DX
-	CMPB (R11), $0x0a
+joined7:
+	SHLL       $0x06, R13
+	ORL        R15, R13
+	MOVQ       R12, BX
+	SUBQ       text_base+48(FP), BX
+	SHLL       $0x08, BX
+	ORL        R13, BX
+	LEAQ       divisorsF32<>+0(SB), R11
+	VMOVSD     (R11)(R13*8), X8
+	VCVTSI2SDQ BP, X3, X9
+	VDIVSD     X8, X9, X10
+	MOVQ       BP, R11
+	SHRQ       $0x35, R11
+	ORQ        R11, AX
+	JNE        long8
+	VMOVSD     X10, (R9)(R8*8)
+
+stored9:
+	MOVL BX, (R10)(R8*4)
+	INCQ R8
+	LEAQ -1(SI), BX
+	ANDQ BX, SI
+	LEAQ 1(R12), BX
+	CMPB (R12), $0x0a
 	JEQ  stop4
-	CMPQ DI, values_len+8(FP)
+	CMPQ R8, values_len+8(FP)
 	JAE  stop4
 
 next2:
-	TESTQ BX, BX
+	TESTQ SI, SI
 	JNZ   numbers3
-	ADDQ  $0x40, CX
+	ADDQ  $0x40, DX
 	JMP   find1
 
 stop4:
-	SUBQ text_base+48(FP), DX
-	MOVQ DI, n+88(FP)
-	MOVQ DX, end+96(FP)
+	SUBQ text_base+48(FP), BX
+	MOVQ R8, n+88(FP)
+	MOVQ BX, end+96(FP)
 	VZEROUPPER
 	RET
 
-long5:
-	VCVTTSD2SIQ  X9, R12
-	NEGQ         R12
-	ADDQ         R13, R12
-	VCVTSI2SDQ   R12, X3, X11
+whole5:
+	CMPQ  R11, $0x08
+	JA    general6
+	MOVQ  -8(R12), BP
+	XORQ  wordsF32<>+0(SB), BP
+	ANDQ  56(R14)(R11*1), BP
+	MOVQ  BP, R15
+	ADDQ  wordsF32<>+8(SB), R15
+	ORQ   BP, R15
+	TESTQ R15, wordsF32<>+16(SB)
+	JNE   general6
+	LEAQ  (BP)(BP*4), R15
+	SHRQ  $0x08, BP
+	LEAQ  (BP)(R15*2), BP
+	MOVQ  BP, R15
+	ANDQ  wordsF32<>+24(SB), R15
+	IMULQ wordsF32<>+32(SB), R15
+	SHRQ  $0x10, BP
+	ANDQ  wordsF32<>+24(SB), BP
+	IMULQ wordsF32<>+40(SB), BP
+	ADDQ  R15, BP
+	SHRQ  $0x20, BP
+	MOVL  $0x00000020, R15
+	JMP   joined7
+
+long8:
+	VCVTTSD2SIQ  X9, R13
+	NEGQ         R13
+	ADDQ         BP, R13
+	VCVTSI2SDQ   R13, X3, X11
 	VFNMADD231SD X8, X10, X9
 	VADDSD       X11, X9, X9
 	VDIVSD       X8, X9, X9
@@ -159,23 +197,23 @@ long5:
 	VADDSD       X10, X8, X8
 	VADDSD       X10, X9, X9
 	VUCOMISD     X8, X9
-	JNE          hard9
+	JNE          hard12
 	VROUNDSD     $0x03, X8, X8, X9
 	VUCOMISD     X9, X8
-	JEQ          whole8
+	JEQ          whole11
 
-fits7:
-	VMOVSD X8, (R8)(DI*8)
-	JMP    stored6
+fits10:
+	VMOVSD X8, (R9)(R8*8)
+	JMP    stored9
 
-whole8:
-	TESTQ R10, R10
-	JEQ   fits7
+whole11:
+	TESTQ R11, R11
+	JEQ   fits10
 
-hard9:
-	ORL  $0x00000080, DX
-	MOVQ R13, (R8)(DI*8)
-	JMP  stored6
+hard12:
+	ORL  $0x00000080, BX
+	MOVQ BP, (R9)(R8*8)
+	JMP  stored9
 
 DATA windowsF32<>+0(SB)/8, $0xffffffffffffffff
 DATA windowsF32<>+8(SB)/8, $0xffffffffffffffff
@@ -293,3 +331,11 @@ GLOBL divisorsF32<>(SB), RODATA|NOPTR, $776
 DATA factorsF32<>+0(SB)/8, $0x3ff0000000000010
 DATA factorsF32<>+8(SB)/8, $0x3fefffffffffffe0
 GLOBL factorsF32<>(SB), RODATA|NOPTR, $16
+
+DATA wordsF32<>+0(SB)/8, $0x3030303030303030
+DATA wordsF32<>+8(SB)/8, $0x7676767676767676
+DATA wordsF32<>+16(SB)/8, $0x8080808080808080
+DATA wordsF32<>+24(SB)/8, $0x000000ff000000ff
+DATA wordsF32<>+32(SB)/8, $0x000f424000000064
+DATA wordsF32<>+40(SB)/8, $0x0000271000000001
+GLOBL wordsF32<>(SB), RODATA|NOPTR, $48

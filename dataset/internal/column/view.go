@@ -103,20 +103,24 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 	}
 }
 
-// narrow writes src to dst, and returns the loss. Its loop has no branch on a number.
+// narrow writes src to dst, and returns the loss.
 func narrow(dst []float32, src []float64) Loss {
-	dst = dst[:len(src)]
-	changed, greatest := uint64(0), uint64(0)
-	for i, v := range src {
-		dst[i] = float32(v)
-		b := math.Float64bits(v)
-		changed |= b ^ math.Float64bits(float64(dst[i]))
-		greatest = max(greatest, b&^(1<<63))
+	f64.Standardize(dst, src, 0, 1)
+	// A number from 2^-126 to 2^24 is exact if its last 29 bits are 0. No such number is Merged.
+	const last = 1<<29 - 1
+	least, most := math.Float64bits(0x1p-126), math.Float64bits(1<<24)
+	all, odd := uint64(0), uint64(0)
+	for _, v := range src {
+		b := math.Float64bits(v) &^ (1 << 63)
+		all |= b
+		if b-least >= most-least && b != 0 {
+			odd = 1
+		}
 	}
 	switch {
-	case changed == 0:
+	case odd == 0 && all&last == 0:
 		return None
-	case greatest < math.Float64bits(1<<24): // no number is large enough for Merged
+	case odd == 0:
 		return rounded
 	}
 	lost := None

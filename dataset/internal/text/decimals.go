@@ -55,7 +55,7 @@ fields:
 		switch {
 		case plain && c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0:
 			c.numbers = append(c.numbers, v)
-		case plain && c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalMinus|kernel.DecimalWhole) == kernel.DecimalWhole:
+		case plain && c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0):
 			c.whole = append(c.whole, int64(v))
 		case !c.addDecimal(v, form):
 			count = i
