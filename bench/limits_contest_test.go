@@ -110,14 +110,18 @@ func BenchmarkPeerLoops(b *testing.B) {
 // startLoops builds the loops for the length of the rows of data, and starts them.
 func startLoops(b *testing.B, data *block.Data, dir string) *peer {
 	binary, cols := filepath.Join(dir, "loops"), data.Spec().Cols()
-	out, err := exec.Command("cc", "-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", fmt.Sprintf("-DSTRIDE=%d", kernel.Stride(cols)),
-		"-o", binary, "peers/loops/loops.c", "-lm").CombinedOutput()
-	if err != nil {
+	compileLoops(b, "peers/loops/loops.c", binary, fmt.Sprintf("-DSTRIDE=%d", kernel.Stride(cols)))
+	require.NoError(b, writeRaw(data, filepath.Join(dir, "x.f32"), filepath.Join(dir, "y.f32")))
+	return startPeer(b, binary, dir, strconv.FormatInt(data.Rows(), 10), strconv.Itoa(cols-1))
+}
+
+// compileLoops compiles a C program, or skips the benchmark.
+func compileLoops(b *testing.B, source, binary string, options ...string) {
+	args := append([]string{"-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-o", binary, source, "-lm"}, options...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		b.Logf("cc: %v\n%s", err, out)
 		skip(b, "no C compiler: install the package gcc")
 	}
-	require.NoError(b, writeRaw(data, filepath.Join(dir, "x.f32"), filepath.Join(dir, "y.f32")))
-	return startPeer(b, binary, dir, strconv.FormatInt(data.Rows(), 10), strconv.Itoa(cols-1))
 }
 
 func contestLoop(b *testing.B, data *block.Data, c *peer, l loopsLearner) {

@@ -44,7 +44,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	column.Within(in, opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.selection()))
-	wopt.Copied, wopt.Warn = columns.NumFields(), opt.Warn
+	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
 		return 0, err

@@ -15,6 +15,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/files"
+	"halfspace/internal/parallel"
 )
 
 // GroupBytes is the largest number of bytes of values in a row group, or in a record of an Arrow file. A single row
@@ -27,6 +28,7 @@ type WriterOptions struct {
 	RowGroupRows int64             // maximum rows of a row group of up to 64 MiB; default: 131,072, fewer with over 256 columns
 	Metadata     map[string]string // key-value metadata of the file
 	Label        string            // for svmlight: the label column; default: "label"
+	Workers      int               // for text: number of goroutines that format a record; 0: GOMAXPROCS
 	Texts        []string          // for NumPy: all texts that a column of text may have
 	Copied       int               // number of columns, from the first on, that come from a file
 	Warn         func(text string) // called when the file is closed, if text changes values of copied columns
@@ -57,6 +59,9 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 	if err != nil {
 		return nil, err
 	}
+	if opt.Workers, err = parallel.Resolve(opt.Workers); err != nil {
+		return nil, err
+	}
 	if path == "-" {
 		path = "/dev/stdout"
 	}
@@ -76,11 +81,11 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 	err = w.guard(func() error {
 		switch format {
 		case formatCSV:
-			w.enc, err = writer.NewCSV(file, schema)
+			w.enc, err = writer.NewCSV(file, schema, opt.Workers)
 		case formatJSON:
-			w.enc, err = writer.NewJSON(file, schema)
+			w.enc, err = writer.NewJSON(file, schema, opt.Workers)
 		case formatSvmlight:
-			w.enc, err = writer.NewSvmlight(file, schema, opt.Label)
+			w.enc, err = writer.NewSvmlight(file, schema, opt.Label, opt.Workers)
 		case formatArrow:
 			w.enc, err = writer.NewIPC(file, schema)
 		case formatNumPy:

@@ -215,3 +215,12 @@ func expF32(y, x []float32) {
 		ref.ExpF32(y, x)
 	}
 }
+
+func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int) {
+	switch {
+	case level >= AVX2:
+		return avx2.DecimalsF32(values, forms, text, at, comma)
+	default:
+		return ref.DecimalsF32(values, forms, text, at, comma)
+	}
+}

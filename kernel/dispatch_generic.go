@@ -95,3 +95,7 @@ func standardizeF32(dst []float32, x []float32, center, scale float64) {
 func expF32(y, x []float32) {
 	ref.ExpF32(y, x)
 }
+
+func decimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int) {
+	return ref.DecimalsF32(values, forms, text, at, comma)
+}

@@ -41,6 +41,7 @@ var (
 		ScaleRows:      avx2.ScaleRowsF32,
 		Standardize:    avx2.StandardizeF32,
 		Exp:            avx2.ExpF32,
+		Decimals:       avx2.DecimalsF32,
 	}
 	f64 = kerneltest.Set[float64]{
 		Dot:         avx2.DotF64,

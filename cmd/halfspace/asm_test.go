@@ -52,7 +52,7 @@ func TestVZeroUpper(t *testing.T) {
 // none falls back to pure Go unnoticed. Every function of a package of assembly is called.
 func TestDispatch(t *testing.T) {
 	twins := map[string]*ast.FuncDecl{}
-	for _, file := range []string{"exported", "exp", "ref", "sparse"} {
+	for _, file := range []string{"decimals", "exported", "exp", "ref", "sparse"} {
 		maps.Copy(twins, functions(t, "../../asm/ref/"+file+".go"))
 	}
 	for arch, isas := range map[string][]string{"amd64": {"avx2", "avx512"}, "arm64": {"neon"}} {

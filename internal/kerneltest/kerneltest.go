@@ -49,6 +49,8 @@ type Set[T Float] struct {
 	Standardize         func(dst []float32, x []T, center, scale float64)
 	Exp, Sigmoid, Log1p func(y, x []T)                                // Sigmoid and Log1p for float64 alone
 	Logistic            func(z, factor, curvature, loss, y []float64) // for float64 alone
+
+	Decimals func(values []float64, forms []uint32, text []byte, at int, comma uint8) (int, int) // for float32 alone
 }
 
 // F32 and F64 are the pure-Go twins.
@@ -81,6 +83,7 @@ var (
 		ScaleRows:      ref.ScaleRowsF32,
 		Standardize:    ref.StandardizeF32,
 		Exp:            ref.ExpF32,
+		Decimals:       ref.DecimalsF32,
 	}
 	F64 = Set[float64]{
 		Dot:         ref.DotF64,
@@ -146,6 +149,7 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 		{"ScaleRows", got.ScaleRows != nil, h.scaleRows},
 		{"RankKUpdate", got.RankKUpdate != nil, h.rankKUpdate},
 		{"Standardize", got.Standardize != nil, h.standardize},
+		{"Decimals", got.Decimals != nil, h.decimals},
 		{"Exp", got.Exp != nil, func(t *testing.T) { h.elementwise(t, got.Exp, want.Exp) }},
 		{"Sigmoid", got.Sigmoid != nil, func(t *testing.T) { h.elementwise(t, got.Sigmoid, want.Sigmoid) }},
 		{"Log1p", got.Log1p != nil, func(t *testing.T) { h.elementwise(t, got.Log1p, want.Log1p) }},

@@ -34,14 +34,14 @@ func (l *Line) Go(part func() (merge func())) bool {
 		return false
 	}
 	l.begun++
-	if l.alone {
-		l.o.put(task, part())
-		return true
-	}
-	l.g.Go(func() error {
+	do := func() error {
 		l.o.put(task, part())
 		return nil
-	})
+	}
+	if l.alone {
+		return do() == nil
+	}
+	l.g.Go(do)
 	return true
 }
 

@@ -75,6 +75,7 @@ var kernels = []Kernel{
 	{"sigmoid", (*Writer).sigmoid},
 	{"log1p", (*Writer).log1p},
 	{"logistic", (*Writer).logistic},
+	{"decimals", (*Writer).decimals},
 	{"limits", (*Writer).limits},
 }
 

@@ -80,6 +80,8 @@ var Functions = []Function{
 	{Name: "Log1p", Types: float64Only, Signature: "(y, x []T)", Package: Kernel, Doc: "sets y[i] to log(1 + x[i])."},
 	{Name: "Logistic", Signature: "(z, factor, curvature, loss, y []float64)", Package: Kernel, Types: float64Only,
 		Doc: "computes a logistic loss and its derivatives from scores z and signs y."},
+	{Name: "Decimals", Signature: "(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int)", Package: Kernel,
+		Doc: "reads decimal numbers of a record of delimited text."},
 	{Name: "Tile", Signature: "(c []T, ldc, grow int, a, b []T, add bool)", Package: Microkernel,
 		Shape: []string{"MR", "NR"}, Doc: "multiplies packed panels of MR rows by one of NR columns."},
 	{Name: "ScaleRows", Signature: "(dst []float64, x []T, s []float64, stride, cols int)", Package: Microkernel,

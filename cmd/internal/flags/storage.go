@@ -47,7 +47,7 @@ func (s *Storage) check() error {
 }
 
 // overhead is the memory of a process without its blocks. columnBytes is the memory of each column while rows are
-// loaded: descriptions and names; pageBytes is that of its pages. Without room for all of them the garbage collector
+// loaded: descriptions and names; pageBytes is the memory of its pages. Without room for all of them the garbage collector
 // would run all the time.
 const (
 	overhead    = 32 << 20

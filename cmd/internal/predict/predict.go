@@ -295,7 +295,7 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}
 	}
-	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn}
+	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn, Workers: p.o.Workers}
 	if at := schema.FieldIndices(records.PredictionName); len(at) > 0 {
 		opt.Copied = at[0]
 	}

@@ -141,3 +141,32 @@ func TestOneLine(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrow holds the loss of a column of float64 against LossOf of each number.
+func TestNarrow(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	kinds := []func() float64{func() float64 { return float64(rng.IntN(1000)) }, func() float64 { return float64(float32(rng.NormFloat64())) }, rng.NormFloat64,
+		func() float64 { return math.Copysign(0, -1) }, func() float64 { return float64(rng.Int64() >> rng.IntN(64)) }, func() float64 { return math.Ldexp(rng.NormFloat64(), -rng.IntN(200)) },
+		func() float64 { return math.Ldexp(float64(1+rng.IntN(3)), -rng.IntN(160)) }, func() float64 { return math.Float64frombits(rng.Uint64() &^ (1 << 62)) }}
+	for range 2000 {
+		src, want := make([]float64, rng.IntN(20)), None
+		kind := kinds[rng.IntN(len(kinds))]
+		for i := range src {
+			if src[i] = kind(); rng.IntN(20) == 0 {
+				src[i] = kinds[rng.IntN(len(kinds))]()
+			}
+			if float64(float32(src[i])) != src[i] {
+				want = max(want, LossOf(src[i]))
+			}
+		}
+		dst := make([]float32, len(src))
+		if got := narrow(dst, src); got != want {
+			t.Fatalf("%v: loss %d, want %d", src, got, want)
+		}
+		for i, v := range src {
+			if math.Float32bits(dst[i]) != math.Float32bits(float32(v)) {
+				t.Fatalf("%v is narrowed to %v", v, dst[i])
+			}
+		}
+	}
+}

@@ -92,22 +92,44 @@ func floats[T, S float32 | float64](src []S) func(lo, hi int, scratch []T) ([]T,
 		return func(lo, hi int, _ []T) ([]T, Loss) { return same[lo:hi], None }
 	}
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
-		lost := None
 		scratch = scratch[:hi-lo]
-		if unsafe.Sizeof(T(0)) > unsafe.Sizeof(S(0)) { // nothing is lost
-			for i, v := range src[lo:hi] {
-				scratch[i] = T(v)
-			}
-			return scratch, None
+		if wide, ok := any(src).([]float64); ok {
+			return scratch, narrow(any(scratch).([]float32), wide[lo:hi])
 		}
-		for i, v := range src[lo:hi] {
+		for i, v := range src[lo:hi] { // nothing is lost
 			scratch[i] = T(v)
-			if S(scratch[i]) != v {
-				lost = max(lost, LossOf(float64(v)))
-			}
 		}
-		return scratch, lost
+		return scratch, None
 	}
+}
+
+// narrow writes src to dst, and returns the loss.
+func narrow(dst []float32, src []float64) Loss {
+	f64.Standardize(dst, src, 0, 1)
+	// A number from 2^-126 to 2^24 is exact if its last 29 bits are 0. No such number is Merged.
+	const last = 1<<29 - 1
+	least, most := math.Float64bits(0x1p-126), math.Float64bits(1<<24)
+	all, odd := uint64(0), uint64(0)
+	for _, v := range src {
+		b := math.Float64bits(v) &^ (1 << 63)
+		all |= b
+		if b-least >= most-least && b != 0 {
+			odd = 1
+		}
+	}
+	switch {
+	case odd == 0 && all&last == 0:
+		return None
+	case odd == 0:
+		return rounded
+	}
+	lost := None
+	for i, v := range src {
+		if float64(dst[i]) != v {
+			lost = max(lost, LossOf(v))
+		}
+	}
+	return lost
 }
 
 // LossOf returns the loss for a number that T can't hold exactly. A number of 2^53 or more counts as rounded: every

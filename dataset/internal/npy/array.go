@@ -84,17 +84,17 @@ func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error)
 	}
 	defer f.Close()
 	each := (hi - lo) * a.size
-	s := newSlab(each * int64(len(columns)))
-	defer s.done()
-	values := s.bytes(each * int64(len(columns)))
+	s := column.NewSlab(each * int64(len(columns)))
+	defer s.Done()
+	values := s.Bytes(each * int64(len(columns)))
 	if a.fortran || a.cols == 1 {
 		for k := 0; err == nil && k < len(columns); k++ {
 			err = a.readAt(f, values[int64(k)*each:][:each], (int64(columns[k])*a.rows+lo)*a.size)
 		}
 	} else {
-		rows := newSlab(each * a.cols)
-		defer rows.done()
-		lines := rows.bytes(each * a.cols)
+		rows := column.NewSlab(each * a.cols)
+		defer rows.Done()
+		lines := rows.Bytes(each * a.cols)
 		if err = a.readAt(f, lines, lo*a.cols*a.size); err == nil {
 			a.transpose(values, lines, columns)
 		}
@@ -109,7 +109,7 @@ func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error)
 }
 
 // toArrows returns the columns in values, which is memory of s, as Arrow arrays. first is the number of their first row.
-func (a *Array) toArrows(s *slab, values []byte, columns int, first int64) (all []arrow.Array, err error) {
+func (a *Array) toArrows(s *column.Slab, values []byte, columns int, first int64) (all []arrow.Array, err error) {
 	each := len(values) / max(1, columns)
 	for k := range columns {
 		one, err := a.toArrow(s, values[k*each:][:each], first)
@@ -210,7 +210,7 @@ func transpose[T any](values, lines []T, cols int, columns []int) {
 
 // toArrow returns elements as an Arrow array. The elements are memory of s, which the array may keep in use. first is the number of
 // their first row, for errors.
-func (a *Array) toArrow(s *slab, values []byte, first int64) (arrow.Array, error) {
+func (a *Array) toArrow(s *column.Slab, values []byte, first int64) (arrow.Array, error) {
 	n := len(values) / int(a.size)
 	var buffer *memory.Buffer
 	switch {
@@ -228,7 +228,7 @@ func (a *Array) toArrow(s *slab, values []byte, first int64) (arrow.Array, error
 		if a.swapped {
 			a.swap(values)
 		}
-		buffer = s.buffer(values)
+		buffer = s.Buffer(values)
 		defer buffer.Release() // data retains it
 	}
 	data := array.NewData(a.typ, n, []*memory.Buffer{nil, buffer}, nil, 0, 0)

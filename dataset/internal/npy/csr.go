@@ -123,12 +123,12 @@ func (m *matrix) small(archive *zip.Reader, name string) (arrow.Array, error) {
 	if h.bytes() > most {
 		return nil, damaged(m.path, fmt.Errorf("%s has the shape %s", name, h.shapeText()))
 	}
-	values := newSlab(most)
-	defer values.done()
-	if _, err := io.ReadFull(r, values.bytes(h.bytes())); err != nil {
+	values := column.NewSlab(most)
+	defer values.Done()
+	if _, err := io.ReadFull(r, values.Bytes(h.bytes())); err != nil {
 		return nil, m.unreadable(err)
 	}
-	return (&Array{header: h, path: m.path}).toArrow(values, values.bytes(h.bytes()), 0)
+	return (&Array{header: h, path: m.path}).toArrow(values, values.Bytes(h.bytes()), 0)
 }
 
 // find returns the number of an array in the archive's list of files, or -1.
@@ -423,9 +423,9 @@ func (w *walk) open(m *member) (io.Reader, error) {
 }
 
 func (w *walk) pointers(r io.Reader, n int64) ([]int64, error) {
-	s := newSlab(n * w.m.indptr.size)
-	defer s.done()
-	values := s.bytes(n * w.m.indptr.size)
+	s := column.NewSlab(n * w.m.indptr.size)
+	defer s.Done()
+	values := s.Bytes(n * w.m.indptr.size)
 	if _, err := io.ReadFull(r, values); err != nil {
 		return nil, w.m.unreadable(err)
 	}
@@ -490,19 +490,19 @@ func (w *walk) job(row int64, ends []int64) (column.Job, error) {
 }
 
 type elements struct {
-	slabs         [2]*slab
+	slabs         [2]*column.Slab
 	indices, data []byte
 }
 
 func (m *matrix) elements(n int64) *elements {
-	e := &elements{slabs: [2]*slab{newSlab(n * m.indices.size), newSlab(n * m.data.size)}}
-	e.indices, e.data = e.slabs[0].bytes(n*m.indices.size), e.slabs[1].bytes(n*m.data.size)
+	e := &elements{slabs: [2]*column.Slab{column.NewSlab(n * m.indices.size), column.NewSlab(n * m.data.size)}}
+	e.indices, e.data = e.slabs[0].Bytes(n*m.indices.size), e.slabs[1].Bytes(n*m.data.size)
 	return e
 }
 
 func (e *elements) done() {
 	for _, s := range e.slabs {
-		s.done()
+		s.Done()
 	}
 }
 
@@ -568,8 +568,8 @@ func (w *walk) pairs(row int64, ends []int64, read *elements) (*column.Pairs, er
 	}
 	p.Ends, p.Index, p.Value = append(p.Ends[:0], 0), p.Index[:0], p.Value[:0]
 	n := int(ends[len(ends)-1] - ends[0])
-	wide := newSlab(8 * int64(n))
-	defer wide.done()
+	wide := column.NewSlab(8 * int64(n))
+	defer wide.Done()
 	numbers, err := w.m.data.toArrow(read.slabs[1], read.data, 0)
 	if err != nil {
 		return nil, err
@@ -579,7 +579,7 @@ func (w *walk) pairs(row int64, ends []int64, read *elements) (*column.Pairs, er
 	if err != nil {
 		return nil, err
 	}
-	values, _ := view.Read(0, n, as[float64](wide.bytes(8*int64(n))))
+	values, _ := view.Read(0, n, as[float64](wide.Bytes(8*int64(n))))
 	if w.m.indices.swapped {
 		w.m.indices.swap(read.indices)
 	}

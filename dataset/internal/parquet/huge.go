@@ -19,7 +19,7 @@ type hugeAllocator struct {
 
 const (
 	hugeChunk        = 8 << 20 // size of a chunk in bytes
-	minHuge, maxHuge = 32 << 10, hugeChunk / 4
+	minHuge, maxHuge = 4 << 10, hugeChunk / 4
 	bufferAlign      = 64
 )
 

@@ -20,6 +20,7 @@ type cells struct {
 	most     int  // maximum number of values
 	booleans bool // true and false are read as the numbers 1 and 0, because a model accepts both
 	nullIs   *nullWords
+	slab     *column.Slab // the memory of numbers; nil: none
 	whole    []int64
 	numbers  []float64
 	rounded  bool    // a whole number was rounded to another number
@@ -34,16 +35,52 @@ type cells struct {
 func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
 	c := cells{typ: typ.ID(), most: most, nullIs: nulls}
 	switch c.typ {
-	case arrow.INT64:
-		c.whole = make([]int64, 0, most)
-	case arrow.FLOAT64:
-		c.numbers = make([]float64, 0, most)
+	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
 		c.truths = make([]byte, bitutil.BytesForBits(int64(most)))
 	default:
 		c.ends = append(make([]int32, 0, most+1), 0)
 	}
 	return c
+}
+
+// allot gives the columns of numbers memory for their values, at different cache lines. The caller must call Done when it has made
+// the arrays.
+func allot(columns []cells, most int) *column.Slab {
+	step := int64(most+7)/8*8 | 8 // numbers, an odd number of lines
+	n := int64(0)
+	for _, c := range columns {
+		if c.ofNumbers() {
+			n++
+		}
+	}
+	s := column.NewSlab(8 * step * n)
+	free := s.Bytes(8 * step * n)
+	for k := range columns {
+		c := &columns[k]
+		if !c.ofNumbers() {
+			continue
+		}
+		c.slab = s
+		if part := free[:8*most]; c.typ == arrow.INT64 {
+			c.whole = arrow.Int64Traits.CastFromBytes(part)[:0]
+		} else {
+			c.numbers = arrow.Float64Traits.CastFromBytes(part)[:0]
+		}
+		free = free[8*step:]
+	}
+	return s
+}
+
+// ofNumbers returns true for a column of integers or numbers.
+func (c *cells) ofNumbers() bool { return c.typ == arrow.INT64 || c.typ == arrow.FLOAT64 }
+
+// buffer returns numbers as a buffer of Arrow.
+func (c *cells) buffer(numbers []byte) *memory.Buffer {
+	if c.slab == nil {
+		return memory.NewBufferBytes(numbers)
+	}
+	return c.slab.Buffer(numbers)
 }
 
 func (c *cells) Len() int {
@@ -172,10 +209,10 @@ func (c *cells) array() arrow.Array {
 	switch c.typ {
 	case arrow.INT64:
 		typ = arrow.PrimitiveTypes.Int64
-		buffers = append(buffers, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.whole)))
+		buffers = append(buffers, c.buffer(arrow.Int64Traits.CastToBytes(c.whole)))
 	case arrow.FLOAT64:
 		typ = arrow.PrimitiveTypes.Float64
-		buffers = append(buffers, memory.NewBufferBytes(arrow.Float64Traits.CastToBytes(c.numbers)))
+		buffers = append(buffers, c.buffer(arrow.Float64Traits.CastToBytes(c.numbers)))
 	case arrow.BOOL:
 		typ = arrow.FixedWidthTypes.Boolean
 		buffers = append(buffers, memory.NewBufferBytes(c.truths))
@@ -185,6 +222,7 @@ func (c *cells) array() arrow.Array {
 	}
 	data := array.NewData(typ, c.Len(), buffers, nil, c.nulls, 0)
 	defer data.Release()
+	defer buffers[1].Release()
 	return array.MakeFromData(data)
 }
 

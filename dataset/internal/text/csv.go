@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -265,7 +266,8 @@ func (in *CSV) Notes() (notes []string) {
 }
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) iter.Seq[column.Job] {
+	spare := new(sync.Pool)
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
 		make := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
@@ -275,6 +277,8 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 						line, _ := f.RowsOf(c, row)
 						return line
 					}
+				} else if f.keys == nil {
+					c.recycle(spare)
 				}
 				return b, err
 			}
@@ -298,6 +302,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		values[k] = newCells(col.Type, most, f.nulls)
 		values[k].booleans = in.model
 	}
+	defer allot(values, most).Done()
 	b := &column.Batch{File: f.path}
 	var err error
 	if f.keys != nil {
@@ -323,11 +328,12 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
+	plain := f.newDecimals(to)
 	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		if err := f.row(&s, to); err != nil {
+		if err := f.row(&s, to, &plain); err != nil {
 			return 0, err
 		}
 	}
@@ -337,30 +343,25 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 	return rows, nil
 }
 
-func (f *CsvFile) row(s *scanner, to []cells) error {
+func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 	first, n := s.line, 0
-	for ; s.more; n++ {
+	for ; ; n++ {
+		if n += plain.read(s, n, to); !s.more {
+			break
+		}
 		k := -1
 		if n < len(f.place) {
 			k = f.place[n]
 		}
 		if k >= 0 && to[k].typ == arrow.FLOAT64 {
 			if v, ok := s.number(); ok {
-				if f.nulls.number(v) {
-					to[k].addNull()
-				} else {
-					to[k].numbers = append(to[k].numbers, v)
-				}
+				to[k].addNumber(v)
 				continue
 			}
 		}
 		if k >= 0 && to[k].typ == arrow.INT64 {
 			if v, ok := s.integer(); ok {
-				if f.nulls.number(float64(v)) {
-					to[k].addNull()
-				} else {
-					to[k].whole = append(to[k].whole, v)
-				}
+				to[k].addWhole(v)
 				continue
 			}
 		}

@@ -273,20 +273,12 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 	switch to.typ {
 	case arrow.FLOAT64:
 		if v, ok := o.number(); ok {
-			if to.nullIs.number(v) {
-				to.addNull()
-			} else {
-				to.numbers = append(to.numbers, v)
-			}
+			to.addNumber(v)
 			return nil, nil
 		}
 	case arrow.INT64:
 		if v, ok := o.integer(); ok {
-			if to.nullIs.number(float64(v)) {
-				to.addNull()
-			} else {
-				to.whole = append(to.whole, v)
-			}
+			to.addWhole(v)
 			return nil, nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"math/bits"
 	"strconv"
 	"unsafe"
 
@@ -15,9 +16,7 @@ var tens = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 
 	1e18, 1e19, 1e20, 1e21, 1e22}
 
 // parseDecimal parses the decimal number at the beginning of text. It returns its value, which equals the result of
-// strconv.ParseFloat, and its length. The length is 0 if there is no number, or if its value takes more than one
-// rounding. One rounding is enough for digits that float64 holds exactly, multiplied or divided by a power of ten
-// that it holds exactly (Clinger, PLDI 1990).
+// strconv.ParseFloat, and its length. The length is 0 if there is no number, or if decimal doesn't return its value.
 func parseDecimal(text []byte) (v float64, n int) {
 	negative := false
 	if n < len(text) && (text[n] == '-' || text[n] == '+') {
@@ -38,7 +37,7 @@ func parseDecimal(text []byte) (v float64, n int) {
 		exponent = point - n
 		count += n - point
 	}
-	if count == 0 || count > 19 || digits > 1<<53 { // 19 digits can't overflow
+	if count == 0 || count > 19 { // 19 digits can't overflow
 		return 0, 0
 	}
 	if n < len(text) && text[n]|0x20 == 'e' {
@@ -49,19 +48,59 @@ func parseDecimal(text []byte) (v float64, n int) {
 		n += 1 + length
 		exponent += int(e)
 	}
-	if exponent < -22 || exponent > 22 {
+	v, ok := decimal(digits, exponent)
+	if !ok {
 		return 0, 0
-	}
-	v = float64(digits)
-	if exponent < 0 {
-		v /= tens[-exponent]
-	} else {
-		v *= tens[exponent]
 	}
 	if negative {
 		v = -v
 	}
 	return v, n
+}
+
+// decimal returns digits, which are below 10^19, times a power of ten, rounded once to float64. It returns false for some large
+// exponents. It also returns false for digits above 2^53 that make a whole number: float64 may lack some of the digits, and callers tell
+// of a whole number that was rounded.
+//
+// One rounding is enough for digits that float64 holds exactly, multiplied or divided by a power of ten that it holds exactly (Clinger,
+// PLDI 1990).
+func decimal(digits uint64, exponent int) (v float64, ok bool) {
+	switch {
+	case digits > 1<<53:
+		return longDecimal(digits, exponent)
+	case exponent < -22 || exponent > 22:
+		return 0, false
+	case exponent < 0:
+		return float64(int64(digits)) / tens[-exponent], true
+	}
+	return float64(int64(digits)) * tens[exponent], true
+}
+
+// fives are the powers of five that uint64 holds.
+var fives = func() (f [28]uint64) {
+	for i, v := 0, uint64(1); i < len(f); i, v = i+1, 5*v {
+		f[i] = v
+	}
+	return f
+}()
+
+// longDecimal is decimal for digits above 2^53. It divides them by a power of five to 62 bits or more, and sets the lowest bit if there is a
+// remainder. Rounding these bits to float64 then rounds the exact quotient. Powers of two change no rounding, because the result is far from
+// the ends of the range of float64.
+func longDecimal(digits uint64, exponent int) (v float64, ok bool) {
+	if exponent >= 0 || exponent <= -len(fives) {
+		return 0, false
+	}
+	five := fives[-exponent]
+	lead, shift := bits.LeadingZeros64(digits), bits.LeadingZeros64(five)
+	m := digits << lead
+	q, r := bits.Div64(m>>1, m<<63, five<<shift) // 2^63 * m / (five << shift), from 2^62 to 2^64
+	odd := q & 1
+	if r != 0 {
+		odd = 1
+	}
+	v = float64(int64(q>>1|odd)) * math.Float64frombits(uint64(1023+shift-lead+exponent-62)<<52)
+	return v, v < 1<<53 && v != float64(int64(v))
 }
 
 // parseWhole parses the integer of at most 18 digits at the beginning of text. It returns its value and its length,

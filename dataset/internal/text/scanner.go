@@ -157,25 +157,27 @@ func (s *scanner) quoted(i int) ([]byte, error) {
 // reads nothing.
 func (s *scanner) number() (v float64, ok bool) {
 	v, n := parseDecimal(s.text[s.pos:])
-	end := s.pos + n
-	if n == 0 || end == len(s.text) || s.text[end] != s.Comma && s.text[end] != '\n' {
-		return 0, false
-	}
-	s.pos = end
-	s.fieldEnd()
-	return v, true
+	return v, s.plain(n)
 }
 
 // integer is number for integers.
 func (s *scanner) integer() (v int64, ok bool) {
 	v, n := parseWhole(s.text[s.pos:])
+	return v, s.plain(n)
+}
+
+// plain skips a field of n bytes. If n is 0, or the field doesn't end there, it skips nothing and returns false.
+func (s *scanner) plain(n int) bool {
 	end := s.pos + n
+	if n > 0 && end+1 < len(s.text) && s.text[end] == '\r' && s.text[end+1] == '\n' {
+		end++
+	}
 	if n == 0 || end == len(s.text) || s.text[end] != s.Comma && s.text[end] != '\n' {
-		return 0, false
+		return false
 	}
 	s.pos = end
 	s.fieldEnd()
-	return v, true
+	return true
 }
 
 // fieldEnd skips the end of a field.

@@ -20,54 +20,9 @@ type CSV struct {
 	before []string // the text before each value of a row
 }
 
-// lines writes lines of text, about flushBytes at a time.
-type lines struct {
-	out io.Writer
-	buf []byte
-}
-
-const flushBytes = 64 << 10
-
-func (l *lines) end() error {
-	if l.buf = append(l.buf, '\n'); len(l.buf) < flushBytes {
-		return nil
-	}
-	return l.Finish()
-}
-
-// Finish writes the lines that are still in memory. More lines may follow.
-func (l *lines) Finish() error {
-	_, err := l.out.Write(l.buf)
-	l.buf = l.buf[:0]
-	return err
-}
-
-// rows writes a line for each row: the text before each value, the value, and the text after the last one.
-func (l *lines) rows(rec arrow.Record, of func(arrow.Array) cell, before []string, null, after string) error {
-	cells := make([]cell, rec.NumCols())
-	for i, col := range rec.Columns() {
-		cells[i] = of(col)
-	}
-	for r := range int(rec.NumRows()) {
-		for i, cell := range cells {
-			l.buf = append(l.buf, before[i]...)
-			if rec.Column(i).IsNull(r) {
-				l.buf = append(l.buf, null...)
-			} else {
-				l.buf = cell(l.buf, r)
-			}
-		}
-		l.buf = append(l.buf, after...)
-		if err := l.end(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// NewCSV begins a CSV file with the given schema.
-func NewCSV(out io.Writer, schema *arrow.Schema) (Encoder, error) {
-	e := &CSV{lines: lines{out: out}}
+// NewCSV begins a CSV file with the given schema. Up to workers goroutines format a record.
+func NewCSV(out io.Writer, schema *arrow.Schema, workers int) (Encoder, error) {
+	e := &CSV{lines: lines{out: out, workers: workers}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
 			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))

@@ -19,9 +19,9 @@ type JSON struct {
 	keys []string // the text before each value of a row
 }
 
-// NewJSON begins a file of JSON Lines with the given schema.
-func NewJSON(out io.Writer, schema *arrow.Schema) (Encoder, error) {
-	e := &JSON{lines: lines{out: out}}
+// NewJSON begins a file of JSON Lines with the given schema. Up to workers goroutines format a record.
+func NewJSON(out io.Writer, schema *arrow.Schema, workers int) (Encoder, error) {
+	e := &JSON{lines: lines{out: out, workers: workers}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
 			return nil, fmt.Errorf("column %q is %s, which is not read from JSON Lines: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))

@@ -38,7 +38,7 @@ func TestJSON(t *testing.T) {
 		want = append(want, row)
 	}
 	var out bytes.Buffer
-	e := require.Value(NewJSON(&out, schema))(t)
+	e := require.Value(NewJSON(&out, schema, 2))(t)
 	require.NoError(t, e.Write(b.NewRecord()))
 	require.NoError(t, e.Finish())
 	lines := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), []byte{'\n'})

@@ -234,7 +234,7 @@ func TestCSV(t *testing.T) {
 			datatest.Values("us", arrow.FixedWidthTypes.Timestamp_us, `["1970-01-01 00:00:00.000004"]`)}},
 	} {
 		rec := datatest.Record(t, c.columns...)
-		got := string(written(t, NewCSV, rec))
+		got := string(written(t, inText(NewCSV, 2), rec))
 		if got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
@@ -260,7 +260,7 @@ func TestCSVFloats(t *testing.T) {
 			wide[i] = math.Float64frombits(rng.Uint64())
 		}
 	}
-	text := written(t, NewCSV, datatest.Record(t, datatest.Column("narrow", narrow, nil), datatest.Column("wide", wide, nil)))
+	text := written(t, inText(NewCSV, 2), datatest.Record(t, datatest.Column("narrow", narrow, nil), datatest.Column("wide", wide, nil)))
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")[1:]
 	if len(lines) != n {
 		t.Fatalf("%d lines, not %d", len(lines), n)
@@ -282,7 +282,7 @@ func TestHalfFloats(t *testing.T) {
 		b.Append(float16.FromBits(uint16(bits)))
 	}
 	rec := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "x", Type: arrow.FixedWidthTypes.Float16}}, nil), []arrow.Array{b.NewArray()}, 1<<16)
-	for name, encoder := range map[string]func(io.Writer, *arrow.Schema) (Encoder, error){"CSV": NewCSV, "JSON": NewJSON} {
+	for name, encoder := range map[string]func(io.Writer, *arrow.Schema) (Encoder, error){"CSV": inText(NewCSV, 2), "JSON": inText(NewJSON, 2)} {
 		lines := strings.Split(strings.TrimSpace(string(written(t, encoder, rec))), "\n")
 		for bits, line := range lines[len(lines)-1<<16:] {
 			want := column.HalfFloat(float16.FromBits(uint16(bits)))

@@ -23,12 +23,12 @@ type svmlightEncoder struct {
 	row     int64
 }
 
-// NewSvmlight begins an svmlight file. label is the name of the label column; "" means "label".
-func NewSvmlight(out io.Writer, schema *arrow.Schema, label string) (Encoder, error) {
+// NewSvmlight begins an svmlight file. label is the name of the label column; "" means "label". Up to workers goroutines format a record.
+func NewSvmlight(out io.Writer, schema *arrow.Schema, label string, workers int) (Encoder, error) {
 	if label == "" {
 		label = column.SvmlightLabel
 	}
-	e := &svmlightEncoder{lines: lines{out: out}, label: -1}
+	e := &svmlightEncoder{lines: lines{out: out, workers: workers}, label: -1}
 	for i, f := range schema.Fields() {
 		switch {
 		case !Numeric(f.Type) && f.Name == label:
@@ -75,36 +75,31 @@ func namedIndices(schema *arrow.Schema, columns []int) map[int]int {
 
 func (e *svmlightEncoder) Write(rec arrow.Record) error {
 	cells := make([]cell, rec.NumCols())
-	zero := make([]func(i int) bool, rec.NumCols())
+	views := make([]column.View[float64], rec.NumCols())
 	for i, col := range rec.Columns() {
 		if col.NullN() > 0 {
 			return e.null(rec, i)
 		}
-		v, err := column.NewView64(col)
-		if err != nil {
+		var err error
+		if views[i], err = column.NewView64(col); err != nil {
 			return err
 		}
 		cells[i] = numberCell(col)
-		scratch := make([]float64, 1)
-		zero[i] = func(r int) bool {
-			values, _ := v.Read(r, r+1, scratch)
-			return values[0] == 0
-		}
-	}
-	for r := range int(rec.NumRows()) {
-		e.buf = cells[e.label](e.buf, r)
-		for k, i := range e.order {
-			if !zero[i](r) {
-				e.buf = append(strconv.AppendInt(append(e.buf, ' '), int64(e.indices[k]), 10), ':')
-				e.buf = cells[i](e.buf, r)
-			}
-		}
-		if err := e.end(); err != nil {
-			return err
-		}
 	}
 	e.row += rec.NumRows()
-	return nil
+	return e.write(rec, func() func(buf []byte, row int) []byte {
+		scratch := make([]float64, 1)
+		return func(buf []byte, r int) []byte {
+			buf = cells[e.label](buf, r)
+			for k, i := range e.order {
+				if values, _ := views[i].Read(r, r+1, scratch); values[0] != 0 {
+					buf = append(strconv.AppendInt(append(buf, ' '), int64(e.indices[k]), 10), ':')
+					buf = cells[i](buf, r)
+				}
+			}
+			return buf
+		}
+	})
 }
 
 func (e *svmlightEncoder) null(rec arrow.Record, col int) error {

@@ -287,8 +287,8 @@ func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visi
 // gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The
 // loads of a copy don't wait for each other; a step waits for the step before.
 func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
-	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows and those of the next
-	// window near.
+	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next window's,
+	// near.
 	to, n, stride := &s.rows, p.Len(), like.Stride
 	kernel.EpochIndexed(s.zeros[:stride], s.unused[:], p.Index.Rows(), p.Rows, p.Ahead, 1, -1)
 	to.Cols, to.Stride = like.Cols, stride

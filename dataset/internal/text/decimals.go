@@ -1,0 +1,124 @@
+package text
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/kernel"
+)
+
+// decimals reads numbers in their plainest form, several at a time.
+type decimals struct {
+	place  []int // of the file
+	nulls  *nullWords
+	runs   []int // for each field, the number of fields from it on that are numbers or not selected; nil if fields can't be read this way
+	values []float64
+	forms  []uint32
+}
+
+func (f *CsvFile) newDecimals(to []cells) decimals {
+	d := decimals{place: f.place, nulls: f.nulls}
+	if f.Comma == blanks {
+		return d
+	}
+	d.runs = make([]int, len(f.place))
+	run, most := 0, 0
+	for n := len(f.place) - 1; n >= 0; n-- {
+		run++
+		if k := f.place[n]; k >= 0 && !to[k].ofNumbers() {
+			run = 0
+		}
+		d.runs[n] = run
+		most = max(most, run)
+	}
+	d.values, d.forms = make([]float64, most), make([]uint32, most)
+	return d
+}
+
+// read reads fields of the record from field n on, as long as they are numbers that kernel.Decimals reads and their columns can hold. It
+// returns the number of fields.
+func (d *decimals) read(s *scanner, n int, to []cells) int {
+	if n >= len(d.runs) || d.runs[n] == 0 || s.pos < kernel.DecimalsBefore {
+		return 0
+	}
+	count, _ := kernel.Decimals(d.values[:d.runs[n]], d.forms, s.text, s.pos, s.Comma)
+	values, forms, place := d.values[:count], d.forms[:count], d.place[n:]
+	plain := len(d.nulls.numbers) == 0
+fields:
+	for i, form := range forms {
+		k := place[i]
+		if k < 0 {
+			continue
+		}
+		c, v := &to[k], values[i]
+		switch {
+		case plain && c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0:
+			c.numbers = append(c.numbers, v)
+		case plain && c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0):
+			c.whole = append(c.whole, int64(v))
+		case !c.addDecimal(v, form):
+			count = i
+			break fields
+		}
+	}
+	if count == 0 {
+		return 0
+	}
+	end := s.pos - kernel.DecimalsBefore + int(forms[count-1]>>kernel.DecimalEnd)
+	s.pos = end + 1
+	if s.text[end] == '\n' {
+		s.line++
+		s.more = false
+	}
+	return count
+}
+
+// addDecimal adds a number that kernel.Decimals read. It returns false for numbers that Add treats in another way.
+func (c *cells) addDecimal(v float64, form uint32) bool {
+	minus := form&kernel.DecimalMinus != 0
+	digits := math.Float64bits(v)
+	switch {
+	case c.typ == arrow.INT64:
+		if form&kernel.DecimalLong == 0 {
+			digits = uint64(math.Abs(v))
+		}
+		whole := int64(digits)
+		if form&kernel.DecimalWhole == 0 || whole < 0 || minus && whole == 0 {
+			return false
+		}
+		if minus {
+			whole = -whole
+		}
+		c.addWhole(whole)
+		return true
+	case form&kernel.DecimalLong != 0:
+		var ok bool
+		if v, ok = longDecimal(digits, -int(form&kernel.DecimalPlaces)); !ok {
+			return false
+		}
+		if minus {
+			v = -v
+		}
+	}
+	c.addNumber(v)
+	return true
+}
+
+// addNumber adds a number to a column of numbers.
+func (c *cells) addNumber(v float64) {
+	if c.nullIs.number(v) {
+		c.addNull()
+	} else {
+		c.numbers = append(c.numbers, v)
+	}
+}
+
+// addWhole is addNumber for integers.
+func (c *cells) addWhole(v int64) {
+	if c.nullIs.number(float64(v)) {
+		c.addNull()
+	} else {
+		c.whole = append(c.whole, v)
+	}
+}

@@ -1,0 +1,116 @@
+package text
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/require"
+)
+
+// parsed returns the values of records of two columns each, of integers and of numbers.
+func parsed(t testing.TB, text string) (whole []string, numbers []float64, rounded bool, err error) {
+	t.Helper()
+	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
+	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{}}}
+	to := []cells{newCells(arrow.PrimitiveTypes.Int64, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(arrow.PrimitiveTypes.Float64, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
+	_, err = in.parseCSV(t.Context(), &in.Parts[0], Chunk{Text: []byte(text), line: 1}, to)
+	for _, v := range to[0].whole {
+		whole = append(whole, fmt.Sprint(v))
+	}
+	for _, v := range to[0].numbers {
+		whole = append(whole, fmt.Sprint(v))
+	}
+	return whole, to[1].numbers, to[0].rounded || to[1].rounded, err
+}
+
+// checkRecords holds numbers, which kernel.Decimals reads where it can, against strconv: each is in a record of its own, in both columns, many
+// bytes from both ends of the text.
+func checkRecords(t *testing.T, texts []string) {
+	t.Helper()
+	pad := strings.Repeat("1,2\n", 30)
+	var text strings.Builder
+	text.WriteString(pad)
+	var want []float64
+	for _, s := range texts {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || !require.IsNumber(s) || math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		want = append(want, v)
+		fmt.Fprintf(&text, "7,%s\n", s)
+	}
+	text.WriteString(pad)
+	_, got, _, err := parsed(t, text.String())
+	if err != nil || len(got) != len(want)+60 {
+		t.Fatalf("%d numbers of %d, %v in\n%s", len(got), len(want)+60, err, text.String())
+	}
+	for i, v := range want {
+		if g := got[30+i]; math.Float64bits(g) != math.Float64bits(v) || math.Float32bits(float32(g)) != math.Float32bits(float32(v)) {
+			t.Fatalf("%v, want %v: %q", g, v, strings.Split(text.String(), "\n")[30+i])
+		}
+	}
+}
+
+func FuzzRecords(f *testing.F) {
+	for _, text := range []string{"0 -0 1.5 5. .5 -.5", "9007199254740993 9007199254740992.5 0.9007199254740993", "1234567890123456.75 922.0000000000000001", "1e5 +3 0x1 1_0",
+		"0.00000000000000000000001 0.0000000000000000000001", "9219999999999999999.5 9.219999999999999999"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkRecords(t, strings.Fields(text)) })
+}
+
+func TestRecords(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	rounds := 400
+	if require.Small() {
+		rounds = 40
+	}
+	for range rounds {
+		var texts []string
+		for range 100 {
+			v := rng.NormFloat64() * math.Pow10(rng.IntN(30)-15)
+			digits := strconv.FormatUint(rng.Uint64()>>rng.IntN(64), 10)
+			point := rng.IntN(len(digits) + 1)
+			texts = append(texts, strconv.FormatFloat(v, "fg"[rng.IntN(2)], -1, 64), strconv.FormatFloat(v, 'f', rng.IntN(20), 64),
+				strconv.FormatFloat(float64(float32(v)), 'f', -1, 32), digits[:point]+"."+digits[point:], "-"+strings.Repeat("0", rng.IntN(5))+digits, middle(rng))
+		}
+		checkRecords(t, texts)
+	}
+}
+
+// middle returns a number in the middle between two float64, or beside it, in at most 22 bytes.
+func middle(rng *rand.Rand) string {
+	bits := 54 + rng.IntN(6)
+	odd := rng.Uint64()>>(64-bits) | 1 | 1<<(bits-1) // a bit more than float64 has, as an integer times 2^-places
+	places := rng.IntN(4)
+	v := strconv.FormatUint(odd>>places, 10) + "." + fmt.Sprintf("%03d", odd&(1<<places-1)*1000>>places)
+	return []string{v, v + "1", v[:len(v)-1]}[rng.IntN(3)]
+}
+
+// TestIntegersOfRecords: a column of integers keeps each integer, and tells of those that it rounds when a fraction makes it a column of numbers.
+func TestIntegersOfRecords(t *testing.T) {
+	lines := strings.Repeat("3,1\n", 20)
+	for text, want := range map[string]string{"9007199254740993,1\n": "[9007199254740993]", "-9223372036854775807,1\n": "[-9223372036854775807]", "9223372036854775807,1\n": "[9223372036854775807]", "-5,1\n": "[-5]",
+		"0,1\n": "[0]", "9007199254740993,1\n-0,2\n": "[9.007199254740992e+15 -0] rounded", "9007199254740993,1\n0.5,2\n": "[9.007199254740992e+15 0.5] rounded", "-9007199254740993,9007199254740993\n": "[-9007199254740993] rounded"} {
+		whole, _, rounded, err := parsed(t, lines+text+lines)
+		got := fmt.Sprint(whole[min(len(whole), 20):max(20, len(whole)-20)])
+		if rounded {
+			got += " rounded"
+		}
+		if err != nil || got != want {
+			t.Errorf("%q: %s, %v; want %s", text, got, err, want)
+		}
+	}
+	if _, numbers, _, err := parsed(t, strings.Repeat("1,2\r\n", 100)); err != nil || !slices.Equal(numbers, slices.Repeat([]float64{2}, 100)) {
+		t.Errorf("%v, %v", numbers, err)
+	}
+}

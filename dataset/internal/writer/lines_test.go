@@ -1,0 +1,76 @@
+package writer
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/datatest"
+	"halfspace/internal/require"
+)
+
+// inText gives an encoder of text a number of workers.
+func inText(encoder func(io.Writer, *arrow.Schema, int) (Encoder, error), workers int) func(io.Writer, *arrow.Schema) (Encoder, error) {
+	return func(out io.Writer, schema *arrow.Schema) (Encoder, error) { return encoder(out, schema, workers) }
+}
+
+func inSvmlight(out io.Writer, schema *arrow.Schema, workers int) (Encoder, error) {
+	return NewSvmlight(out, schema, "label", workers)
+}
+
+// TestWorkers: records of few rows and of many are the same text, whatever the number of workers.
+func TestWorkers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	var recs []arrow.Record
+	for _, rows := range []int{3, rangeCells, 5, 2*rangeCells + 1, 0, 1} {
+		x, label := make([]float64, rows), make([]int8, rows)
+		for i := range x {
+			x[i], label[i] = rng.NormFloat64()*float64(rng.IntN(3)), int8(rng.IntN(2))
+		}
+		recs = append(recs, datatest.Record(t, datatest.Column("label", label, nil), datatest.Column("x", x, nil)))
+	}
+	for name, encoder := range map[string]func(io.Writer, *arrow.Schema, int) (Encoder, error){"CSV": NewCSV, "JSON": NewJSON, "svmlight": inSvmlight} {
+		want := written(t, inText(encoder, 1), recs...)
+		for workers := 2; workers < 5; workers++ {
+			if got := written(t, inText(encoder, workers), recs...); !bytes.Equal(got, want) {
+				t.Errorf("%s: other text with %d workers", name, workers)
+			}
+		}
+	}
+}
+
+// limited fails at the write after some bytes.
+type limited struct{ left int }
+
+var errFull = errors.New("full")
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= len(p); l.left < 0 {
+		return 0, errFull
+	}
+	return len(p), nil
+}
+
+// TestLinesFail: a write that fails, and an array that contradicts its type, are errors of Write.
+func TestLinesFail(t *testing.T) {
+	rec := datatest.Record(t, datatest.Column("label", make([]int8, 4*rangeCells), nil))
+	e := require.Value(NewCSV(&limited{left: 1000}, rec.Schema(), 3))(t)
+	if err := e.Write(rec); !errors.Is(err, errFull) {
+		t.Errorf("error %v of a full disk", err)
+	}
+	offsets := make([]int32, 4*rangeCells+1)
+	offsets[3*rangeCells] = -5
+	data := array.NewData(arrow.BinaryTypes.String, 4*rangeCells, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets)), memory.NewBufferBytes([]byte("x"))}, nil, 0, 0)
+	bad := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "s", Type: arrow.BinaryTypes.String}}, nil), []arrow.Array{array.NewStringData(data)}, 4*rangeCells)
+	e = require.Value(NewCSV(io.Discard, bad.Schema(), 3))(t)
+	if err := e.Write(bad); err == nil || !strings.Contains(err.Error(), "out of range") {
+		t.Errorf("error %v of a damaged array", err)
+	}
+}

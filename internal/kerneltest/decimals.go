@@ -1,0 +1,60 @@
+//go:build unix
+
+package kerneltest
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+)
+
+// decimals tests records of numbers in which something else may stand at each place.
+func (h *harness[T]) decimals(t *testing.T) {
+	for n := range 2000 {
+		text := h.record(n)
+		at := 32 + h.rng.IntN(len(text)-31)
+		room := 1 + h.rng.IntN(12)
+		values, forms := make([]float64, room), make([]uint32, room)
+		count, end := h.want.Decimals(values, forms, text, at, ',')
+		h.try(t, fmt.Sprintf("%q from %d", text, at), h.edges(), func(what string, p Place) {
+			d, f := Put(h.buffers[0], p, make([]float64, room)), Put(h.buffers[1], p, make([]uint32, room))
+			got, to := h.got.Decimals(d, f, Put(h.buffers[2], p, text), at, ',')
+			if got != count || to != end || !sameBits(d, values) || !slices.Equal(f, forms) {
+				t.Fatalf("%s: %d numbers to %d: %d %x, want %d to %d: %d %x", what, got, to, d, f, count, end, values, forms)
+			}
+		})
+	}
+}
+
+// record returns at least 32 bytes of text.
+func (h *harness[T]) record(n int) []byte {
+	text := []byte(",0123456789.-,12345678901234567\n")
+	for range h.rng.IntN(40) {
+		kind := h.rng.IntN(14)
+		if n%4 > 1 && kind > 1 {
+			kind = 13 // few points
+		}
+		switch {
+		case kind == 0 && n%2 == 0:
+			text = append(text, byte(h.rng.IntN(256)))
+		case kind == 1 && n%2 == 0:
+			text = append(text, []string{"", ".", "-", "-.", "5.", ".5", "--1", "1.2.3", "1-", "\r", "/", ":", " 1", "1e5", "\x80", "99999999999999999999", "9999999999999999999",
+				"10000000000000000000", "0000000000000000000000000000001", "0.00000000000000000000000000001", "00000000000000000000000000000001"}[h.rng.IntN(21)]...)
+		case kind < 5:
+			text = strconv.AppendFloat(text, h.rng.NormFloat64(), 'f', h.rng.IntN(25), 64)
+		case kind < 9:
+			text = strconv.AppendFloat(text, h.rng.NormFloat64(), 'f', -1, 64)
+		default:
+			text = strconv.AppendInt(text, h.rng.Int64()>>h.rng.IntN(64), 10)
+		}
+		text = append(text, ",,,,,,\n"[h.rng.IntN(7)])
+	}
+	return text
+}
+
+// sameBits tells whether two slices hold the same bits.
+func sameBits(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
+}

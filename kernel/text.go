@@ -1,0 +1,42 @@
+package kernel
+
+import "halfspace/internal/parallel"
+
+// DecimalsBefore is the number of bytes that text has before the first number of Decimals.
+const DecimalsBefore = 32
+
+// Decimals reads numbers of a record of delimited text, from the position at on, each up to a comma or a line break, while they are
+// digits with at most one point among them, and perhaps a minus before them. It returns how many it read, and the position after them.
+// It reads up to len(values) numbers, stops behind a line break, and leaves out the last 63 bytes of text, numbers of more than 23 bytes
+// behind their sign, and digits of 922 * 10^16 or more. For each number, it sets values to the nearest float64, and forms to
+//
+//	bytes from DecimalsBefore bytes before at to the delimiter << 8 | minus << 6 | number of digits behind the point, or 32 without a point
+//
+// If the digits, read without the point, are 2^53 or more, it adds DecimalLong to the form, and the value has the digits in place of the bits of a float64.
+func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte) (n, end int) {
+	if len(forms) < len(values) {
+		panic("kernel: short forms")
+	}
+	if at < DecimalsBefore || at > len(text) {
+		panic("kernel: no room before the numbers")
+	}
+	if len(values) == 0 {
+		return 0, at
+	}
+	from := at - DecimalsBefore
+	text = text[from:min(len(text), at+panelBytes)]
+	n, end = decimalsF32(values, forms, text, DecimalsBefore, comma)
+	parallel.RaceRead(text[:end])
+	parallel.RaceWrite(values[:n])
+	parallel.RaceWrite(forms[:n])
+	return n, from + end
+}
+
+// Bits of the form of a number that Decimals read.
+const (
+	DecimalPlaces = 1<<5 - 1 // number of digits behind the point; 0 without a point
+	DecimalWhole  = 1 << 5   // there is no point
+	DecimalMinus  = 1 << 6   // there is a minus
+	DecimalLong   = 1 << 7   // the digits are 2^53 or more
+	DecimalEnd    = 8        // shift of the position of the delimiter
+)
