@@ -42,7 +42,7 @@ func sparseSets() []sparseSet {
 			return writeSvm(path, svmRows(learner.Versus(data, 8).(*block.Data), nil))
 		}},
 		{"KDD Cup 1999, one-hot, normal against the rest", func(path string) error {
-			opt := dataset.Options{Label: "last", Categorical: "onehot", NoBias: true}
+			opt := dataset.Options{Label: "last", Categorical: "onehot", NoBias: true, Storage: dataset.Dense}
 			data, err := loadClasses(shared+"kddcup99-10percent.csv.gz", "normal.", opt)
 			if err != nil {
 				return err
@@ -217,7 +217,7 @@ func TestPowerLaw(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "rows.svm")
 	require.NoError(t, writeSvm(path, slices.Values(rows)))
-	data, err := dataset.Load(t.Context(), path, dataset.Options{Label: "label", NoBias: true})
+	data, err := dataset.Load(t.Context(), path, dataset.Options{Label: "label", NoBias: true, Storage: dataset.Dense})
 	if err != nil || !equalRows(rows, slices.Collect(svmRows(data, nil))) {
 		t.Errorf("the rows of the file differ, error %v", err)
 	}

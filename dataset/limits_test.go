@@ -92,7 +92,7 @@ func TestWidth(t *testing.T) {
 			if strings.HasSuffix(path, ".svm") {
 				label = column.SvmlightLabel
 			}
-			in, err := Open(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1})
+			in, err := Open(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1, Storage: Dense})
 			if n == c.fits && (err != nil || in.Cols() != n+1) {
 				t.Errorf("%s: %d features: error %v", name, n, err)
 			}
@@ -115,7 +115,7 @@ func allocated(f func()) uint64 {
 // TestFewWideRows: blocks of a few rows with many features take memory for these rows, and not for a run of them.
 func TestFewWideRows(t *testing.T) {
 	ctx := context.Background()
-	opt := Options{Label: "label", Categorical: "hash:14", Memory: 256 << 20}
+	opt := Options{Label: "label", Categorical: "hash:14", Memory: 256 << 20, Storage: Dense}
 	csv := func(rows int) string {
 		var text strings.Builder
 		text.WriteString("a,b,label\n")

@@ -64,7 +64,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return nil, err
 	}
 	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
-	opt.Keep = opt.asked
+	opt.Keep, opt.Memory = opt.asked, column.Limit(opt.Memory)
 	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
 		if paths, err = Expand(paths); err != nil {
 			return nil, err
@@ -270,7 +270,7 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package after which the same files and options give other blocks.
-const readerVersion = 4
+const readerVersion = 5
 
 // A survey is the information that a stream requires before its first block.
 type survey struct {

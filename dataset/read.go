@@ -57,9 +57,9 @@ type Options struct {
 	Workers      int          `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
 	Text         TextOptions  // the form of CSV and svmlight files
 
-	// Memory, unless 0, is the maximum number of bytes of the blocks, and of the data that is read at a time: pages of
-	// Parquet files, pieces of text, or messages of Arrow IPC. These data always may have 48 MiB. If a file requires
-	// more, reading returns an error. The rows that are decoded at a time take additional memory; their number doesn't
+	// Memory is the maximum number of bytes of the blocks, and of the data that is read at a time: pages of Parquet files,
+	// pieces of text, or messages of Arrow IPC. These data always may have 48 MiB. If a file requires more, reading
+	// returns an error. 0 means four fifths of the memory that is available to the process. The rows that are decoded at a time take additional memory; their number doesn't
 	// depend on Memory.
 	Memory int64 `json:"-"`
 
@@ -67,7 +67,7 @@ type Options struct {
 	// "column=onehot,other=hash:8" applies to the named columns only, which may be numbers or booleans.
 	//
 	//   - "onehot" makes a feature "name=category" for each category. The categories are found in a separate pass. There may
-	//     be at most 1000, unless Storage is Auto or Sparse.
+	//     be at most 1000 if Storage is Dense.
 	//   - "hash:BITS" makes 1<<BITS features, "name#hash:BITS[0]" and so on, one of which is 1; see schema.HashBucket. With
 	//     more than 16 bits, only the buckets of the training rows are features; they are found in a separate pass.
 	//   - "" makes no features.
@@ -139,7 +139,7 @@ type Options struct {
 	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
 	versions []files.Version // required versions of the files in object stores; nil: any version
 
-	// Storage is the form in which blocks store rows: Dense (also ""), Sparse or Auto.
+	// Storage is the form in which blocks store rows: Auto (also ""), Dense or Sparse.
 	Storage Storage `json:",omitempty"`
 
 	// Spec, if not nil, is the Spec of a model: the blocks have its features, and labels are its classes. Of the
@@ -287,7 +287,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return err
 	}
-	opt.float, opt.Live = arrow.PrimitiveTypes.Float32, opt.Live && opt.Rejects == nil
+	opt.float, opt.Live, opt.Memory = arrow.PrimitiveTypes.Float32, opt.Live && opt.Rejects == nil, column.Limit(opt.Memory)
 	in, err := openInput(ctx, paths, opt, p)
 	if err != nil {
 		return err

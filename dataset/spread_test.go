@@ -41,8 +41,8 @@ func TestCluster(t *testing.T) {
 		{Options{Features: []string{"x"}, Nulls: "mean"}, "learn"},
 		{Options{Label: "class", Nulls: "drop", Standardize: true}, ""},
 		{Options{Label: "class", Categorical: "hash:20", HashTexts: true}, ""},
-		{Options{Label: "class", Features: []string{"none"}, Nulls: "mean"}, "learn"},                      // every value is missing
-		{Options{Label: "class", Features: []string{"id"}, Categorical: "onehot", Nulls: "zero"}, "learn"}, // too many categories
+		{Options{Label: "class", Features: []string{"none"}, Nulls: "mean"}, "learn"},                                      // every value is missing
+		{Options{Label: "class", Features: []string{"id"}, Categorical: "onehot", Nulls: "zero", Storage: Dense}, "learn"}, // too many categories
 		{Options{Label: "x"}, "labels"}, // a missing label
 	} {
 		ctx, paths := context.Background(), []string{dir}

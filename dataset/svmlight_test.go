@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -238,6 +239,26 @@ func TestSvmlightIndices(t *testing.T) {
 				t.Errorf("%s, %s: error %v, want %q", pair, storage, err, want[i])
 			}
 		}
+	}
+}
+
+// TestSvmlightDefaults: without options, wide rows are sparse, and dense rows that take more memory than there is are an
+// error before they take any.
+func TestSvmlightDefaults(t *testing.T) {
+	t.Parallel()
+	path := textFile(t, "a.svm", strings.Repeat("1 3:2 200000:1\n", 1_000_000))
+	d := require.Value(Load(t.Context(), path, Options{Label: "label"}))(t)
+	if b := blocksOf(t, d)[0]; b.Sparse == nil || d.Rows() != 1_000_000 {
+		t.Errorf("%d rows, sparse: %t", d.Rows(), b.Sparse != nil)
+	}
+	bytes := allocated(func() {
+		_, err := Load(t.Context(), path, Options{Label: "label", Storage: Dense})
+		if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "holding 1,000,000 rows with 200,000 features takes 745.1 GiB of memory, and the limit is ") {
+			t.Errorf("dense: error %v", err)
+		}
+	})
+	if bytes > 1<<30 {
+		t.Errorf("dense rows that are refused take %d MiB", bytes>>20)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestCategoryErrors(t *testing.T) {
 	model := &schema.Spec{Features: []string{"c=a"}, Preprocessing: &schema.Preprocessing{
 		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a"}}}}}
 	checkErrors(t, []errorCase{
-		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot"}, `column "id", row 1000: more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
+		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot", Storage: Dense}, `column "id", row 1000: more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "onehot"}, `column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "hash:4"}, `column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]testField{field("c", s, `[null, null]`)}, Options{Categorical: "onehot", Nulls: "zero"}, `column "c": every value is missing, so that there is no category: leave it out with --exclude`},

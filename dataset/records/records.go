@@ -45,7 +45,7 @@ type Options struct {
 	HashTexts    bool         // store texts of columns that Categorical or Cross hashes; see dataset.Options
 	Standardize  bool         // subtract the mean of each feature, and divide by its standard deviation
 	Spec         *schema.Spec // of a model, which fixes features and classes; then only Label, SampleWeight and Storage are used
-	Storage      Storage      // form of rows in blocks: Dense (also ""), Sparse or Auto. A dense row has at most 262,144 features
+	Storage      Storage      // form of rows in blocks: Auto (also ""), Dense or Sparse. A dense row has at most 262,144 features
 
 	Workers  int                     // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
 	Memory   int64                   // maximum bytes of the blocks, at least 48 MiB; 0: no limit

@@ -17,6 +17,9 @@ func Within(in Input, memory, beside int64) {
 	}
 }
 
+// Limit returns given unless it is 0; then it returns four fifths of the memory that is available.
+func Limit(given int64) int64 { return memory.Limit(given) }
+
 type Budget = memory.Budget
 
 // NewBudget returns a budget of the given number of bytes, at least LeastReading. For 0 it returns nil, which has no

@@ -119,6 +119,20 @@ func (b *Builder) MakeRoom(stored int64) {
 	}
 }
 
+// checkRoom returns an error if the rows were counted, not only claimed by the file, and dense rows take more memory than
+// the limit. Without it, an error would come after most of the memory is full.
+func (b *Builder) checkRoom() error {
+	if !b.sel.Counted || b.sel.Sparse || b.total <= 0 || b.sel.Drops() {
+		return nil
+	}
+	bytes := b.bytes(int(b.total))
+	err := b.Budget.Take(bytes, fmt.Sprintf("holding %s with %s", humanize.Plural(b.total, "row"), humanize.Plural(int64(b.sel.Width()), "feature")))
+	if err == nil {
+		b.Budget.Give(bytes)
+	}
+	return err
+}
+
 // Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)

@@ -41,6 +41,9 @@ type Load struct {
 func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all := NewBuilder(in.Selection, NewLabels(in.Choices.Spec), in.Pool, in.Alloc, parts[len(parts)-1].Last, nil)
 	all.Budget = column.NewBudget(in.Memory)
+	if err := all.checkRoom(); err != nil {
+		return nil, column.ErrorIn(in.Name, "%w", err)
+	}
 	all.MakeRoom(in.Stored)
 	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
@@ -139,7 +142,7 @@ func buildParts(ctx context.Context, p column.Pool, parts []Part, build func(i i
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
 type Storage string
 
-// The values of Storage; "" means Dense.
+// The values of Storage; "" means Auto.
 const (
 	Dense  Storage = "dense"  // every value
 	Sparse Storage = "sparse" // the values that aren't 0, each with its column
@@ -156,10 +159,10 @@ const wideModel = 1 << 10
 
 // Widest returns the largest number of features of a row.
 func (s Storage) Widest() int {
-	if s == Auto || s == Sparse {
-		return schema.MaxNamed
+	if s == Dense {
+		return schema.MaxFeatures
 	}
-	return schema.MaxFeatures
+	return schema.MaxNamed
 }
 
 // Numbered returns the largest number of features of a row of an svmlight file.
@@ -181,10 +184,10 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 		cols++
 	}
 	switch storage {
-	case "", Dense:
+	case Dense:
 	case Sparse:
 		s.Sparse = true
-	case Auto:
+	case "", Auto:
 		s.Sparse = width > schema.MaxFeatures || elements == 0 && width >= wideModel ||
 			elements > 0 && autoShare*block.SparseBytes(rows, elements, false) <= block.Bytes(rows, cols, false)
 	default:
