@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -19,7 +20,7 @@ type decimals struct {
 
 func (f *CsvFile) newDecimals(to []cells) decimals {
 	d := decimals{place: f.place, nulls: f.nulls}
-	if f.Comma == blanks {
+	if f.Comma == blanks || kernel.InDecimal(f.Comma) || strings.IndexByte("+eE", f.Comma) >= 0 {
 		return d
 	}
 	d.runs = make([]int, len(f.place))
