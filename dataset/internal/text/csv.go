@@ -346,7 +346,7 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 	first, n := s.line, 0
 	for ; ; n++ {
-		if n += plain.read(s, n, to); !s.more {
+		if n += plain.read(s, n); !s.more {
 			break
 		}
 		k := -1

@@ -11,24 +11,26 @@ import (
 
 // decimals reads numbers in their plainest form, several at a time.
 type decimals struct {
-	place  []int // of the file
-	nulls  *nullWords
-	runs   []int // for each field, the number of fields from it on that are numbers or not selected; nil if fields can't be read this way
-	values []float64
-	forms  []uint32
+	columns []*cells // for each field, its column; nil if it isn't selected
+	runs    []int    // for each field, the number of fields from it on that are numbers or not selected; nil if fields can't be read this way
+	nulls   bool     // some numbers mean a null
+	values  []float64
+	forms   []uint32
 }
 
 func (f *CsvFile) newDecimals(to []cells) decimals {
-	d := decimals{place: f.place, nulls: f.nulls}
+	d := decimals{nulls: len(f.nulls.numbers) > 0}
 	if f.Comma == blanks || kernel.InDecimal(f.Comma) || strings.IndexByte("+eE", f.Comma) >= 0 {
 		return d
 	}
-	d.runs = make([]int, len(f.place))
+	d.columns, d.runs = make([]*cells, len(f.place)), make([]int, len(f.place))
 	run, most := 0, 0
 	for n := len(f.place) - 1; n >= 0; n-- {
 		run++
-		if k := f.place[n]; k >= 0 && !to[k].ofNumbers() {
-			run = 0
+		if k := f.place[n]; k >= 0 {
+			if d.columns[n] = &to[k]; !to[k].ofNumbers() {
+				run = 0
+			}
 		}
 		d.runs[n] = run
 		most = max(most, run)
@@ -39,24 +41,21 @@ func (f *CsvFile) newDecimals(to []cells) decimals {
 
 // read reads fields of the record from field n on, as long as they are numbers that kernel.Decimals reads and their columns can hold. It
 // returns the number of fields.
-func (d *decimals) read(s *scanner, n int, to []cells) int {
+func (d *decimals) read(s *scanner, n int) int {
 	if n >= len(d.runs) || d.runs[n] == 0 || s.pos < kernel.DecimalsBefore {
 		return 0
 	}
 	count, _ := kernel.Decimals(d.values[:d.runs[n]], d.forms, s.text, s.pos, s.Comma)
-	values, forms, place := d.values[:count], d.forms[:count], d.place[n:]
-	plain := len(d.nulls.numbers) == 0
+	forms := d.forms[:count]
+	values, columns := d.values[:len(forms)], d.columns[n:][:len(forms)]
 fields:
 	for i, form := range forms {
-		k := place[i]
-		if k < 0 {
-			continue
-		}
-		c, v := &to[k], values[i]
+		c, v := columns[i], values[i]
 		switch {
-		case plain && c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0:
+		case c == nil:
+		case c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0 && !d.nulls:
 			c.numbers = append(c.numbers, v)
-		case plain && c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0):
+		case c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0) && !d.nulls:
 			c.whole = append(c.whole, int64(v))
 		case !c.addDecimal(v, form):
 			count = i
