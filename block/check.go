@@ -310,11 +310,16 @@ func (b *Block) CheckLabels(vectors int) error {
 	if b.Y == nil && b.Len() > 0 {
 		return ErrNoLabels
 	}
-	for r, y := range b.Y {
-		if vectors == 1 && y*y != 1 {
-			return fmt.Errorf("row %d: the label is %v: labels of two classes are -1 and +1", b.First+int64(r), y)
+	if vectors == 1 {
+		for r, y := range b.Y {
+			if y*y != 1 {
+				return fmt.Errorf("row %d: the label is %v: labels of two classes are -1 and +1", b.First+int64(r), y)
+			}
 		}
-		if vectors > 1 && !(y >= 0 && y < float32(vectors) && y == float32(int(y))) {
+		return nil
+	}
+	for r, y := range b.Y {
+		if !(y >= 0 && y < float32(vectors) && y == float32(int(y))) {
 			return fmt.Errorf("row %d: the label is %v: labels of %d classes are the numbers 0 to %d",
 				b.First+int64(r), y, vectors, vectors-1)
 		}

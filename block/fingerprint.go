@@ -89,25 +89,27 @@ const maxWhole = 1024
 // elements writes, for each row, the number of elements that aren't 0, their columns and their values. See
 // Fingerprint.
 func (b *Block) elements(write func([]byte) (int, error)) {
-	var columns []uint32
+	var columns, own []uint32
 	var values []float32
-	add := func(c uint32, v float32) {
-		if v != 0 || math.Signbit(float64(v)) {
-			columns, values = append(columns, c), append(values, v)
-		}
-	}
 	for r := range b.Len() {
-		columns, values = columns[:0], values[:0]
+		var row []float32
 		if b.Sparse != nil {
-			own, all := b.Sparse.Row(r)
-			for k, c := range own {
-				add(c, all[k])
-			}
+			own, row = b.Sparse.Row(r)
 		} else {
-			for c, v := range b.X[r*b.Stride:][:b.Cols] {
-				add(uint32(c), v)
+			row = b.X[r*b.Stride:][:b.Cols]
+		}
+		columns, values = slices.Grow(columns[:0], len(row))[:len(row)], slices.Grow(values[:0], len(row))[:len(row)]
+		n := 0
+		for c, v := range row { // without a branch: a zero is overwritten
+			columns[n], values[n] = uint32(c), v
+			if b.Sparse != nil {
+				columns[n] = own[c]
+			}
+			if math.Float32bits(v) != 0 {
+				n++
 			}
 		}
+		columns, values = columns[:n], values[:n]
 		write(LittleEndian([]uint32{uint32(len(columns))}))
 		write(LittleEndian(columns))
 		write(LittleEndian(values))

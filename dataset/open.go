@@ -169,11 +169,7 @@ func (in *Input) load(ctx context.Context) (*block.Data, error) {
 		return nil, err
 	}
 	in.within(in.Bytes(max(0, rows), in.sel.Weight >= 0))
-	var mem parquetfile.Allocator = in.mem
-	if in.mem == memory.DefaultAllocator {
-		mem = &hugeAllocator{}
-	}
-	buffers := parquetfile.NewPool(mem)
+	buffers := parquetfile.NewPool(in.mem)
 	defer buffers.Close()
 	parts, stored := in.parts(ctx, rows, buffers)
 	data, err := transform.Collect(ctx, transform.Load{Name: in.in.Name(), Choices: in.opt.choices(), Selection: in.sel, Pool: in.pool, Alloc: in.mem,
@@ -183,6 +179,9 @@ func (in *Input) load(ctx context.Context) (*block.Data, error) {
 	}
 	if in.opt.tell(in.in.Notes()); in.sel.Sparse {
 		in.sel.Elements, in.loaded = block.Elements(data), data.Rows()
+	}
+	if in.sel.Label >= 0 { // the values were checked while they were read
+		data = block.AssumeValid(data).(*block.Data)
 	}
 	return data, nil
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,7 +79,11 @@ func TestSvmlightPairs(t *testing.T) {
 				c.opt.Storage = Sparse
 			}
 			c.opt.Warn, c.opt.Workers = func(text string) { heard += text + "\n" }, 2
-			in, err := Open(context.Background(), []string{path}, c.opt)
+			opt := c.opt
+			if way == "columns" && opt.Features == nil && opt.Spec == nil {
+				opt.Features = []string{"f*"} // each feature has a column of its own
+			}
+			in, err := Open(context.Background(), []string{path}, opt)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -117,6 +122,44 @@ func TestSvmlightPairs(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSvmlightUnnamed: features that no option names, in one column, make the same spec, rows and notes as features in
+// columns of their own, of a file and of a model. Labels that aren't asked for are no feature, unless one asks for that.
+func TestSvmlightUnnamed(t *testing.T) {
+	path := textFile(t, "a.svm", "7 2:0.5 9:16777217 # c\n8 qid:1 1:4 2:7 11:-6\n\n8\n7 3:123456789 11:987654321\n")
+	other := textFile(t, "b.svm", "8 0:1 2:5 40:1\n7 12:3\n")
+	open := func(path string, opt Options) (*schema.Spec, []*block.Block, string) {
+		notes := ""
+		opt.Warn = func(note string) { notes += note + "\n" }
+		d := require.Value(Load(t.Context(), path, opt))(t)
+		return d.Spec(), denseOf(t, blocksOf(t, d)), notes
+	}
+	for name, opt := range map[string]Options{"unlabelled": {}, "no bias": {NoBias: true, Label: "label"}, "from 0": {Text: TextOptions{IndexBase: "0"}, Label: "label"}} {
+		opt.Storage = Sparse
+		named := opt
+		named.Features = []string{"f*"}
+		spec, rows, notes := open(path, opt)
+		wantSpec, want, wantNotes := open(path, named)
+		if !reflect.DeepEqual(spec, wantSpec) || notes != wantNotes || !strings.Contains(notes, `"f9"`) {
+			t.Errorf("%s: spec %+v, want %+v; notes %q, want %q", name, spec, wantSpec, notes, wantNotes)
+		}
+		if err := sameBlocks(rows, want); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		first, _ := schema.Consecutive(spec.Features)
+		model := *spec
+		model.Features = spec.Features[2-first:] // from f2 on
+		modelOpt, columns := Options{Label: opt.Label, Spec: &model, Storage: Sparse}, Options{Label: opt.Label, Spec: &model, Storage: Sparse, Text: TextOptions{NullValues: []string{}}}
+		_, rows, notes = open(other, modelOpt)
+		_, want, wantNotes = open(other, columns)
+		if err := sameBlocks(rows, want); err != nil || "--null-values is ignored: it is for CSV, and the data is svmlight\n"+notes != wantNotes {
+			t.Errorf("%s, a model: %v; notes %q, want %q", name, err, notes, wantNotes)
+		}
+	}
+	if _, rows, _ := open(path, Options{Features: []string{"label", "f2"}, NoBias: true, Storage: Sparse}); rows[0].X[0] != 7 || rows[0].X[1] != 0.5 {
+		t.Errorf("a label as a feature: row %v", rows[0].X[:2])
 	}
 }
 

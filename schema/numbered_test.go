@@ -46,3 +46,24 @@ func TestUnnamed(t *testing.T) {
 		t.Error("no features, but no error")
 	}
 }
+
+// TestConsecutive: the names of a numbered column are those of its features one by one, and are told from other names.
+func TestConsecutive(t *testing.T) {
+	for _, c := range []Column{{Name: "f", First: 0, Elements: 11}, {Name: "f", First: 7, Elements: 2}, {Name: "f", First: 9, Elements: 1}, {Name: "f", First: 98, Elements: 1003}} {
+		c.Kind = NumberedColumn
+		names := c.Names()
+		for i, name := range names {
+			if name != c.FeatureName(i) {
+				t.Fatalf("feature %d is %q", i, name)
+			}
+		}
+		if first, ok := Consecutive(names); !ok || first != c.First || len(names) != c.Elements {
+			t.Errorf("%q: from %d, %t", names, first, ok)
+		}
+	}
+	for _, names := range [][]string{nil, {""}, {"f"}, {"f01"}, {"f-1"}, {"f+1"}, {"x1"}, {"f1", "f3"}, {"f2", "f1"}, {"f1", ""}, {"f1", "x2"}, {"f18446744073709551616"}} {
+		if _, ok := Consecutive(names); ok {
+			t.Errorf("%q are consecutive", names)
+		}
+	}
+}

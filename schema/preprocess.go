@@ -160,6 +160,9 @@ func (c *Column) Width() int {
 // Names returns the names of the column's features. The features of a column x have the names x, x[0], x=category or
 // x#hash:BITS[0], or x1 for a numbered column. The cross of x and y has the name x*y.
 func (c *Column) Names() []string {
+	if c.Kind == NumberedColumn {
+		return numberedNames(c.Name, c.First, c.Elements)
+	}
 	names := make([]string, c.Width())
 	for i := range names {
 		names[i] = c.FeatureName(i)

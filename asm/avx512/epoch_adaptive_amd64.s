@@ -311,6 +311,15 @@ columns14:
 	VMULPD    Z12, Z16, Z16
 	VSUBPD    Z16, Z4, Z16
 	VADDPD    (R10)(R9*8), Z16, Z16
+	KMOVB     K1, R15
+	CMPL      R15, $0x000000ff
+	JNE       some1
+	VMOVUPD   Z14, (R11)(R9*8)
+	VMOVUPD   Z15, (R12)(R9*8)
+	VMOVUPD   Z16, (R10)(R9*8)
+	JMP       kept2
+
+some1:
 	VMOVUPD   (R11)(R9*8), Z4
 	VBLENDMPD Z14, Z4, K1, Z7
 	VMOVUPD   Z7, (R11)(R9*8)
@@ -320,6 +329,8 @@ columns14:
 	VMOVUPD   (R10)(R9*8), Z4
 	VBLENDMPD Z16, Z4, K1, Z9
 	VMOVUPD   Z9, (R10)(R9*8)
+
+kept2:
 	VANDNPD   Z16, Z3, Z4
 	VCMPPD    $0x1e, (R13)(R9*8), Z4, K2
 	VSUBPD    (R13)(R9*8), Z4, Z4

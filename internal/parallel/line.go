@@ -9,6 +9,7 @@ import (
 // A Line is InOrder for a number of tasks that isn't known at the start.
 type Line struct {
 	ctx   context.Context
+	alone bool // one worker, which is the caller
 	g     errgroup.Group
 	o     *ordered
 	begun int
@@ -16,10 +17,10 @@ type Line struct {
 }
 
 // NewLine returns a line without tasks. It computes on up to workers goroutines. It merges results one at a time, in
-// the order of the calls of Go. The caller must call Wait at the end.
+// the order of the calls of Go. A single worker is the caller's goroutine. The caller must call Wait at the end.
 func NewLine(ctx context.Context, workers int) *Line {
 	workers = Workers(workers)
-	l := &Line{ctx: ctx, o: newOrdered(2 * workers)}
+	l := &Line{ctx: ctx, alone: workers == 1, o: newOrdered(2 * workers)}
 	l.g.SetLimit(workers)
 	l.stop = context.AfterFunc(ctx, l.o.end)
 	return l
@@ -33,10 +34,14 @@ func (l *Line) Go(part func() (merge func())) bool {
 		return false
 	}
 	l.begun++
-	l.g.Go(func() error {
+	do := func() error {
 		l.o.put(task, part())
 		return nil
-	})
+	}
+	if l.alone {
+		return do() == nil
+	}
+	l.g.Go(do)
 	return true
 }
 

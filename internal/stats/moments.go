@@ -26,17 +26,18 @@ func (m *Moments) Add(x float64) {
 	t.squares += float64(d * (x - t.mean))
 }
 
-// FourChunks returns the sums of one to four chunks of values, each as Add makes them of an empty chunk. A chunk has rows values. The
-// divisions of a chunk wait for each other; the divisions of four chunks don't.
-func FourChunks(values []float64, rows int) []Sums {
-	chunk := func(k int) []float64 { return values[min(k, len(values)/rows-1)*rows:][:rows] }
-	a, b, c, d := chunk(0), chunk(1), chunk(2), chunk(3)
+// FourChunks returns the sums of one to four chunks of values, each as Add makes them of an empty chunk. A chunk has rows
+// values. The divisions of a chunk wait for each other; the divisions of four chunks don't.
+func FourChunks[F float32 | float64](values []F, rows int) []Sums {
+	chunk := func(k int) []F { return values[min(k, len(values)/rows-1)*rows:][:rows] }
+	c0, c1, c2, c3 := chunk(0), chunk(1), chunk(2), chunk(3)
 	var n, ma, mb, mc, md, sa, sb, sc, sd float64
-	for i := range a {
+	for i := range c0 {
 		n++
-		da, db, dc, dd := a[i]-ma, b[i]-mb, c[i]-mc, d[i]-md
+		a, b, c, d := float64(c0[i]), float64(c1[i]), float64(c2[i]), float64(c3[i])
+		da, db, dc, dd := a-ma, b-mb, c-mc, d-md
 		ma, mb, mc, md = ma+da/n, mb+db/n, mc+dc/n, md+dd/n
-		sa, sb, sc, sd = sa+float64(da*(a[i]-ma)), sb+float64(db*(b[i]-mb)), sc+float64(dc*(c[i]-mc)), sd+float64(dd*(d[i]-md))
+		sa, sb, sc, sd = sa+float64(da*(a-ma)), sb+float64(db*(b-mb)), sc+float64(dc*(c-mc)), sd+float64(dd*(d-md))
 	}
 	return []Sums{{n, ma, sa}, {n, mb, sb}, {n, mc, sc}, {n, md, sd}}[:len(values)/rows]
 }

@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/distributed"
+	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/predict"
 )
@@ -41,20 +42,25 @@ const (
 
 // of returns the function that replaces margins by losses, or nil if the loss is unknown.
 func (l RowLoss) of() func(m []float64) {
-	each := func(loss func(m float64) float64) func(m []float64) {
-		return func(m []float64) {
-			for i, v := range m {
-				m[i] = loss(v)
-			}
-		}
-	}
 	switch l {
 	case PerceptronLoss:
-		return each(func(m float64) float64 { return max(0, -m) })
+		return func(m []float64) {
+			for i, v := range m {
+				m[i] = max(0, -v)
+			}
+		}
 	case HingeLoss:
-		return each(func(m float64) float64 { return max(0, 1-m) })
+		return func(m []float64) {
+			for i, v := range m {
+				m[i] = max(0, 1-v)
+			}
+		}
 	case SquaredHingeLoss:
-		return each(func(m float64) float64 { return max(0, 1-m) * max(0, 1-m) })
+		return func(m []float64) {
+			for i, v := range m {
+				m[i] = max(0, 1-v) * max(0, 1-v)
+			}
+		}
 	case LogisticLoss:
 		return func(m []float64) {
 			x := make([]float64, len(m)) // log(1 + e^-m) = log(1 + e^-|m|) - min(0, m)
@@ -164,40 +170,52 @@ func (j *judgement) add(s judgement) {
 	j.Bad, j.Err = j.Bad || s.Bad, cmp.Or(j.Err, s.Err)
 }
 
-// judge evaluates rows labelled -1 and +1. losses replaces margins by losses.
+// judge evaluates rows labelled -1 and +1, in pieces that stay in the cache between the passes over them. losses
+// replaces margins by losses.
 func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
+	const piece = kernel.EighthRows
+	var scores [piece]float32
+	var margins [piece]float64
 	j.Margin, j.Predicted = math.Inf(1), make([]int64, 2)
-	var buf [block.ChunkRows]float32
-	scores := buf[:chunk.Len()]
-	chunk.Scores(w, scores)
-	above, margins := int64(0), make([]float64, len(scores))
-	for i, score := range scores { // without a branch that depends on the class
-		up, wrong := int64(0), int64(0)
-		if score > 0 {
-			up = 1
+	above, overflow := int64(0), float32(0) // overflow is 0, or NaN
+	for lo := 0; lo < chunk.Len(); lo += piece {
+		rows := chunk.Slice(lo, min(lo+piece, chunk.Len()))
+		s, y := scores[:rows.Len()], rows.Y[:rows.Len()]
+		rows.Scores(w, s)
+		for i, score := range s { // without a branch that depends on the class
+			up, wrong := int64(0), int64(0)
+			if score > 0 {
+				up = 1
+			}
+			if y[i] > 0 {
+				wrong = 1
+			}
+			above += up
+			j.Errors += up ^ wrong
+			overflow += score - score
+			margins[i] = float64(y[i]) * float64(score)
+			if margins[i] < j.Margin {
+				j.Margin = margins[i]
+			}
 		}
-		if chunk.Y[i] > 0 {
-			wrong = 1
-		}
-		above += up
-		j.Errors += up ^ wrong
-		j.Bad = j.Bad || score-score != 0
-		margins[i] = float64(chunk.Y[i]) * float64(score)
-		if margins[i] < j.Margin {
-			j.Margin = margins[i]
-		}
+		j.Loss = weighted(rows, margins[:len(s)], losses, j.Loss)
+		j.Square = max(j.Square, rows.MaxSquaredNorm())
 	}
-	j.Loss = weighted(chunk, margins, losses)
-	j.Predicted[positive], j.Predicted[1-positive] = above, int64(len(scores))-above
-	j.Square = chunk.MaxSquaredNorm()
+	j.Bad = overflow != 0
+	j.Predicted[positive], j.Predicted[1-positive] = above, int64(chunk.Len())-above
 	return j
 }
 
-// weighted returns the sum of losses times sample weights over the rows of a chunk. It overwrites margins.
-func weighted(chunk block.Chunk, margins []float64, losses func(m []float64)) (sum float64) {
+// weighted adds the losses times the sample weights of rows to sum. It overwrites margins.
+func weighted(rows *block.Block, margins []float64, losses func(m []float64), sum float64) float64 {
 	losses(margins)
-	for i, loss := range margins {
-		sum += float64(loss * chunk.Weight(i))
+	if rows.W != nil {
+		for i, w := range rows.W {
+			margins[i] *= w
+		}
+	}
+	for _, loss := range margins {
+		sum += loss
 	}
 	return sum
 }
@@ -222,7 +240,7 @@ func judgeClasses(chunk block.Chunk, w [][]float32, losses func(m []float64)) (j
 		}
 		j.Margin, margins[i] = min(j.Margin, above), above
 	}
-	j.Loss = weighted(chunk, margins, losses)
+	j.Loss = weighted(chunk.Block, margins, losses, 0)
 	j.Square = chunk.MaxSquaredNorm()
 	return j
 }

@@ -184,23 +184,26 @@ func (a adaptive) nothing() reg.VecVirtual {
 	return v
 }
 
-// keep stores the state in the elements whose lanes seen selects, and leaves the others as they are. AVX2 branches, since
-// rows seldom have zeros but in their padding.
+// keep stores the state in the elements whose lanes seen selects, and leaves the others as they are. It branches, since rows
+// seldom have zeros but in their padding.
 func (a adaptive) keep(offset int, seen selection, n, root, z reg.VecVirtual) {
 	some, done := a.label("some"), a.label("kept")
 	state := []reg.VecVirtual{n, root, z}
 	at := func(i int) operand.Mem { return a.at([]string{"n", "root", "z"}[i], 8, offset) }
-	if !a.wide() {
-		bits := a.GP32()
+	bits := a.GP32()
+	if a.wide() {
+		a.KMOVB(seen[0], bits)
+		a.CMPL(bits, imm(255))
+	} else {
 		a.VMOVMSKPD(seen[0], bits)
 		a.CMPL(bits, imm(15))
-		a.JNE(ref(some))
-		for i, v := range state {
-			a.movp(v, at(i))
-		}
-		a.JMP(ref(done))
-		a.Label(some)
 	}
+	a.JNE(ref(some))
+	for i, v := range state {
+		a.movp(v, at(i))
+	}
+	a.JMP(ref(done))
+	a.Label(some)
 	for i, v := range state {
 		before := a.full(1)[0]
 		a.movp(at(i), before)

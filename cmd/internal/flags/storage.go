@@ -47,10 +47,12 @@ func (s *Storage) check() error {
 }
 
 // overhead is the memory of a process without its blocks. columnBytes is the memory of each column while rows are
-// loaded: descriptions and names. Without room for both the garbage collector would run all the time.
+// loaded: descriptions and names; pageBytes is the memory of its pages. Without room for all of them the garbage collector
+// would run all the time.
 const (
 	overhead    = 32 << 20
-	columnBytes = 1024
+	columnBytes = 1 << 10
+	pageBytes   = 64 << 10
 )
 
 // Hold sets the garbage collector's memory limit for a learner that fills the memory. bytes is the size of the rows in
@@ -88,7 +90,7 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 		beside = s.Beside(count, cols)
 	}
 	if held += beside; held <= limit/5*4 {
-		garbage := held / 4
+		garbage := max(held/4, min(held, pageBytes*int64(cols)))
 		if all < block.Bytes(count, cols, false) { // the rows are sparse: reading text allocates as much as they take
 			garbage = held
 		}

@@ -32,6 +32,9 @@ type columnChooser interface {
 	// First chooses among the columns of the first file. If numbered is true, the label may be given as the number of
 	// a column.
 	First(file string, cols []Column, numbered bool) (*Chosen, error)
+	// Unnamed returns true if the choices name no column but the label, and don't change the numbers of width features:
+	// First may get these features as one numbered column.
+	Unnamed(width int) bool
 	// Further returns the chosen columns as they are in another file.
 	Further(file string, cols []Column) ([]Column, error)
 }

@@ -32,6 +32,7 @@ type Column struct {
 	MaxList  int      // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
 	Index    int      // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature
 	Numbered int      // number of svmlight features in the column; 0: the column is one feature
+	Labels   bool     // the labels of svmlight: the column is a feature only if an option names it
 	Parts    []Column // for sparse lists in a Parquet file: their leaf columns; otherwise nil
 }
 

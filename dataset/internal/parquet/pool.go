@@ -43,8 +43,11 @@ type spare struct {
 	last uint64 // the clock when this size was last requested
 }
 
-// NewPool returns a pool of memory from mem. The addresses that mem returns must be multiples of 8.
-func NewPool(mem Allocator) *Pool { return &Pool{mem: mem, spare: map[int]*spare{}} }
+// NewPool returns a pool of memory from mem; huge pages replace Go's allocator. The addresses that mem returns must be
+// multiples of 8.
+func NewPool(mem Allocator) *Pool {
+	return &Pool{mem: huge(mem), spare: map[int]*spare{}}
+}
 
 // Large buffers would all start at the same offset of a memory page. If many columns are read at the same time, their
 // cache lines would then compete for the same few places in the processor's first-level cache. So each large buffer

@@ -20,8 +20,9 @@ type extent struct {
 	last  int   // the largest index
 	most  int   // the largest index that a line may have
 
-	numbered bool // the features are numbered features of a model
-	first    int  // index of the first numbered feature
+	numbered    bool // the features are numbered features of a model
+	consecutive bool // the features are features of a model, named after the indices first to last
+	first       int  // index of the first numbered or consecutive feature
 }
 
 // modelExtent returns the extent of the features of a model that are named after indices.
@@ -29,6 +30,9 @@ func modelExtent(spec *schema.Spec) (e extent) {
 	if p := spec.Preprocessing; p != nil && len(p.Columns) == 1 && p.Columns[0].Kind == schema.NumberedColumn {
 		first := p.Columns[0].First
 		return extent{numbered: true, first: first, last: first + p.Columns[0].Elements - 1}
+	}
+	if first, ok := schema.Consecutive(spec.Features); ok && first+len(spec.Features)-1 <= schema.MaxNumbered {
+		return extent{consecutive: true, zero: first == 0, first: first, last: first + len(spec.Features) - 1}
 	}
 	for _, name := range spec.Features {
 		if i, err := strconv.Atoi(name[min(1, len(name)):]); err == nil && i >= 0 && i <= schema.MaxNumbered &&

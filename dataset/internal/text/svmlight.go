@@ -75,10 +75,7 @@ func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Requ
 	if opt.IndexBase == "0" || seen.zero && opt.IndexBase != "1" {
 		first = 0
 	}
-	if in.fewer && seen.numbered {
-		first = seen.first
-	}
-	cols := columns(first, seen.last, seen.numbered || seen.last-first+1 > schema.MaxNamed)
+	cols := in.columns(first, seen, req.Choose.Unnamed)
 	sel, err := req.Choose.First(sources[0].Path, cols, true)
 	if err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Requ
 	// label of the lines.
 	in.Plain = sel.Plain && (sel.Label < 0 || sel.Label == in.label)
 	for k, i := range sel.Features {
-		in.Plain = in.Plain && i == k
+		in.Plain = in.Plain && i == k && i != in.label
 	}
 	if in.places.Numbered > 0 && !in.Plain {
 		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
@@ -96,11 +93,22 @@ func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Requ
 	return in, nil
 }
 
-// columns returns the columns of rows whose features have the indices first to last: the label, and a column for each
-// feature. All numbered features together have one column.
-func columns(first, last int, numbered bool) []column.Column {
+// columns returns the columns of rows whose features have the indices from first on: the label, and a column for each
+// feature. All features together have one column if they are too many to be named, or if unnamed returns true for their
+// number.
+func (in *Svmlight) columns(first int, seen extent, unnamed func(width int) bool) []column.Column {
+	last, numbered := seen.last, seen.numbered || seen.last-first+1 > schema.MaxNamed
+	if !in.fewer && last >= first {
+		numbered = numbered || unnamed(last-first+1)
+	}
+	if seen.consecutive {
+		numbered = numbered || unnamed(last-seen.first+1)
+	}
+	if numbered && (seen.numbered || seen.consecutive) {
+		first = seen.first
+	}
 	number := arrow.PrimitiveTypes.Float64
-	label := column.Column{Name: column.SvmlightLabel, Type: number, Desc: column.Describe(number)}
+	label := column.Column{Name: column.SvmlightLabel, Type: number, Desc: column.Describe(number), Labels: true}
 	if numbered {
 		return []column.Column{label, {Name: column.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first, Numbered: last - first + 1}}
 	}

@@ -76,7 +76,7 @@ func NewBuilder(sel *Selection, l *Labels, p column.Pool, mem memory.Allocator, 
 	emit func(*block.Block, []arrow.Array) error) *Builder {
 	b := &Builder{sel: sel, Labels: l, pool: p, mem: mem, total: total, emit: emit, Cols: sel.Width()}
 	b.texts = newCategories(sel)
-	b.losses, b.weighted, b.unchosen = make([]losses, len(sel.Features)), new(atomic.Bool), new(atomic.Int64)
+	b.losses, b.weighted, b.unchosen = newLosses(sel), new(atomic.Bool), new(atomic.Int64)
 	b.odd = newSuspects(sel)
 	if sel.Bias {
 		b.Cols++
@@ -129,8 +129,13 @@ func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*b
 	return part
 }
 
-// panel returns the number of rows that are transposed at a time.
-func (b *Builder) panel() int { return kernel.PanelRows(kernel.Stride(b.Cols)) }
+// panel returns the number of rows that are transposed at a time. Wide rows have more than a panel of the kernels: 8 values
+// of each of 3,000 columns would be 3,000 places in memory, and a load would take five times as long.
+func (b *Builder) panel() int {
+	const rows, values = 128, 1 << 20 // of a panel of wide rows, at most
+	stride := kernel.Stride(b.Cols)
+	return max(kernel.PanelRows(stride), min(rows, values/max(1, stride)))
+}
 
 // Run adds all batches, releases them, and emits the last block.
 func (b *Builder) Run(ctx context.Context, batches iter.Seq2[*column.Batch, error], progress func(rows, total int64)) error {

@@ -60,6 +60,21 @@ func (p *Picker) First(file string, cols []column.Column, numbered bool) (*colum
 	return p.Sel.Chosen, nil
 }
 
+// Unnamed returns true if the choices name no column but the label of svmlight, and don't change the numbers of width
+// features. Then a million features need no million descriptions.
+func (p *Picker) Unnamed(width int) bool {
+	other := func(name string) bool { return name != "" && name != column.SvmlightLabel }
+	opt := &p.Choices
+	switch {
+	case opt.Float == nil, other(opt.Label), opt.SampleWeight != "", len(opt.Features)+len(opt.Exclude)+len(opt.Cross) > 0,
+		slices.ContainsFunc(opt.Keep, other), opt.Categorical != "", opt.Where != "", opt.Plan != nil, opt.Words != nil:
+		return false
+	case opt.Nulls != "" && opt.Nulls != schema.NullsError, opt.Standardize && !(opt.Narrow > 0 && width > opt.Narrow):
+		return false
+	}
+	return opt.Spec == nil || opt.Spec.Preprocessing == nil
+}
+
 // Further returns the chosen columns as they are in another file.
 func (p *Picker) Further(file string, cols []column.Column) ([]column.Column, error) {
 	return p.Sel.bind(NewFileColumns(file, cols))

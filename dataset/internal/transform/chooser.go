@@ -74,7 +74,7 @@ func (c *chooser) absent(named []namedCoding) error {
 			}
 		}
 	} else if c.opt.Spec.Width() > 0 {
-		for _, in := range c.opt.Spec.Columns() {
+		for _, in := range c.modelColumns() {
 			if in.Kind != schema.CrossColumn {
 				add("", in.Name)
 			}
@@ -204,11 +204,22 @@ func (c *chooser) excluded() ([]bool, error) {
 	return excluded, nil
 }
 
+// modelColumns returns the columns of the model's Spec. If the file has the same features in one numbered column, see
+// Picker.Unnamed, it returns this column.
+func (c *chooser) modelColumns() []schema.Column {
+	i := slices.IndexFunc(c.cols, func(col column.Column) bool { return col.Numbered > 0 })
+	if i < 0 || c.opt.Spec.Preprocessing != nil {
+		return c.opt.Spec.Columns()
+	}
+	input, _ := ToInput(c.cols[i], Coding{})
+	return []schema.Column{input}
+}
+
 // given returns the columns of the model's Spec, or of the plan and the crosses.
 func (c *chooser) given(others []int) (first []int, further [][]int, inputs []schema.Column, err error) {
 	inputs = slices.Clone(c.opt.Plan)
 	if c.opt.Spec != nil {
-		if inputs = c.opt.Spec.Columns(); c.opt.Spec.Cols() == 0 {
+		if inputs = c.modelColumns(); c.opt.Spec.Cols() == 0 {
 			return nil, nil, nil, errors.New("the model has no features")
 		}
 	}
@@ -365,11 +376,11 @@ func (c *chooser) usable(i int) bool {
 	return ok
 }
 
-// allUsable returns all columns that can be features, except the columns in others.
+// allUsable returns all columns that can be features, except the columns in others and the labels of svmlight.
 func (c *chooser) allUsable(others []int) []int {
 	var all []int
 	for i := range c.cols {
-		if !slices.Contains(others, i) && c.usable(i) {
+		if !c.cols[i].Labels && !slices.Contains(others, i) && c.usable(i) {
 			all = append(all, i)
 		}
 	}

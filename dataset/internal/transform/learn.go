@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -178,7 +179,10 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 		return err
 	}
 	const four = 4 * block.ChunkRows
-	row, scratch := st.rows, make([]float64, max(min(four, a.Len()), c.Width()))
+	memory := scratches.Get().(*[]float64)
+	defer scratches.Put(memory)
+	*memory = slices.Grow((*memory)[:0], max(min(four, a.Len()), c.Width()))
+	row, scratch := st.rows, (*memory)[:cap(*memory)]
 	for _, span := range kept.Spans() {
 		for lo := span.Lo; lo < span.Hi; {
 			if n := min(four, (span.Hi-lo)/block.ChunkRows*block.ChunkRows); !r.byRow() && row%block.ChunkRows == 0 && n > 0 &&
@@ -200,21 +204,35 @@ func (st *Statistics) count(k int, a arrow.Array, kept Cut) error {
 	return nil
 }
 
-// countChunks adds one to four chunks of a column of numbers, the rows from lo up to, but not including, hi. It returns false, and adds
-// nothing, if a value is missing.
+// scratches hold the numbers of some rows of a column, while they are counted.
+var scratches = sync.Pool{New: func() any { return new([]float64) }}
+
+// countChunks adds one to four chunks of a column of numbers, the rows from lo up to, but not including, hi. It returns
+// false, and adds nothing, if a value is missing.
 func (st *Statistics) countChunks(k int, v column.View[float64], lo, hi int, scratch []float64) bool {
-	values, _ := v.Read(lo, hi, scratch)
-	if !v.Sound(lo, values) {
-		return false
+	var all []stats.Sums
+	if floats, err := column.NewView32(v.Array); err == nil && v.Array.DataType().ID() == arrow.FLOAT32 {
+		all = chunkSums(floats, lo, hi, nil)
+	} else {
+		all = chunkSums(v, lo, hi, scratch)
 	}
-	for _, sums := range stats.FourChunks(values, block.ChunkRows) {
+	for _, sums := range all {
 		if st.part == nil {
 			st.moments[k][0].AddChunk(sums)
 		} else {
 			st.part.chunks[k] = append(st.part.chunks[k], sums)
 		}
 	}
-	return true
+	return all != nil
+}
+
+// chunkSums returns the sums of one to four chunks of rows, or nil if a value is missing.
+func chunkSums[F float32 | float64](v column.View[F], lo, hi int, scratch []F) []stats.Sums {
+	values, _ := v.Read(lo, hi, scratch)
+	if !v.Sound(lo, values) {
+		return nil
+	}
+	return stats.FourChunks(values, block.ChunkRows)
 }
 
 // countNumbers adds the rows from lo up to, but not including, hi of a column of numbers.

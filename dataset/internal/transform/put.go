@@ -226,7 +226,7 @@ func (b *Builder) inexact(bt *column.Batch, row, k int, value float64, bad *rowE
 	switch v := float32(value); {
 	case v-v == 0:
 		if column.LossOf(value) == column.Merged { // zeros give every column a wide range
-			b.losses[b.sel.inputOf(k)].merged.Store(true)
+			b.losses[b.sel.inputOf(k)].merge(k)
 		}
 	case bad == nil || k < bad.col:
 		return b.rowError(bt, k, row, b.unusable(value))

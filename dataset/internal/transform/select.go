@@ -114,6 +114,10 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 	if s.Width() > schema.MaxNamed {
 		return spec, nil
 	}
+	if len(s.Inputs) == 1 { // its names differ
+		spec.Features = s.Inputs[0].Names()
+		return spec, nil
+	}
 	of := map[string]string{}
 	for i := range s.Inputs {
 		for _, name := range s.Inputs[i].Names() {
@@ -128,9 +132,9 @@ func (s *Selection) Spec() (*schema.Spec, error) {
 }
 
 // preprocessing returns the preprocessing with which a model makes the features again, or nil if the features are the
-// columns' numbers.
+// columns' numbers and the Spec lists their names.
 func (s *Selection) preprocessing() *schema.Preprocessing {
-	if s.plain() && !slices.ContainsFunc(s.Inputs, isNumbered) {
+	if s.plain() && !(slices.ContainsFunc(s.Inputs, isNumbered) && s.Width() > schema.MaxNamed) {
 		return nil
 	}
 	return &schema.Preprocessing{Nulls: s.Nulls, NullValues: s.opt.Words, Columns: s.Inputs}

@@ -20,11 +20,34 @@ import (
 // losses records the losses of rounding in a column, and the range of the column's values.
 type losses struct {
 	merged  atomic.Bool
+	of      bitset       // for a numbered column, the features with a merged value; nil: they aren't told apart
 	beyond  atomic.Int64 // number of rows with an index that is no feature
 	wide    atomic.Bool  // the range is so large against the numbers that the last digits don't matter
 	mu      sync.Mutex
 	rounded bool
 	lo, hi  float64 // smallest and largest value
+}
+
+// A bitset is a set of numbers of features.
+type bitset []atomic.Uint64
+
+// newLosses returns the losses of the feature columns of a selection. A numbered column whose features a Spec names has
+// losses for each feature.
+func newLosses(sel *Selection) []losses {
+	all := make([]losses, len(sel.Features))
+	for k := range sel.Inputs {
+		if c := &sel.Inputs[k]; isNumbered(*c) && c.Elements <= schema.MaxNamed {
+			all[k].of = make(bitset, c.Elements/64+1)
+		}
+	}
+	return all
+}
+
+// merge records that feature k, a feature of the column, has a merged value.
+func (l *losses) merge(k int) {
+	if l.merged.Store(true); l.of != nil {
+		l.of[k/64].Or(1 << (k % 64))
+	}
 }
 
 // wideEnough is the smallest range of a wide column, in units of the last digit of its greatest number.
@@ -139,12 +162,7 @@ func (b *Builder) Warn(warn func(string)) {
 	if b.sel.Fixed {
 		return // the training reported the rest
 	}
-	var names []string
-	for k, i := range b.sel.Features {
-		if b.losses[k].matter() {
-			names = append(names, fmt.Sprintf("%q", b.sel.Columns[i].Name))
-		}
-	}
+	names := b.blurred()
 	switch {
 	case len(names) == 0:
 	case !b.sel.opt.Standardize:
@@ -153,6 +171,25 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
 	b.odd.Warn(b.sel, warn)
+}
+
+// blurred returns the quoted names of the columns whose losses may matter to a learner, and the names of the features
+// of a numbered column.
+func (b *Builder) blurred() (names []string) {
+	for k, i := range b.sel.Features {
+		switch l := &b.losses[k]; {
+		case !l.matter():
+		case l.of == nil:
+			names = append(names, strconv.Quote(b.sel.Columns[i].Name))
+		default:
+			for f := range b.sel.Inputs[k].Elements {
+				if l.of[f/64].Load()>>(f%64)&1 > 0 {
+					names = append(names, strconv.Quote(b.sel.Inputs[k].FeatureName(f)))
+				}
+			}
+		}
+	}
+	return names
 }
 
 // warnTexts passes warnings about unknown categories, and about texts that are no numbers or dates.

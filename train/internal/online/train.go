@@ -237,8 +237,8 @@ type stepping struct {
 	t      *Training
 	scores []float32
 	rows   block.Block // of gathered
-
-	touched float32 // keeps loads that nothing else needs
+	zeros  []float32   // weights that are all 0
+	unused [1]uint32
 }
 
 func newStepping(_ context.Context, t *Training) (Rule, error) {
@@ -252,7 +252,7 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 	}
 	t.LastSum = true
 	t.Keep = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
-	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors())}, nil
+	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
 }
 
 // A swift stepper makes the steps of several rows by one call of a kernel.
@@ -284,21 +284,24 @@ func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visi
 	return p.Len(), updates, nil
 }
 
-// gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The loads of a copy don't wait for each
-// other; a step waits for the step before.
+// gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The
+// loads of a copy don't wait for each other; a step waits for the step before.
 func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
-	for i := 0; i < len(p.Ahead); i += 16 { // a load of each cache line brings the rows of the next window near
-		s.touched += p.Ahead[i]
-	}
-	s.rows.Cols, s.rows.Stride, s.rows.X, s.rows.Y, s.rows.W = like.Cols, like.Stride, s.rows.X[:0], s.rows.Y[:0], s.rows.W[:0]
-	for i := range p.Len() {
+	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next window's,
+	// near.
+	to, n, stride := &s.rows, p.Len(), like.Stride
+	kernel.EpochIndexed(s.zeros[:stride], s.unused[:], p.Index.Rows(), p.Rows, p.Ahead, 1, -1)
+	to.Cols, to.Stride = like.Cols, stride
+	to.X, to.Y = slices.Grow(to.X[:0], n*stride)[:n*stride], slices.Grow(to.Y[:0], n)[:n]
+	to.W = to.W[:0]
+	for i := range n {
 		b, r := p.At(i)
-		s.rows.X, s.rows.Y = append(s.rows.X, b.X[r*b.Stride:(r+1)*b.Stride]...), append(s.rows.Y, b.Y[r])
-		if b.W != nil {
-			s.rows.W = append(s.rows.W, b.W[r])
+		copy(to.X[i*stride:(i+1)*stride], b.X[r*stride:])
+		if to.Y[i] = b.Y[r]; b.W != nil {
+			to.W = append(to.W, b.W[r])
 		}
 	}
-	return &s.rows
+	return to
 }
 
 func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }

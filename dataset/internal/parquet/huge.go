@@ -1,4 +1,4 @@
-package dataset
+package parquet
 
 import (
 	"sync"
@@ -19,9 +19,17 @@ type hugeAllocator struct {
 
 const (
 	hugeChunk        = 8 << 20 // size of a chunk in bytes
-	minHuge, maxHuge = 32 << 10, hugeChunk / 4
+	minHuge, maxHuge = 4 << 10, hugeChunk / 4
 	bufferAlign      = 64
 )
+
+// huge returns mem, but a hugeAllocator in place of Go's allocator.
+func huge(mem Allocator) Allocator {
+	if mem == memory.DefaultAllocator {
+		return &hugeAllocator{}
+	}
+	return mem
+}
 
 // Allocate returns n bytes. Go's allocator provides buffers that are too small or too large for huge pages.
 func (a *hugeAllocator) Allocate(n int) []byte {
