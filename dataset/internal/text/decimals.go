@@ -11,20 +11,25 @@ import (
 
 // decimals reads numbers in their plainest form, several at a time.
 type decimals struct {
-	columns []*cells // for each field, its column; nil if it isn't selected
-	runs    []int    // for each field, the number of fields from it on that are numbers or not selected; nil if fields can't be read this way
-	nulls   bool     // some numbers mean a null
-	values  []float64
+	values  []float64 // see kernel.Decimals; empty if the delimiter may be in a number
 	forms   []uint32
+	columns []*cells // for each field, its column; nil if it isn't selected
+	runs    []int    // for each field, the number of fields from it on that are numbers or not selected
+	nulls   bool     // some numbers mean a null
 }
 
-func (f *CsvFile) newDecimals(to []cells) decimals {
-	d := decimals{nulls: len(f.nulls.numbers) > 0}
-	if f.Comma == blanks || kernel.InDecimal(f.Comma) || strings.IndexByte("+eE", f.Comma) >= 0 {
-		return d
+func (f *CsvFile) newDecimals() (d decimals) {
+	if f.Comma != blanks && !kernel.InDecimal(f.Comma) && strings.IndexByte("+eE", f.Comma) < 0 {
+		d.values, d.forms = make([]float64, len(f.names)), make([]uint32, len(f.names))
 	}
+	return d
+}
+
+// into makes read add the numbers of the file to its columns.
+func (d *decimals) into(f *CsvFile, to []cells) {
+	d.nulls = len(f.nulls.numbers) > 0
 	d.columns, d.runs = make([]*cells, len(f.place)), make([]int, len(f.place))
-	run, most := 0, 0
+	run := 0
 	for n := len(f.place) - 1; n >= 0; n-- {
 		run++
 		if k := f.place[n]; k >= 0 {
@@ -33,19 +38,38 @@ func (f *CsvFile) newDecimals(to []cells) decimals {
 			}
 		}
 		d.runs[n] = run
-		most = max(most, run)
 	}
-	d.values, d.forms = make([]float64, most), make([]uint32, most)
-	return d
+}
+
+// scan reads up to most numbers of the record. It returns how many.
+func (d *decimals) scan(s *scanner, most int) int {
+	if most = min(most, len(d.values)); most == 0 || s.pos < kernel.DecimalsBefore {
+		return 0
+	}
+	count, _ := kernel.Decimals(d.values[:most], d.forms, s.text, s.pos, s.Comma)
+	return count
+}
+
+// skip skips the first numbers that scan read.
+func (d *decimals) skip(s *scanner, count int) {
+	if count == 0 {
+		return
+	}
+	end := s.pos - kernel.DecimalsBefore + int(d.forms[count-1]>>kernel.DecimalEnd)
+	s.pos = end + 1
+	if s.text[end] == '\n' {
+		s.line++
+		s.more = false
+	}
 }
 
 // read reads fields of the record from field n on, as long as they are numbers that kernel.Decimals reads and their columns can hold. It
 // returns the number of fields.
 func (d *decimals) read(s *scanner, n int) int {
-	if n >= len(d.runs) || d.runs[n] == 0 || s.pos < kernel.DecimalsBefore {
+	if n >= len(d.runs) {
 		return 0
 	}
-	count, _ := kernel.Decimals(d.values[:d.runs[n]], d.forms, s.text, s.pos, s.Comma)
+	count := d.scan(s, d.runs[n])
 	forms := d.forms[:count]
 	values, columns := d.values[:len(forms)], d.columns[n:][:len(forms)]
 fields:
@@ -62,15 +86,33 @@ fields:
 			break fields
 		}
 	}
-	if count == 0 {
-		return 0
+	d.skip(s, count)
+	return count
+}
+
+// infer adds the next fields of a record to the guesses about them, as long as they are numbers that guess.plain reads. It returns the
+// number of fields.
+func (d *decimals) infer(s *scanner, guesses []guess) int {
+	run := 0
+	for run < len(guesses) && !guesses[run].text {
+		run++
 	}
-	end := s.pos - kernel.DecimalsBefore + int(forms[count-1]>>kernel.DecimalEnd)
-	s.pos = end + 1
-	if s.text[end] == '\n' {
-		s.line++
-		s.more = false
+	count := d.scan(s, run)
+	for i, form := range d.forms[:count] {
+		if form&kernel.DecimalLong != 0 {
+			count = i
+			break
+		}
+		g, v := &guesses[i], d.values[i]
+		switch {
+		case !g.whole || form&kernel.DecimalWhole == 0 || v == 0 && form&kernel.DecimalMinus != 0:
+			g.number(v)
+		case !g.nulls.number(v):
+			g.truths = g.truths && (v == 0 || v == 1)
+			g.values++
+		}
 	}
+	d.skip(s, count)
 	return count
 }
 
