@@ -230,7 +230,11 @@ func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
 				shortfall(panel, rows.Y, pt.Other, view.other)
 			}
 		}
-		p.rows(rows, pt.Raise, view, panel.Factors(), &r)
+		if p.loss.squared() && rows.W == nil && pt.From == nil {
+			p.loss.squares(rows.Y, view, panel.Factors(), &r)
+		} else {
+			p.rows(rows, pt.Raise, view, panel.Factors(), &r)
+		}
 		panel.Add()
 	}
 	for class := range r.Ax {
@@ -257,10 +261,6 @@ type rowsAt struct{ u, from, other, s []float64 }
 // rows adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
 func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []float64, r *runSums) {
 	loss := p.loss
-	if loss.squared() && loss.base == nil && rows.W == nil && at.from == nil && raise == 0 {
-		loss.squares(rows.Y, at, factors, r)
-		return
-	}
 	if raise > 0 {
 		for i, u := range at.u {
 			loss.base[int(rows.First)+i], _ = loss.dual(int(rows.First)+i, u)
