@@ -3,12 +3,14 @@ package dataset
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -120,6 +122,49 @@ func TestSvmlightPairs(t *testing.T) {
 				if err := sameBlocks(got, want); err != nil {
 					t.Errorf("%s, %s: %v", name, way, err)
 				}
+			}
+		}
+	}
+}
+
+// TestSvmlightNumbers: pairs of any form and length, with any blanks around them, have the values that strconv parses, up
+// to the last byte of a file.
+func TestSvmlightNumbers(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	one := func(of ...string) string { return of[rng.IntN(len(of))] }
+	digits := func(n int) (s string) {
+		for range rng.IntN(n) {
+			s += string('0' + byte(rng.IntN(10)))
+		}
+		return s
+	}
+	for range 20 {
+		var text strings.Builder
+		var want [][]float64
+		for range 40 {
+			text.WriteString(one("1", "0", "1.5e0") + one(" ", " ", "\t", "  "))
+			row, index := []float64{}, 0
+			for range rng.IntN(30) {
+				index += 1 + int(math.Exp(11*rng.Float64()))
+				value := one("", "", "-", "+") + one("1", digits(9)+"1", "0."+digits(10)+"5", digits(6)+"."+digits(7)+"5", "."+digits(19)+"1", "7.", "2"+digits(4)+"."+digits(4)) + one("", "", "", "e3", "E-5", "e+12")
+				fmt.Fprintf(&text, "%s%d:%s%s", one("", "", "", "0", "000"), index, value, one(" ", " ", " ", "  ", "\t", " \v "))
+				row = append(row, float64(index), float64(float32(require.Value(strconv.ParseFloat(value, 64))(t))))
+			}
+			want = append(want, row)
+			text.WriteString(one("", "", "", "#", "# 5:7") + one("\n", "\n", "\r\n", " \n", "\n\n"))
+		}
+		path := textFile(t, "a.svm", strings.TrimRight(text.String(), "\r\n"))
+		d := require.Value(Load(t.Context(), path, Options{Label: "label", NoBias: true, Storage: Sparse}))(t)
+		b := blocksOf(t, d)[0]
+		for r, row := range want {
+			columns, values := b.Sparse.Row(r)
+			got := []float64{}
+			for k, c := range columns {
+				got = append(got, float64(c+1), float64(values[k]))
+			}
+			if !slices.Equal(got, row) {
+				t.Fatalf("row %d is %v, want %v", r, got, row)
 			}
 		}
 	}

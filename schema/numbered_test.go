@@ -67,3 +67,19 @@ func TestConsecutive(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckConsecutive: consecutive names are checked as other names are.
+func TestCheckConsecutive(t *testing.T) {
+	many := Column{Name: "f", Kind: NumberedColumn, First: 1, Elements: MaxNamed + 1}
+	for label, want := range map[string]string{"label": "", "f2": "", "f3": `feature "f3" is the label's column too`, "f11": `feature "f11" is the label's column too`, "f12": "", "f03": "", "\xff": "is not valid UTF-8 text"} {
+		column := Column{Name: "f", Kind: NumberedColumn, First: 3, Elements: 9}
+		for _, names := range [][]string{column.Names(), append([]string{"x"}, column.Names()...)} {
+			if err := CheckFeatures(names, label, nil); want == "" && err != nil {
+				t.Errorf("%q, label %q: %v", names, label, err)
+			} else if want != "" {
+				require.Error(t, err, want)
+			}
+		}
+	}
+	require.Error(t, CheckFeatures(many.Names(), "label", nil), "1048577 features, and a row has at most 1048576")
+}

@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"halfspace/dataset/internal/column"
 )
@@ -45,12 +46,14 @@ func skipped(rows iter.Seq2[int64, []byte], after int64) (line, left int64) {
 }
 
 // rows yields the lines of a chunk that are neither blank nor in out, without blanks at their ends, and their numbers. If comments is
-// true, it cuts a line before #.
+// true, it cuts a line before #. The capacity of a line is the text from its beginning on.
 func (c Chunk) rows(out []column.Lines, comments bool) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		out, n := column.From(out, c.line), c.line
-		for line := range bytes.Lines(c.Text) {
-			if comments {
+		comments = comments && bytes.IndexByte(c.Text, '#') >= 0
+		for rest := slices.Clip(c.Text); len(rest) > 0; {
+			line := rest[:lineLength(rest)]
+			if rest = rest[len(line):]; comments {
 				line, _, _ = bytes.Cut(line, []byte{'#'})
 			}
 			if len(out) > 0 && out[0].First == n {

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/schema"
 )
 
+// row appends a line, which has no blanks at its ends, to rows. The bytes of the text behind the line, up to the capacity
+// of the slice, let pairs read 8 bytes at once.
 func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 	label, rest := numberAt(line)
 	if rest == nil {
@@ -21,21 +25,19 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 		for len(rest) > 0 && isBlank(rest[0]) {
 			rest = rest[1:]
 		}
-		if len(rest) == 0 {
+		if rest, last = in.plainPairs(rest, last, rows); len(rest) == 0 {
 			break
 		}
-		index, v, after := pairAt(rest)
-		if after == nil {
-			var err error
-			if index, v, after, err = in.oddPair(rest, last); err != nil {
-				return err
-			}
-			if index < 0 {
-				rest = after
-				continue
-			}
+		if isBlank(rest[0]) {
+			continue
 		}
-		rest = after
+		index, v, after, err := in.oddPair(rest, last)
+		if err != nil {
+			return err
+		}
+		if rest = after; index < 0 {
+			continue
+		}
 		at := in.places.At(index)
 		switch {
 		case index <= last:
@@ -55,7 +57,72 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 	return nil
 }
 
-// oddPair parses the pair at the beginning of text if pairAt doesn't. The index of qid is -1. last is the index
+// plainPairs appends the pairs at the beginning of line to rows, up to a pair that isn't plain. It returns the rest of
+// the line, and the last index; last is the index before the line. A plain pair has an index of up to 7 digits above the
+// last index, and one blank behind it or the end of the line.
+//
+// Where a pair begins depends only on the blank behind the pair before it, and nearly no branch on the digits, so that
+// the processor parses several pairs at the same time. A value of up to 8 bytes is parsed without its point.
+func (in *Svmlight) plainPairs(line []byte, last int, rows *column.Pairs) (rest []byte, _ int) {
+	const read = 24 // no byte after these is read for a pair
+	text, at, of := unsafe.Pointer(unsafe.SliceData(line)), 0, in.places
+	end, most := len(line), min(len(line)-1, cap(line)-read)
+	n, places := len(rows.Index), rows.Index[:cap(rows.Index)]
+	values := rows.Value[:len(places)]
+	for at <= most && n < len(places) {
+		w := eightBytes(text, at)
+		to := at + lengthOfWord(w, eightBytes(text, at+8))
+		digits := firstByte(zeroBytes(w ^ ':'*ones))
+		index, wrong := digitsIn(w^'0'*ones, digits)
+		place := of.At(int(index))
+		from := at + digits + 1
+		if wrong != 0 || uint(digits-1) >= 7 || int(index) <= last || place < 0 && (int(index) > in.last || index == 0) {
+			break
+		}
+		w = eightBytes(text, from)
+		minus := 0
+		if byte(w) == '-' {
+			minus = 1
+		}
+		length := to - from - minus
+		w = (w>>(8*minus) ^ '0'*ones) << ((64 - 8*length) & 63) // zeros in front
+		point, shift := zeroBytes(w^('.'^'0')*ones), 0
+		if point != 0 {
+			shift = 8
+		}
+		whole := uint64(1)<<(8*firstByte(point)) - 1
+		all, wrong := digitsIn(w&whole<<shift|w&^(whole<<shift|whole|0xff), 8)
+		v := math.Float64frombits(math.Float64bits(float64(all)/pointTens[firstByte(point)&15]) | uint64(minus)<<63)
+		if wrong != 0 || uint(length-1-shift/8) >= 8-uint(minus+shift/8) || to > end || !isBlank(byte(eightBytes(text, to))) {
+			if v, to = longNumber(line[from:]); to == 0 {
+				break
+			}
+			to += from
+		}
+		places[n], values[n] = place, v
+		if place >= 0 {
+			n++
+		}
+		last, at = int(index), to+1
+	}
+	rows.Index, rows.Value = places[:n], values[:n]
+	return line[min(at, end):], last
+}
+
+// longNumber returns the number at the beginning of text, up to a blank or the end, and its length, or length 0.
+func longNumber(text []byte) (v float64, n int) {
+	if v, n = parseDecimal(text); n < len(text) && !isBlank(text[n]) {
+		n = 0
+	}
+	return v, n
+}
+
+// eightBytes returns the 8 bytes from text[at] on.
+func eightBytes(text unsafe.Pointer, at int) uint64 {
+	return binary.LittleEndian.Uint64((*[8]byte)(unsafe.Add(text, at))[:])
+}
+
+// oddPair parses the pair at the beginning of text, whatever its form. The index of qid is -1. last is the index
 // before it.
 func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest []byte, err error) {
 	if bytes.HasPrefix(text, []byte("qid:")) && last < 0 {
@@ -80,72 +147,39 @@ func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest [
 	return 0, 0, nil, fmt.Errorf("%s is no pair of an index and a number, like 7:0.5: mend it", quote(word(text)))
 }
 
-// pairAt parses the pair at the beginning of text, and returns the text after it. It is fast and accepts only an
-// index of up to 7 digits, and a number of up to 7 digits on each side of the point. For other pairs, rest is nil.
-// The value equals the result of parseDecimal.
-func pairAt(text []byte) (index int, v float64, rest []byte) {
-	if len(text) < 8 {
-		return 0, 0, nil
+const (
+	ones  = 0x0101010101010101
+	highs = 0x80 * ones
+)
+
+// zeroBytes returns a word with the high bit of the first byte of w that is 0, and perhaps of later bytes.
+func zeroBytes(w uint64) uint64 { return (w - ones) &^ w & highs }
+
+// firstByte returns the number of the first byte of a result of zeroBytes that isn't 0, or 8.
+func firstByte(w uint64) int { return bits.TrailingZeros64(w) / 8 }
+
+// lengthOfWord returns the number of bytes of w, then of next, in front of a byte that isn't above a blank, at most 16.
+func lengthOfWord(w, next uint64) int {
+	w, next = (w-'!'*ones)&^w&highs, (next-'!'*ones)&^next&highs
+	n := 8 + firstByte(next)
+	if w != 0 {
+		n = firstByte(w)
 	}
-	whole, n := leadingDigits(text)
-	if n == 0 || n == 8 || text[n] != ':' {
-		return 0, 0, nil
-	}
-	index, text = int(whole), text[n+1:]
-	if len(text) > 1 && text[0]-'0' < 10 && isBlank(text[1]) { // the most frequent case
-		return index, float64(text[0] - '0'), text[1:]
-	}
-	negative := len(text) > 0 && text[0] == '-'
-	if negative {
-		text = text[1:]
-	}
-	if len(text) < 8 {
-		return 0, 0, nil
-	}
-	whole, n = leadingDigits(text)
-	if n == 8 {
-		return 0, 0, nil
-	}
-	point := text[n] == '.'
-	digits := n
-	if point {
-		if text = text[n+1:]; len(text) < 8 {
-			return 0, 0, nil
-		}
-		part, places := leadingDigits(text)
-		if places == 8 {
-			return 0, 0, nil
-		}
-		v = float64(whole*wholeTens[places]+part) / tens[places]
-		n, digits = places, digits+places
-	} else {
-		v = float64(whole)
-	}
-	if digits == 0 || !isBlank(text[n]) {
-		return 0, 0, nil
-	}
-	if negative {
-		v = -v
-	}
-	return index, v, text[n:]
+	return n
 }
 
-// wholeTens are the powers of ten from 10^0 to 10^7.
-var wholeTens = [8]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}
-
-// leadingDigits parses the digits among the first 8 bytes of text that come before another character. It returns
-// their value and their number. It examines all 8 bytes at once (Lemire, "Number parsing at a gigabyte per second",
-// 2021).
-func leadingDigits(text []byte) (v uint64, n int) {
-	const ones = 0x0101010101010101
-	w := binary.LittleEndian.Uint64(text) ^ '0'*ones // the byte of a digit is now its value
-	other := ((w + 0x76*ones) | w) & (0x80 * ones)   // a byte of 10 or more has its high bit set; later bytes may have it too
-	n = bits.TrailingZeros64(other) / 8
-	w <<= 64 - 8*uint(n) // zeros in front
-	w = w*10 + w>>8
+// digitsIn returns the number with n digits, whose values are the first n bytes of w. wrong isn't 0 if one of them is
+// no digit.
+func digitsIn(w uint64, n int) (v, wrong uint64) {
+	w <<= (64 - 8*n) & 63 // zeros in front
+	wrong = (w + 0x76*ones | w) & highs
+	w = w*10 + w>>8 // Lemire, "Number parsing at a gigabyte per second", 2021
 	const low = 0x000000ff000000ff
-	return ((w&low)*(1e6<<32+100) + (w>>16&low)*(1e4<<32+1)) >> 32, n
+	return ((w&low)*(1e6<<32+100) + (w>>16&low)*(1e4<<32+1)) >> 32, wrong
 }
+
+// pointTens has the powers of ten by which the digits are divided if the point is in byte i of 8; 8: there is none.
+var pointTens = [16]float64{1e7, 1e6, 1e5, 1e4, 1e3, 1e2, 1e1, 1, 1}
 
 // numberAt parses the number at the beginning of text, up to a blank, and returns the text after it, or nil if it
 // isn't a number.

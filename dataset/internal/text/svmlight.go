@@ -226,7 +226,7 @@ func (c Chunk) Split(most int) iter.Seq[Chunk] {
 func (in *Svmlight) parse(path string, c Chunk) (*column.Batch, error) {
 	rows, _ := in.spare.Get().(*column.Pairs)
 	if rows == nil {
-		const perLine, perPair = 32, 5 // bytes, for the initial capacity
+		const perLine, perPair = 32, 4 // bytes; there is room for all pairs
 		lines, most := 1+len(c.Text)/perLine, 1+len(c.Text)/perPair
 		rows = &column.Pairs{Labels: make([]float64, 0, lines), Ends: make([]int32, 1, 1+lines), Index: make([]int32, 0, most),
 			Value: make([]float64, 0, most), Home: &in.spare}

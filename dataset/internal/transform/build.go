@@ -37,6 +37,7 @@ type Builder struct {
 	fill     int             // number of rows in the block
 	Spare    *block.Block    // an emitted block to refill; nil: none
 	Reuse    bool            // each block is refilled after emit returns
+	used     bool            // the block was emitted before, so that its memory isn't zeros
 	Live     bool            // emit the block at the end of each batch, even if it isn't full
 	All      *block.Block    // memory for all rows, of which blocks take slices; nil: each block gets its own memory
 	keep     [][]arrow.Array // for each kept column, its arrays for the rows in the block
@@ -244,6 +245,7 @@ func (b *Builder) start() {
 	if b.total >= 0 {
 		b.most = int(min(int64(b.most), b.total-b.Rows))
 	}
+	b.used = b.Spare != nil
 	switch {
 	case b.sel.Sparse:
 		b.startSparse()

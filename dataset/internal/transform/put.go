@@ -203,14 +203,17 @@ func (b *Builder) putByRow(dst []float32, readers []reader, rows Cut, s *scratch
 func (b *Builder) putPairs(bt *column.Batch, rows Cut, at int) (bad *rowError) {
 	p, stride := bt.Pairs, b.block.Stride
 	dst := b.block.X[at*stride : (at+rows.Len())*stride]
-	clear(dst)
+	if b.used { // the system's memory is zeros, and clearing it takes as long as parsing the text
+		clear(dst)
+	}
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		row := dst[(r-rows.Lo)*stride:][:stride]
-		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
-			k, v := int(p.Index[i]), float32(p.Value[i])
+		index, value := p.Index[p.Ends[r]:p.Ends[r+1]], p.Value[p.Ends[r]:p.Ends[r+1]]
+		for i, k := range index {
+			v := float32(value[i])
 			row[k] = v
-			if v-v != 0 || float64(v) != p.Value[i] {
-				bad = b.inexact(bt, r, k, p.Value[i], bad)
+			if !(v < sureBelow && v > -sureBelow) {
+				bad = b.inexact(bt, r, int(k), value[i], bad)
 			}
 		}
 		if b.sel.Bias {
@@ -220,10 +223,14 @@ func (b *Builder) putPairs(bt *column.Batch, rows Cut, at int) (bad *rowError) {
 	return bad
 }
 
-// inexact records the loss for a value of feature k that float32 can't hold exactly. If the value can't be used,
+// sureBelow bounds the magnitudes of numbers that inexact needn't see: float32 holds smaller whole numbers exactly.
+const sureBelow = 1 << 24
+
+// inexact records the loss for a value of feature k if float32 can't hold it exactly. If the value can't be used,
 // inexact returns the error of the row's first wrong value; bad is that error so far.
 func (b *Builder) inexact(bt *column.Batch, row, k int, value float64, bad *rowError) *rowError {
 	switch v := float32(value); {
+	case float64(v) == value && v-v == 0:
 	case v-v == 0:
 		if column.LossOf(value) == column.Merged { // zeros give every column a wide range
 			b.losses[b.sel.inputOf(k)].merge(k)

@@ -94,17 +94,20 @@ func (b *Builder) putSparse(bt *column.Batch, rows Cut) (bad *rowError) {
 	columns, values := s.Idx[:cap(s.Idx)], s.Val[:cap(s.Val)] // growFor made room
 	for r := rows.Lo; r < rows.Hi && bad == nil; r++ {
 		first, last, sorted := n, int32(-1), true
-		for i := p.Ends[r]; i < p.Ends[r+1]; i++ {
-			k, v := p.Index[i], float32(p.Value[i])
-			if v-v != 0 || float64(v) != p.Value[i] {
-				bad = b.inexact(bt, r, int(k), p.Value[i], bad)
-			}
-			if v == 0 && !math.Signbit(float64(v)) {
-				continue
+		index, value := p.Index[p.Ends[r]:p.Ends[r+1]], p.Value[p.Ends[r]:p.Ends[r+1]]
+		for i, k := range index {
+			v := float32(value[i])
+			if !(v < sureBelow && v > -sureBelow) {
+				bad = b.inexact(bt, r, int(k), value[i], bad)
 			}
 			columns[n], values[n] = uint32(k), v
-			n++
-			sorted, last = sorted && k > last, k
+			if math.Float32bits(v) != 0 {
+				n++
+			}
+			if k < last {
+				sorted = false
+			}
+			last = k
 		}
 		if !sorted { // --features has another order than the file
 			sortRow(columns[first:n], values[first:n])
