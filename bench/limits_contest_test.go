@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,13 +16,16 @@ import (
 	"halfspace/internal/require"
 	"halfspace/kernel"
 	"halfspace/train/ftrl"
+	"halfspace/train/lda"
 	"halfspace/train/learner"
+	"halfspace/train/logistic"
 	"halfspace/train/passiveaggressive"
 	"halfspace/train/perceptron"
+	"halfspace/train/svm"
 )
 
 type loopsAnswer struct {
-	Seconds         float64
+	Seconds, Loss   float64
 	Updates, Errors int64
 }
 
@@ -71,6 +75,24 @@ func loopsCases() (all []loopsCase) {
 		}, every})
 }
 
+// A batchLearner solves for an optimum. pass is the number of the pass to time.
+type batchLearner struct {
+	name    string
+	learner learner.Configured
+	pass    int64
+}
+
+// batchLearners returns learners with a pass that sums the gradient and the Hessian. The pass of svm changes the Hessian of the
+// pass before, by the rows whose losses became 0 or no longer are. Only the first pass of svm sums all, after a training on a
+// sample.
+func batchLearners() []batchLearner {
+	return []batchLearner{
+		{"logistic", logistic.New(logistic.Options{}), 2},
+		{"svm", svm.New(svm.Options{Loss: svm.SquaredHinge}), 2},
+		{"lda", lda.New(lda.Options{}), 1},
+	}
+}
+
 // evenDigits returns handwritten digits, with the classes even and odd and a bias.
 func evenDigits(b *testing.B) *block.Data {
 	digits, err := mnist("../../shared/data/mnist", "train", 60000)
@@ -94,7 +116,8 @@ func evenDigits(b *testing.B) *block.Data {
 }
 
 // BenchmarkPeerLoops times online learners beside plain loops in C over the same rows in memory: ten epochs, then a pass
-// that judges the weights. x-faster is the time of the C loop by the time here.
+// that judges the weights. x-faster is the time of the C loop by the time here. Of learners that solve for an optimum, it
+// times one pass over all rows.
 func BenchmarkPeerLoops(b *testing.B) {
 	for _, c := range loopsCases() {
 		b.Run(c.name, func(b *testing.B) {
@@ -102,6 +125,11 @@ func BenchmarkPeerLoops(b *testing.B) {
 			peer := startLoops(b, data, dir)
 			for _, l := range c.learners {
 				b.Run(l.name, func(b *testing.B) { contestLoop(b, data, peer, l) })
+			}
+			for _, l := range batchLearners() {
+				if c.features == peerFeatures {
+					b.Run(l.name, func(b *testing.B) { contestPass(b, data, peer, l) })
+				}
 			}
 		})
 	}
@@ -144,6 +172,41 @@ func contestLoop(b *testing.B, data *block.Data, c *peer, l loopsLearner) {
 		contest.turns(peerRounds(), mine, loop)
 		contest.report(b, "s", "C-s")
 		b.ReportMetric(float64(own.Updates)/float64(theirs.Updates), "updates/C-updates")
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// contestPass times a pass over all rows, on one core and on two, beside the same sums in C at the trained weights.
+func contestPass(b *testing.B, data *block.Data, c *peer, l batchLearner) {
+	own, theirs := &learner.Result{}, loopsAnswer{}
+	pass := func(workers int) (seconds float64) {
+		last, begin := int64(0), time.Now()
+		configured := l.learner.Running(workers, func(p learner.Progress) {
+			if p.Epoch > last && p.Epoch == l.pass {
+				seconds = time.Since(begin).Seconds()
+			}
+			last, begin = p.Epoch, time.Now()
+		})
+		own = require.Value(configured.Learner.Train(context.Background(), &learner.Task{Rows: data, Settings: configured.Settings}))(b).Result
+		return seconds
+	}
+	mine := func() float64 { return pass(1) }
+	loop := func() float64 {
+		fmt.Fprintln(c.in, l.name, 1, strings.Trim(fmt.Sprint(own.Weights[:data.Spec().Cols()]), "[]"))
+		require.NoError(b, json.Unmarshal([]byte(c.line(b)), &theirs))
+		return theirs.Seconds
+	}
+	for b.Loop() {
+		mine()
+		loop()
+		contest := newContest(b, "C", "loss", own.Loss, theirs.Loss, 0.01)
+		contest.turns(peerRounds(), mine, loop)
+		contest.report(b, "s", "C-s")
+		var two []float64
+		for range peerRounds() {
+			two = append(two, pass(2))
+		}
+		b.ReportMetric(median(two), "two-cores-s")
 	}
 	b.ReportMetric(0, "ns/op")
 }

@@ -9,11 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -49,21 +47,19 @@ var csvKinds = []struct {
 func BenchmarkPeerLoopsCSV(b *testing.B) {
 	dir := b.TempDir()
 	binary := filepath.Join(dir, "csv")
-	if out, err := exec.Command("cc", "-O3", "-march=native", "-o", binary, "peers/loops/csv.c", "-lm").CombinedOutput(); err != nil {
-		b.Logf("cc: %v\n%s", err, out)
-		skip(b, "no C compiler: install the package gcc")
-	}
+	compileLoops(b, "peers/loops/csv.c", binary)
 	for _, k := range csvKinds {
 		b.Run(k.name, func(b *testing.B) {
 			compareCSV(b, binary, csvText(k.cell), "label")
 		})
 	}
 	const shared = "../../shared/data/"
-	for name, label := range map[string]string{"htru2": "class", "credit-default": "Y"} {
-		b.Run(name, func(b *testing.B) {
-			f, err := os.Open(shared + name + ".csv.gz")
-			if os.IsNotExist(err) {
-				skip(b, fs.ErrNotExist.Error()+": "+shared+name+".csv.gz")
+	for _, data := range []struct{ name, label string }{{"htru2", "class"}, {"credit-default", "Y"}} {
+		b.Run(data.name, func(b *testing.B) {
+			path := shared + data.name + ".csv.gz"
+			f, err := os.Open(path)
+			if err != nil {
+				skip(b, path+" isn't here")
 			}
 			z := require.Value(gzip.NewReader(f))(b)
 			text := require.Value(io.ReadAll(z))(b)
@@ -73,7 +69,7 @@ func BenchmarkPeerLoopsCSV(b *testing.B) {
 			for len(text) < csvBytes() {
 				text = append(text, rows...)
 			}
-			compareCSV(b, binary, text, label)
+			compareCSV(b, binary, text, data.label)
 		})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
@@ -251,6 +250,7 @@ type scaledPanel struct {
 	cols, more int // number of columns, and of extra columns
 	wide       []float64
 	weights    weights   // weights of a chunk's rows
+	idx        []uint32  // numbers of the chunk's rows with weights of one sign
 	rows       []float32 // gathered rows
 	s, f       []float64 // weights and extra columns of the gathered rows
 }
@@ -262,22 +262,45 @@ func newScaledPanel(cols, more int) *scaledPanel {
 
 // sum adds the rows of r to block rows lo to hi-1 of its sums. It stops when ctx ends.
 func (w *scaledPanel) sum(ctx context.Context, r *chunk, lo, hi int) {
-	w.below = false
 	w.add(ctx, r, lo, hi, false)
 	if w.below {
 		w.add(ctx, r, lo, hi, true)
 	}
 }
 
+// list sets idx to the rows with weights below 0 if below is set, and to the rows with weights above 0 otherwise. It writes
+// every number, and advances only past these rows: a branch would often be predicted wrong.
+func (w *scaledPanel) list(s []float64, below bool) {
+	if w.idx == nil {
+		w.idx = make([]uint32, block.ChunkRows)
+	}
+	idx, n, negative := w.idx[:len(s)], 0, 0
+	for k, v := range s {
+		idx[n] = uint32(k)
+		more, less := 0, 0
+		if !(v <= 0) {
+			more = 1
+		}
+		if v < 0 {
+			less = 1
+		}
+		negative += less
+		if below {
+			more = less
+		}
+		n += more
+	}
+	w.idx, w.below = w.idx[:n], negative > 0
+}
+
 // add is sum for the rows with weights below 0 if below is set, and for the rows with weights above 0 otherwise.
 func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool) {
-	for k := 0; k < len(r.s) && ctx.Err() == nil; {
-		var x []float32
-		var s, f []float64
-		x, s, f, k = w.panel(r, k, below)
+	w.list(r.s, below)
+	for at := 0; at < len(w.idx) && ctx.Err() == nil; at += panelRows {
+		x, s, f := w.panel(r, w.idx[at:min(len(w.idx), at+panelRows)])
 		linalg.WidenPanel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
 		w.lengthen(s, f)
-		for i := lo; i < hi && len(s) > 0; i++ {
+		for i := lo; i < hi; i++ {
 			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))
 			a := w.wide[i*panelRows*microkernel.BlockCols:][:len(s)*microkernel.BlockCols]
 			if below {
@@ -295,29 +318,23 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 	}
 }
 
-// panel returns the next rows of r from row k on, at most panelRows, with weights of one sign. It also returns the
-// absolute values of their weights, their extra columns, and the number of the row after them. It gathers the rows if
-// it leaves out rows (many in a support vector machine), or if they are sparse.
-func (w *scaledPanel) panel(r *chunk, k int, below bool) (x []float32, s, f []float64, next int) {
-	n := min(panelRows, len(r.s)-k)
-	if r.Sparse == nil && !below && !slices.ContainsFunc(r.s[k:k+n], func(v float64) bool { return v <= 0 }) {
-		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more], k + n
+// panel returns the rows of r with the numbers idx, the absolute values of their weights, and their extra columns. It
+// gathers the rows if some rows between them are left out (many in a support vector machine), or if they are sparse.
+func (w *scaledPanel) panel(r *chunk, idx []uint32) (x []float32, s, f []float64) {
+	n, k := len(idx), int(idx[0])
+	if r.Sparse == nil && int(idx[n-1])-k == n-1 && !(r.s[k] < 0) {
+		return r.X[k*r.Stride:], r.s[k : k+n], r.f[k*w.more : (k+n)*w.more]
 	}
 	if w.rows == nil {
 		w.rows, w.s, w.f = make([]float32, panelRows*r.Stride), make([]float64, panelRows), make([]float64, panelRows*w.more)
 	}
-	for n = 0; n < panelRows && k < len(r.s); k++ {
-		weight := r.s[k]
-		w.below = w.below || weight < 0
-		if weight == 0 || below != (weight < 0) {
-			continue
-		}
-		r.Row(k, w.rows[n*r.Stride:][:r.Stride])
-		w.s[n] = math.Abs(weight)
-		copy(w.f[n*w.more:], r.f[k*w.more:(k+1)*w.more])
-		n++
+	for i, row := range idx {
+		k := int(row)
+		r.Row(k, w.rows[i*r.Stride:][:r.Stride])
+		w.s[i] = math.Abs(r.s[k])
+		copy(w.f[i*w.more:], r.f[k*w.more:(k+1)*w.more])
 	}
-	return w.rows, w.s[:n], w.f[:n*w.more], k
+	return w.rows, w.s[:n], w.f[:n*w.more]
 }
 
 // lengthen appends the extra columns to the rows.

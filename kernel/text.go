@@ -5,6 +5,9 @@ import "halfspace/internal/parallel"
 // DecimalsBefore is the number of bytes that text has before the first number of Decimals.
 const DecimalsBefore = 32
 
+// InDecimal tells whether numbers of Decimals may have a byte, so that it can't be the comma.
+func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
+
 // Decimals reads numbers of a record of delimited text, from the position at on, each up to a comma or a line break, while they are
 // digits with at most one point among them, and perhaps a minus before them. It returns how many it read, and the position after them.
 // It reads up to len(values) numbers, stops behind a line break, and leaves out the last 63 bytes of text, numbers of more than 23 bytes
@@ -19,6 +22,9 @@ func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte)
 	}
 	if at < DecimalsBefore || at > len(text) {
 		panic("kernel: no room before the numbers")
+	}
+	if InDecimal(comma) {
+		panic("kernel: the comma may be in a number")
 	}
 	if len(values) == 0 {
 		return 0, at

@@ -36,7 +36,7 @@ func sorted(scores []float32) []float32 {
 		}
 		shift := digits * pass
 		for _, k := range keys {
-			d := k >> shift % (1 << digits)
+			d := k >> (shift & 31) % (1 << digits)
 			to[at[d]] = k
 			at[d]++
 		}
@@ -53,20 +53,14 @@ func keyOf(score float32) uint32 {
 	if score != score {
 		return 0
 	}
-	bits := math.Float32bits(score + 0) // -0 + 0 is 0
-	if bits>>31 == 1 {
-		return ^bits
-	}
-	return bits | 1<<31
+	bits := math.Float32bits(score + 0)             // -0 + 0 is 0
+	return bits ^ (uint32(int32(bits)>>31) | 1<<31) // no branch, because signs predict none
 }
 
 // scoreOf returns the score whose key is k.
 func scoreOf(k uint32) float32 {
-	switch {
-	case k == 0:
+	if k == 0 {
 		return float32(math.NaN())
-	case k>>31 == 1:
-		return math.Float32frombits(k &^ (1 << 31))
 	}
-	return math.Float32frombits(^k)
+	return math.Float32frombits(k ^ (k>>31 - 1 | 1<<31))
 }

@@ -6,12 +6,9 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 	const block = 64
 	last := at + (len(text)-at)/block*block
 	long := false
-	for i := at; i < last && n < len(values); i++ {
-		if text[i] != comma && text[i] != '\n' {
-			continue
-		}
-		digits, form, ok := decimal(text[at:i])
-		if !ok {
+	for n < len(values) && at < last {
+		digits, form, i := decimal(text, at)
+		if form == notPlain || i >= last || text[i] != comma && text[i] != '\n' {
 			break
 		}
 		v, exact := quotient(digits, divisors[form], long)
@@ -30,29 +27,52 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 // mostDigits is the number of bytes of a number behind its sign.
 const mostDigits = 23
 
-// decimal reads a number. The form has a bit for a minus, and the number of digits behind the point, or 32 without a point.
-func decimal(text []byte) (digits uint64, form uint32, ok bool) {
-	if len(text) > 0 && text[0] == '-' {
-		text, form = text[1:], 1<<6
+// notPlain is the form of a text that isn't a number.
+const notPlain = ^uint32(0)
+
+// decimal reads the number at a position, and returns the position behind it. The form has a bit for a minus, and the number of digits
+// behind the point, or 32 without a point.
+func decimal(text []byte, at int) (digits uint64, form uint32, end int) {
+	form = 32
+	if at < len(text) && text[at] == '-' {
+		form, at = form|1<<6, at+1
 	}
-	if len(text) > mostDigits {
-		return 0, 0, false
-	}
-	point := len(text)
-	for i, b := range text {
-		switch {
-		case b == '.' && point == len(text):
-			point = i
-		case b-'0' > 9 || digits >= 1e18:
-			return 0, 0, false
-		default:
+	point := -1
+	for end = at; end < len(text); end++ {
+		if b := text[end]; b-'0' < 10 {
 			digits = digits*10 + uint64(b-'0')
+		} else if b == '.' && point < 0 {
+			point = end
+		} else {
+			break
 		}
 	}
-	if ok = digits < 922e16; point == len(text) {
-		return digits, form | 32, ok && point > 0
+	count := end - at
+	if count > mostDigits {
+		return 0, notPlain, end
 	}
-	return digits, form | uint32(len(text)-1-point), ok && len(text) > 1
+	if point >= 0 {
+		count, form = count-1, form&^32|uint32(end-1-point)
+	}
+	if count == 0 || digits >= 922e16 || count > 19 && overflows(text[at:end]) { // 19 digits can't overflow
+		return 0, notPlain, end
+	}
+	return digits, form, end
+}
+
+// overflows tells whether digits, with a point among them, are 10^19 or more.
+func overflows(text []byte) bool {
+	v := uint64(0)
+	for _, b := range text {
+		if b == '.' {
+			continue
+		}
+		if v >= 1e18 {
+			return true
+		}
+		v = v*10 + uint64(b-'0')
+	}
+	return false
 }
 
 // quotient returns digits / divisor, rounded once. It returns false if the digits are 2^53 or more and the quotient is whole, and if the

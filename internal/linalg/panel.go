@@ -20,6 +20,7 @@ const (
 	lanes     = 16 // lanes of kernel.Dot
 	panelSize = PanelRows * cols
 	blockSize = cols * cols
+	few       = 3 // a rank-k update computes up to this many sums faster one by one
 )
 
 // A Panel is a few rows of a block as float64, after the block's centring, in blocks of columns. Sparse rows stay
@@ -29,7 +30,7 @@ type Panel struct {
 	sums         int
 	wide         []float64
 	ones, scores []float64
-	factors      []float64
+	factors      []float64          // ends with a row that belongs to no panel; see Add
 	dense        [][]float64        // for each PanelCols sums and each block of columns, a block of sums, whose first rows count
 	sparse       *kernel.SparseRows // nil if the rows are dense
 	centred      bool               // the sparse rows are in ptr, idx and val
@@ -44,7 +45,7 @@ type Panel struct {
 // NewPanel returns a panel for rows of that many columns. It computes sums weighted sums over rows at a time.
 func NewPanel(columns, sums int) *Panel {
 	p := &Panel{cols: columns, sums: sums, ones: make([]float64, PanelRows), scores: make([]float64, PanelRows),
-		factors: block.Alloc[float64]((sums + cols - 1) / cols * panelSize)}
+		factors: block.Alloc[float64]((sums+cols-1)/cols*panelSize + cols)}
 	for i := range p.ones {
 		p.ones[i] = 1
 	}
@@ -145,15 +146,19 @@ func (p *Panel) Add() {
 		return
 	}
 	for len(p.dense) < len(p.factors)/panelSize {
-		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols))
+		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols+few*cols))
 	}
 	for g, sums := range p.dense {
-		factors, rows := p.factors[g*panelSize:][:p.rows*cols], min(cols, (p.sums-g*cols+3)/4*4)
-		if p.sums == 1 {
-			rows = 1
-		}
+		n := min(cols, p.sums-g*cols)
 		for j := range len(sums) / blockSize {
-			microkernel.RankKUpdate(sums[j*blockSize:][:blockSize], factors, p.wide[j*panelSize:][:p.rows*cols], rows, true)
+			rows := p.wide[j*panelSize:][:p.rows*cols]
+			if n > few {
+				microkernel.RankKUpdate(sums[j*blockSize:][:blockSize], p.factors[g*panelSize:][:len(rows)], rows, (n+3)/4*4, true)
+				continue
+			}
+			for k := range n {
+				microkernel.RankKUpdate(sums[j*blockSize+k*cols:][:blockSize], p.factors[g*panelSize+k:][:len(rows)], rows, 1, true)
+			}
 		}
 	}
 }

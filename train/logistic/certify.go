@@ -47,7 +47,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 	}
 	reach := s.norm * s.at.reach(s.vectors)
 	if !(reach <= reachable) {
-		p, err := s.probe(ctx, step)
+		p, err := s.probeBy(ctx, probeArgs{D: s.spread(step)})
 		if err != nil {
 			return err
 		}

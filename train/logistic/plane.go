@@ -44,13 +44,20 @@ type onSides struct {
 	Off   float64 // least score minus its rounding error
 	Most  float64 // the greatest score
 	Terms float64 // the greatest size of a score's terms
+	Least float64 // the least score
 }
 
-func newOnSides() onSides { return onSides{Near: math.Inf(1), Off: math.Inf(1)} }
+func newOnSides() onSides { return onSides{Near: math.Inf(1), Off: math.Inf(1), Least: math.Inf(1)} }
 
-func (o *onSides) add(z, terms float64) {
-	o.Near, o.Off = min(o.Near, z+float64(onPlane*terms)), min(o.Off, z-float64(offRounding*terms))
-	o.Most, o.Terms = max(o.Most, z), max(o.Terms, terms)
+// add adds a row with the score z. Unless exact is set, it adds only the score if an earlier row had a lower one. The result
+// of separate is then true wherever it is true with exact.
+func (o *onSides) add(z float64, exact bool, t *terms) {
+	if exact || z < o.Least {
+		size := t.size()
+		o.Near, o.Off = min(o.Near, z+float64(onPlane*size)), min(o.Off, z-float64(offRounding*size))
+		o.Terms, o.Least = max(o.Terms, size), min(o.Least, z)
+	}
+	o.Most = max(o.Most, z)
 }
 
 func (o *onSides) merge(p onSides) {
@@ -66,12 +73,27 @@ func (o onSides) separate(reach float64) bool {
 	return (o.Off > 0 || near) && o.Most > offPlane*reach && reach > 0
 }
 
+// anySeparate tells whether any of the sides is separate.
+func (p *probed) anySeparate() bool {
+	return p.All.separate(p.Reach) || slices.ContainsFunc(p.Own, func(o onSides) bool { return o.separate(p.Reach) })
+}
+
 // probe makes a pass over the rows and returns the changes of their scores by a direction, which is in the order of
-// compact.
+// compact. Most directions separate no rows, and a pass without the terms of most rows is enough to prove that. If it
+// isn't, probe makes a second pass with all terms.
 func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error) {
-	d := s.spread(direction)
+	args := probeArgs{D: s.spread(direction)}
+	p, err := s.probeBy(ctx, args)
+	if err == nil && p.anySeparate() {
+		args.Exact = true
+		return s.probeBy(ctx, args)
+	}
+	return p, err
+}
+
+func (s *solver) probeBy(ctx context.Context, args probeArgs) (*probed, error) {
 	all := s.newProbed()
-	err := probePass.sum(ctx, s.problem, d, func(p *probed) {
+	err := probePass.sum(ctx, s.problem, args, func(p *probed) {
 		all.Reach = max(all.Reach, p.Reach)
 		all.All.merge(p.All)
 		for k, o := range p.Own {
@@ -83,6 +105,12 @@ func (s *solver) probe(ctx context.Context, direction []float64) (*probed, error
 
 var probePass = newPass("logistic.probe", (*problem).probeRun)
 
+// probeArgs are a direction in the layout of the weights, and whether to add the terms of all rows; see onSides.add.
+type probeArgs struct {
+	D     []float64
+	Exact bool
+}
+
 func (s *problem) newProbed() *probed {
 	p := &probed{All: newOnSides(), Own: make([]onSides, max(2, s.vectors))}
 	for k := range p.Own {
@@ -91,41 +119,61 @@ func (s *problem) newProbed() *probed {
 	return p
 }
 
-// probeRun returns the function that probes the direction d on a chunk. d has the layout of the weights.
-func (s *problem) probeRun(d []float64) func(block.Chunk) *probed {
+// probeRun returns the function that probes a direction on a chunk.
+func (s *problem) probeRun(args probeArgs) func(block.Chunk) *probed {
 	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
 		for k := range s.vectors {
-			largest[i] = max(largest[i], math.Abs(d[k*s.stride+i]))
+			largest[i] = max(largest[i], math.Abs(args.D[k*s.stride+i]))
 		}
 	}
 	return func(chunk block.Chunk) *probed {
 		p := s.newProbed()
 		s.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
-			s.score(c, d, c.scores, rows.Len())
-			see(p, rows, c, largest)
+			s.score(c, args.D, c.scores, rows.Len())
+			see(p, args.Exact, terms{rows: rows, wide: &c.wide, largest: largest, vectors: s.vectors}, c.scores)
 		})
 		return p
 	}
 }
 
-// see adds the rows of a panel. c.scores has their scores for each class. Two classes have one score, the score of the
-// second class.
-func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
-	scores := c.scores
-	for r, y := range rows.Y {
-		if rows.Weight(r) == 0 {
+// terms compute the size of the terms of a row's score, or of the difference of two scores.
+type terms struct {
+	rows    *block.Block
+	row     int
+	wide    *linalg.WideReader
+	largest []float64
+	vectors int
+	sum     float64 // -1 if it isn't computed
+}
+
+func (t *terms) size() float64 {
+	if t.sum != -1 {
+		return t.sum
+	}
+	t.sum = 0
+	columns, values := t.wide.Row(t.rows, t.row)
+	for i, column := range columns {
+		t.sum += math.Abs(float64(values[i] * t.largest[column]))
+	}
+	if t.vectors > 1 {
+		t.sum *= 2
+	}
+	return t.sum
+}
+
+// see adds the rows of a panel. scores has their scores for each class. Two classes have one score, the score of the second
+// class.
+func see(p *probed, exact bool, t terms, scores []float64) {
+	for r, y := range t.rows.Y {
+		if t.rows.Weight(r) == 0 {
 			continue
 		}
-		terms := 0.0
-		columns, values := c.wide.Row(rows, r)
-		for i, column := range columns {
-			terms += math.Abs(float64(values[i] * largest[column]))
-		}
-		if len(p.Own) == 2 {
+		t.row, t.sum = r, -1
+		if t.vectors == 1 {
 			z := float64(float64(y) * scores[r])
 			p.Reach = max(p.Reach, math.Abs(z))
-			p.All.add(z, terms)
+			p.All.add(z, exact, &t)
 			continue
 		}
 		own, sum, most, least := scores[int(y)*linalg.PanelRows+r], 0.0, math.Inf(-1), math.Inf(1)
@@ -133,7 +181,7 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 			z := scores[k*linalg.PanelRows+r]
 			sum, most, least = sum+z, max(most, z), min(least, z)
 			if k != int(y) {
-				p.All.add(own-z, 2*terms)
+				p.All.add(own-z, exact, &t)
 			}
 		}
 		p.Reach = max(p.Reach, most-least)
@@ -142,7 +190,7 @@ func see(p *probed, rows *block.Block, c *scratch, largest []float64) {
 			if z -= (sum - z) / float64(len(p.Own)-1); k != int(y) {
 				z = -z
 			}
-			p.Own[k].add(z, 2*terms)
+			p.Own[k].add(z, exact, &t)
 		}
 	}
 }

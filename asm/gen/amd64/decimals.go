@@ -164,20 +164,7 @@ func (d *decimals) findEnds() {
 
 // parse reads a number, or jumps to stop at one that isn't plain.
 func (d *decimals) parse(stop string) {
-	end, length, negative := d.GP64(), d.GP64(), d.GP64()
-	d.BSFQ(d.ends, end)
-	d.ADDQ(d.block, end)
-	d.MOVQ(end, length)
-	d.SUBQ(d.number, length)
-	d.XORL(negative.As32(), negative.As32())
-	d.CMPB(mem(d.number, 0), operand.U8('-'))
-	d.SETEQ(negative.As8())
-	d.SUBQ(negative, length)
-	unit := d.GP64()
-	d.LEAQ(mem(length, -1), unit)
-	d.CMPQ(unit, imm(mostDigits-1))
-	d.JA(ref(stop))
-
+	end, length, negative := d.bounds(stop)
 	// places is the number of digits behind the point, or 32 without a point.
 	window, places, digits := d.GP64(), d.GP64(), d.GP64()
 	d.LEAQ(d.windows, window)
@@ -213,10 +200,6 @@ func (d *decimals) parse(stop string) {
 	d.VPBLENDVB(before, mem(end, -vectorBytes-1), v, v)
 	d.VPSUBB(d.zero, v, v)
 	d.VPAND(operand.Mem{Base: window, Index: length, Scale: 1, Disp: vectorBytes}, v, v)
-	odd := d.YMM()
-	d.VPSUBUSB(d.nine, v, odd)
-	d.VPTEST(odd, odd)
-	d.JNZ(ref(stop))
 	d.join(digits, v, stop)
 	d.Label(joined)
 	d.SHLL(imm(6), negative.As32())
@@ -229,6 +212,24 @@ func (d *decimals) parse(stop string) {
 	d.LEAQ(mem(end, 1), d.number)
 	d.CMPB(mem(end, 0), operand.U8('\n'))
 	d.JEQ(ref(stop))
+}
+
+// bounds returns the end of the next number, the length behind its sign, and 1 if it has a minus. It jumps to stop if the number is too long.
+func (d *decimals) bounds(stop string) (end, length, negative reg.GPVirtual) {
+	end, length, negative = d.GP64(), d.GP64(), d.GP64()
+	d.BSFQ(d.ends, end)
+	d.ADDQ(d.block, end)
+	d.MOVQ(end, length)
+	d.SUBQ(d.number, length)
+	d.XORL(negative.As32(), negative.As32())
+	d.CMPB(mem(d.number, 0), operand.U8('-'))
+	d.SETEQ(negative.As8())
+	d.SUBQ(negative, length)
+	unit := d.GP64()
+	d.LEAQ(mem(length, -1), unit)
+	d.CMPQ(unit, imm(mostDigits-1))
+	d.JA(ref(stop))
+	return end, length, negative
 }
 
 // store stores a number and its form. Digits below 2^53 take one rounding, in the division. From the first longer number of a call on, every
@@ -322,8 +323,13 @@ func (d *decimals) whole(digits, end, window, length reg.GPVirtual, general stri
 	d.SHRQ(imm(32), digits)
 }
 
-// join sets low to the number that the 32 digits of v make, or jumps to stop if it is 922 * 10^16 or more.
+// join sets low to the number that the 32 digits of v make. It jumps to stop if one of them is above 9, or if the number is 922 * 10^16 or
+// more.
 func (d *decimals) join(low reg.GPVirtual, v reg.VecVirtual, stop string) {
+	odd := d.YMM()
+	d.VPSUBUSB(d.nine, v, odd)
+	d.VPTEST(odd, odd)
+	d.JNZ(ref(stop))
 	d.VPMADDUBSW(d.tens, v, v)
 	d.VPMADDWD(d.hundreds, v, v)
 	d.VPACKUSDW(v, v, v)

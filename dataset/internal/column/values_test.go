@@ -170,3 +170,26 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestWhole holds integers of int64 as float32 against the conversion of each.
+func TestWhole(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	for n := range 2000 {
+		src := make([]int64, rng.IntN(600))
+		bits := rng.IntN(64)
+		for i := range src {
+			if src[i] = rng.Int64() >> bits; rng.IntN(2) == 0 {
+				src[i] = -src[i]
+			}
+			if n%3 == 0 {
+				src[i] = []int64{0, -1, 1<<24 - 1, -1 << 24, 1<<24 - 2}[rng.IntN(5)]
+			}
+		}
+		got, _ := integers[float32](src)(0, len(src), make([]float32, len(src)))
+		for i, v := range src {
+			if math.Float32bits(got[i]) != math.Float32bits(float32(v)) {
+				t.Fatalf("%d is narrowed to %v", v, got[i])
+			}
+		}
+	}
+}

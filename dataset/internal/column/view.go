@@ -154,6 +154,9 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 	return func(lo, hi int, scratch []T) ([]T, Loss) {
 		part := src[lo:hi]
 		scratch = scratch[:len(part)]
+		if narrowWhole(scratch, part) {
+			return scratch, None
+		}
 		sign, all := 8*unsafe.Sizeof(S(0))-1, S(0)
 		for i, v := range part {
 			scratch[i] = T(v)
@@ -169,6 +172,35 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 		}
 		return scratch, None
 	}
+}
+
+// narrowWhole writes integers of up to 24 bits to dst as float32. If an integer has more, or the types aren't int64 and float32, it returns
+// false.
+//
+// A scalar conversion waits for the conversion before it. Adding a small integer to the bits of 1.5 * 2^52 gives the bits of their sum, without a
+// conversion.
+func narrowWhole[T float32 | float64, S integer](dst []T, src []S) bool {
+	to, ok := any(dst).([]float32)
+	from, whole := any(src).([]int64)
+	if !ok || !whole {
+		return false
+	}
+	const shifted = 0x1.8p52
+	var sums [256]float64
+	for len(from) > 0 {
+		n := min(len(from), len(sums))
+		all := int64(0)
+		for i, v := range from[:n] {
+			sums[i] = math.Float64frombits(math.Float64bits(shifted) + uint64(v))
+			all |= v ^ v>>63
+		}
+		if all>>24 != 0 {
+			return false
+		}
+		f64.Standardize(to[:n], sums[:n], shifted, 1)
+		to, from = to[n:], from[n:]
+	}
+	return true
 }
 
 func magnitude[S integer](v S) uint64 {

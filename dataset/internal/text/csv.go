@@ -328,7 +328,8 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 
 func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
-	plain := f.newDecimals(to)
+	plain := f.newDecimals()
+	plain.into(f, to)
 	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -346,7 +347,7 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 	first, n := s.line, 0
 	for ; ; n++ {
-		if n += plain.read(s, n, to); !s.more {
+		if n += plain.read(s, n); !s.more {
 			break
 		}
 		k := -1

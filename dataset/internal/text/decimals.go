@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -10,67 +11,108 @@ import (
 
 // decimals reads numbers in their plainest form, several at a time.
 type decimals struct {
-	place  []int // of the file
-	nulls  *nullWords
-	runs   []int // for each field, the number of fields from it on that are numbers or not selected; nil if fields can't be read this way
-	values []float64
-	forms  []uint32
+	values  []float64 // see kernel.Decimals; empty if the delimiter may be in a number
+	forms   []uint32
+	columns []*cells // for each field, its column; nil if it isn't selected
+	runs    []int    // for each field, the number of fields from it on that are numbers or not selected
+	nulls   bool     // some numbers mean a null
 }
 
-func (f *CsvFile) newDecimals(to []cells) decimals {
-	d := decimals{place: f.place, nulls: f.nulls}
-	if f.Comma == blanks {
-		return d
+func (f *CsvFile) newDecimals() (d decimals) {
+	if f.Comma != blanks && !kernel.InDecimal(f.Comma) && strings.IndexByte("+eE", f.Comma) < 0 {
+		d.values, d.forms = make([]float64, len(f.names)), make([]uint32, len(f.names))
 	}
-	d.runs = make([]int, len(f.place))
-	run, most := 0, 0
+	return d
+}
+
+// into makes read add the numbers of the file to its columns.
+func (d *decimals) into(f *CsvFile, to []cells) {
+	d.nulls = len(f.nulls.numbers) > 0
+	d.columns, d.runs = make([]*cells, len(f.place)), make([]int, len(f.place))
+	run := 0
 	for n := len(f.place) - 1; n >= 0; n-- {
 		run++
-		if k := f.place[n]; k >= 0 && !to[k].ofNumbers() {
-			run = 0
+		if k := f.place[n]; k >= 0 {
+			if d.columns[n] = &to[k]; !to[k].ofNumbers() {
+				run = 0
+			}
 		}
 		d.runs[n] = run
-		most = max(most, run)
 	}
-	d.values, d.forms = make([]float64, most), make([]uint32, most)
-	return d
+}
+
+// scan reads up to most numbers of the record. It returns how many.
+func (d *decimals) scan(s *scanner, most int) int {
+	if most = min(most, len(d.values)); most == 0 || s.pos < kernel.DecimalsBefore {
+		return 0
+	}
+	count, _ := kernel.Decimals(d.values[:most], d.forms, s.text, s.pos, s.Comma)
+	return count
+}
+
+// skip skips the first numbers that scan read.
+func (d *decimals) skip(s *scanner, count int) {
+	if count == 0 {
+		return
+	}
+	end := s.pos - kernel.DecimalsBefore + int(d.forms[count-1]>>kernel.DecimalEnd)
+	s.pos = end + 1
+	if s.text[end] == '\n' {
+		s.line++
+		s.more = false
+	}
 }
 
 // read reads fields of the record from field n on, as long as they are numbers that kernel.Decimals reads and their columns can hold. It
 // returns the number of fields.
-func (d *decimals) read(s *scanner, n int, to []cells) int {
-	if n >= len(d.runs) || d.runs[n] == 0 || s.pos < kernel.DecimalsBefore {
+func (d *decimals) read(s *scanner, n int) int {
+	if n >= len(d.runs) {
 		return 0
 	}
-	count, _ := kernel.Decimals(d.values[:d.runs[n]], d.forms, s.text, s.pos, s.Comma)
-	values, forms, place := d.values[:count], d.forms[:count], d.place[n:]
-	plain := len(d.nulls.numbers) == 0
+	count := d.scan(s, d.runs[n])
+	forms := d.forms[:count]
+	values, columns := d.values[:len(forms)], d.columns[n:][:len(forms)]
 fields:
 	for i, form := range forms {
-		k := place[i]
-		if k < 0 {
-			continue
-		}
-		c, v := &to[k], values[i]
+		c, v := columns[i], values[i]
 		switch {
-		case plain && c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0:
+		case c == nil:
+		case c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0 && !d.nulls:
 			c.numbers = append(c.numbers, v)
-		case plain && c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0):
+		case c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0) && !d.nulls:
 			c.whole = append(c.whole, int64(v))
 		case !c.addDecimal(v, form):
 			count = i
 			break fields
 		}
 	}
-	if count == 0 {
-		return 0
+	d.skip(s, count)
+	return count
+}
+
+// infer adds the next fields of a record to the guesses about them, as long as they are numbers that guess.plain reads. It returns the
+// number of fields.
+func (d *decimals) infer(s *scanner, guesses []guess) int {
+	run := 0
+	for run < len(guesses) && !guesses[run].text {
+		run++
 	}
-	end := s.pos - kernel.DecimalsBefore + int(forms[count-1]>>kernel.DecimalEnd)
-	s.pos = end + 1
-	if s.text[end] == '\n' {
-		s.line++
-		s.more = false
+	count := d.scan(s, run)
+	for i, form := range d.forms[:count] {
+		if form&kernel.DecimalLong != 0 {
+			count = i
+			break
+		}
+		g, v := &guesses[i], d.values[i]
+		switch {
+		case !g.whole || form&kernel.DecimalWhole == 0 || v == 0 && form&kernel.DecimalMinus != 0:
+			g.number(v)
+		case !g.nulls.number(v):
+			g.truths = g.truths && (v == 0 || v == 1)
+			g.values++
+		}
 	}
+	d.skip(s, count)
 	return count
 }
 

@@ -114,3 +114,37 @@ func TestIntegersOfRecords(t *testing.T) {
 		t.Errorf("%v, %v", numbers, err)
 	}
 }
+
+// TestGuesses: the guesses about columns are the same with kernel.Decimals and without it.
+func TestGuesses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	cells := []func() string{func() string { return strconv.Itoa(rng.IntN(2)) }, func() string { return strconv.Itoa(rng.IntN(1000) - 500) }, func() string { return fmt.Sprint(rng.NormFloat64()) },
+		func() string { return strconv.FormatFloat(rng.NormFloat64(), 'f', 20, 64) }, func() string { return strconv.FormatInt(rng.Int64()>>rng.IntN(64), 10) },
+		func() string {
+			return []string{"-0", "1.0", "1.5", "x", "", "NA", "\"5\"", "-1", "12345678901234567.0", "9007199254740992", "1e5", " 7"}[rng.IntN(12)]
+		}}
+	for n := range 500 {
+		var text strings.Builder
+		for range 2 + rng.IntN(150) {
+			for c := range 6 {
+				kind := c
+				if rng.IntN(30) == 0 {
+					kind = rng.IntN(len(cells))
+				}
+				text.WriteString(cells[kind]() + ",,,,,\n"[c:c+1])
+			}
+		}
+		f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b", "c", "d", "e", "f"}}, nulls: newNullWords([][]string{nil, {"7", "-1", "x"}}[n%2])}
+		var all [2][]guess
+		var errs [2]error
+		for way, plain := range []decimals{f.newDecimals(), {}} {
+			all[way] = slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
+			for s := f.rowsOf(Chunk{Text: []byte(text.String()), line: 1}); errs[way] == nil && s.record(); {
+				errs[way] = f.guess(&s, &plain, all[way], nullTexts{})
+			}
+		}
+		if !slices.Equal(all[0], all[1]) || fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {
+			t.Fatalf("%+v, %v, without the kernel\n%+v, %v:\n%s", all[0], errs[0], all[1], errs[1], text.String())
+		}
+	}
+}

@@ -289,7 +289,7 @@ type guess struct {
 func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
 	seen := nullTexts{}
-	s := f.rowsOf(c)
+	s, plain := f.rowsOf(c), f.newDecimals()
 	for s.record() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -300,24 +300,34 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 				continue
 			}
 		}
-		line := s.line
 		f.rows++
-		for i := 0; s.more; i++ {
-			if i < len(guesses) && guesses[i].plain(&s) {
-				continue
-			}
-			at := s.line
-			text, quoted, err := s.field()
-			if err != nil {
-				return nil, column.LineError(f.path, line, err)
-			}
-			if i < len(guesses) {
-				guesses[i].field(text, quoted, at)
-				seen.add(text)
-			}
+		if err := f.guess(&s, &plain, guesses, seen); err != nil {
+			return nil, err
 		}
 	}
 	return f.columns(guesses, seen), nil
+}
+
+// guess adds the fields of a record to the guesses.
+func (f *CsvFile) guess(s *scanner, plain *decimals, guesses []guess, seen nullTexts) error {
+	line := s.line
+	for i := 0; ; i++ {
+		if i += plain.infer(s, guesses[min(i, len(guesses)):]); !s.more {
+			return nil
+		}
+		if i < len(guesses) && guesses[i].plain(s) {
+			continue
+		}
+		at := s.line
+		text, quoted, err := s.field()
+		if err != nil {
+			return column.LineError(f.path, line, err)
+		}
+		if i < len(guesses) {
+			guesses[i].field(text, quoted, at)
+			seen.add(text)
+		}
+	}
 }
 
 // nullTexts are texts that are nulls by default.
@@ -388,12 +398,19 @@ func (g *guess) plain(s *scanner) bool {
 		}
 	}
 	v, ok := s.number()
-	if ok && !g.nulls.number(v) {
+	if ok {
+		g.number(v)
+	}
+	return ok
+}
+
+// number adds a number, or an integer to a column with other numbers.
+func (g *guess) number(v float64) {
+	if !g.nulls.number(v) {
 		g.fraction = g.fraction || v != math.Trunc(v)
 		g.truths, g.whole = g.truths && (v == 0 || v == 1), false
 		g.values++
 	}
-	return ok
 }
 
 // field adds a field that begins in the given line.

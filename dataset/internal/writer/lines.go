@@ -70,7 +70,10 @@ func (l *lines) write(rec arrow.Record, begin func() func(buf []byte, row int) [
 			if failed == nil {
 				_, failed = l.out.Write(buf)
 			}
-			spare <- buf[:0]
+			select {
+			case spare <- buf[:0]:
+			default:
+			}
 		}
 	})
 	if failed != nil {

@@ -16,6 +16,7 @@ import (
 const (
 	goal     = 5e-7  // the search stops at a gap of this times the objective
 	forcing  = 0.3   // conjugate gradients stop at a residual of this times the gradient
+	biased   = 0.03  // forcing with a bias
 	spare    = 0.25  // or if the residual alone would leave this times the gap to reach
 	flatStep = 1e-12 // a gain below this times the objective is rounding error
 	idle     = 5     // consecutive steps with a smaller gain that end the search
@@ -160,6 +161,9 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
 	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.Objective
+	if s.features < s.cols { // the bias that balance moves makes the proof and a loose residual worthless
+		enough, proved = biased*math.Sqrt(square), 0
+	}
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
 			break
