@@ -8,7 +8,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -60,10 +59,7 @@ func clicks(rows, columns int) iter.Seq[svmRow] {
 func BenchmarkPeerLoopsSvmlight(b *testing.B) {
 	dir := b.TempDir()
 	binary := filepath.Join(dir, "svmlight")
-	if out, err := exec.Command("cc", "-O3", "-march=native", "-o", binary, "peers/loops/svmlight.c").CombinedOutput(); err != nil {
-		b.Logf("cc: %v\n%s", err, out)
-		skip(b, "no C compiler: install the package gcc")
-	}
+	compileLoops(b, "peers/loops/svmlight.c", binary)
 	scale := peerRows() / 5
 	sets := append(sparseSets()[:3],
 		sparseSet{"generated, power law", func(path string) error { return writeSvm(path, powerLaw(scale, 100_000, 70, 1)) }},

@@ -87,7 +87,8 @@ func BenchmarkScaling(b *testing.B) {
 	}
 }
 
-// measure returns the nanoseconds a value of each kind, the least of three runs, for a file of so many rows.
+// measure writes a file of the given number of rows. It returns, for each kind, the nanoseconds a value: the least of three
+// runs.
 func (s fileShape) measure(b *testing.B, rows int) map[string]float64 {
 	path := filepath.Join(b.TempDir(), "rows"+s.ext)
 	require.NoError(b, s.write(path, rows))

@@ -22,7 +22,7 @@ func (h *harness[T]) decimals(t *testing.T) {
 			d, f := Put(h.buffers[0], p, make([]float64, room)), Put(h.buffers[1], p, make([]uint32, room))
 			got, to := h.got.Decimals(d, f, Put(h.buffers[2], p, text), at, ',')
 			if got != count || to != end || !sameBits(d, values) || !slices.Equal(f, forms) {
-				t.Fatalf("%s: %d numbers to %d: %d %x, want %d to %d: %d %x", what, got, to, d, f, count, end, values, forms)
+				t.Fatalf("%s: %d numbers to %d: %x %x, want %d to %d: %x %x", what, got, to, d, f, count, end, values, forms)
 			}
 		})
 	}

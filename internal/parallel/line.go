@@ -34,14 +34,15 @@ func (l *Line) Go(part func() (merge func())) bool {
 		return false
 	}
 	l.begun++
-	do := func() error {
-		l.o.put(task, part())
-		return nil
-	}
+	do := func() { l.o.put(task, part()) }
 	if l.alone {
-		return do() == nil
+		do()
+		return true
 	}
-	l.g.Go(do)
+	l.g.Go(func() error {
+		do()
+		return nil
+	})
 	return true
 }
 

@@ -55,6 +55,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.svm", "1 -1:2\n", dataset.Options{}, `a.svm: line 1: "-1:2" is no pair of an index and a number, like 7:0.5: mend it`},
 		{"a.svm", "1 1:1\n1 3:1 2:1\n", dataset.Options{}, "a.svm: line 2: index 2 follows 3: sort the indices of each line, each once"},
 		{"a.svm", "1 1:1\n1 2:1 2:1\n", dataset.Options{}, "a.svm: line 2: index 2 follows 2: sort the indices of each line, each once"},
+		{"a.svm", "1 0:1\n", dataset.Options{Text: dataset.TextOptions{IndexBase: "1"}}, "a.svm: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: label float64)"},
 		{"a.svm", "1 0:1 1:1\n", dataset.Options{Text: dataset.TextOptions{IndexBase: "1"}}, "a.svm: line 1: index 0, though the first is 1: choose another --index-base"},
 		{"a.svm", "1 1:1\n0 123456789:1\n", dataset.Options{}, "a.svm: line 2: index 123456789: a row has at most 16777216 features: leave the larger indices out"},
 		{"a.svm", "1 1:1\n0 99999999999999999999:1\n", dataset.Options{Storage: dataset.Dense}, "a.svm: line 2: index 99999999999999999999: a row has at most 262144 features: leave the larger indices out"},

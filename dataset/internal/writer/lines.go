@@ -34,7 +34,7 @@ func (l *lines) Finish() error {
 func (l *lines) write(rec arrow.Record, begin func() func(buf []byte, row int) []byte) error {
 	rows := int(rec.NumRows())
 	step := max(1, rangeCells/max(1, int(rec.NumCols())))
-	if l.workers == 1 || rows <= step {
+	if rows <= step {
 		line := begin()
 		for r := range rows {
 			if l.buf = append(line(l.buf, r), '\n'); len(l.buf) >= flushBytes {

@@ -161,7 +161,7 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
 	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.Objective
-	if s.features < s.cols { // the bias that balance moves makes the proof and a loose residual worthless
+	if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
 		enough, proved = biased*math.Sqrt(square), 0
 	}
 	for range s.cols {
