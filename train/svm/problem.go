@@ -336,7 +336,7 @@ func (l *smoothing) squares(labels []float32, at rowsAt, factors []float64, r *r
 		f := factors[i*linalg.PanelCols:][:2]
 		f[0], f[1] = of0, of1
 		a0, a1 = a0+of0, a1+of1
-		squares0, squares1 = squares0+float64(of0*of0)/4, squares1+float64(of1*of1)/4
+		squares0, squares1 = squares0+float64(float64(of0*of0)/4), squares1+float64(float64(of1*of1)/4)
 		active += some
 		near += inside | bit(math.Abs(u) <= zone)
 		if at.s == nil {
