@@ -12,6 +12,90 @@ TEXT ·RankKUpdateF64(SB), NOSPLIT, $0-81
 	LSR     $5, R2
 	MOVD    c_base+0(FP), R3
 	MOVD    rows+72(FP), R4
+	SUBS    $1, R4, R6
+	BNE     several5
+	WORD    $0x6f00e400 // movi v0.2d, #0x0
+	WORD    $0x6f00e401 // movi v1.2d, #0x0
+	WORD    $0x6f00e402 // movi v2.2d, #0x0
+	WORD    $0x6f00e403 // movi v3.2d, #0x0
+	WORD    $0x6f00e404 // movi v4.2d, #0x0
+	WORD    $0x6f00e405 // movi v5.2d, #0x0
+	WORD    $0x6f00e406 // movi v6.2d, #0x0
+	WORD    $0x6f00e407 // movi v7.2d, #0x0
+	WORD    $0x6f00e408 // movi v8.2d, #0x0
+	WORD    $0x6f00e409 // movi v9.2d, #0x0
+	WORD    $0x6f00e40a // movi v10.2d, #0x0
+	WORD    $0x6f00e40b // movi v11.2d, #0x0
+	WORD    $0x6f00e40c // movi v12.2d, #0x0
+	WORD    $0x6f00e40d // movi v13.2d, #0x0
+	WORD    $0x6f00e40e // movi v14.2d, #0x0
+	WORD    $0x6f00e40f // movi v15.2d, #0x0
+
+row6:
+	FMOVQ   (R0), F16
+	FLDPQ   (R1), (F17, F18)
+	WORD    $0x4fd01220 // fmla v0.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd01241 // fmla v1.2d, v18.2d, v16.d[0]
+	FLDPQ   32(R1), (F17, F18)
+	WORD    $0x4fd01222 // fmla v2.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd01243 // fmla v3.2d, v18.2d, v16.d[0]
+	FLDPQ   64(R1), (F17, F18)
+	WORD    $0x4fd01224 // fmla v4.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd01245 // fmla v5.2d, v18.2d, v16.d[0]
+	FLDPQ   96(R1), (F17, F18)
+	WORD    $0x4fd01226 // fmla v6.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd01247 // fmla v7.2d, v18.2d, v16.d[0]
+	FLDPQ   128(R1), (F17, F18)
+	WORD    $0x4fd01228 // fmla v8.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd01249 // fmla v9.2d, v18.2d, v16.d[0]
+	FLDPQ   160(R1), (F17, F18)
+	WORD    $0x4fd0122a // fmla v10.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd0124b // fmla v11.2d, v18.2d, v16.d[0]
+	FLDPQ   192(R1), (F17, F18)
+	WORD    $0x4fd0122c // fmla v12.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd0124d // fmla v13.2d, v18.2d, v16.d[0]
+	FLDPQ   224(R1), (F17, F18)
+	WORD    $0x4fd0122e // fmla v14.2d, v17.2d, v16.d[0]
+	WORD    $0x4fd0124f // fmla v15.2d, v18.2d, v16.d[0]
+	ADD     $256, R0
+	ADD     $256, R1
+	SUBS    $1, R2
+	BNE     row6
+	FLDPQ   (R3), (F17, F18)
+	WORD    $0x4e60d631 // fadd v17.2d, v17.2d, v0.2d
+	WORD    $0x4e61d652 // fadd v18.2d, v18.2d, v1.2d
+	FSTPQ   (F17, F18), (R3)
+	FLDPQ   32(R3), (F17, F18)
+	WORD    $0x4e62d631 // fadd v17.2d, v17.2d, v2.2d
+	WORD    $0x4e63d652 // fadd v18.2d, v18.2d, v3.2d
+	FSTPQ   (F17, F18), 32(R3)
+	FLDPQ   64(R3), (F17, F18)
+	WORD    $0x4e64d631 // fadd v17.2d, v17.2d, v4.2d
+	WORD    $0x4e65d652 // fadd v18.2d, v18.2d, v5.2d
+	FSTPQ   (F17, F18), 64(R3)
+	FLDPQ   96(R3), (F17, F18)
+	WORD    $0x4e66d631 // fadd v17.2d, v17.2d, v6.2d
+	WORD    $0x4e67d652 // fadd v18.2d, v18.2d, v7.2d
+	FSTPQ   (F17, F18), 96(R3)
+	FLDPQ   128(R3), (F17, F18)
+	WORD    $0x4e68d631 // fadd v17.2d, v17.2d, v8.2d
+	WORD    $0x4e69d652 // fadd v18.2d, v18.2d, v9.2d
+	FSTPQ   (F17, F18), 128(R3)
+	FLDPQ   160(R3), (F17, F18)
+	WORD    $0x4e6ad631 // fadd v17.2d, v17.2d, v10.2d
+	WORD    $0x4e6bd652 // fadd v18.2d, v18.2d, v11.2d
+	FSTPQ   (F17, F18), 160(R3)
+	FLDPQ   192(R3), (F17, F18)
+	WORD    $0x4e6cd631 // fadd v17.2d, v17.2d, v12.2d
+	WORD    $0x4e6dd652 // fadd v18.2d, v18.2d, v13.2d
+	FSTPQ   (F17, F18), 192(R3)
+	FLDPQ   224(R3), (F17, F18)
+	WORD    $0x4e6ed631 // fadd v17.2d, v17.2d, v14.2d
+	WORD    $0x4e6fd652 // fadd v18.2d, v18.2d, v15.2d
+	FSTPQ   (F17, F18), 224(R3)
+	RET
+
+several5:
 	MOVBU   square+80(FP), R5
 	MOVD    $8, R6
 	MOVD    R6, R7

@@ -178,7 +178,7 @@ func (h *harness[T]) scaleRows(t *testing.T) {
 	}
 }
 
-// rankKUpdate compares the elements that are defined.
+// rankKUpdate compares the elements that are defined. A single row leaves the others as they are.
 func (h *harness[T]) rankKUpdate(t *testing.T) {
 	const cols = ref.BlockCols
 	for _, f := range flavours {
@@ -197,6 +197,9 @@ func (h *harness[T]) rankKUpdate(t *testing.T) {
 								defined = cols
 							}
 							equal(t, what, got[i*cols:][:defined], want[i*cols:][:defined])
+						}
+						if rows == 1 {
+							equal(t, what, got[cols:], c[cols:])
 						}
 					})
 				}

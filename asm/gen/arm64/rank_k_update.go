@@ -5,7 +5,7 @@ const (
 	updateRows = 8      // of a tile, by two vectors of columns: 6 loads for 16 fma
 )
 
-// rankKUpdate writes RankKUpdate: tiles along the rows of c, up to the diagonal unless square is set.
+// rankKUpdate writes RankKUpdate: one row of c, or tiles along the rows of c, up to the diagonal unless square is set.
 func (w *Writer) rankKUpdate() {
 	w.begin("RankKUpdate", 0)
 	a := w.load(w.param("a").Base())
@@ -13,7 +13,12 @@ func (w *Writer) rankKUpdate() {
 	w.op("LSR", imm(5), n)
 	c, rows, square := w.load(w.param("c").Base()), w.load(w.param("rows")), w.gp()
 	width, step := w.gp(), w.gp() // columns that are to be computed, and how many more there are in the next rows
-	group, tile, loop, part := w.label("group"), w.label("tile"), w.label("k"), w.label("part")
+	group, tile, loop, part, several := w.label("group"), w.label("tile"), w.label("k"), w.label("part"), w.label("several")
+	w.op("SUBS", imm(1), rows, width)
+	w.op("BNE", several)
+	w.updateRow(a, b, c, n)
+	w.op("RET")
+	w.here(several)
 	w.op("MOVBU", address(w.param("square")), square)
 	w.op("MOVD", imm(updateRows), width)
 	w.op("MOVD", width, step)
@@ -39,6 +44,31 @@ func (w *Writer) rankKUpdate() {
 	w.op("SUBS", imm(updateRows), rows)
 	w.op("BGT", group)
 	w.op("RET")
+}
+
+// updateRow adds the products of one column of n rows at a and all of b to the first row of c.
+func (w *Writer) updateRow(a, b, c, n gp) {
+	defer w.scope()()
+	acc := w.vecs(blockRow / vectorBytes)
+	w.zero(acc...)
+	column, row, loop := w.vec(), w.vecs(2), w.label("row")
+	w.here(loop)
+	w.ld(mem{a, 0}, column)
+	for j := 0; j < len(acc); j += 2 {
+		w.ld(mem{b, j * vectorBytes}, row...)
+		w.fmaLane(row[0], column, 0, acc[j])
+		w.fmaLane(row[1], column, 0, acc[j+1])
+	}
+	w.op("ADD", imm(blockRow), a)
+	w.op("ADD", imm(blockRow), b)
+	w.op("SUBS", imm(1), n)
+	w.op("BNE", loop)
+	for j := 0; j < len(acc); j += 2 {
+		w.ld(mem{c, j * vectorBytes}, row...)
+		w.add(acc[j], row[0], row[0])
+		w.add(acc[j+1], row[1], row[1])
+		w.st(mem{c, j * vectorBytes}, row...)
+	}
 }
 
 // updateTile adds the products of the columns at a and two vectors of columns at from, over n rows, to the tile at to.
