@@ -200,7 +200,7 @@ bench-peers: ## against other Go libraries, OpenBLAS, scikit-learn and DuckDB in
 	else test $$? = 3; fi; \
 	go test -run '^$$' -bench Peer -benchtime 1x -timeout 60m ./bench -full
 
-bench-limits: ## learners, loads and text files beside plain loops in C
+bench-limits: ## learners, loads, text files, predictions and areas under curves beside plain loops in C
 	go test -run '^$$' -bench PeerLoops -benchtime 1x ./bench -full
 
 bench-mnist: ## handwritten digits, from the folder beside the repository

@@ -14,38 +14,47 @@ const digits = 11
 // It sorts by radix from the least significant digit (Knuth, "The Art of Computer Programming", volume 3, section 5.2.5): in three
 // passes that read and write each score once.
 func sorted(scores []float32) []float32 {
-	if len(scores) < 1<<digits {
+	if len(scores) < 1<<digits || len(scores) > math.MaxUint32 {
 		slices.Sort(scores)
 		return scores
 	}
-	keys := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(scores))), len(scores))
-	other := make([]float32, len(scores))
-	to := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(other))), len(scores))
-	var counts [3][1 << digits]int
-	for i, score := range scores {
+	var ends [3][1 << digits]uint32
+	for _, score := range scores {
 		k := keyOf(score)
-		keys[i] = k
-		counts[0][k%(1<<digits)]++
-		counts[1][k>>digits%(1<<digits)]++
-		counts[2][k>>(2*digits)]++
+		ends[0][k%(1<<digits)]++
+		ends[1][k>>digits%(1<<digits)]++
+		ends[2][k>>(2*digits)]++
 	}
-	for pass := range counts {
-		at, n := &counts[pass], 0
-		for d, c := range at {
-			at[d], n = n, n+c
+	for pass := range ends {
+		at := uint32(0)
+		for d, n := range ends[pass] {
+			ends[pass][d], at = at, at+n
 		}
-		shift := digits * pass
-		for _, k := range keys {
-			d := k >> (shift & 31) % (1 << digits)
-			to[at[d]] = k
-			at[d]++
-		}
-		keys, to = to, keys
 	}
-	for i, k := range keys { // the third pass wrote other
-		other[i] = scoreOf(k)
+	other := make([]float32, len(scores))
+	from, to := keysIn(scores), keysIn(other)
+	for _, score := range scores {
+		k := keyOf(score)
+		d := k % (1 << digits)
+		to[ends[0][d]] = k
+		ends[0][d]++
+	}
+	for _, k := range to {
+		d := k >> digits % (1 << digits)
+		from[ends[1][d]] = k
+		ends[1][d]++
+	}
+	for _, k := range from {
+		d := k >> (2 * digits)
+		other[ends[2][d]] = scoreOf(k)
+		ends[2][d]++
 	}
 	return other
+}
+
+// keysIn returns the memory of scores for keys.
+func keysIn(scores []float32) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(scores))), len(scores))
 }
 
 // keyOf returns a number that orders as the score does: 0 for NaN.
