@@ -88,6 +88,7 @@ type Lists struct {
 	pairs           *array.Struct  // the structures of index and value, or nil
 	index           arrow.Array    // of all rows
 	number          func(i int) int64
+	narrow          []int32 // the indices if they have this type and none is null; otherwise nil
 
 	size, kind arrow.Array // fields of Spark's vectors; may be nil
 }
@@ -130,6 +131,9 @@ func listsOf(a arrow.Array, p places) *Lists {
 		l.indices, l.index, l.Values = l.values, l.pairs.Field(p.index), l.pairs.Field(p.value)
 	}
 	l.number = Whole(l.index)
+	if narrow, is := l.index.(*array.Int32); is && narrow.NullN() == 0 && (l.pairs == nil || l.pairs.NullN() == 0) {
+		l.narrow = narrow.Int32Values()
+	}
 	return l
 }
 
@@ -165,6 +169,14 @@ func spanOf(l array.ListLike, i int) (lo, hi int) {
 
 // Index returns the index at a position, or an error text.
 func (l *Lists) Index(at int) (index int64, what string) {
+	if l.narrow != nil && l.narrow[at] >= 0 {
+		return int64(l.narrow[at]), ""
+	}
+	return l.indexOf(at)
+}
+
+// indexOf is Index for all types.
+func (l *Lists) indexOf(at int) (index int64, what string) {
 	if l.index.IsNull(at) || l.pairs != nil && l.pairs.IsNull(at) {
 		return 0, "a null in place of an index: write a number from 0 on"
 	}

@@ -3,6 +3,7 @@ package parquet
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // maxList is the largest number of elements of a list, unless the chunk states another one.
@@ -202,6 +203,8 @@ type listLevels struct {
 	reps, defs []uint32
 	at, n      int
 	begun      bool // the first level of the chunk was read
+	full       bool // every level is an element that isn't null; defs isn't set
+	count      int  // number of elements that scan found
 	elements   []uint32
 	nulls      int // number of nulls among elements
 	before     int // bytes of the elements of the previous read
@@ -228,7 +231,9 @@ func (r *Reader) fill(ctx context.Context) (bool, error) {
 	if err := r.reps.read(l.reps[:l.n], 1); err != nil {
 		return false, err
 	}
-	if err := r.defs.read(l.defs[:l.n], uint32(r.c.MaxDef)); err != nil {
+	if l.full = r.defs.repeats(l.n, uint32(r.c.MaxDef)); l.full {
+		r.defs.count -= l.n
+	} else if err := r.defs.read(l.defs[:l.n], uint32(r.c.MaxDef)); err != nil {
 		return false, err
 	}
 	if !l.begun && l.reps[0] != 0 {
@@ -245,13 +250,13 @@ func (r *runs) read(dst []uint32, most uint32) error {
 		if err != nil {
 			return err
 		}
-		for i := range dst[:n] {
-			if repeated {
+		if repeated {
+			for i := range dst[:n] {
 				dst[i] = r.value
 			}
-			if dst[i] > most {
-				return fmt.Errorf("a level of %d, above %d", dst[i], most)
-			}
+		}
+		if greatest := slices.Max(dst[:n]); greatest > most {
+			return fmt.Errorf("a level of %d, above %d", greatest, most)
 		}
 		dst = dst[n:]
 	}
@@ -270,7 +275,7 @@ func (r *Reader) readLists(ctx context.Context, v *Values, n int) error {
 		var err error
 		if elements, err = r.oneRun(v); err == nil && elements == 0 {
 			more, err = r.scan(ctx, v, n, &validLists)
-			elements, nulls = len(r.levels.elements), r.levels.nulls
+			elements, nulls = r.levels.count, r.levels.nulls
 		}
 		if err == nil {
 			err = r.addElements(v, elements, nulls)
@@ -341,7 +346,7 @@ func (r *Reader) addElements(v *Values, n, nulls int) (err error) {
 // continue.
 func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (more bool, err error) {
 	l := &r.levels
-	l.elements, l.nulls = l.elements[:0], 0
+	l.elements, l.nulls, l.count = l.elements[:0], 0, 0
 	if ok, err := r.fill(ctx); err != nil || !ok {
 		if err == nil && v.Rows < n {
 			err = located{fmt.Errorf("%d of %d rows", r.rows+int64(v.Rows), r.c.Rows)}
@@ -350,9 +355,12 @@ func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (mor
 	}
 	starts, listDef, maxDef := As[int32](v.Lists.Bytes), uint32(r.c.ListDef), uint32(r.c.MaxDef)
 	most, maxList := r.pool.room()/2/r.c.width(), r.maxList()
+	if l.full {
+		return r.scanFull(v, n, most, valid)
+	}
 	for ; l.at < l.n; l.at++ {
 		rep, def := l.reps[l.at], l.defs[l.at]
-		elements := v.N + len(l.elements)
+		elements := v.N + l.count
 		if rep == 0 {
 			if v.Rows == n || v.Rows > 0 && elements >= most {
 				return false, nil
@@ -373,10 +381,37 @@ func (r *Reader) scan(ctx context.Context, v *Values, n int, valid *bitmap) (mor
 			if l.elements = append(l.elements, def); def != maxDef {
 				l.nulls++
 			}
+			l.count++
 		case rep != 0:
 			return false, fmt.Errorf("a list goes on without an element")
 		}
 	}
+	return true, nil
+}
+
+// scanFull is scan where every level is an element that isn't null: it only looks for the beginnings of lists.
+func (r *Reader) scanFull(v *Values, n, most int, valid *bitmap) (more bool, err error) {
+	l, starts := &r.levels, As[int32](v.Lists.Bytes)
+	reps := l.reps[l.at:l.n]
+	for l.count < len(reps) {
+		elements := v.N + l.count
+		if reps[l.count] == 0 {
+			if v.Rows == n || v.Rows > 0 && elements >= most {
+				l.at += l.count
+				return false, nil
+			}
+			starts[v.Rows] = int32(elements)
+			valid.add(v.Rows, 1, 0, nil, 0)
+			v.Rows++
+		}
+		for l.count++; l.count < len(reps) && reps[l.count] != 0; {
+			l.count++
+		}
+		if v.N+l.count-int(starts[v.Rows-1]) > r.maxList() {
+			return false, LongList{r.maxList()}
+		}
+	}
+	l.at = l.n
 	return true, nil
 }
 

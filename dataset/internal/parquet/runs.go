@@ -139,6 +139,12 @@ func unpack(dst []uint32, src []byte, width, at int) {
 			v >>= w
 			d[7] = uint32(v & mask)
 		}
+	default: // a value of up to 32 bits fits in the 8 bytes from its first byte on
+		for ; len(dst) >= 8 && len(src) >= width+8; dst, src = dst[8:], src[width:] {
+			for i, at := 0, uint(0); i < 8; i, at = i+1, at+w {
+				dst[i] = uint32(binary.LittleEndian.Uint64(src[at/8:]) >> (at % 8) & mask)
+			}
+		}
 	}
 	for i := range dst {
 		dst[i] = uint32(bitsAt(src, i*width, width) & mask)
