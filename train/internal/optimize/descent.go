@@ -18,36 +18,36 @@ const (
 
 // A quadratic is the model g.d + 1/2 d'Hd + penalty of w + d, at a point w. It is a function of z, which is w + d
 // without the bias. For each z it uses the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk -
-// h_j h_k/h_b, where b is the bias and h is the row of the bias in H.
+// h_j h_k/h_b, where b is the bias and h is the row of the bias in H. Damping adds a multiple of H's diagonal to H, the bias's
+// element h_b too: where few rows have a curvature, the best bias alone would be too far away.
 type quadratic struct {
 	*Search
 	n        int         // number of features
-	bias     []float64   // row of the bias in H, its own element last; nil if there is no bias, or H is 0 there
+	bias     []float64   // row of the bias in H; nil if there is no bias, or H is 0 there
+	own      float64     // the bias's element of H's diagonal, with the damping
 	diagonal []float64   // diagonal of the Hessian in z, with the damping
 	columns  [][]float64 // columns of that Hessian; nil until needed
-	damping  float64     // this times the diagonal is added to the diagonal
 	z, r     []float64   // variables, and the gradient of the loss's model at them
 	largest  float64     // the largest move so far, in the norm of the Hessian
 }
 
 func newQuadratic(s *Search, damping float64) *quadratic {
 	p, n := s.Point, len(s.features(s.Point.W))
-	q := &quadratic{Search: s, n: n, damping: damping, diagonal: make([]float64, n), columns: make([][]float64, n),
+	q := &quadratic{Search: s, n: n, diagonal: make([]float64, n), columns: make([][]float64, n),
 		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
 	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {
-		q.bias = p.Hessian[last-n:]
-		f64.Axpy(q.r, -p.Gradient[n]/q.bias[n], q.bias[:n])
+		q.bias, q.own = p.Hessian[last-n:last], p.Hessian[last]*(1+damping)
+		f64.Axpy(q.r, -p.Gradient[n]/q.own, q.bias)
 	}
 	for j := range q.diagonal {
 		h := p.Hessian[j*(j+1)/2+j]
-		q.diagonal[j] = h
+		q.diagonal[j] = float64(h * (1 + damping))
 		if q.bias != nil {
-			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.bias[n]))
+			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.own))
 		}
 		if q.diagonal[j] <= constant*h {
 			q.diagonal[j] = 0
 		}
-		q.diagonal[j] *= 1 + damping
 	}
 	return q
 }
@@ -63,7 +63,7 @@ func (q *quadratic) column(j int) []float64 {
 		c[i] = h[i*(i+1)/2+j]
 	}
 	if q.bias != nil {
-		f64.Axpy(c, -q.bias[j]/q.bias[q.n], q.bias[:q.n])
+		f64.Axpy(c, -q.bias[j]/q.own, q.bias)
 	}
 	c[j] = q.diagonal[j]
 	q.columns[j] = c
@@ -179,7 +179,7 @@ func (q *quadratic) step() *Step {
 		s.D[j] = z - p.W[j]
 	}
 	if q.bias != nil {
-		s.D[q.n] = -(p.Gradient[q.n] + f64.Dot(q.bias[:q.n], s.D[:q.n])) / q.bias[q.n]
+		s.D[q.n] = -(p.Gradient[q.n] + f64.Dot(q.bias, s.D[:q.n])) / q.own
 	}
 	for j, d := range s.D {
 		if d == 0 {

@@ -23,6 +23,9 @@ const (
 	leastCut = 0.05 // least factor of enough after the gap was computed
 	mostCut  = 0.5  // greatest factor of enough after the gap was computed
 
+	soft     = 0.05 // softness of the bias, as a share of the mean of squares
+	drifting = 0.5  // least ratio of two moves of the centre for which the second one's stride doubles
+
 	neighbours = 16 // rows of a group; with 64 the search takes many more passes
 )
 
@@ -44,6 +47,8 @@ type dual struct {
 	asleep   []bool               // rows that are left out
 	softness float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
 	centre   float64
+	off      float64 // the bias minus the centre before the last move
+	stride   float64 // the last move, in units of off
 	most     float64 // rows whose variable is 0 are left out if their slope is above this
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
@@ -67,7 +72,8 @@ type dual struct {
 // With a bias b, the method of multipliers meets the constraint on the variables (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so b is
 // centre + sum a_i y_i / r. Once the violation of the optimum's conditions is at most |b - centre|, the centre moves to
-// b.
+// b. The smaller 1/r is, the less a visit moves the bias of all other rows, and the fewer passes the search takes; but the
+// shorter are the centre's moves. Where they go on the same way without getting shorter, each is twice as long as the one before.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
@@ -120,7 +126,7 @@ func (s *dual) begin(ctx context.Context) error {
 		return learner.TooLarge()
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
-		if s.softness = square / float64(len(s.order)); s.softness == 0 {
+		if s.softness = soft * square / float64(len(s.order)); s.softness == 0 {
 			s.softness = 1 // any penalty works if all features are 0
 		}
 		for i := range s.squares {
@@ -166,7 +172,7 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.Steps // NaN ends the search
+		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.Steps && off == 0 // NaN ends the search
 		if !ready && swept.gap > s.waking {
 			continue
 		}
@@ -208,12 +214,19 @@ func (s *dual) bias() float64 {
 	return s.w[s.features]
 }
 
-// move moves the centre of the bias to the bias. The dual variables stay the same, so the bias moves too, by the same
-// distance.
+// move moves the centre of the bias to the bias, or beyond it. The dual variables stay the same, so the bias moves too, by the
+// same distance. After a long move, rows that were left out may matter.
 func (s *dual) move() {
-	by := s.w[s.features] - s.centre
-	s.centre += by
-	s.w[s.features] += by
+	off := s.bias() - s.centre
+	if float64(off*s.off) > 0 && math.Abs(off) > drifting*math.Abs(s.off) {
+		s.stride *= 2
+		s.wake()
+	} else {
+		s.stride = 1
+	}
+	s.off = off
+	s.centre += float64(s.stride * off)
+	s.w[s.features] += float64(s.stride * off)
 }
 
 // A swept is the result of a sweep.
@@ -369,7 +382,7 @@ func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), n
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.centre, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
+	learner.State(w, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
 	w.Generator(s.pcg)
 	learner.State(w, s.w, s.a)
 	checkpoint.Values(w, s.asleep)

@@ -134,3 +134,31 @@ func TestQuadratic(t *testing.T) {
 		}
 	}
 }
+
+// TestDampedBias: damping shortens the bias's step too. All rows of class +1 have the loss 0 at the start, so that the model's best
+// bias is the one of the single other row, and far worse for all together.
+func TestDampedBias(t *testing.T) {
+	const most = 100
+	s := &optimize.Search{Penalty: optimize.Penalty{L2: 1}, Bias: true, Most: 1000}
+	s.At = func(_ context.Context, w []float64) (*optimize.Point, error) {
+		p := &optimize.Point{W: slices.Clone(w), Gradient: make([]float64, 2), Hessian: make([]float64, 3)}
+		p.Dual = func(*optimize.Step) *optimize.Dual { return nil }
+		for r := range most + 1 {
+			y := 1.0
+			if r == most {
+				y = -1
+			}
+			if u := 1 - y*w[1]; u > 0 {
+				p.Loss += u * u
+				p.Gradient[1] -= 2 * y * u
+				p.Hessian[2] += 2
+			}
+		}
+		return p, nil
+	}
+	require.NoError(t, s.Begin(t.Context(), []float64{0, 2}))
+	require.Value(s.Minimise(t.Context(), 0))(t)
+	if want := float64(most-1) / (most + 1); !(math.Abs(s.Point.W[1]-want) < 1e-6) {
+		t.Errorf("bias %v after %d passes, want %v", s.Point.W[1], s.Passes, want)
+	}
+}

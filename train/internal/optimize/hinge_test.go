@@ -150,3 +150,21 @@ func TestHingePasses(t *testing.T) {
 		}
 	}
 }
+
+// TestHingeBias: dual coordinate descent takes at most half as many passes again with a bias. A bias that has to go far for a great
+// penalty gets there.
+func TestHingeBias(t *testing.T) {
+	passes := func(l2 float64, bias bool) int64 {
+		s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}}, rows(600, 900, bias), l2))(t)
+		if s.Gap() > 1e-6*s.Objective {
+			t.Errorf("l2 %v, bias %t: the gap is %v of %v after %d passes", l2, bias, s.Gap(), s.Objective, s.Passes)
+		}
+		return s.Passes
+	}
+	for _, l2 := range []float64{0.01, 0.1, 1, 1e4, 1e8} {
+		with, without := passes(l2, true), passes(l2, false)
+		if l2 <= 1 && 2*with > 3*without {
+			t.Errorf("l2 %v: %d passes with a bias, %d without", l2, with, without)
+		}
+	}
+}
