@@ -113,7 +113,14 @@ func (b *Block) Len() int {
 
 // Slice returns the rows from lo up to, but not including, hi as a block that shares memory with b.
 func (b *Block) Slice(lo, hi int) *Block {
-	s := &Block{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
+	s := new(Block)
+	b.SliceInto(s, lo, hi)
+	return s
+}
+
+// SliceInto sets s to the rows from lo up to, but not including, hi, which share memory with b. Of dense rows it allocates nothing.
+func (b *Block) SliceInto(s *Block, lo, hi int) {
+	*s = Block{First: b.First + int64(lo), Cols: b.Cols, Stride: b.Stride, Centring: b.Centring}
 	if b.Sparse != nil {
 		s.Sparse = &kernel.SparseRows{Ptr: b.Sparse.Ptr[lo : hi+1], Idx: b.Sparse.Idx, Val: b.Sparse.Val}
 	} else {
@@ -125,7 +132,6 @@ func (b *Block) Slice(lo, hi int) *Block {
 	if b.W != nil {
 		s.W = b.W[lo:hi]
 	}
-	return s
 }
 
 // Clone returns a copy that shares no memory with b, except for the Centring, which never changes.

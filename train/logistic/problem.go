@@ -28,6 +28,7 @@ type problem struct {
 
 type scratch struct {
 	panel  *linalg.Panel
+	rows   block.Block // of the panel
 	wide   linalg.WideReader
 	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.ChunkRows]float64
@@ -197,9 +198,9 @@ func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *bl
 	c := p.scratch.Get().(*scratch)
 	defer p.scratch.Put(c)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
-		rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
-		c.panel.Load(rows)
-		do(c, lo, rows)
+		chunk.SliceInto(&c.rows, lo, min(chunk.Len(), lo+linalg.PanelRows))
+		c.panel.Load(&c.rows)
+		do(c, lo, &c.rows)
 	}
 }
 

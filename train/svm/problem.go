@@ -212,9 +212,11 @@ func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
 		r.Kinks = newKinks()
 	}
 	var u, from, other [linalg.PanelRows]float64
+	rows := new(block.Block)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
 		hi := min(chunk.Len(), lo+linalg.PanelRows)
-		rows, view := chunk.Slice(lo, hi), rowsAt{u: u[:hi-lo]}
+		view := rowsAt{u: u[:hi-lo]}
+		chunk.SliceInto(rows, lo, hi)
 		panel.Load(rows)
 		shortfall(panel, rows.Y, pt.W, view.u)
 		if pt.From != nil {
