@@ -114,8 +114,9 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 		defer p.scratch.Put(panel)
 		var buf [linalg.PanelRows]float64
 		var wide linalg.WideReader
+		rows := new(block.Block)
 		for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
-			rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
+			chunk.SliceInto(rows, lo, min(chunk.Len(), lo+linalg.PanelRows))
 			panel.Load(rows)
 			for k, w := range args.W {
 				u := buf[:rows.Len()]

@@ -97,8 +97,9 @@ func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r ne
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	var scores [linalg.PanelRows]float64
+	rows := new(block.Block)
 	for lo := 0; lo < chunk.Len(); lo += linalg.PanelRows {
-		rows := chunk.Slice(lo, min(chunk.Len(), lo+linalg.PanelRows))
+		chunk.SliceInto(rows, lo, min(chunk.Len(), lo+linalg.PanelRows))
 		panel.Load(rows)
 		u, factors := scores[:rows.Len()], panel.Factors()
 		shortfall(panel, rows.Y, w, u)
