@@ -64,6 +64,12 @@ func (s *Storage) Hold(bytes int64) {
 	debug.SetMemoryLimit(s.Memory.Limit() + bytes)
 }
 
+// Extend raises the garbage collector's memory limit by bytes for a learner that copies the rows.
+func (s *Storage) Extend(bytes int64) {
+	now := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(max(now, min(s.Memory.Limit(), now+bytes)))
+}
+
 // parted returns the bytes of all rows and of the copies that Shared, Folds and Halved need. all is the bytes of the rows
 // alone.
 func (s *Storage) parted(all int64) int64 {

@@ -190,17 +190,26 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	return nil
 }
 
+// copiesRows tells whether the learner copies the rows by column: solvers with l1 do so for more columns than a Hessian
+// may have.
+func (t *trainer) copiesRows() bool {
+	return t.learner.Solves && t.learner.Option("l1") != nil && t.learner.Text("l1") != "0" && t.data.Spec().Cols() > 1<<14
+}
+
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
 	s := &train.Session{Options: t.fitOptions(), Rows: t.data.Refiter(), Learner: t.learner, Profile: t.survey, State: t.saved}
 	s.CV = train.CV{Folds: t.folds, Grid: t.axes, Path: t.path, OneStandardError: t.oneError, Score: t.figure()}
-	if t.learner.InMemory {
-		bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
+	bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
+	switch {
+	case t.learner.InMemory:
 		if t.holdsFolds() {
 			bytes *= 2
 		}
 		t.Storage.Hold(bytes)
+	case t.copiesRows():
+		t.Storage.Extend(2 * bytes) // for the elements by column, and those of a step
 	}
 	for _, step := range []struct {
 		asked   bool

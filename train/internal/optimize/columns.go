@@ -28,12 +28,9 @@ type elements interface {
 	score(j int, v []float64) float64    // dot product of column j and v
 	add(j int, to []float64, by float64) // adds by times column j to a vector
 
-	// curvature returns the sum over the elements of column j of value^2 times the curvature of the row. slope returns the
-	// sum of value times the curvature of the row times the row's score of the step. move adds by times the column to the
-	// scores of the step. For along see net.
-	curvature(j int, along []float64) float64
-	slope(j int, along []float64) float64
-	move(j int, along []float64, by float64)
+	// scaled copies the elements of column j in rows whose root isn't 0, each times the root. It returns their number and
+	// the sum of their squares.
+	scaled(j int, roots []float32, row []uint32, val []float32) (n int, square float64)
 }
 
 const taskElements = 1 << 16 // approximate number of elements in a task
@@ -98,48 +95,18 @@ func (c *columns[V]) add(j int, to []float64, by float64) {
 	linalg.AddSparse(to, rows, values, by)
 }
 
-func (c *columns[V]) curvature(j int, along []float64) float64 {
-	var a, b float64
-	rows, values := c.column(j)
-	k := 0
-	for ; k+2 <= len(rows); k += 2 {
-		v, u := float64(values[k]), float64(values[k+1])
-		a += float64(float64(v*v) * along[2*int(rows[k])])
-		b += float64(float64(u*u) * along[2*int(rows[k+1])])
-	}
-	if k < len(rows) {
-		v := float64(values[k])
-		a += float64(float64(v*v) * along[2*int(rows[k])])
-	}
-	return a + b
-}
-
-func (c *columns[V]) slope(j int, along []float64) float64 {
-	var a0, a1, a2, a3 float64
-	rows, values := c.column(j)
-	values = values[:len(rows)]
-	k := 0
-	for ; k+4 <= len(rows); k += 4 {
-		r, v := rows[k:k+4:k+4], values[k:k+4:k+4]
-		p, q, s, t := along[2*int(r[0]):][:2], along[2*int(r[1]):][:2], along[2*int(r[2]):][:2], along[2*int(r[3]):][:2]
-		a0 += float64(float64(v[0]) * float64(p[0]*p[1]))
-		a1 += float64(float64(v[1]) * float64(q[0]*q[1]))
-		a2 += float64(float64(v[2]) * float64(s[0]*s[1]))
-		a3 += float64(float64(v[3]) * float64(t[0]*t[1]))
-	}
-	for ; k < len(rows); k++ {
-		p := along[2*int(rows[k]):][:2]
-		a0 += float64(float64(values[k]) * float64(p[0]*p[1]))
-	}
-	return (a0 + a2) + (a1 + a3)
-}
-
-func (c *columns[V]) move(j int, along []float64, by float64) {
+func (c *columns[V]) scaled(j int, roots []float32, row []uint32, val []float32) (n int, square float64) {
 	rows, values := c.column(j)
 	values = values[:len(rows)]
 	for k, r := range rows {
-		along[2*int(r)+1] += float64(by * float64(values[k]))
+		if root := roots[r]; root != 0 {
+			v := float32(float32(values[k]) * root)
+			row[n], val[n] = r, v
+			square += float64(float64(v) * float64(v))
+			n++
+		}
 	}
+	return n, square
 }
 
 // each calls do once for each column, on several goroutines.

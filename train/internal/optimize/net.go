@@ -3,7 +3,7 @@ package optimize
 import (
 	"context"
 	"math"
-	"math/rand/v2"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -14,9 +14,13 @@ import (
 )
 
 const (
-	flatMove = 1e-13 // a gain below this times the objective is rounding error
-	halves   = 40    // most trials of a step, each half the one before
-	slight   = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
+	mostPart  = 0.25  // greatest part of a net
+	leastPart = 0.01  // least part of a net, unless a step gains nothing
+	slower    = 1.6   // part falls at most to its power of slower
+	tiniest   = 1e-6  // steps that end at a smaller part cannot improve: rounding errors prevent it
+	flatMove  = 1e-13 // a gain below this times the objective is rounding error
+	halves    = 40    // most trials of a step, each half the one before
+	slight    = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
 )
 
 // A net is the state of a search by columns.
@@ -28,26 +32,23 @@ type net struct {
 	weight     float64   // sum of weights
 	w          []float64
 	scores     []float64 // score of each row at w
-	along      []float64 // for each row, two elements: the curvature of its loss, and the score of the step
+	change     []float64 // score of the step for each row
 	factors    []float64 // for each row: the derivative of its loss by its score
-	products   []float64 // for each row: a work array of face
+	roots      []float32 // for each row: the root of the curvature of its loss
 	gradient   []float64 // of the sum of losses, for each column
-	diagonal   []float64 // diagonal of the Hessian of the sum of losses
+	order      []int     // columns in the order of a round: those with more elements last
+	model      *model
 	loss       float64
 	linear     float64 // the rows' part of the dual objective at w
 	lower      float64 // the greatest dual objective so far
 	passes     int64
 	visited    int64 // elements visited by coordinate descent
 	steps      int64
-	whole      bool // the last step was not halved
-	// part is the factor by which the next step reduces the sum of violations of the optimum's conditions before it
-	// ends.
-	part    float64
-	brief   bool    // the next step ends after one round of coordinate descent
-	forcing float64 // face stops at a residual of this times the first residual
-	rng     *rand.Rand
-	pcg     *rand.PCG // generator behind rng
-	start   time.Time
+	// part is the factor by which a step reduces the sum of violations of the optimum's conditions before it ends. total
+	// is the sum at the start of the last step, or 0 before the first step, and reached the sum in the model at its end.
+	part, total, reached float64
+	products             int // most products with the Hessian in the next call of face
+	start                time.Time
 }
 
 // columns finds the minimum by coordinate descent. If ctx ends or reading the rows fails, it returns the weights so far
@@ -56,8 +57,12 @@ type net struct {
 // The method is newGLMNET: the proximal Newton method whose steps are found by coordinate descent over columns. See
 // Yuan, Ho and Lin, "An Improved GLMNET for L1-regularized Logistic Regression", Journal of Machine Learning Research
 // 13, 2012. columns copies the elements of the rows by column. A step minimises the penalty plus the quadratic model of
-// the loss; the first steps do so roughly. Each round visits the columns in a new random order. Columns whose weight is
-// 0 and would stay 0 are left out until the other columns have converged. A step is halved until it gains enough.
+// the loss, by coordinate descent and conjugate gradients by turns. How precisely it does so depends on how well the
+// model of the last step predicted the gradient: see choice 1 of Eisenstat and Walker, "Choosing the Forcing Terms in an
+// Inexact Newton Method", SIAM Journal on Scientific Computing 17, 1996. A round visits the columns with more elements
+// last, because the largest violation limits the dual objective, and columns with many elements have the largest.
+// Columns whose weight is 0 and would stay 0 are left out until the other columns have converged. A step is halved until
+// it gains enough.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) columns(ctx context.Context) (*Solution, error) {
@@ -76,22 +81,21 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 }
 
 func newNet(t *Task) *net {
-	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
-		pcg: rand.NewPCG(1, 0), lower: math.Inf(-1)}
-	s.rng = rand.New(s.pcg)
+	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()), lower: math.Inf(-1)}
+	s.model = &model{net: s}
 	s.first()
 	return s
 }
 
 // first makes the next step as rough as the first step of a search.
-func (s *net) first() { s.part, s.brief, s.forcing = firstPart, false, coarse }
+func (s *net) first() { s.part, s.total, s.products = mostPart, 0, firstTurn }
 
 // begin reads the rows, and evaluates zero weights with the best bias.
 func (s *net) begin(ctx context.Context) (err error) {
 	n := s.Rows.Rows()
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
-	s.factors, s.along = make([]float64, n), make([]float64, 2*n)
-	s.gradient, s.diagonal = make([]float64, len(s.w)), make([]float64, len(s.w))
+	s.factors, s.roots, s.change = make([]float64, n), make([]float32, n), make([]float64, n)
+	s.gradient = make([]float64, len(s.w))
 	centred := false
 	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
@@ -108,6 +112,12 @@ func (s *net) begin(ctx context.Context) (err error) {
 	if s.elements, err = newElements(ctx, s.Rows, centred); err != nil {
 		return err
 	}
+	var classes [65][]int
+	for j := range s.w {
+		class := bits.Len64(uint64(s.elements.size(j)))
+		classes[class] = append(classes[class], j)
+	}
+	s.order = slices.Concat(classes[:]...)
 	s.passes += 2
 	return s.evaluate(ctx)
 }
@@ -160,7 +170,7 @@ func (s *net) derive(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
-			s.along[2*(first+i)], s.along[2*(first+i)+1] = curvatures[i], 0
+			s.roots[first+i] = float32(math.Sqrt(curvatures[i]))
 			t[0] += loss
 			t[1] += loss - float64(float64(s.y[first+i]*factors[i])*margins[i]) // the row's part of the dual objective
 		}
@@ -220,35 +230,21 @@ func (s *net) balance(ctx context.Context) error {
 // minimise makes steps until the gap is small enough or the limit of passes is reached.
 func (s *net) minimise(ctx context.Context) error {
 	for s.mark(); s.passes+2 < s.Epochs && !s.done(); s.mark() {
-		until := s.part
-		if s.brief {
-			until = math.Inf(1)
-		}
-		next, rounds, err := s.step(ctx, until)
+		next, err := s.step(ctx)
 		if err != nil {
 			return err
 		}
-		if rounds == 1 && !s.brief {
-			s.part /= 4
-		}
-		from := s.objective()
 		moved, err := s.move(ctx, next)
 		if err != nil {
 			return err
 		}
 		if !moved {
-			if s.part < leastPart {
+			if s.part < tiniest {
 				return nil // rounding errors prevent a further step
 			}
-			s.part /= 16
+			s.part, s.total = s.part/16, 0
 		}
 		if err := s.evaluate(ctx); err != nil {
-			return err
-		}
-		if from-s.objective() > settled*from || s.done() {
-			continue
-		}
-		if s.brief, err = s.polish(ctx); err != nil {
 			return err
 		}
 	}
@@ -274,7 +270,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 			}
 		}
 		for i, z := range scores {
-			s.scores[i] = z + float64(part*s.along[2*i+1])
+			s.scores[i] = z + float64(part*s.change[i])
 		}
 		sum, err := s.losses(ctx, s.scores, func(_ int, _, _, _, losses []float64) (t [3]float64) {
 			for _, loss := range losses {
@@ -291,7 +287,6 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 		rounding := float64(flatMove * from)
 		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
 			s.steps++
-			s.whole = part == 1
 			return true, nil
 		}
 		s.loss = loss
@@ -315,7 +310,6 @@ func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.sta
 
 // state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
 func (s *net) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.visited, &s.steps, &s.lower, &s.part, &s.forcing, &s.brief)
-	w.Generator(s.pcg)
+	learner.State(w, &s.start, &s.passes, &s.visited, &s.steps, &s.lower, &s.part, &s.total, &s.reached, &s.products)
 	learner.State(w, s.w, s.scores)
 }
