@@ -55,6 +55,7 @@ type dual struct {
 	loss     float64
 	rng      *rand.Rand
 	pcg      *rand.PCG // generator behind rng
+	touched  uint64    // keeps the loads of touch from being compiled away
 	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
 	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
 }
@@ -248,6 +249,9 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 		if g%(block.ChunkRows/neighbours) == 0 && ctx.Err() != nil {
 			return t, ctx.Err()
 		}
+		for _, i := range group {
+			s.touched += s.touch(i)
+		}
 		rows := order[:copy(order[:], group)]
 		s.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 		for _, i := range rows {
@@ -264,6 +268,18 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	}
 	t.violation = max(0, top-bottom)
 	return t, ctx.Err()
+}
+
+// touch loads a number of each cache line that a visit of row i needs, and returns the sum of their bits. The loads of a
+// group's rows wait for the memory together, and the loads of a visit would wait one after the other.
+func (s *dual) touch(i uint32) uint64 {
+	columns, values := s.row(int(i))
+	values = values[:len(columns)]
+	sum := math.Float64bits(s.y[i]) + math.Float64bits(s.weights[i]) + math.Float64bits(s.a[i]) + math.Float64bits(s.squares[i])
+	for k := 0; k < len(columns); k += 16 {
+		sum += uint64(columns[k]) + uint64(math.Float32bits(values[k]))
+	}
+	return sum
 }
 
 // maximiseRow maximises the dual objective over the variable of row i.
