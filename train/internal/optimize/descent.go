@@ -10,6 +10,8 @@ import (
 
 const (
 	precise   = 1e-11 // coordinate descent ends when its largest move is at most this times the largest move so far
+	rough     = 1e-8  // of the largest move so far: shorter moves that don't get shorter are rounding errors
+	accurate  = 1e-8  // part of the gradient that a solution of well-conditioned equations leaves
 	maxRounds = 200   // most rounds of coordinate descent
 	sweeps    = 4     // sweeps over the weights that aren't 0 in a round
 	corners   = 8     // most Newton steps of a round; each sets one weight to 0, or is the round's last
@@ -70,9 +72,16 @@ func (q *quadratic) column(j int) []float64 {
 	return c
 }
 
-// minimise finds the minimum by cyclic coordinate descent in the order of the columns. If that is slow, Newton steps in
-// the variables that aren't 0 help. minimise returns ctx's error.
+// minimise finds the minimum: without L1 by Newton's method if the Hessian is far from singular, otherwise by cyclic coordinate
+// descent in the order of the columns. If that is slow, Newton steps in the variables that aren't 0 help. Once such a step changes no
+// sign, and moves are short but not shorter than those of the round before, only rounding errors are left. minimise returns ctx's error.
 func (q *quadratic) minimise(ctx context.Context) error {
+	if q.L1 == 0 && !q.NonNegative {
+		if solved, err := q.solve(ctx); solved || err != nil {
+			return err
+		}
+	}
+	last := math.Inf(1)
 	for range maxRounds {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -88,15 +97,58 @@ func (q *quadratic) minimise(ctx context.Context) error {
 			return nil
 		}
 		for range corners {
-			if whole, err := q.newton(ctx); err != nil || whole {
-				if err != nil {
-					return err
-				}
+			whole, err := q.newton(ctx)
+			if err != nil || whole && moved > last/2 && moved <= rough*q.largest {
+				return err
+			}
+			if whole {
+				last = moved
 				break
 			}
 		}
 	}
 	return nil
+}
+
+// solve goes to the minimum of a model without L1. It tells whether a solution of the linear equations leaves so little of the
+// gradient that a second one leaves rounding errors alone.
+func (q *quadratic) solve(ctx context.Context) (bool, error) {
+	var on []int
+	for j, d := range q.diagonal {
+		if d+q.L2 > 0 {
+			on = append(on, j)
+		}
+	}
+	f, ridge, err := linalg.Factorise(ctx, q.among(on), len(on))
+	if f == nil || ridge > 0 {
+		return false, err
+	}
+	var sizes [2]float64 // of the gradient before each solution
+	for k := range sizes {
+		g := make([]float64, len(on))
+		for i, j := range on {
+			g[i] = q.r[j] + float64(q.L2*q.z[j])
+			sizes[k] += float64(g[i] * (g[i] / (q.diagonal[j] + q.L2)))
+		}
+		for i, d := range f.Solve(g) {
+			if d != 0 {
+				q.move(on[i], -d)
+			}
+		}
+	}
+	return sizes[1] <= accurate*accurate*sizes[0], nil
+}
+
+// among returns the lower triangle of the Hessian in z and of the penalty, of the variables on.
+func (q *quadratic) among(on []int) (h []float64) {
+	for i, j := range on {
+		c := q.column(j)
+		for _, k := range on[:i+1] {
+			h = append(h, c[k])
+		}
+		h[len(h)-1] += q.L2
+	}
+	return h
 }
 
 // sweep minimises over one variable after another. With active, it skips variables that are 0. It returns the largest
@@ -142,16 +194,11 @@ func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
 			on = append(on, j)
 		}
 	}
-	var h, g []float64
-	for i, j := range on {
-		c := q.column(j)
-		for _, k := range on[:i+1] {
-			h = append(h, c[k])
-		}
-		h[len(h)-1] += q.L2
+	var g []float64
+	for _, j := range on {
 		g = append(g, q.r[j]+float64(q.L2*q.z[j])+math.Copysign(q.L1, q.z[j]))
 	}
-	f, _, err := linalg.Factorise(ctx, h, len(on))
+	f, _, err := linalg.Factorise(ctx, q.among(on), len(on))
 	if f == nil {
 		return true, err
 	}
