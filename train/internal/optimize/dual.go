@@ -35,9 +35,12 @@ const (
 // features. The dual problem is to maximise sum a_i - |v|^2 / (2 l2). With a bias, sum a_i y_i must be 0.
 type dual struct {
 	Tally
+	variables
+	from     variables // variables after the last call of combine
+	past     variables // the whole move between the last two calls of combine
+	spare    variables // memory for combine
+	worked   int64     // number of elements visited since the last call of combine
 	features int
-	w        []float64 // v / l2, and the bias
-	a        []float64 // dual variable of each row
 	y        []float64
 	weights  []float64
 	squares  []float64            // for each row: curvature of the dual objective along a_i, times -1
@@ -61,14 +64,16 @@ type dual struct {
 }
 
 // DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or
-// reading the rows fails, it returns the weights so far with the error. The Steps of the solution count changes of a dual variable.
+// reading the rows fails, it returns the weights so far with the error. The Steps of the solution count changes of a
+// dual variable by visits.
 //
 // The method is dual coordinate descent with shrinking (Hsieh, Chang, Lin, Keerthi and Sundararajan, "A Dual Coordinate
 // Descent Method for Large-scale Linear SVM", ICML 2008, algorithm 3). A visit of a row maximises the dual objective
 // over the row's variable, and changes w. Each pass visits the rows in a new random order; see sweep. Rows whose
 // variable is at a bound and would stay there are left out until the estimate of the gap has fallen to a tenth. The
 // visits of a pass add up this estimate. Rows that aren't in memory are copied. A pass counts as many visits as there
-// are rows.
+// are rows. Between passes, combine adds multiples of two moves of all variables: alone, the visits may take hundreds
+// of passes.
 //
 // With a bias b, the method of multipliers meets the constraint on the variables (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so b is
@@ -78,8 +83,8 @@ type dual struct {
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
-	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
-		pcg: rand.NewPCG(1, 0), most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
+	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), pcg: rand.NewPCG(1, 0),
+		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
 	if err == nil && !s.alone() {
@@ -98,7 +103,10 @@ func (s *dual) begin(ctx context.Context) error {
 	if n > math.MaxUint32 {
 		return fmt.Errorf("%d rows are too many for the hinge with more than 16,384 columns: use the squared hinge", n)
 	}
-	s.a, s.squares, s.asleep = make([]float64, n), make([]float64, 0, n), make([]bool, n)
+	for _, v := range []*variables{&s.variables, &s.from, &s.past, &s.spare} {
+		*v = variables{make([]float64, s.Rows.Spec().Cols()), make([]float64, n)}
+	}
+	s.squares, s.asleep = make([]float64, 0, n), make([]bool, n)
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data)
 	square := 0.0
@@ -166,10 +174,11 @@ func (s *dual) maximise(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.combine()
 		off := math.Abs(s.bias() - s.centre)
 		if s.softness > 0 {
 			if swept.violation <= off {
-				s.move()
+				s.recentre()
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
@@ -215,9 +224,9 @@ func (s *dual) bias() float64 {
 	return s.w[s.features]
 }
 
-// move moves the centre of the bias to the bias, or beyond it. The dual variables stay the same, so the bias moves too, by the
+// recentre moves the centre of the bias to the bias, or beyond it. The dual variables stay the same, so the bias moves too, by the
 // same distance. After a long move, rows that were left out may matter.
-func (s *dual) move() {
+func (s *dual) recentre() {
 	off := s.bias() - s.centre
 	if float64(off*s.off) > 0 && math.Abs(off) > drifting*math.Abs(s.off) {
 		s.stride *= 2
@@ -226,8 +235,10 @@ func (s *dual) move() {
 		s.stride = 1
 	}
 	s.off = off
-	s.centre += float64(s.stride * off)
-	s.w[s.features] += float64(s.stride * off)
+	by := float64(s.stride * off)
+	s.centre += by
+	s.w[s.features] += by
+	s.from.w[s.features] += by
 }
 
 // A swept is the result of a sweep.
@@ -285,6 +296,7 @@ func (s *dual) touch(i uint32) uint64 {
 // maximiseRow maximises the dual objective over the variable of row i.
 func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 	columns, values := s.row(int(i))
+	s.worked += int64(len(columns))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
 	slope := float64(y*linalg.ScoreSparse(columns, values, s.w)) - 1
 	if old == 0 && slope >= 0 || old == most && slope <= 0 {
@@ -308,30 +320,26 @@ func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 		t.gap -= float64(slope * (most - old))
 	}
 	if by := float64((next - old) * y); by != 0 {
-		s.change(columns, values, by)
+		s.change(s.w, columns, values, by)
 		s.a[i] = next
 		s.Steps++
 	}
 }
 
-// change adds by times a row to w.
-func (s *dual) change(columns []uint32, values []float32, by float64) {
+// change adds by times a row to w, whose last element is the bias.
+func (s *dual) change(w []float64, columns []uint32, values []float32, by float64) {
 	if s.softness > 0 {
 		n := len(columns) - 1
-		s.w[s.features] += float64(by * s.softness)
+		w[s.features] += float64(by * s.softness)
 		columns, values = columns[:n], values[:n]
 	}
-	linalg.AddSparse(s.w, columns, values, by/s.L2)
+	linalg.AddSparse(w, columns, values, by/s.L2)
 }
 
 // estimate returns sum a_i - l2/2 |w|^2 without the bias: the dual objective, if the constraint on the variables is
 // met.
 func (s *dual) estimate() float64 {
-	sum := 0.0
-	for _, a := range s.a {
-		sum += a
-	}
-	return sum - float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
+	return total(s.a) - float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
 // objective returns the primal objective: the last measured loss plus the penalty of w.
@@ -398,9 +406,9 @@ func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), n
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
+	learner.State(w, &s.worked, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
 	w.Generator(s.pcg)
-	learner.State(w, s.w, s.a)
+	learner.State(w, s.w, s.a, s.from.w, s.from.a, s.past.w, s.past.a)
 	checkpoint.Values(w, s.asleep)
 	checkpoint.Slice(w, &s.order)
 	if len(s.order) > 0 && int(slices.Max(s.order)) >= len(s.y) {

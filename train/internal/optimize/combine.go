@@ -1,0 +1,138 @@
+package optimize
+
+import (
+	"math"
+
+	"halfspace/kernel/f64"
+)
+
+const (
+	between   = 8     // elements visited between two calls of combine, for each row and column
+	collinear = 1e-10 // two moves count as one if the squared sine of their angle is at most this
+	farthest  = 2     // greatest multiple of a move; greater ones come from rounding errors
+	slightest = 1e-10 // slopes along a move up to this times the sum of its absolute changes are rounding errors
+)
+
+// variables are the dual variable of each row, and w, which belongs to them. They are also the difference between two
+// such states: a move.
+type variables struct {
+	w []float64 // sum of a_i y_i x_i over the features, divided by l2, and the bias
+	a []float64 // dual variable of each row
+}
+
+// axpy adds f times u to v.
+func (v variables) axpy(f float64, u variables) {
+	f64.Axpy(v.w, f, u.w)
+	f64.Axpy(v.a, f, u.a)
+}
+
+func (v variables) copy(u variables) {
+	copy(v.w, u.w)
+	copy(v.a, u.a)
+}
+
+// combine adds multiples of two moves to the variables: of the move by the sweeps since the last call, and of the whole
+// move between the two calls before. The multiples maximise the dual objective. With both moves, the search converges
+// as conjugate gradients do that are preconditioned by sweeps. Variables that would leave their bounds stay at the
+// bounds. If that lowers the dual objective, combine adds nothing.
+func (s *dual) combine() {
+	if s.worked < between*int64(len(s.w)+len(s.a)) || s.Passes()+3 > s.Epochs {
+		return
+	}
+	s.worked = 0
+	move, old, next := s.from, s.variables, s.spare
+	for i, v := range old.w {
+		move.w[i] = v - move.w[i]
+	}
+	for i, v := range old.a {
+		move.a[i] = v - move.a[i]
+	}
+	if s.softness > 0 { // the difference of two biases would be their rounding errors
+		move.w[s.features] = float64(s.softness * f64.Dot(s.y, move.a))
+	}
+	f, g := s.multiples(move, s.past)
+	if math.Abs(f) > farthest || math.Abs(g) > farthest {
+		f, g = 0, 0
+	}
+	next.copy(old)
+	next.axpy(f, move)
+	next.axpy(g, s.past)
+	s.clip(next)
+	if s.softness > 0 {
+		next.w[s.features] = s.centre + float64(s.softness*f64.Dot(s.y, next.a))
+	}
+	before := s.value(old)
+	if s.value(next) >= before-float64(flatStep*before) {
+		move.axpy(1, next)
+		move.axpy(-1, old)
+		s.variables, next = next, old
+	}
+	next.copy(s.variables)
+	s.from, s.past, s.spare = next, move, s.past
+}
+
+// multiples returns the multiples of two moves that maximise the dual objective.
+func (s *dual) multiples(u, v variables) (f, g float64) {
+	uu, uv, vv := s.product(u, u), s.product(u, v), s.product(v, v)
+	slopes := [2]float64{s.slope(u), s.slope(v)}
+	if det := float64(uu*vv) - float64(uv*uv); det > collinear*uu*vv {
+		return (float64(vv*slopes[0]) - float64(uv*slopes[1])) / det, (float64(uu*slopes[1]) - float64(uv*slopes[0])) / det
+	}
+	if uu > 0 {
+		return slopes[0] / uu, 0
+	}
+	return 0, 0
+}
+
+// slope returns the derivative of the dual objective along a move, or 0 for rounding errors.
+func (s *dual) slope(u variables) float64 {
+	changes := 0.0
+	for _, v := range u.a {
+		changes += math.Abs(v)
+	}
+	slope := total(u.a) - s.product(u, s.variables)
+	if !(math.Abs(slope) > slightest*changes) {
+		return 0
+	}
+	return slope
+}
+
+// product returns the second derivative of the dual objective by multiples of two moves, times -1.
+func (s *dual) product(u, v variables) float64 {
+	p := float64(s.L2 * f64.Dot(u.w[:s.features], v.w[:s.features]))
+	if s.softness > 0 {
+		p += float64(u.w[s.features]*v.w[s.features]) / s.softness
+	}
+	return p
+}
+
+// clip moves the variables of v to their bounds where they are outside.
+func (s *dual) clip(v variables) {
+	visits := 0
+	for i, a := range v.a {
+		if in := max(0, min(s.weights[i], a)); in != a {
+			columns, values := s.row(i)
+			s.change(v.w, columns, values, float64((in-a)*s.y[i]))
+			v.a[i] = in
+			visits++
+		}
+	}
+	s.passed(visits)
+}
+
+// value returns the dual objective of v with the penalty on the bias.
+func (s *dual) value(v variables) float64 {
+	value := total(v.a) - float64(s.L2/2*f64.Dot(v.w[:s.features], v.w[:s.features]))
+	if s.softness > 0 {
+		bias := v.w[s.features]
+		value -= float64((bias-s.centre)*(bias+s.centre)) / (2 * s.softness)
+	}
+	return value
+}
+
+func total(a []float64) (sum float64) {
+	for _, v := range a {
+		sum += v
+	}
+	return sum
+}
