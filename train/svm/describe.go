@@ -28,7 +28,7 @@ var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
-		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && byRow(m.Training.Rows, len(m.Weights[0])+len(m.Bias)) {
+		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && byRow(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
 			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}
 		return learner.StepsSummary(m, "Newton's", sum)

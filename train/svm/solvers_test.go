@@ -6,11 +6,13 @@ import (
 	"math"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/model"
 )
 
 // cases reads a small problem that broke solvers: numbers after a header, with the label last. It skips the test without the shared data.
@@ -151,4 +153,21 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 	}
 	d := testproblems.Dense(centred, y, true)
 	return exactly(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).Exact, loss, l2)
+}
+
+// TestStory: the report names the method that solve takes. Each of several classes has a bias, and the rows of each have
+// one column for it.
+func TestStory(t *testing.T) {
+	for _, vectors := range []int{1, 3} {
+		for features, method := range map[int]string{1<<14 - 1: "Newton's", 1 << 14: "dual coordinate descent"} {
+			m := &model.Model{Weights: make([][]float64, vectors), Bias: make([]float64, vectors)}
+			m.Options.Loss, m.Options.L2, m.Training.Rows = string(Hinge), new(float64), 1000
+			for k := range m.Weights {
+				m.Weights[k] = make([]float64, features)
+			}
+			if story := strings.Join(Learner.Story(m), " "); byRow(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
+				t.Errorf("%d features, %d vectors: %s", features, vectors, story)
+			}
+		}
+	}
 }
