@@ -103,7 +103,7 @@ const (
 // g, the objectives and H. It updates H by the rows that enter or leave the active set.
 //
 // With more than 256 columns, a Hessian takes long. Train then finds each step by conjugate gradients, and stops at a
-// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most twice as many rows as columns, the
+// gap of 5e-7; see Task.Truncated of package optimize. With more than 16,384 columns, and at most five times as many rows as columns, the
 // hinge is trained by dual coordinate descent.
 //
 // For the hinge, Train runs the augmented Lagrangian method on the dual problem, with Newton's method inside (Yan and
@@ -189,8 +189,8 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 func many(cols int) bool { return cols > fewColumns }
 
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
-// relative to the columns, and hundreds of passes if they are many.
-func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 2*int64(cols) }
+// relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
+func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 5*int64(cols) }
 
 // begin makes the options ready for the rows.
 func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
