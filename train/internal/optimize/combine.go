@@ -8,9 +8,9 @@ import (
 
 const (
 	between   = 8     // elements visited between two calls of combine, for each row and column
+	farthest  = 16    // greatest multiple of a move
+	shortest  = 1e-7  // least length of a move, relative to w; w has rounding errors, which multiples would grow
 	collinear = 1e-10 // two moves count as one if the squared sine of their angle is at most this
-	farthest  = 2     // greatest multiple of a move; greater ones come from rounding errors
-	slightest = 1e-10 // slopes along a move up to this times the sum of its absolute changes are rounding errors
 )
 
 // variables are the dual variable of each row, and w, which belongs to them. They are also the difference between two
@@ -51,7 +51,7 @@ func (s *dual) combine() {
 		move.w[s.features] = float64(s.softness * f64.Dot(s.y, move.a))
 	}
 	f, g := s.multiples(move, s.past)
-	if math.Abs(f) > farthest || math.Abs(g) > farthest {
+	if !(max(math.Abs(f), math.Abs(g)) <= farthest) {
 		f, g = 0, 0
 	}
 	next.copy(old)
@@ -71,30 +71,39 @@ func (s *dual) combine() {
 	s.from, s.past, s.spare = next, move, s.past
 }
 
+// refresh makes a pass over the rows and computes w from the dual variables, without the rounding errors of the changes
+// so far. The moves for combine begin anew.
+func (s *dual) refresh() {
+	clear(s.w)
+	for i, a := range s.a {
+		if a > 0 {
+			columns, values := s.row(i)
+			s.change(s.w, columns, values, float64(a*s.y[i]))
+		}
+	}
+	if s.softness > 0 {
+		s.w[s.features] += s.centre
+	}
+	s.passed(len(s.y))
+	s.from.copy(s.variables)
+	clear(s.past.w)
+	clear(s.past.a)
+	s.worked = 0
+}
+
 // multiples returns the multiples of two moves that maximise the dual objective.
 func (s *dual) multiples(u, v variables) (f, g float64) {
 	uu, uv, vv := s.product(u, u), s.product(u, v), s.product(v, v)
-	slopes := [2]float64{s.slope(u), s.slope(v)}
+	if least := float64(shortest * shortest * s.product(s.variables, s.variables)); !(uu > least) {
+		return 0, 0
+	} else if !(vv > least) {
+		vv = 0
+	}
+	slopes := [2]float64{total(u.a) - s.product(u, s.variables), total(v.a) - s.product(v, s.variables)}
 	if det := float64(uu*vv) - float64(uv*uv); det > collinear*uu*vv {
 		return (float64(vv*slopes[0]) - float64(uv*slopes[1])) / det, (float64(uu*slopes[1]) - float64(uv*slopes[0])) / det
 	}
-	if uu > 0 {
-		return slopes[0] / uu, 0
-	}
-	return 0, 0
-}
-
-// slope returns the derivative of the dual objective along a move, or 0 for rounding errors.
-func (s *dual) slope(u variables) float64 {
-	changes := 0.0
-	for _, v := range u.a {
-		changes += math.Abs(v)
-	}
-	slope := total(u.a) - s.product(u, s.variables)
-	if !(math.Abs(slope) > slightest*changes) {
-		return 0
-	}
-	return slope
+	return slopes[0] / uu, 0
 }
 
 // product returns the second derivative of the dual objective by multiples of two moves, times -1.

@@ -168,7 +168,7 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.Mark(s.state); s.Passes()+3 <= s.Epochs; s.Mark(s.state) {
+	for s.Mark(s.state); s.Passes()+5 <= s.Epochs; s.Mark(s.state) {
 		all, steps := s.all == len(s.order), s.Steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
@@ -347,9 +347,10 @@ func (s *dual) objective() float64 {
 	return s.loss + float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
-// measure makes a pass over the rows and computes the loss and the dual objective. With a bias it may make another
+// measure makes two passes over the rows and computes the loss and the dual objective. With a bias it may make another
 // pass.
 func (s *dual) measure(ctx context.Context) error {
+	s.refresh()
 	s.loss = 0
 	err := parallel.Ordered(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
 		for r := range s.rows[k].Len() {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"halfspace/block"
+	"halfspace/internal/checkpoint"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/kernel/f64"
@@ -79,6 +81,7 @@ func TestHinge(t *testing.T) {
 		}{
 			{"many rows", rows(4500, 30, bias), 300},
 			{"many columns", rows(300, 400, bias), 1},
+			{"small penalty", rows(100, 300, bias), 0.01}, // so the gap needs variables to 10 digits
 			{"weighted", testproblems.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) }), 10},
 		} {
 			what, d, l2 := fmt.Sprintf("%s, bias %t", c.name, bias), c.rows, c.l2
@@ -165,6 +168,38 @@ func TestHingeBias(t *testing.T) {
 		with, without := passes(l2, true), passes(l2, false)
 		if l2 <= 1 && 2*with > 3*without {
 			t.Errorf("l2 %v: %d passes with a bias, %d without", l2, with, without)
+		}
+	}
+}
+
+// TestDualResume: a search by rows that stops after some passes, and goes on from its checkpoint, has the same weights.
+func TestDualResume(t *testing.T) {
+	d := rows(600, 100, true)
+	solve := func(ctx context.Context, run learner.Run) (*optimize.Solution, error) {
+		return task(learner.Options{Epochs: 40, Run: run}, d, optimize.Penalty{L2: 0.01}).DualHinge(ctx)
+	}
+	want := require.Value(solve(t.Context(), learner.Run{}))(t)
+	for after := int64(2); after < want.Passes; after += 1 + after/4 {
+		dir := t.TempDir()
+		open := func() *checkpoint.Run {
+			return require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
+		}
+		run := open()
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := solve(ctx, learner.Run{Checkpoint: run.Part(0), Progress: func(p learner.Progress) {
+			if p.Epoch >= after {
+				cancel()
+			}
+		}})
+		run.Close()
+		if cancel(); err == nil {
+			t.Fatalf("a search that was cancelled after %d passes returns no error", after)
+		}
+		run = open()
+		got := require.Value(solve(t.Context(), learner.Run{Checkpoint: run.Part(0)}))(t)
+		run.Close()
+		if !slices.Equal(got.W, want.W) || got.Passes != want.Passes || got.Steps != want.Steps {
+			t.Errorf("stopped after %d passes: %d passes and %d steps, want %d and %d", after, got.Passes, got.Steps, want.Passes, want.Steps)
 		}
 	}
 }
