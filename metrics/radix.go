@@ -14,7 +14,7 @@ const digits = 11
 // It sorts by radix from the least significant digit (Knuth, "The Art of Computer Programming", volume 3, section 5.2.5): in three
 // passes that read and write each score once.
 func sorted(scores []float32) []float32 {
-	if len(scores) < 1<<digits || len(scores) > math.MaxUint32 {
+	if len(scores) < 1<<digits || uint64(len(scores)) > math.MaxUint32 {
 		slices.Sort(scores)
 		return scores
 	}

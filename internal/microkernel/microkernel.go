@@ -169,7 +169,7 @@ func ScaleRows(dst []float64, x []float32, s []float64, stride, cols int) {
 // RankKUpdate adds the product of a, transposed, and b to c, a block of BlockCols x BlockCols sums. a and b have the
 // same number of rows of BlockCols columns. RankKUpdate updates the first rows of c; rows is 1 or a multiple of 4 from
 // 4 to BlockCols. If square is set, it updates all columns, otherwise the columns up to the diagonal. The other
-// elements of these rows are undefined then, and those of the rows below, unless rows is 1. Without rows in a and b
+// elements of these rows are undefined then, and so are the rows below, unless rows is 1. Without rows in a and b
 // nothing changes.
 //
 //	for k := range len(b)/BlockCols { c[i][j] += a[k][i] * b[k][j] for each i < rows, and each j or j <= i }

@@ -209,7 +209,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		}
 		t.Storage.Hold(bytes)
 	case t.copiesRows():
-		t.Storage.Extend(2 * bytes) // for the elements by column, and those of a step
+		t.Storage.Extend(2 * bytes) // for the elements by column, and for the elements of a step
 	}
 	for _, step := range []struct {
 		asked   bool

@@ -15,14 +15,15 @@ const (
 	firstTurn = 4    // most products with the Hessian in the first call of face
 	leastTurn = 2    // least value of that limit
 	mostTurn  = 40   // greatest value of that limit
-	blurred   = 1e-6 // a curvature below this times that of the Hessian's diagonal is rounding error
+	blurred   = 1e-6 // a curvature below this times the curvature of the Hessian's diagonal is rounding error
 	faceTries = 8    // most trials of a step of face, each half the one before
 )
 
 // A model is the quadratic model of the objective for a step of a net, over some of the columns. The places are these
 // columns, in the order in which a round visits them. A place has the elements of its column in rows with a curvature,
-// each times the root of the curvature, so the Hessian is X'X of these elements. They are float32, and so are scores, to
-// need less memory traffic: the gradient at the next weights is of float64, so it corrects errors of the step.
+// each times the root of the curvature, so the Hessian is X'X of these elements. The elements and the scores are float32
+// to need less memory traffic. The step is then less precise, but the gradient at the next weights is float64, and the
+// next step corrects the errors.
 type model struct {
 	*net
 	columns     []int
@@ -177,10 +178,11 @@ func (m *model) value() (sum float64) {
 		}
 		sum += change
 	}
+	square := 0.0
 	for _, z := range m.z {
-		sum += float64(float64(z)*float64(z)) / 2
+		square += float64(float64(z) * float64(z))
 	}
-	return sum
+	return sum + float64(square/2)
 }
 
 // face goes towards the minimum over the bias and the weights that aren't 0. A weight whose sign would change becomes 0.

@@ -16,7 +16,6 @@ import (
 const (
 	mostPart  = 0.25  // greatest part of a net
 	leastPart = 0.01  // least part of a net, unless a step gains nothing
-	slower    = 1.6   // part falls at most to its power of slower
 	tiniest   = 1e-6  // steps that end at a smaller part cannot improve: rounding errors prevent it
 	flatMove  = 1e-13 // a gain below this times the objective is rounding error
 	halves    = 40    // most trials of a step, each half the one before

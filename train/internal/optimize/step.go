@@ -37,12 +37,13 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 }
 
 // step returns weights near the minimum of the quadratic model. It leaves the scores of the step in change. It ends once
-// the sum of violations is at most part times the sum at the start. Each turn is rounds of coordinate descent while they
-// halve the sum, and then face. A round sees each violation before it visits the column, so slopes has the last word.
+// the sum of violations is at most part times the sum at the start. Rounds of coordinate descent take turns with face:
+// the rounds go on while each halves the sum of violations. A round measures each violation just before it removes the
+// violation, and the sum is then too small if the columns are correlated. So slopes measures the sum again.
 func (s *net) step(ctx context.Context) (next []float64, err error) {
 	total, columns := s.violations()
 	if s.total > 0 {
-		s.part = min(mostPart, max(leastPart, math.Pow(s.part, slower), math.Abs(total-s.reached)/s.total))
+		s.part = min(mostPart, max(leastPart, s.part*math.Sqrt(s.part), math.Abs(total-s.reached)/s.total))
 	}
 	s.total = total
 	m := s.model
