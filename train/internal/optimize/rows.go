@@ -15,6 +15,7 @@ import (
 const (
 	leastGroups  = 8  // least number of groups of chunks, unless there are fewer chunks
 	groupColumns = 16 // a larger group has this number of elements for each column
+	mostListed   = 4  // of a group with fewer elements than a share of the columns, 1 in so many, the touched columns are listed
 )
 
 // A table is rows, and work memory for sums over groups of their chunks.
@@ -35,12 +36,12 @@ func newTable(src block.Source, workers int) *table {
 	return t
 }
 
-// A scratch is the work memory for the rows of a group. Its sums are 0 between groups. For a group with fewer elements
+// A scratch is the work memory for the rows of a group. Its sums are 0 between groups. For a group with far fewer elements
 // than there are columns, it lists the touched columns, and the part has only these. So the time and the memory of the
 // part don't depend on the number of columns.
 type scratch struct {
 	sums, squares []float64 // for each column
-	all           bool      // most columns are touched; touched isn't used
+	all           bool      // see group.All; touched isn't used
 	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader        linalg.SparseReader
 
@@ -113,7 +114,7 @@ func (s *search) group(elements []int64) (total int64) {
 	enough := min(total/leastGroups, groupColumns*int64(s.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.groups = append(s.groups, group{End: k + 1, All: have >= int64(s.cols)})
+			s.groups = append(s.groups, group{End: k + 1, All: mostListed*have >= int64(s.cols)})
 			have = 0
 		}
 	}
@@ -123,7 +124,7 @@ func (s *search) group(elements []int64) (total int64) {
 // A group is the chunks from the end of the group before up to end-1.
 type group struct {
 	End int
-	All bool // the chunks have at least as many elements as there are columns, so most columns are touched
+	All bool // the chunks have so many elements that to list the touched columns takes longer than to add all columns
 }
 
 // pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each group, in row order.
