@@ -124,7 +124,7 @@ func (s *search) group(elements []int64) (total int64) {
 // A group is the chunks from the end of the group before up to end-1.
 type group struct {
 	End int
-	All bool // the chunks have so many elements that to list the touched columns takes longer than to add all columns
+	All bool // to list the touched columns takes longer than to add all columns
 }
 
 // pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each group, in row order.
