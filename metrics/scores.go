@@ -65,8 +65,8 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 	}
 }
 
-// split adds scores without weights to both sides, and keeps each on the side of its label: no branch, because labels
-// predict none.
+// split adds scores without weights. It writes each score to both sides, and lengthens only the side of the label: a branch on
+// labels would often be predicted wrong.
 func (s *Scores) split(scores, labels []float32) {
 	p, n := len(s.positive.scores), len(s.negative.scores)
 	positive, negative := lengthened(s.positive.scores, len(scores)), lengthened(s.negative.scores, len(scores))
@@ -239,7 +239,8 @@ func (s *Scores) last() Point {
 // once. Otherwise there are a few more roundings.
 func (s *Scores) AUC() float64 {
 	s.sort()
-	if s.positive.weights == nil && s.negative.weights == nil {
+	const most = 1 << 31 // rows of a class whose pairs an integer of 64 bits counts
+	if p, n := &s.positive, &s.negative; p.weights == nil && n.weights == nil && max(uint64(len(p.scores)), uint64(len(n.scores))) < most {
 		return s.pairs()
 	}
 	var area Sum
@@ -257,17 +258,17 @@ func (s *Scores) AUC() float64 {
 }
 
 // pairs returns the share of pairs of a positive and a negative row in which the positive row has the higher score, without
-// weights. Pairs of equal scores count half. The order of an unknown score is below each other.
+// weights. Pairs of equal scores count half. NaN is below every other score.
 func (s *Scores) pairs() float64 {
-	positive, unknown := known(s.positive.scores)
-	negative, others := known(s.negative.scores)
-	var below, above uint64 // pairs of known scores in which the negative score is lower, and in which it is higher
+	positive, positiveNaN := known(s.positive.scores)
+	negative, negativeNaN := known(s.negative.scores)
+	var below, above uint64 // pairs without NaN in which the negative score is lower, and in which the negative score is higher
 	var g errgroup.Group
 	g.Go(func() error { below = inversions(positive, negative); return nil })
 	g.Go(func() error { above = inversions(negative, positive); return nil })
 	g.Wait() // no error
 	p, n := uint64(len(positive)), uint64(len(negative))
-	twice := below + (p*n - above) + uint64(unknown)*uint64(others) + 2*p*uint64(others)
+	twice := below + (p*n - above) + uint64(positiveNaN)*uint64(negativeNaN) + 2*p*uint64(negativeNaN)
 	return float64(twice) / 2 / (float64(len(s.positive.scores)) * float64(len(s.negative.scores)))
 }
 

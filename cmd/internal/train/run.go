@@ -190,10 +190,12 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 	return nil
 }
 
-// copiesRows tells whether the learner copies the rows by column: solvers with l1 do so for more columns than a Hessian
-// may have.
+// copiesRows tells whether the learner copies the rows by column: solvers with l1 or nonnegative do so for more columns than a
+// Hessian may have.
 func (t *trainer) copiesRows() bool {
-	return t.learner.Solves && t.learner.Option("l1") != nil && t.learner.Text("l1") != "0" && t.data.Spec().Cols() > 1<<14
+	const mostHessian = 1 << 14
+	l1 := t.learner.Text("l1")
+	return t.learner.Solves && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 || t.learner.Text("nonnegative") == "true")
 }
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless

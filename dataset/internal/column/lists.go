@@ -172,11 +172,6 @@ func (l *Lists) Index(at int) (index int64, what string) {
 	if l.narrow != nil && l.narrow[at] >= 0 {
 		return int64(l.narrow[at]), ""
 	}
-	return l.indexOf(at)
-}
-
-// indexOf is Index for all types.
-func (l *Lists) indexOf(at int) (index int64, what string) {
 	if l.index.IsNull(at) || l.pairs != nil && l.pairs.IsNull(at) {
 		return 0, "a null in place of an index: write a number from 0 on"
 	}

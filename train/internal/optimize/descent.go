@@ -20,17 +20,17 @@ const (
 
 // A quadratic is the model g.d + 1/2 d'Hd + penalty of w + d, at a point w. It is a function of z, which is w + d
 // without the bias. For each z it uses the best bias. Its gradient is then g_j - h_j g_b/h_b, and its Hessian is H_jk -
-// h_j h_k/h_b, where b is the bias and h is the row of the bias in H. Damping adds a multiple of H's diagonal to H, the bias's
-// element h_b too: where few rows have a curvature, the best bias alone would be too far away.
+// h_j h_k/h_b, where b is the bias and h is the row of the bias in H. Damping adds a multiple of H's diagonal to H, h_b
+// included: where few rows have a curvature, the best bias alone would be too far away.
 type quadratic struct {
 	*Search
-	n        int         // number of features
-	bias     []float64   // row of the bias in H; nil if there is no bias, or H is 0 there
-	own      float64     // the bias's element of H's diagonal, with the damping
-	diagonal []float64   // diagonal of the Hessian in z, with the damping
-	columns  [][]float64 // columns of that Hessian; nil until needed
-	z, r     []float64   // variables, and the gradient of the loss's model at them
-	largest  float64     // the largest move so far, in the norm of the Hessian
+	n            int         // number of features
+	bias         []float64   // row of the bias in H; nil if there is no bias, or H is 0 there
+	biasDiagonal float64     // element of the bias in the diagonal of H, with the damping
+	diagonal     []float64   // diagonal of the Hessian in z, with the damping
+	columns      [][]float64 // columns of that Hessian; nil until needed
+	z, r         []float64   // variables, and the gradient of the loss's model at them
+	largest      float64     // the largest move so far, in the norm of the Hessian
 }
 
 func newQuadratic(s *Search, damping float64) *quadratic {
@@ -38,14 +38,14 @@ func newQuadratic(s *Search, damping float64) *quadratic {
 	q := &quadratic{Search: s, n: n, diagonal: make([]float64, n), columns: make([][]float64, n),
 		z: append([]float64(nil), p.W[:n]...), r: append([]float64(nil), p.Gradient[:n]...)}
 	if last := len(p.Hessian) - 1; s.Bias && p.Hessian[last] > 0 {
-		q.bias, q.own = p.Hessian[last-n:last], p.Hessian[last]*(1+damping)
-		f64.Axpy(q.r, -p.Gradient[n]/q.own, q.bias)
+		q.bias, q.biasDiagonal = p.Hessian[last-n:last], p.Hessian[last]*(1+damping)
+		f64.Axpy(q.r, -p.Gradient[n]/q.biasDiagonal, q.bias)
 	}
 	for j := range q.diagonal {
 		h := p.Hessian[j*(j+1)/2+j]
 		q.diagonal[j] = float64(h * (1 + damping))
 		if q.bias != nil {
-			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.own))
+			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.biasDiagonal))
 		}
 		if q.diagonal[j] <= constant*h {
 			q.diagonal[j] = 0
@@ -65,7 +65,7 @@ func (q *quadratic) column(j int) []float64 {
 		c[i] = h[i*(i+1)/2+j]
 	}
 	if q.bias != nil {
-		f64.Axpy(c, -q.bias[j]/q.own, q.bias)
+		f64.Axpy(c, -q.bias[j]/q.biasDiagonal, q.bias)
 	}
 	c[j] = q.diagonal[j]
 	q.columns[j] = c
@@ -226,7 +226,7 @@ func (q *quadratic) step() *Step {
 		s.D[j] = z - p.W[j]
 	}
 	if q.bias != nil {
-		s.D[q.n] = -(p.Gradient[q.n] + f64.Dot(q.bias, s.D[:q.n])) / q.own
+		s.D[q.n] = -(p.Gradient[q.n] + f64.Dot(q.bias, s.D[:q.n])) / q.biasDiagonal
 	}
 	for j, d := range s.D {
 		if d == 0 {

@@ -15,7 +15,7 @@ import (
 const (
 	leastGroups  = 8  // least number of groups of chunks, unless there are fewer chunks
 	groupColumns = 16 // a larger group has this number of elements for each column
-	mostListed   = 4  // of a group with fewer elements than a share of the columns, 1 in so many, the touched columns are listed
+	listed       = 4  // a group with fewer elements than the columns divided by this lists the columns it touches
 )
 
 // A table is rows, and work memory for sums over groups of their chunks.
@@ -114,7 +114,7 @@ func (s *search) group(elements []int64) (total int64) {
 	enough := min(total/leastGroups, groupColumns*int64(s.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.groups = append(s.groups, group{End: k + 1, All: mostListed*have >= int64(s.cols)})
+			s.groups = append(s.groups, group{End: k + 1, All: listed*have >= int64(s.cols)})
 			have = 0
 		}
 	}
