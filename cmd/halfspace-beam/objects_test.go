@@ -39,7 +39,7 @@ func upload(t *testing.T, dir, url string) {
 // succeeds runs halfspace-beam and returns what it says.
 func succeeds(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := command(args...).CombinedOutput()
+	out, err := onPrism(t, args...)
 	if err != nil {
 		t.Errorf("%v: %v: %s", args, err, out)
 	}
@@ -93,11 +93,8 @@ func TestObjects(t *testing.T) {
 		for _, root := range []string{"s3://" + servers.Bucket, "gs://" + servers.Bucket} {
 			m := filepath.Join(to, "m.json")
 			here(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
-			cmd := command(append([]string{"predict", "--model", "m.json", root + "/data", "--score", "--out", root + "/p/*.csv", "--staging", to}, ways["2 workers"]...)...)
-			cmd.Dir = to
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("predict %s: %v: %s", root, err, out)
-			}
+			t.Chdir(to)
+			succeeds(t, append([]string{"predict", "--model", "m.json", root + "/data", "--score", "--out", root + "/p/*.csv", "--staging", to}, ways["2 workers"]...)...)
 			for i := range 3 {
 				want, got := filepath.Join(to, "want.csv"), filepath.Join(to, "got.csv")
 				here(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--out", want)
@@ -203,7 +200,7 @@ func TestWorkerFails(t *testing.T) {
 	options := []string{"--label", "label", "--algo", "averaged", "--shards", "3", "--epochs", "3"}
 	here(t, append([]string{"train", dir, "--out", want}, options...)...)
 	args := append([]string{"train", "s3://" + servers.Bucket + "/fails", "--out", got, "--staging", to, "--endpoint", endpoint}, options...)
-	if out, err := command(append(args, "--pools", bad)...).CombinedOutput(); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
+	if out, err := onPrism(t, append(args, "--pools", bad)...); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
 		t.Errorf("the worker without a store alone: error %v: %s", err, out)
 	}
 	for _, pools := range []string{bad + "," + good, good + "," + bad} {
