@@ -5,215 +5,295 @@
 #include "textflag.h"
 
 // func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n int, end int)
-// Requires: AVX, AVX2, FMA3
-TEXT ·DecimalsF32(SB), NOSPLIT, $8-104
-	MOVQ         values_base+0(FP), R9
-	MOVQ         forms_base+24(FP), R10
+// Requires: AVX, AVX2, BMI, FMA3
+TEXT ·DecimalsF32(SB), NOSPLIT, $0-104
 	MOVQ         text_base+48(FP), AX
 	MOVQ         text_len+56(FP), CX
 	VPBROADCASTB comma+80(FP), Y0
-	MOVQ         $0x0a0a0a0a0a0a0a0a, DX
-	VMOVQ        DX, X1
-	VPBROADCASTQ X1, Y1
-	MOVQ         $0x2e2e2e2e2e2e2e2e, DX
-	VMOVQ        DX, X2
-	VPBROADCASTQ X2, Y2
-	MOVQ         $0x3030303030303030, DX
-	VMOVQ        DX, X3
-	VPBROADCASTQ X3, Y3
-	MOVQ         $0x0909090909090909, DX
-	VMOVQ        DX, X4
-	VPBROADCASTQ X4, Y4
-	MOVQ         $0x010a010a010a010a, DX
-	VMOVQ        DX, X5
-	VPBROADCASTQ X5, Y5
-	MOVQ         $0x0001006400010064, DX
-	VMOVQ        DX, X6
-	VPBROADCASTQ X6, Y6
-	MOVQ         $0x0001271000012710, DX
-	VMOVQ        DX, X7
-	VPBROADCASTQ X7, Y7
+	VMOVDQU      lanes3030303030303030F32<>+0(SB), Y1
 	MOVQ         at+72(FP), BX
 	ADDQ         AX, BX
-	MOVQ         BX, DX
 	LEAQ         -64(AX)(CX*1), DI
-	XORL         R8, R8
+	XORL         R9, R9
 	XORL         AX, AX
-	XORL         CX, CX
 
 find1:
-	CMPQ      DX, DI
-	JA        stop4
-	VMOVDQU   (DX), Y9
-	VPCMPEQB  Y9, Y2, Y8
-	VPCMPEQB  Y9, Y0, Y10
-	VPCMPEQB  Y9, Y1, Y9
-	VPOR      Y9, Y10, Y9
-	VPMOVMSKB Y9, SI
-	VMOVDQU   32(DX), Y10
-	VPCMPEQB  Y10, Y2, Y9
-	VPCMPEQB  Y10, Y0, Y11
-	VPCMPEQB  Y10, Y1, Y10
-	VPOR      Y10, Y11, Y10
-	VPMOVMSKB Y10, R11
-	SHLQ      $0x20, R11
-	ORQ       R11, SI
-	VPOR      Y8, Y9, Y8
-	VPMOVMSKB Y8, R11
+	CMPQ      BX, DI
+	JA        stop5
+	MOVQ      BX, DX
+	VMOVDQU   (DX), Y2
+	VPCMPEQB  Y2, Y0, Y3
+	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
+	VPMOVMSKB Y2, R8
+	VPMOVMSKB Y3, SI
+	VMOVDQU   32(DX), Y2
+	VPCMPEQB  Y2, Y0, Y3
+	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
+	VPMOVMSKB Y2, R10
+	VPMOVMSKB Y3, CX
 	SHLQ      $0x20, CX
-	ORQ       R11, CX
-	JMP       next2
+	SHLQ      $0x20, R10
+	ORQ       CX, SI
+	ORQ       R10, R8
+	ORQ       R8, SI
+	BLSMSKQ   R8, CX
+	ANDQ      CX, SI
+	MOVQ      DI, CX
+	SUBQ      DX, CX
+	CMPQ      CX, $0x3f
+	JB        near6
 
-numbers3:
-	BSFQ  SI, R12
-	ADDQ  DX, R12
-	MOVQ  R12, R11
-	SUBQ  BX, R11
-	XORL  R13, R13
-	CMPB  (BX), $0x2d
-	SETEQ R13
-	SUBQ  R13, R11
-	LEAQ  -1(R11), R14
-	CMPQ  R14, $0x16
-	JA    stop4
-	LEAQ  windowsF32<>+0(SB), R14
-	TESTQ CX, CX
-	JEQ   whole5
+found7:
+	TESTQ SI, SI
+	JEQ   stop5
 
-general6:
-	VMOVDQU      -32(R12), Y8
-	VPCMPEQB     Y8, Y2, Y9
-	VPAND        32(R14)(R11*1), Y9, Y9
-	VPMOVMSKB    Y9, R15
-	BTSQ         $0x3f, R15
-	BSFQ         R15, R15
-	XORL         $0x1f, R15
-	MOVL         R15, BP
-	SHRL         $0x05, BP
-	DECQ         R11
-	ADDQ         BP, R11
-	JEQ          stop4
-	VMOVDQU      (R14)(R15*1), Y9
-	VPBLENDVB    Y9, -33(R12), Y8, Y8
-	VPSUBB       Y3, Y8, Y8
-	VPAND        32(R14)(R11*1), Y8, Y8
-	VPSUBUSB     Y4, Y8, Y9
-	VPTEST       Y9, Y9
-	JNZ          stop4
-	VPMADDUBSW   Y5, Y8, Y8
-	VPMADDWD     Y6, Y8, Y8
-	VPACKUSDW    Y8, Y8, Y8
-	VPMADDWD     Y7, Y8, Y8
-	VMOVQ        X8, R11
-	VEXTRACTI128 $0x01, Y8, X8
-	VMOVQ        X8, BP
-	RORQ         $0x20, R11
-	CMPQ         R11, $0x0000039a
-	JAE          stop4
-	MOVL         BP, BX
-	SHRQ         $0x20, BP
+four2:
+	LEAQ         4(R9), CX
+	CMPQ         CX, values_len+8(FP)
+	JA           few3
+	MOVQ         SI, CX
+	TZCNTQ       CX, R10
+	BLSRQ        CX, CX
+	TZCNTQ       CX, R11
+	BLSRQ        CX, CX
+	TZCNTQ       CX, R12
+	BLSRQ        CX, CX
+	TZCNTQ       CX, R13
+	TESTQ        CX, CX
+	JEQ          few3
+	MOVQ         BX, R14
+	SUBQ         DX, R14
+	MOVQ         R13, R15
+	SUBQ         R14, R15
+	CMPQ         R15, $0x27
+	JA           one4
+	VMOVQ        -8(DX)(R10*1), X4
+	VPINSRQ      $0x01, -8(DX)(R11*1), X4, X4
+	VMOVQ        R10, X5
+	VMOVQ        R11, X2
+	VPUNPCKLQDQ  X2, X5, X5
+	VMOVQ        -8(DX)(R12*1), X2
+	VPINSRQ      $0x01, -8(DX)(R13*1), X2, X2
+	VMOVQ        R12, X3
+	VMOVQ        R13, X6
+	VPUNPCKLQDQ  X6, X3, X3
+	VINSERTI128  $0x01, X2, Y4, Y2
+	VINSERTI128  $0x01, X3, Y5, Y3
+	DECQ         R14
+	VMOVQ        R14, X6
+	VPERMQ       $0x90, Y3, Y7
+	VPBLENDD     $0x03, Y6, Y7, Y7
+	VPSUBQ       Y7, Y3, Y7
+	VPSLLQ       $0x03, Y7, Y7
+	VMOVDQU      lanes48F32<>+0(SB), Y8
+	VPSUBQ       Y7, Y8, Y8
+	VMOVMSKPD    Y8, R10
+	TESTL        R10, R10
+	JNZ          one4
+	VPXOR        Y1, Y2, Y2
+	VPSRLVQ      Y8, Y2, Y2
+	VPAND        lanesffF32<>+0(SB), Y2, Y10
+	VPCMPEQQ     lanes1dF32<>+0(SB), Y10, Y9
+	VPAND        Y9, Y10, Y10
+	VPXOR        Y10, Y2, Y2
+	VPSLLVQ      Y8, Y2, Y2
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQB     lanes1e1e1e1e1e1e1e1eF32<>+0(SB), Y2, Y11
+	VPAND        lanes101010101010101F32<>+0(SB), Y11, Y11
+	VPCMPEQQ     Y8, Y11, Y12
+	VPSUBQ       Y11, Y8, Y10
+	VPAND        Y10, Y11, Y11
+	VPCMPEQQ     Y13, Y13, Y13
+	VPSLLQ       $0x08, Y11, Y10
+	VPADDQ       Y13, Y10, Y10
+	VPADDQ       Y13, Y11, Y13
+	VPANDN       lanes8F32<>+0(SB), Y12, Y11
+	VPANDN       Y2, Y10, Y10
+	VPAND        Y13, Y2, Y2
+	VPSLLVQ      Y11, Y2, Y2
+	VPOR         Y10, Y2, Y2
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y11
+	VPSUBQ       Y12, Y9, Y14
+	VPSLLQ       $0x03, Y14, Y14
+	VPADDQ       Y7, Y14, Y14
+	VMOVDQU      lanes18F32<>+0(SB), Y10
+	VPCMPGTQ     Y14, Y10, Y14
+	VPOR         Y14, Y11, Y11
+	VPTEST       Y11, Y11
+	JNZ          one4
+	VPAND        lanes101010101010101F32<>+0(SB), Y13, Y13
+	VPSADBW      Y8, Y13, Y13
+	VMOVDQU      lanes7F32<>+0(SB), Y7
+	VPSUBQ       Y13, Y7, Y7
+	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
+	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
+	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y6
+	VPSRLQ       $0x20, Y2, Y2
+	VPADDQ       Y6, Y2, Y2
+	VPOR         lanes4330000000000000F32<>+0(SB), Y2, Y2
+	VSUBPD       lanes4330000000000000F32<>+0(SB), Y2, Y2
+	VPERMPS      powersF32<>+0(SB), Y13, Y13
+	VBLENDVPS    Y12, lanes3f800000F32<>+0(SB), Y13, Y13
+	VMOVDQU      evensF32<>+0(SB), Y8
+	VPERMPS      Y13, Y8, Y13
+	VCVTPS2PD    X13, Y13
+	VDIVPD       Y13, Y2, Y2
+	VPSLLQ       $0x3f, Y9, Y10
+	VXORPD       Y10, Y2, Y2
+	MOVQ         values_base+0(FP), BX
+	VMOVUPD      Y2, (BX)(R9*8)
+	VPBLENDVB    Y12, lanes20F32<>+0(SB), Y7, Y7
+	VPAND        lanes40F32<>+0(SB), Y9, Y9
+	VPOR         Y9, Y7, Y7
+	MOVQ         DX, BX
+	SUBQ         text_base+48(FP), BX
+	VMOVQ        BX, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y3, Y3
+	VPSLLQ       $0x08, Y3, Y3
+	VPOR         Y3, Y7, Y7
+	VPERMD       Y7, Y8, Y7
+	MOVQ         forms_base+24(FP), BX
+	VMOVDQU      X7, (BX)(R9*4)
+	ADDQ         $0x04, R9
+	BLSRQ        CX, SI
+	LEAQ         1(DX)(R13*1), BX
+	JMP          four2
+
+few3:
+	CMPQ  R9, values_len+8(FP)
+	JAE   stop5
+	TESTQ R8, R8
+	JNZ   one4
+	CMPQ  BX, DX
+	JNE   find1
+
+one4:
+	TESTQ        SI, SI
+	JEQ          none8
+	TZCNTQ       SI, CX
+	ADDQ         DX, CX
+	MOVQ         CX, R10
+	SUBQ         BX, R10
+	XORL         R11, R11
+	CMPB         (BX), $0x2d
+	SETEQ        R11
+	SUBQ         R11, R10
+	LEAQ         -1(R10), R12
+	CMPQ         R12, $0x16
+	JA           stop5
+	LEAQ         windowsF32<>+0(SB), R12
+	VMOVDQU      -32(CX), Y2
+	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y3
+	VPAND        32(R12)(R10*1), Y3, Y3
+	VPMOVMSKB    Y3, R13
+	BTSQ         $0x3f, R13
+	BSFQ         R13, R13
+	XORL         $0x1f, R13
+	MOVL         R13, R14
+	SHRL         $0x05, R14
+	DECQ         R10
+	ADDQ         R14, R10
+	JEQ          stop5
+	VMOVDQU      (R12)(R13*1), Y3
+	VPBLENDVB    Y3, -33(CX), Y2, Y2
+	VPSUBB       Y1, Y2, Y2
+	VPAND        32(R12)(R10*1), Y2, Y2
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y3
+	VPTEST       Y3, Y3
+	JNZ          stop5
+	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
+	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
+	VPACKUSDW    Y2, Y2, Y2
+	VPMADDWD     lanes1271000012710F32<>+0(SB), Y2, Y2
+	VMOVQ        X2, R12
+	VEXTRACTI128 $0x01, Y2, X2
+	VMOVQ        X2, R10
+	RORQ         $0x20, R12
+	CMPQ         R12, $0x0000039a
+	JAE          stop5
+	MOVL         R10, BX
+	SHRQ         $0x20, R10
 	IMUL3Q       $+100000000, BX, BX
 	MOVQ         $0x002386f26fc10000, R14
-	IMULQ        R14, R11
-	ADDQ         BX, BP
-	ADDQ         R11, BP
+	IMULQ        R14, R12
+	ADDQ         BX, R10
+	ADDQ         R12, R10
+	SHLL         $0x06, R11
+	ORL          R13, R11
+	MOVQ         CX, BX
+	SUBQ         text_base+48(FP), BX
+	SHLL         $0x08, BX
+	ORL          R11, BX
+	LEAQ         divisorsF32<>+0(SB), R12
+	VMOVSD       (R12)(R11*8), X2
+	VCVTSI2SDQ   R10, X1, X3
+	VDIVSD       X2, X3, X4
+	MOVQ         R10, R11
+	SHRQ         $0x35, R11
+	ORQ          R11, AX
+	JNE          long9
+	MOVQ         values_base+0(FP), R10
+	VMOVSD       X4, (R10)(R9*8)
 
-joined7:
-	SHLL       $0x06, R13
-	ORL        R15, R13
-	MOVQ       R12, BX
-	SUBQ       text_base+48(FP), BX
-	SHLL       $0x08, BX
-	ORL        R13, BX
-	LEAQ       divisorsF32<>+0(SB), R11
-	VMOVSD     (R11)(R13*8), X8
-	VCVTSI2SDQ BP, X3, X9
-	VDIVSD     X8, X9, X10
-	MOVQ       BP, R11
-	SHRQ       $0x35, R11
-	ORQ        R11, AX
-	JNE        long8
-	VMOVSD     X10, (R9)(R8*8)
+stored10:
+	MOVQ  forms_base+24(FP), R10
+	MOVL  BX, (R10)(R9*4)
+	INCQ  R9
+	BLSRQ SI, SI
+	LEAQ  1(CX), BX
+	CMPQ  R9, values_len+8(FP)
+	JB    one4
+	JMP   stop5
 
-stored9:
-	MOVL BX, (R10)(R8*4)
-	INCQ R8
-	LEAQ -1(SI), BX
-	ANDQ BX, SI
-	LEAQ 1(R12), BX
-	CMPB (R12), $0x0a
-	JEQ  stop4
-	CMPQ R8, values_len+8(FP)
-	JAE  stop4
+none8:
+	TESTQ R8, R8
+	JEQ   find1
 
-next2:
-	TESTQ SI, SI
-	JNZ   numbers3
-	ADDQ  $0x40, DX
-	JMP   find1
-
-stop4:
+stop5:
 	SUBQ text_base+48(FP), BX
-	MOVQ R8, n+88(FP)
+	MOVQ R9, n+88(FP)
 	MOVQ BX, end+96(FP)
 	VZEROUPPER
 	RET
 
-whole5:
-	CMPQ  R11, $0x08
-	JA    general6
-	MOVQ  -8(R12), BP
-	XORQ  wordsF32<>+0(SB), BP
-	ANDQ  56(R14)(R11*1), BP
-	MOVQ  BP, R15
-	ADDQ  wordsF32<>+8(SB), R15
-	ORQ   BP, R15
-	TESTQ R15, wordsF32<>+16(SB)
-	JNE   general6
-	LEAQ  (BP)(BP*4), R15
-	SHRQ  $0x08, BP
-	LEAQ  (BP)(R15*2), BP
-	MOVQ  BP, R15
-	ANDQ  wordsF32<>+24(SB), R15
-	IMULQ wordsF32<>+32(SB), R15
-	SHRQ  $0x10, BP
-	ANDQ  wordsF32<>+24(SB), BP
-	IMULQ wordsF32<>+40(SB), BP
-	ADDQ  R15, BP
-	SHRQ  $0x20, BP
-	MOVL  $0x00000020, R15
-	JMP   joined7
+near6:
+	NOTQ CX
+	SHLQ CL, SI
+	SHRQ CL, SI
+	JMP  found7
 
-long8:
-	VCVTTSD2SIQ  X9, R13
-	NEGQ         R13
-	ADDQ         BP, R13
-	VCVTSI2SDQ   R13, X3, X11
-	VFNMADD231SD X8, X10, X9
-	VADDSD       X11, X9, X9
-	VDIVSD       X8, X9, X9
-	VMULSD       factorsF32<>+0(SB), X9, X8
-	VMULSD       factorsF32<>+8(SB), X9, X9
-	VADDSD       X10, X8, X8
-	VADDSD       X10, X9, X9
-	VUCOMISD     X8, X9
-	JNE          hard12
-	VROUNDSD     $0x03, X8, X8, X9
-	VUCOMISD     X9, X8
-	JEQ          whole11
+long9:
+	MOVQ         values_base+0(FP), R13
+	VCVTTSD2SIQ  X3, R12
+	NEGQ         R12
+	ADDQ         R10, R12
+	VCVTSI2SDQ   R12, X1, X5
+	VFNMADD231SD X2, X4, X3
+	VADDSD       X5, X3, X3
+	VDIVSD       X2, X3, X3
+	VMULSD       factorsF32<>+0(SB), X3, X2
+	VMULSD       factorsF32<>+8(SB), X3, X3
+	VADDSD       X4, X2, X2
+	VADDSD       X4, X3, X3
+	VUCOMISD     X2, X3
+	JNE          hard13
+	VROUNDSD     $0x03, X2, X2, X3
+	VUCOMISD     X3, X2
+	JEQ          whole12
 
-fits10:
-	VMOVSD X8, (R9)(R8*8)
-	JMP    stored9
+fits11:
+	VMOVSD X2, (R13)(R9*8)
+	JMP    stored10
 
-whole11:
+whole12:
 	TESTQ R11, R11
-	JEQ   fits10
+	JEQ   fits11
 
-hard12:
+hard13:
 	ORL  $0x00000080, BX
-	MOVQ BP, (R9)(R8*8)
-	JMP  stored9
+	MOVQ R10, (R13)(R9*8)
+	JMP  stored10
 
 DATA windowsF32<>+0(SB)/8, $0xffffffffffffffff
 DATA windowsF32<>+8(SB)/8, $0xffffffffffffffff
@@ -332,10 +412,142 @@ DATA factorsF32<>+0(SB)/8, $0x3ff0000000000010
 DATA factorsF32<>+8(SB)/8, $0x3fefffffffffffe0
 GLOBL factorsF32<>(SB), RODATA|NOPTR, $16
 
-DATA wordsF32<>+0(SB)/8, $0x3030303030303030
-DATA wordsF32<>+8(SB)/8, $0x7676767676767676
-DATA wordsF32<>+16(SB)/8, $0x8080808080808080
-DATA wordsF32<>+24(SB)/8, $0x000000ff000000ff
-DATA wordsF32<>+32(SB)/8, $0x000f424000000064
-DATA wordsF32<>+40(SB)/8, $0x0000271000000001
-GLOBL wordsF32<>(SB), RODATA|NOPTR, $48
+DATA lanes3030303030303030F32<>+0(SB)/8, $0x3030303030303030
+DATA lanes3030303030303030F32<>+8(SB)/8, $0x3030303030303030
+DATA lanes3030303030303030F32<>+16(SB)/8, $0x3030303030303030
+DATA lanes3030303030303030F32<>+24(SB)/8, $0x3030303030303030
+GLOBL lanes3030303030303030F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanesa0a0a0a0a0a0a0aF32<>+0(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA lanesa0a0a0a0a0a0a0aF32<>+8(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA lanesa0a0a0a0a0a0a0aF32<>+16(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA lanesa0a0a0a0a0a0a0aF32<>+24(SB)/8, $0x0a0a0a0a0a0a0a0a
+GLOBL lanesa0a0a0a0a0a0a0aF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes48F32<>+0(SB)/8, $0x0000000000000048
+DATA lanes48F32<>+8(SB)/8, $0x0000000000000048
+DATA lanes48F32<>+16(SB)/8, $0x0000000000000048
+DATA lanes48F32<>+24(SB)/8, $0x0000000000000048
+GLOBL lanes48F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanesffF32<>+0(SB)/8, $0x00000000000000ff
+DATA lanesffF32<>+8(SB)/8, $0x00000000000000ff
+DATA lanesffF32<>+16(SB)/8, $0x00000000000000ff
+DATA lanesffF32<>+24(SB)/8, $0x00000000000000ff
+GLOBL lanesffF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes1dF32<>+0(SB)/8, $0x000000000000001d
+DATA lanes1dF32<>+8(SB)/8, $0x000000000000001d
+DATA lanes1dF32<>+16(SB)/8, $0x000000000000001d
+DATA lanes1dF32<>+24(SB)/8, $0x000000000000001d
+GLOBL lanes1dF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes1e1e1e1e1e1e1e1eF32<>+0(SB)/8, $0x1e1e1e1e1e1e1e1e
+DATA lanes1e1e1e1e1e1e1e1eF32<>+8(SB)/8, $0x1e1e1e1e1e1e1e1e
+DATA lanes1e1e1e1e1e1e1e1eF32<>+16(SB)/8, $0x1e1e1e1e1e1e1e1e
+DATA lanes1e1e1e1e1e1e1e1eF32<>+24(SB)/8, $0x1e1e1e1e1e1e1e1e
+GLOBL lanes1e1e1e1e1e1e1e1eF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes101010101010101F32<>+0(SB)/8, $0x0101010101010101
+DATA lanes101010101010101F32<>+8(SB)/8, $0x0101010101010101
+DATA lanes101010101010101F32<>+16(SB)/8, $0x0101010101010101
+DATA lanes101010101010101F32<>+24(SB)/8, $0x0101010101010101
+GLOBL lanes101010101010101F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes8F32<>+0(SB)/8, $0x0000000000000008
+DATA lanes8F32<>+8(SB)/8, $0x0000000000000008
+DATA lanes8F32<>+16(SB)/8, $0x0000000000000008
+DATA lanes8F32<>+24(SB)/8, $0x0000000000000008
+GLOBL lanes8F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes909090909090909F32<>+0(SB)/8, $0x0909090909090909
+DATA lanes909090909090909F32<>+8(SB)/8, $0x0909090909090909
+DATA lanes909090909090909F32<>+16(SB)/8, $0x0909090909090909
+DATA lanes909090909090909F32<>+24(SB)/8, $0x0909090909090909
+GLOBL lanes909090909090909F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes18F32<>+0(SB)/8, $0x0000000000000018
+DATA lanes18F32<>+8(SB)/8, $0x0000000000000018
+DATA lanes18F32<>+16(SB)/8, $0x0000000000000018
+DATA lanes18F32<>+24(SB)/8, $0x0000000000000018
+GLOBL lanes18F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes7F32<>+0(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+8(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+16(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+24(SB)/8, $0x0000000000000007
+GLOBL lanes7F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes10a010a010a010aF32<>+0(SB)/8, $0x010a010a010a010a
+DATA lanes10a010a010a010aF32<>+8(SB)/8, $0x010a010a010a010a
+DATA lanes10a010a010a010aF32<>+16(SB)/8, $0x010a010a010a010a
+DATA lanes10a010a010a010aF32<>+24(SB)/8, $0x010a010a010a010a
+GLOBL lanes10a010a010a010aF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes1006400010064F32<>+0(SB)/8, $0x0001006400010064
+DATA lanes1006400010064F32<>+8(SB)/8, $0x0001006400010064
+DATA lanes1006400010064F32<>+16(SB)/8, $0x0001006400010064
+DATA lanes1006400010064F32<>+24(SB)/8, $0x0001006400010064
+GLOBL lanes1006400010064F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes2710F32<>+0(SB)/8, $0x0000000000002710
+DATA lanes2710F32<>+8(SB)/8, $0x0000000000002710
+DATA lanes2710F32<>+16(SB)/8, $0x0000000000002710
+DATA lanes2710F32<>+24(SB)/8, $0x0000000000002710
+GLOBL lanes2710F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes4330000000000000F32<>+0(SB)/8, $0x4330000000000000
+DATA lanes4330000000000000F32<>+8(SB)/8, $0x4330000000000000
+DATA lanes4330000000000000F32<>+16(SB)/8, $0x4330000000000000
+DATA lanes4330000000000000F32<>+24(SB)/8, $0x4330000000000000
+GLOBL lanes4330000000000000F32<>(SB), RODATA|NOPTR, $32
+
+DATA powersF32<>+0(SB)/4, $0x4b189680
+DATA powersF32<>+4(SB)/4, $0x49742400
+DATA powersF32<>+8(SB)/4, $0x47c35000
+DATA powersF32<>+12(SB)/4, $0x461c4000
+DATA powersF32<>+16(SB)/4, $0x447a0000
+DATA powersF32<>+20(SB)/4, $0x42c80000
+DATA powersF32<>+24(SB)/4, $0x41200000
+DATA powersF32<>+28(SB)/4, $0x3f800000
+GLOBL powersF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes3f800000F32<>+0(SB)/8, $0x000000003f800000
+DATA lanes3f800000F32<>+8(SB)/8, $0x000000003f800000
+DATA lanes3f800000F32<>+16(SB)/8, $0x000000003f800000
+DATA lanes3f800000F32<>+24(SB)/8, $0x000000003f800000
+GLOBL lanes3f800000F32<>(SB), RODATA|NOPTR, $32
+
+DATA evensF32<>+0(SB)/4, $0x00000000
+DATA evensF32<>+4(SB)/4, $0x00000002
+DATA evensF32<>+8(SB)/4, $0x00000004
+DATA evensF32<>+12(SB)/4, $0x00000006
+DATA evensF32<>+16(SB)/4, $0x00000000
+DATA evensF32<>+20(SB)/4, $0x00000002
+DATA evensF32<>+24(SB)/4, $0x00000004
+DATA evensF32<>+28(SB)/4, $0x00000006
+GLOBL evensF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes20F32<>+0(SB)/8, $0x0000000000000020
+DATA lanes20F32<>+8(SB)/8, $0x0000000000000020
+DATA lanes20F32<>+16(SB)/8, $0x0000000000000020
+DATA lanes20F32<>+24(SB)/8, $0x0000000000000020
+GLOBL lanes20F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes40F32<>+0(SB)/8, $0x0000000000000040
+DATA lanes40F32<>+8(SB)/8, $0x0000000000000040
+DATA lanes40F32<>+16(SB)/8, $0x0000000000000040
+DATA lanes40F32<>+24(SB)/8, $0x0000000000000040
+GLOBL lanes40F32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes2e2e2e2e2e2e2e2eF32<>+0(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA lanes2e2e2e2e2e2e2e2eF32<>+8(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA lanes2e2e2e2e2e2e2e2eF32<>+16(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA lanes2e2e2e2e2e2e2e2eF32<>+24(SB)/8, $0x2e2e2e2e2e2e2e2e
+GLOBL lanes2e2e2e2e2e2e2e2eF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes1271000012710F32<>+0(SB)/8, $0x0001271000012710
+DATA lanes1271000012710F32<>+8(SB)/8, $0x0001271000012710
+DATA lanes1271000012710F32<>+16(SB)/8, $0x0001271000012710
+DATA lanes1271000012710F32<>+24(SB)/8, $0x0001271000012710
+GLOBL lanes1271000012710F32<>(SB), RODATA|NOPTR, $32

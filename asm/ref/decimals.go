@@ -3,8 +3,7 @@ package ref
 import "math"
 
 func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma uint8) (n, end int) {
-	const block = 64
-	last := at + (len(text)-at)/block*block
+	last := len(text) - 63
 	long := false
 	for n < len(values) && at < last {
 		digits, form, i := decimal(text, at)

@@ -32,6 +32,10 @@ func (h *harness[T]) decimals(t *testing.T) {
 func (h *harness[T]) record(n int) []byte {
 	text := []byte(",0123456789.-,12345678901234567\n")
 	for range h.rng.IntN(40) {
+		if n%3 == 0 {
+			text = append(h.short(text), ",,,,,,\n"[h.rng.IntN(7)])
+			continue
+		}
 		kind := h.rng.IntN(14)
 		if n%4 > 1 && kind > 1 {
 			kind = 13 // few points
@@ -50,6 +54,24 @@ func (h *harness[T]) record(n int) []byte {
 			text = strconv.AppendInt(text, h.rng.Int64()>>h.rng.IntN(64), 10)
 		}
 		text = append(text, ",,,,,,\n"[h.rng.IntN(7)])
+	}
+	return text
+}
+
+// short appends up to nine digits, perhaps with a minus, a point and another byte.
+func (h *harness[T]) short(text []byte) []byte {
+	if h.rng.IntN(3) == 0 {
+		text = append(text, '-')
+	}
+	from := len(text)
+	for range h.rng.IntN(10) {
+		text = append(text, '0'+byte(h.rng.IntN(10)))
+	}
+	if h.rng.IntN(2) == 0 {
+		text = slices.Insert(text, from+h.rng.IntN(len(text)-from+1), '.')
+	}
+	if h.rng.IntN(40) == 0 {
+		text = slices.Insert(text, from+h.rng.IntN(len(text)-from+1), []byte{'.', '-', '/', ':', ' ', 0, '\r', byte(h.rng.IntN(256))}[h.rng.IntN(8)])
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/mmcloughlin/avo/attr"
@@ -12,42 +13,56 @@ const (
 	blockBytes = 2 * vectorBytes // bytes of text whose delimiters are found at a time
 	eachByte   = 0x0101010101010101
 	mostDigits = 23 // bytes of a number behind its sign
+
+	tens, hundreds, myriads = 0x010a010a010a010a, 0x0001006400010064, 0x0001271000012710 // factors of digits, and of pairs and fours of digits
 )
 
-// decimals writes Decimals. The delimiters of 64 bytes are found at a time. A number is read from the vector that ends with its last
-// byte. Where the number has a point, the bytes up to the point come from the vector one byte before, so that the digits lie side by side.
+// decimals writes Decimals. The delimiters of 64 bytes are found at a time. Four numbers of up to 8 bytes behind their signs are read at a
+// time. A longer number is read from the vector that ends with its last byte. Where a number has a point, the bytes up to the point are moved
+// by one byte, so that the digits lie side by side.
 func (w *Writer) decimals() {
 	w.begin("Decimals")
-	d := decimals{Writer: w, windows: w.windows(), divisors: w.divisors(), factors: w.factors(), words: w.words(), long: w.GP64(), pointed: w.GP64(), block: w.GP64(), number: w.GP64(), ends: w.GP64(), last: w.GP64(), read: w.GP64()}
-	d.values, d.forms = w.GP64(), w.GP64()
-	w.Load(w.Param("values").Base(), d.values)
-	w.Load(w.Param("forms").Base(), d.forms)
+	d := decimals{Writer: w, vectors: map[uint64]operand.Mem{}, windows: w.windows(), divisors: w.divisors(), factors: w.factors(), long: w.GP64(), block: w.GP64(), number: w.GP64(), ends: w.GP64(), last: w.GP64(), line: w.GP64(), read: w.GP64()}
 	text, n := w.slice("text")
 	d.constants()
 
 	w.Load(w.Param("at"), d.number)
 	w.ADDQ(text, d.number)
-	w.MOVQ(d.number, d.block)
 	w.LEAQ(at(text, n, -blockBytes), d.last)
 	w.XORL(d.read.As32(), d.read.As32())
 	w.XORL(d.long.As32(), d.long.As32())
-	w.XORL(d.pointed.As32(), d.pointed.As32())
 
-	find, next, numbers, stop := w.label("find"), w.label("next"), w.label("numbers"), w.label("stop")
+	find, four, few, one, stop := w.label("find"), w.label("four"), w.label("few"), w.label("one"), w.label("stop")
 	w.Label(find)
-	w.CMPQ(d.block, d.last)
+	w.CMPQ(d.number, d.last)
 	w.JA(ref(stop))
+	w.MOVQ(d.number, d.block)
 	d.findEnds()
-	w.JMP(ref(next))
-	w.Label(numbers)
-	d.parse(stop)
+	w.TESTQ(d.ends, d.ends)
+	w.JEQ(ref(stop))
+
+	w.Label(four)
+	d.four(few, one)
+	w.JMP(ref(four))
+
+	w.Label(few) // fewer than four delimiters are left in the block, or fewer than four numbers may be read
 	w.CMPQ(d.read, w.address(w.Param("values").Len()))
 	w.JAE(ref(stop))
-	w.Label(next)
+	w.TESTQ(d.line, d.line)
+	w.JNZ(ref(one))
+	w.CMPQ(d.number, d.block)
+	w.JNE(ref(find))
+	w.Label(one)
 	w.TESTQ(d.ends, d.ends)
-	w.JNZ(ref(numbers))
-	w.ADDQ(imm(blockBytes), d.block)
-	w.JMP(ref(find))
+	none := w.label("none")
+	w.JEQ(ref(none))
+	d.parse(stop)
+	w.CMPQ(d.read, w.address(w.Param("values").Len()))
+	w.JB(ref(one))
+	w.JMP(ref(stop))
+	w.Label(none)
+	w.TESTQ(d.line, d.line)
+	w.JEQ(ref(find))
 
 	w.Label(stop)
 	w.SUBQ(w.address(w.Param("text").Base()), d.number)
@@ -63,19 +78,19 @@ func (w *Writer) decimals() {
 type decimals struct {
 	*Writer
 	windows, divisors operand.Mem
-	factors           operand.Mem // a little more than 1, and a little less
-	words             operand.Mem // of whole
-	values, forms     reg.GPVirtual
+	factors           operand.Mem   // a little more than 1, and a little less
 	block, last       reg.GPVirtual // the block of text whose delimiters are in ends, and the last block of the text
 	number            reg.GPVirtual // the first byte of the next number
-	ends              reg.GPVirtual // a bit for each delimiter of the block behind number
+	ends              reg.GPVirtual // a bit for each delimiter of the block behind number, up to the line break
+	line              reg.GPVirtual // not 0 if the block has a line break
 	read              reg.GPVirtual // count of numbers
 	long              reg.GPVirtual // not 0 after digits of 2^53 or more
-	pointed           reg.GPVirtual // not 0 if there are points in the block, or in the one before
+
+	vectors map[uint64]operand.Mem // see lanes
 
 	far []func() // write instructions that are rarely reached, behind the others
 
-	comma, newline, point, zero, nine, tens, hundreds, myriads reg.VecVirtual
+	comma, zero reg.VecVirtual // in each byte
 }
 
 // windows returns 32 bytes with all bits, 32 without, and 32 with all bits.
@@ -118,48 +133,224 @@ func (w *Writer) factors() operand.Mem {
 	return m
 }
 
-func (w *Writer) words() operand.Mem {
-	m := w.StaticGlobal("words" + w.Suffix)
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, v := range []uint64{'0' * eachByte, 0x76 * eachByte, 0x80 * eachByte, 0x000000ff000000ff, 1e6<<32 + 100, 1e4<<32 + 1} {
-		w.AddDatum(8*i, operand.U64(v))
+func (d *decimals) constants() {
+	d.comma, d.zero = d.YMM(), d.YMM()
+	d.VPBROADCASTB(d.address(d.Param("comma")), d.comma)
+	d.VMOVDQU(d.lanes('0'*eachByte), d.zero)
+}
+
+// findEnds finds the delimiters of a block, up to its first line break, and none behind the first byte of the last block.
+func (d *decimals) findEnds() {
+	high, lineHigh := d.GP64(), d.GP64()
+	for k, to := range [][2]reg.GPVirtual{{d.ends, d.line}, {high, lineHigh}} {
+		a, b := d.YMM(), d.YMM()
+		d.VMOVDQU(vec(d.block, k), a)
+		d.VPCMPEQB(a, d.comma, b)
+		d.VPCMPEQB(d.lanes('\n'*eachByte), a, a)
+		d.VPMOVMSKB(a, to[1].As32())
+		d.VPMOVMSKB(b, to[0].As32())
+	}
+	d.SHLQ(imm(vectorBytes), high)
+	d.SHLQ(imm(vectorBytes), lineHigh)
+	d.ORQ(high, d.ends)
+	d.ORQ(lineHigh, d.line)
+	d.ORQ(d.line, d.ends)
+	upTo := d.GP64()
+	d.BLSMSKQ(d.line, upTo) // all bits where there is no line break
+	d.ANDQ(upTo, d.ends)
+	near, found := d.label("near"), d.label("found")
+	d.MOVQ(d.last, reg.RCX)
+	d.SUBQ(d.block, reg.RCX)
+	d.CMPQ(reg.RCX, imm(blockBytes-1))
+	d.JB(ref(near))
+	d.Label(found)
+	d.far = append(d.far, func() {
+		d.Label(near)
+		d.NOTQ(reg.RCX)
+		d.SHLQ(reg.CL, d.ends) // by 63 minus the distance
+		d.SHRQ(reg.CL, d.ends)
+		d.JMP(ref(found))
+	})
+}
+
+// lanes returns the memory of a vector of a number in each lane of 64 bits.
+func (d *decimals) lanes(v uint64) operand.Mem {
+	m, ok := d.vectors[v]
+	if !ok {
+		m = d.StaticGlobal(fmt.Sprintf("lanes%x%s", v, d.Suffix))
+		d.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range vectorBytes / 8 {
+			d.AddDatum(8*i, operand.U64(v))
+		}
+		d.vectors[v] = m
 	}
 	return m
 }
 
-func (d *decimals) constants() {
-	load := func(v uint64) reg.VecVirtual {
-		r, y := d.GP64(), d.YMM()
-		d.MOVQ(operand.U64(v), r)
-		d.VMOVQ(r, y.AsX())
-		d.VPBROADCASTQ(y.AsX(), y)
-		return y
+// powers returns 10^7, 10^6 and so on to 1 as float32, which hold them exactly.
+func (d *decimals) powers() operand.Mem {
+	m := d.StaticGlobal("powers" + d.Suffix)
+	d.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		d.AddDatum(4*i, operand.U32(math.Float32bits(float32(math.Pow10(7-i)))))
 	}
-	comma := d.YMM()
-	d.VPBROADCASTB(d.address(d.Param("comma")), comma)
-	d.comma, d.newline, d.point = comma, load('\n'*eachByte), load('.'*eachByte)
-	d.zero, d.nine = load('0'*eachByte), load(9*eachByte)
-	d.tens, d.hundreds, d.myriads = load(0x010a010a010a010a), load(0x0001006400010064), load(0x0001271000012710)
+	return m
 }
 
-// findEnds finds the delimiters and the points of a block.
-func (d *decimals) findEnds() {
-	high, points := d.GP64(), d.ymms(2)
-	for k, to := range []reg.GPVirtual{d.ends, high} {
-		a, b := d.YMM(), d.YMM()
-		d.VMOVDQU(vec(d.block, k), a)
-		d.VPCMPEQB(a, d.point, points[k])
-		d.VPCMPEQB(a, d.comma, b)
-		d.VPCMPEQB(a, d.newline, a)
-		d.VPOR(a, b, a)
-		d.VPMOVMSKB(a, to.As32())
+// evens returns the numbers of the dwords that are the lower halves of lanes.
+func (d *decimals) evens() operand.Mem {
+	m := d.StaticGlobal("evens" + d.Suffix)
+	d.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 8 {
+		d.AddDatum(4*i, operand.U32(2*i%8))
 	}
-	d.SHLQ(imm(vectorBytes), high)
-	d.ORQ(high, d.ends)
-	d.VPOR(points[0], points[1], points[0])
-	d.VPMOVMSKB(points[0], high.As32())
-	d.SHLQ(imm(vectorBytes), d.pointed)
-	d.ORQ(high, d.pointed)
+	return m
+}
+
+// result is the memory of the next element of a parameter.
+func (d *decimals) result(name string, size uint8) operand.Mem {
+	base := d.GP64()
+	d.Load(d.Param(name).Base(), base)
+	return operand.Mem{Base: base, Index: d.read, Scale: size}
+}
+
+// four reads four numbers. It jumps to few if there aren't as many, and to one if a number is longer than 8 bytes behind its sign or
+// isn't plain.
+func (d *decimals) four(few, one string) {
+	var ends [4]reg.GPVirtual
+	rest := d.GP64()
+	d.LEAQ(mem(d.read, 4), rest)
+	d.CMPQ(rest, d.address(d.Param("values").Len()))
+	d.JA(ref(few))
+	d.MOVQ(d.ends, rest)
+	for i := range ends {
+		ends[i] = d.GP64()
+		d.TZCNTQ(rest, ends[i])
+		if i < 3 {
+			d.BLSRQ(rest, rest)
+		}
+	}
+	d.TESTQ(rest, rest)
+	d.JEQ(ref(few))
+	before := d.GP64() // number - block
+	d.MOVQ(d.number, before)
+	d.SUBQ(d.block, before)
+	span := d.GP64()
+	d.MOVQ(ends[3], span)
+	d.SUBQ(before, span)
+	d.CMPQ(span, imm(4*9+3)) // four signs and four times 8 bytes, with three delimiters
+	d.JA(ref(one))
+
+	// The lane of a number has the 8 bytes before its end.
+	pairs, ends2 := [2]reg.VecVirtual{d.XMM(), d.XMM()}, [2]reg.VecVirtual{d.XMM(), d.XMM()}
+	for i := range pairs {
+		d.VMOVQ(at(d.block, ends[2*i], -8), pairs[i])
+		d.VPINSRQ(imm(1), at(d.block, ends[2*i+1], -8), pairs[i], pairs[i])
+		d.VMOVQ(ends[2*i], ends2[i])
+		high := d.XMM()
+		d.VMOVQ(ends[2*i+1], high)
+		d.VPUNPCKLQDQ(high, ends2[i], ends2[i])
+	}
+	x, end := d.YMM(), d.YMM()
+	d.VINSERTI128(imm(1), pairs[1], pairs[0].AsY(), x)
+	d.VINSERTI128(imm(1), ends2[1], ends2[0].AsY(), end)
+	d.DECQ(before)
+	former, first := d.YMM(), d.YMM()
+	d.VMOVQ(before, first.AsX())
+	d.VPERMQ(operand.U8(0x90), end, former) // lanes 0, 0, 1, 2
+	d.VPBLENDD(imm(3), first, former, former)
+	// bits is 8 times the number of bytes with the delimiter, and shift 8 times the number of bytes of the lane before the number.
+	bits, shift := d.YMM(), d.YMM()
+	d.VPSUBQ(former, end, bits)
+	d.VPSLLQ(imm(3), bits, bits)
+	d.VMOVDQU(d.lanes(72), shift)
+	d.VPSUBQ(bits, shift, shift)
+	long := d.GP64()
+	d.VMOVMSKPD(shift, long.As32())
+	d.TESTL(long.As32(), long.As32())
+	d.JNZ(ref(one))
+
+	minus, lead := d.YMM(), d.YMM()
+	d.VPXOR(d.zero, x, x)
+	d.VPSRLVQ(shift, x, x)
+	d.VPAND(d.lanes(0xff), x, lead)
+	d.VPCMPEQQ(d.lanes('-'^'0'), lead, minus)
+	d.VPAND(minus, lead, lead)
+	d.VPXOR(lead, x, x)
+	d.VPSLLVQ(shift, x, x)
+
+	// low is the first bit of the point, and whole has all bits where there is none.
+	none, low, whole := d.YMM(), d.YMM(), d.YMM()
+	d.VPXOR(none, none, none)
+	d.VPCMPEQB(d.lanes(eachByte*('.'^'0')), x, low)
+	d.VPAND(d.lanes(eachByte), low, low)
+	d.VPCMPEQQ(none, low, whole)
+	d.VPSUBQ(low, none, lead)
+	d.VPAND(lead, low, low)
+	ahead, upTo, move := d.YMM(), d.YMM(), d.YMM() // the bytes before the point, and with it
+	d.VPCMPEQQ(ahead, ahead, ahead)
+	d.VPSLLQ(imm(8), low, upTo)
+	d.VPADDQ(ahead, upTo, upTo)
+	d.VPADDQ(ahead, low, ahead)
+	d.VPANDN(d.lanes(8), whole, move)
+	d.VPANDN(x, upTo, upTo)
+	d.VPAND(ahead, x, x)
+	d.VPSLLVQ(move, x, x)
+	d.VPOR(upTo, x, x)
+
+	// Without its sign and its point, a number has at least one byte. All are digits.
+	odd, count := d.YMM(), d.YMM()
+	d.VPSUBUSB(d.lanes(9*eachByte), x, odd)
+	d.VPSUBQ(whole, minus, count)
+	d.VPSLLQ(imm(3), count, count)
+	d.VPADDQ(bits, count, count)
+	d.VMOVDQU(d.lanes(24), lead)
+	d.VPCMPGTQ(count, lead, count)
+	d.VPOR(count, odd, odd)
+	d.VPTEST(odd, odd)
+	d.JNZ(ref(one))
+
+	places := d.YMM() // 7 minus the place of the point, -1 without a point
+	d.VPAND(d.lanes(eachByte), ahead, ahead)
+	d.VPSADBW(none, ahead, ahead)
+	d.VMOVDQU(d.lanes(7), places)
+	d.VPSUBQ(ahead, places, places)
+
+	halves, lower := d.YMM(), d.YMM()
+	d.VPMADDUBSW(d.lanes(tens), x, x)
+	d.VPMADDWD(d.lanes(hundreds), x, x)
+	d.VPMULUDQ(d.lanes(10_000), x, lower)
+	d.VPSRLQ(imm(32), x, x)
+	d.VPADDQ(lower, x, x)
+	d.VPOR(d.lanes(math.Float64bits(1<<52)), x, x)
+	d.VSUBPD(d.lanes(math.Float64bits(1<<52)), x, x)
+	d.VPERMPS(d.powers(), ahead, ahead)
+	d.VBLENDVPS(whole, d.lanes(uint64(math.Float32bits(1))), ahead, ahead)
+	d.VMOVDQU(d.evens(), halves)
+	d.VPERMPS(ahead, halves, ahead)
+	d.VCVTPS2PD(ahead.AsX(), ahead)
+	d.VDIVPD(ahead, x, x)
+	d.VPSLLQ(imm(63), minus, lead)
+	d.VXORPD(lead, x, x)
+	d.VMOVUPD(x, d.result("values", 8))
+
+	d.VPBLENDVB(whole, d.lanes(vectorBytes), places, places)
+	d.VPAND(d.lanes(1<<6), minus, minus)
+	d.VPOR(minus, places, places)
+	from := d.GP64()
+	d.MOVQ(d.block, from)
+	d.SUBQ(d.address(d.Param("text").Base()), from)
+	d.VMOVQ(from, first.AsX())
+	d.VPBROADCASTQ(first.AsX(), first)
+	d.VPADDQ(first, end, end)
+	d.VPSLLQ(imm(8), end, end)
+	d.VPOR(end, places, places)
+	d.VPERMD(places, halves, places)
+	d.VMOVDQU(places.AsX(), d.result("forms", 4))
+
+	d.ADDQ(imm(4), d.read)
+	d.BLSRQ(rest, d.ends)
+	d.LEAQ(at(d.block, ends[3], 1), d.number)
 }
 
 // parse reads a number, or jumps to stop at one that isn't plain.
@@ -168,21 +359,9 @@ func (d *decimals) parse(stop string) {
 	// places is the number of digits behind the point, or 32 without a point.
 	window, places, digits := d.GP64(), d.GP64(), d.GP64()
 	d.LEAQ(d.windows, window)
-	whole, general, joined := d.label("whole"), d.label("general"), d.label("joined")
-	d.TESTQ(d.pointed, d.pointed)
-	d.JEQ(ref(whole))
-	d.Label(general)
-	d.far = append(d.far, func() {
-		d.Label(whole)
-		d.CMPQ(length, imm(8))
-		d.JA(ref(general))
-		d.whole(digits, end, window, length, general)
-		d.MOVL(operand.U32(vectorBytes), places.As32())
-		d.JMP(ref(joined))
-	})
 	v, points := d.YMM(), d.YMM()
 	d.VMOVDQU(mem(end, -vectorBytes), v)
-	d.VPCMPEQB(v, d.point, points)
+	d.VPCMPEQB(d.lanes('.'*eachByte), v, points)
 	d.VPAND(operand.Mem{Base: window, Index: length, Scale: 1, Disp: vectorBytes}, points, points)
 	d.VPMOVMSKB(points, places.As32())
 	d.BTSQ(imm(2*vectorBytes-1), places)
@@ -201,23 +380,18 @@ func (d *decimals) parse(stop string) {
 	d.VPSUBB(d.zero, v, v)
 	d.VPAND(operand.Mem{Base: window, Index: length, Scale: 1, Disp: vectorBytes}, v, v)
 	d.join(digits, v, stop)
-	d.Label(joined)
 	d.SHLL(imm(6), negative.As32())
 	d.ORL(places.As32(), negative.As32())
 	d.store(digits, end, negative)
 
-	rest := d.GP64()
-	d.LEAQ(mem(d.ends, -1), rest)
-	d.ANDQ(rest, d.ends)
+	d.BLSRQ(d.ends, d.ends)
 	d.LEAQ(mem(end, 1), d.number)
-	d.CMPB(mem(end, 0), operand.U8('\n'))
-	d.JEQ(ref(stop))
 }
 
 // bounds returns the end of the next number, the length behind its sign, and 1 if it has a minus. It jumps to stop if the number is too long.
 func (d *decimals) bounds(stop string) (end, length, negative reg.GPVirtual) {
 	end, length, negative = d.GP64(), d.GP64(), d.GP64()
-	d.BSFQ(d.ends, end)
+	d.TZCNTQ(d.ends, end)
 	d.ADDQ(d.block, end)
 	d.MOVQ(end, length)
 	d.SUBQ(d.number, length)
@@ -249,9 +423,9 @@ func (d *decimals) store(digits, end, form reg.GPVirtual) {
 	d.SHRQ(imm(53), q.high)
 	d.ORQ(q.high, d.long)
 	d.JNE(ref(q.long))
-	d.VMOVSD(q.value, operand.Mem{Base: d.values, Index: d.read, Scale: 8})
+	d.VMOVSD(q.value, d.result("values", 8))
 	d.Label(q.stored)
-	d.MOVL(q.form.As32(), operand.Mem{Base: d.forms, Index: d.read, Scale: 4})
+	d.MOVL(q.form.As32(), d.result("forms", 4))
 	d.INCQ(d.read)
 	d.far = append(d.far, func() { d.divide(q) })
 }
@@ -268,8 +442,8 @@ type quotient struct {
 func (d *decimals) divide(q quotient) {
 	rest, lost, r, up, down := d.GP64(), d.XMM(), d.XMM(), d.XMM(), d.XMM()
 	fits, whole, hard := d.label("fits"), d.label("whole"), d.label("hard")
-	value := operand.Mem{Base: d.values, Index: d.read, Scale: 8}
 	d.Label(q.long)
+	value := d.result("values", 8)
 	d.VCVTTSD2SIQ(q.rounded, rest)
 	d.NEGQ(rest)
 	d.ADDQ(q.digits, rest)
@@ -298,42 +472,17 @@ func (d *decimals) divide(q quotient) {
 	d.JMP(ref(q.stored))
 }
 
-// whole sets digits to an integer of up to 8 digits before end, or jumps to general if something else is there (Lemire, "Number parsing at a
-// gigabyte per second", 2021).
-func (d *decimals) whole(digits, end, window, length reg.GPVirtual, general string) {
-	t := d.GP64()
-	d.MOVQ(mem(end, -8), digits)
-	d.XORQ(d.words.Offset(0), digits)
-	d.ANDQ(operand.Mem{Base: window, Index: length, Scale: 1, Disp: 2*vectorBytes - 8}, digits)
-	d.MOVQ(digits, t)
-	d.ADDQ(d.words.Offset(8), t)
-	d.ORQ(digits, t)
-	d.TESTQ(t, d.words.Offset(16))
-	d.JNE(ref(general))
-	d.LEAQ(operand.Mem{Base: digits, Index: digits, Scale: 4}, t)
-	d.SHRQ(imm(8), digits)
-	d.LEAQ(operand.Mem{Base: digits, Index: t, Scale: 2}, digits)
-	d.MOVQ(digits, t)
-	d.ANDQ(d.words.Offset(24), t)
-	d.IMULQ(d.words.Offset(32), t)
-	d.SHRQ(imm(16), digits)
-	d.ANDQ(d.words.Offset(24), digits)
-	d.IMULQ(d.words.Offset(40), digits)
-	d.ADDQ(t, digits)
-	d.SHRQ(imm(32), digits)
-}
-
 // join sets low to the number that the 32 digits of v make. It jumps to stop if one of them is above 9, or if the number is 922 * 10^16 or
 // more.
 func (d *decimals) join(low reg.GPVirtual, v reg.VecVirtual, stop string) {
 	odd := d.YMM()
-	d.VPSUBUSB(d.nine, v, odd)
+	d.VPSUBUSB(d.lanes(9*eachByte), v, odd)
 	d.VPTEST(odd, odd)
 	d.JNZ(ref(stop))
-	d.VPMADDUBSW(d.tens, v, v)
-	d.VPMADDWD(d.hundreds, v, v)
+	d.VPMADDUBSW(d.lanes(tens), v, v)
+	d.VPMADDWD(d.lanes(hundreds), v, v)
 	d.VPACKUSDW(v, v, v)
-	d.VPMADDWD(d.myriads, v, v)
+	d.VPMADDWD(d.lanes(myriads), v, v)
 	top, middle, scale := d.GP64(), d.GP64(), d.GP64()
 	d.VMOVQ(v.AsX(), top) // digits 0 to 7 below digits 8 to 15
 	high := d.XMM()

@@ -30,8 +30,8 @@ type ISA struct {
 
 // ISAs lists the instruction sets. AVX-512 has the kernels that measure faster with it.
 var ISAs = []ISA{
-	{"avx2", 32, []string{"AVX2", "FMA3"}, kernels},
-	{"avx512", 64, []string{"AVX2", "FMA3", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}, []Kernel{
+	{"avx2", 32, []string{"AVX2", "FMA3", "BMI"}, kernels},
+	{"avx512", 64, []string{"AVX2", "FMA3", "BMI", "AVX512F", "AVX512DQ", "AVX512BW", "AVX512VL"}, []Kernel{
 		{"pack", (*Writer).pack},
 		{"bounds", (*Writer).bounds},
 		{"bounds_weighted", (*Writer).boundsWeighted},
