@@ -267,7 +267,7 @@ func (in *CSV) Notes() (notes []string) {
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	spare := new(sync.Pool)
-	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, ChunkBytes, spare, func(file int, c Chunk) iter.Seq[column.Job] {
+	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
 		make := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
@@ -291,6 +291,16 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 }
 
 func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
+
+// chunkBytes returns the size of the chunks. Chunks of rows with many columns are longer, as each has an array for each column.
+func (in *CSV) chunkBytes() int {
+	return min(max(ChunkBytes, columnBytes*len(in.Sel.Columns)), mostChunkBytes)
+}
+
+const (
+	columnBytes    = 256      // text of a chunk for each column
+	mostChunkBytes = 16 << 20 // approximate bytes of the longest chunks
+)
 
 func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, error) {
 	most := bytes.Count(c.Text, []byte{'\n'}) + 1
@@ -338,6 +348,7 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 			return 0, err
 		}
 	}
+	plain.flush()
 	if s.skipped {
 		in.comments.Store(true)
 	}

@@ -11,11 +11,19 @@ import (
 
 // decimals reads numbers in their plainest form, several at a time.
 type decimals struct {
-	values  []float64 // see kernel.Decimals; empty if the delimiter may be in a number
-	forms   []uint32
-	columns []*cells // for each field, its column; nil if it isn't selected
-	runs    []int    // for each field, the number of fields from it on that are numbers or not selected
-	nulls   bool     // some numbers mean a null
+	values []float64 // see kernel.Decimals; empty if the delimiter may be in a number
+	forms  []uint32
+	runs   []*run // for each field of a run its run, for others nil
+	nulls  bool   // some numbers mean a null
+}
+
+// A run is neighbouring fields that are numbers or not selected. It keeps the numbers of some records, to add them to each column at once.
+type run struct {
+	first      int       // the first field
+	columns    []*cells  // for each field its column, or nil if it isn't selected
+	want, mask []uint32  // for each field, the form of its numbers, and the bits of the form that count
+	records    int       // number of kept records
+	values     []float64 // of the kept records, and of the next one
 }
 
 func (f *CsvFile) newDecimals() (d decimals) {
@@ -25,30 +33,118 @@ func (f *CsvFile) newDecimals() (d decimals) {
 	return d
 }
 
-// into makes read add the numbers of the file to its columns.
+// into makes read add the numbers of the file to its columns. The caller must call flush after the last record.
 func (d *decimals) into(f *CsvFile, to []cells) {
 	d.nulls = len(f.nulls.numbers) > 0
-	d.columns, d.runs = make([]*cells, len(f.place)), make([]int, len(f.place))
-	run := 0
-	for n := len(f.place) - 1; n >= 0; n-- {
-		run++
-		if k := f.place[n]; k >= 0 {
-			if d.columns[n] = &to[k]; !to[k].ofNumbers() {
-				run = 0
+	d.runs = make([]*run, len(f.place))
+	var r *run
+	for n, k := range f.place {
+		var c *cells
+		if k >= 0 {
+			if c = &to[k]; !c.ofNumbers() {
+				r = nil
+				continue
 			}
 		}
-		d.runs[n] = run
+		if r == nil {
+			r = &run{first: n}
+		}
+		r.columns = append(r.columns, c)
+		d.runs[n] = r
+	}
+	for n, r := range d.runs {
+		if r != nil && r.first == n {
+			r.want, r.mask = make([]uint32, len(r.columns)), make([]uint32, len(r.columns))
+			for i := range r.columns {
+				r.expect(i)
+			}
+			r.values = make([]float64, keptRecords(len(r.columns))*len(r.columns))
+		}
 	}
 }
 
-// scan reads up to most numbers of the record. It returns how many.
-func (d *decimals) scan(s *scanner, most int) int {
-	if most = min(most, len(d.values)); most == 0 || s.pos < kernel.DecimalsBefore {
+// keptRecords returns the number of records that a run keeps: numbers that fit the first-level cache, or a cache line for each column.
+func keptRecords(columns int) int {
+	return max(1<<10/columns, min(8, 1<<19/columns), 1)
+}
+
+// expect sets the form of the numbers of field i.
+func (r *run) expect(i int) {
+	switch c := r.columns[i]; {
+	case c == nil:
+	case c.typ == arrow.INT64:
+		r.want[i], r.mask[i] = kernel.DecimalWhole, kernel.DecimalWhole|kernel.DecimalLong
+	default:
+		r.want[i], r.mask[i] = 0, kernel.DecimalLong
+	}
+}
+
+// fits returns true if all numbers of a record have the expected forms. Minus zero has none, since no integer is minus zero.
+func (r *run) fits(values []float64, forms []uint32) bool {
+	odd := uint32(0)
+	want, mask := r.want[:len(forms)], r.mask[:len(forms)]
+	values = values[:len(forms)]
+	for i, form := range forms {
+		if odd |= (form ^ want[i]) & mask[i]; math.Float64bits(values[i]) == 1<<63 {
+			return false
+		}
+	}
+	return odd == 0
+}
+
+// flush adds the kept numbers to their columns.
+func (r *run) flush() {
+	width := len(r.columns)
+	for i, c := range r.columns {
+		switch {
+		case c == nil:
+		case c.typ == arrow.INT64:
+			for k := i; k < r.records*width; k += width {
+				c.whole = append(c.whole, int64(r.values[k]))
+			}
+		default:
+			for k := i; k < r.records*width; k += width {
+				c.numbers = append(c.numbers, r.values[k])
+			}
+		}
+	}
+	r.records = 0
+}
+
+// flush adds the kept numbers of all runs to their columns.
+func (d *decimals) flush() {
+	for n, r := range d.runs {
+		if r != nil && r.first == n {
+			r.flush()
+		}
+	}
+}
+
+// scan reads numbers of the record, up to as many as values has. It returns how many. A call of kernel.Decimals reads a part of a long record.
+func (d *decimals) scan(s *scanner, values []float64) (count int) {
+	if len(values) == 0 || s.pos < kernel.DecimalsBefore {
 		return 0
 	}
-	count, _ := kernel.Decimals(d.values[:most], d.forms, s.text, s.pos, s.Comma)
+	for at, moved := s.pos, 0; count < len(values); moved = at - s.pos {
+		n, end := kernel.Decimals(values[count:], d.forms[count:], s.text, at, s.Comma)
+		if moved > 0 {
+			for i := range d.forms[count:][:n] {
+				d.forms[count+i] += uint32(moved) << kernel.DecimalEnd
+			}
+		}
+		count += n
+		if end-at < partBytes || s.text[end-1] == '\n' || end-s.pos > longestScan {
+			break
+		}
+		at = end
+	}
 	return count
 }
+
+const (
+	partBytes   = 64 << 10 // a shorter part ends before something else than a number
+	longestScan = 15 << 20 // a form holds positions of 24 bits
+)
 
 // skip skips the first numbers that scan read.
 func (d *decimals) skip(s *scanner, count int) {
@@ -66,28 +162,36 @@ func (d *decimals) skip(s *scanner, count int) {
 // read reads fields of the record from field n on, as long as they are numbers that kernel.Decimals reads and their columns can hold. It
 // returns the number of fields.
 func (d *decimals) read(s *scanner, n int) int {
-	if n >= len(d.runs) {
+	if len(d.values) == 0 || n >= len(d.runs) || d.runs[n] == nil {
 		return 0
 	}
-	count := d.scan(s, d.runs[n])
-	forms := d.forms[:count]
-	values, columns := d.values[:len(forms)], d.columns[n:][:len(forms)]
-fields:
-	for i, form := range forms {
-		c, v := columns[i], values[i]
-		switch {
-		case c == nil:
-		case c.typ == arrow.FLOAT64 && form&kernel.DecimalLong == 0 && !d.nulls:
-			c.numbers = append(c.numbers, v)
-		case c.typ == arrow.INT64 && form&(kernel.DecimalLong|kernel.DecimalWhole) == kernel.DecimalWhole && (v != 0 || form&kernel.DecimalMinus == 0) && !d.nulls:
-			c.whole = append(c.whole, int64(v))
-		case !c.addDecimal(v, form):
-			count = i
-			break fields
+	r := d.runs[n]
+	i := n - r.first
+	values := r.values[r.records*len(r.columns):][:len(r.columns)-i]
+	count := d.scan(s, values)
+	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) {
+		if r.records++; len(r.values) == r.records*len(r.columns) {
+			r.flush()
 		}
+	} else {
+		r.flush()
+		count = r.add(i, values[:count], d.forms)
 	}
 	d.skip(s, count)
 	return count
+}
+
+// add adds numbers of fields from field i on, as long as their columns can hold them. It returns how many.
+func (r *run) add(i int, values []float64, forms []uint32) int {
+	for k, v := range values {
+		if c := r.columns[i+k]; c != nil {
+			if !c.addDecimal(v, forms[k]) {
+				return k
+			}
+			r.expect(i + k)
+		}
+	}
+	return len(values)
 }
 
 // infer adds the next fields of a record to the guesses about them, as long as they are numbers that guess.plain reads. It returns the
@@ -97,7 +201,7 @@ func (d *decimals) infer(s *scanner, guesses []guess) int {
 	for run < len(guesses) && !guesses[run].text {
 		run++
 	}
-	count := d.scan(s, run)
+	count := d.scan(s, d.values[:min(run, len(d.values))])
 	for i, form := range d.forms[:count] {
 		if form&kernel.DecimalLong != 0 {
 			count = i
