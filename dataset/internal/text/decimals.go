@@ -2,6 +2,7 @@ package text
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -94,21 +95,31 @@ func (r *run) fits(values []float64, forms []uint32) bool {
 
 // flush adds the kept numbers to their columns.
 func (r *run) flush() {
+	if r.records == 0 {
+		return
+	}
 	width := len(r.columns)
 	for i, c := range r.columns {
+		kept := r.values[i : (r.records-1)*width+i+1]
 		switch {
 		case c == nil:
 		case c.typ == arrow.INT64:
-			for k := i; k < r.records*width; k += width {
-				c.whole = append(c.whole, int64(r.values[k]))
-			}
+			c.whole = addEach(c.whole, kept, width)
 		default:
-			for k := i; k < r.records*width; k += width {
-				c.numbers = append(c.numbers, r.values[k])
-			}
+			c.numbers = addEach(c.numbers, kept, width)
 		}
 	}
 	r.records = 0
+}
+
+// addEach adds every step-th of the values, from the first one on.
+func addEach[T int64 | float64](to []T, values []float64, step int) []T {
+	n := (len(values) + step - 1) / step
+	to = slices.Grow(to, n)[:len(to)+n]
+	for k, added := 0, to[len(to)-n:]; k < len(values) && len(added) > 0; k += step {
+		added[0], added = T(values[k]), added[1:]
+	}
+	return to
 }
 
 // flush adds the kept numbers of all runs to their columns.
