@@ -38,6 +38,19 @@ func TestSvmlightLargerThanMemory(t *testing.T) {
 	}
 }
 
+// TestSvmlightSpare: a long file is read into memory that a short one before it has used.
+func TestSvmlightSpare(t *testing.T) {
+	t.Parallel()
+	dir, line := t.TempDir(), "1 1:2 2:3.5 3:+4 4:5 5:6\n"
+	for name, lines := range map[string]int{"a.svm": 1, "b.svm": 100, "c.svm": 1, "d.svm": 3000} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("0 1:1\n"+strings.Repeat(line, lines)), 0o600))
+	}
+	m := require.Value(Load(t.Context(), dir, Options{Label: column.SvmlightLabel, Workers: 1}))(t)
+	if m.Rows() != 3106 {
+		t.Errorf("%d rows", m.Rows())
+	}
+}
+
 // TestSvmlightPairs: the blocks, warnings and errors are the same whether rows are made of pairs or of columns.
 func TestSvmlightPairs(t *testing.T) {
 	t.Parallel()

@@ -357,43 +357,51 @@ func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (r
 
 func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 	first, n := s.line, 0
-	for ; ; n++ {
+	for s.more {
 		if n += plain.read(s, n); !s.more {
 			break
 		}
-		k := -1
-		if n < len(f.place) {
-			k = f.place[n]
+		if err := f.cell(s, to, n); err != nil {
+			return err
 		}
-		if k >= 0 && to[k].typ == arrow.FLOAT64 {
-			if v, ok := s.number(); ok {
-				to[k].addNumber(v)
-				continue
-			}
-		}
-		if k >= 0 && to[k].typ == arrow.INT64 {
-			if v, ok := s.integer(); ok {
-				to[k].addWhole(v)
-				continue
-			}
-		}
-		line := s.line
-		text, quoted, err := s.field()
-		if err == nil && k >= 0 {
-			err = to[k].Add(text, quoted)
-		}
-		switch {
-		case err == nil:
-		case n < len(f.names):
-			return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
-		default:
-			return column.LineError(f.path, line, err)
-		}
+		n++
 	}
 	if n != len(f.names) {
 		return column.LineError(f.path, first, errFields(n, len(f.names)))
 	}
 	return nil
+}
+
+// cell reads field n of a record.
+func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
+	k := -1
+	if n < len(f.place) {
+		k = f.place[n]
+	}
+	if k >= 0 && to[k].typ == arrow.FLOAT64 {
+		if v, ok := s.number(); ok {
+			to[k].addNumber(v)
+			return nil
+		}
+	}
+	if k >= 0 && to[k].typ == arrow.INT64 {
+		if v, ok := s.integer(); ok {
+			to[k].addWhole(v)
+			return nil
+		}
+	}
+	line := s.line
+	text, quoted, err := s.field()
+	if err == nil && k >= 0 {
+		err = to[k].Add(text, quoted)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case n < len(f.names):
+		return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
+	}
+	return column.LineError(f.path, line, err)
 }
 
 func errFields(n, want int) error {

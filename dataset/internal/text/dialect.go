@@ -311,7 +311,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 // guess adds the fields of a record to the guesses.
 func (f *CsvFile) guess(s *scanner, plain *decimals, guesses []guess, seen nullTexts) error {
 	line := s.line
-	for i := 0; ; i++ {
+	for i := 0; s.more; i++ {
 		if i += plain.infer(s, guesses[min(i, len(guesses)):]); !s.more {
 			return nil
 		}
@@ -328,6 +328,7 @@ func (f *CsvFile) guess(s *scanner, plain *decimals, guesses []guess, seen nullT
 			seen.add(text)
 		}
 	}
+	return nil
 }
 
 // nullTexts are texts that are nulls by default.

@@ -32,6 +32,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "\n \n", dataset.Options{}, "a.csv: the file is empty: write it again"},
 		{"a.csv", "x,y\n1,2\n1,2,3\n", dataset.Options{}, "a.csv: line 3: the number of fields is 3, but 2 in the first line: mend the line"},
 		{"a.csv", "x,y\n1,2\n\n1\n", dataset.Options{}, "a.csv: line 4: the number of fields is 1, but 2 in the first line: mend the line"},
+		{"a.csv", "x,y,z\n" + strings.Repeat("1,2,3\n", 20) + "4,+5\n" + strings.Repeat("1,2,3\n", 20), dataset.Options{}, "a.csv: line 22: the number of fields is 2, but 3 in the first line: mend the line"},
 		{"a.csv", "x,y\n1,\"a\nb\"\n1\n", dataset.Options{}, "a.csv: line 4: the number of fields is 1, but 2 in the first line: mend the line"},
 		{"a.csv", "x,y\n1,a\"b\n", dataset.Options{}, "a.csv: line 2: a quote inside a field: put the field in quotes and double the quote"},
 		{"a.csv", "x,y\n1,\"a\" b\n", dataset.Options{}, "a.csv: line 2: text after closing quotes: double the quotes inside the field"},

@@ -67,7 +67,7 @@ func (in *Svmlight) plainPairs(line []byte, last int, rows *column.Pairs) (rest 
 	const read = 24 // no byte after these is read for a pair
 	text, at, of := unsafe.Pointer(unsafe.SliceData(line)), 0, in.places
 	end, most := len(line), min(len(line)-1, cap(line)-read)
-	n, places := len(rows.Index), rows.Index[:cap(rows.Index)]
+	n, places := len(rows.Index), rows.Index[:min(cap(rows.Index), cap(rows.Value))]
 	values := rows.Value[:len(places)]
 	for at <= most && n < len(places) {
 		w := eightBytes(text, at)
