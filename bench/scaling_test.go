@@ -44,8 +44,8 @@ func fileShapes() (all []fileShape) {
 }
 
 // BenchmarkScaling takes files of more and more rows of several shapes, up to 10 million values, 60 million with -full. It
-// reports nanoseconds a value, the least of three runs: a load, an epoch of the perceptron, and a pass of the logistic
-// solver. -pictures draws them: a cliff is a line that rises.
+// measures nanoseconds a value, the least of three runs: a load, an epoch of the perceptron, and a pass of the logistic
+// solver. It reports those of the largest file. -pictures draws all: a cliff is a line that rises.
 func BenchmarkScaling(b *testing.B) {
 	kinds := []string{"load", "epoch", "pass"}
 	figures := map[string]*plot.Figure{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -265,5 +266,17 @@ func TestPartsErrors(t *testing.T) {
 		if require.Small() {
 			break
 		}
+	}
+}
+
+// TestChangedRows: rows that a program changes after Load are checked again.
+func TestChangedRows(t *testing.T) {
+	m := require.Value(Load(t.Context(), textFile(t, "a.csv", "x,y\n1,0\n2,1\n3,0\n4,1\n"), Options{Label: "y"}))(t)
+	require.Value(block.Validate(t.Context(), m, 1))(t)
+	for b := range m.Blocks(t.Context()) {
+		b.X[0] = float32(math.NaN())
+	}
+	if _, err := block.Validate(t.Context(), m, 1); err == nil {
+		t.Error("no error for a NaN")
 	}
 }

@@ -22,18 +22,32 @@ find1:
 	JA        stop5
 	MOVQ      BX, DX
 	VMOVDQU   (DX), Y2
-	VPCMPEQB  Y2, Y0, Y3
+	VPCMPEQB  Y2, Y0, Y2
+	VPMOVMSKB Y2, SI
+	VMOVDQU   32(DX), Y2
+	VPCMPEQB  Y2, Y0, Y2
+	VPMOVMSKB Y2, CX
+	SHLQ      $0x20, CX
+	ORQ       CX, SI
+	VMOVDQU   (DX), Y2
 	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
 	VPMOVMSKB Y2, R8
-	VPMOVMSKB Y3, SI
 	VMOVDQU   32(DX), Y2
-	VPCMPEQB  Y2, Y0, Y3
 	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
-	VPMOVMSKB Y2, R10
-	VPMOVMSKB Y3, CX
+	VPMOVMSKB Y2, CX
 	SHLQ      $0x20, CX
+	ORQ       CX, R8
+	VMOVDQU   (DX), Y2
+	VPCMPEQB  lanesd0d0d0d0d0d0d0dF32<>+0(SB), Y2, Y2
+	VPMOVMSKB Y2, CX
+	VMOVDQU   32(DX), Y2
+	VPCMPEQB  lanesd0d0d0d0d0d0d0dF32<>+0(SB), Y2, Y2
+	VPMOVMSKB Y2, R10
 	SHLQ      $0x20, R10
-	ORQ       CX, SI
+	ORQ       R10, CX
+	MOVQ      R8, R10
+	SHRQ      $0x01, R10
+	ANDQ      CX, R10
 	ORQ       R10, R8
 	ORQ       R8, SI
 	BLSMSKQ   R8, CX
@@ -67,23 +81,23 @@ four2:
 	SUBQ         R14, R15
 	CMPQ         R15, $0x27
 	JA           one4
-	VMOVQ        -8(DX)(R10*1), X4
-	VPINSRQ      $0x01, -8(DX)(R11*1), X4, X4
-	VMOVQ        R10, X5
+	VMOVQ        -8(DX)(R10*1), X3
+	VPINSRQ      $0x01, -8(DX)(R11*1), X3, X3
+	VMOVQ        R10, X4
 	VMOVQ        R11, X2
-	VPUNPCKLQDQ  X2, X5, X5
+	VPUNPCKLQDQ  X2, X4, X4
 	VMOVQ        -8(DX)(R12*1), X2
 	VPINSRQ      $0x01, -8(DX)(R13*1), X2, X2
-	VMOVQ        R12, X3
+	VMOVQ        R12, X5
 	VMOVQ        R13, X6
-	VPUNPCKLQDQ  X6, X3, X3
-	VINSERTI128  $0x01, X2, Y4, Y2
-	VINSERTI128  $0x01, X3, Y5, Y3
+	VPUNPCKLQDQ  X6, X5, X5
+	VINSERTI128  $0x01, X2, Y3, Y2
+	VINSERTI128  $0x01, X5, Y4, Y6
 	DECQ         R14
-	VMOVQ        R14, X6
-	VPERMQ       $0x90, Y3, Y7
-	VPBLENDD     $0x03, Y6, Y7, Y7
-	VPSUBQ       Y7, Y3, Y7
+	VMOVQ        R14, X5
+	VPERMQ       $0x90, Y6, Y7
+	VPBLENDD     $0x03, Y5, Y7, Y7
+	VPSUBQ       Y7, Y6, Y7
 	VPSLLQ       $0x03, Y7, Y7
 	VMOVDQU      lanes48F32<>+0(SB), Y8
 	VPSUBQ       Y7, Y8, Y8
@@ -127,9 +141,9 @@ four2:
 	VPSUBQ       Y13, Y7, Y7
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
-	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y6
+	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y5
 	VPSRLQ       $0x20, Y2, Y2
-	VPADDQ       Y6, Y2, Y2
+	VPADDQ       Y5, Y2, Y2
 	VPOR         lanes4330000000000000F32<>+0(SB), Y2, Y2
 	VSUBPD       lanes4330000000000000F32<>+0(SB), Y2, Y2
 	VPERMPS      powersF32<>+0(SB), Y13, Y13
@@ -147,11 +161,11 @@ four2:
 	VPOR         Y9, Y7, Y7
 	MOVQ         DX, BX
 	SUBQ         text_base+48(FP), BX
-	VMOVQ        BX, X6
-	VPBROADCASTQ X6, Y6
-	VPADDQ       Y6, Y3, Y3
-	VPSLLQ       $0x08, Y3, Y3
-	VPOR         Y3, Y7, Y7
+	VMOVQ        BX, X5
+	VPBROADCASTQ X5, Y5
+	VPADDQ       Y5, Y6, Y6
+	VPSLLQ       $0x08, Y6, Y6
+	VPOR         Y6, Y7, Y7
 	VPERMD       Y7, Y8, Y7
 	MOVQ         forms_base+24(FP), BX
 	VMOVDQU      X7, (BX)(R9*4)
@@ -184,9 +198,9 @@ one4:
 	JA           stop5
 	LEAQ         windowsF32<>+0(SB), R12
 	VMOVDQU      -32(CX), Y2
-	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y3
-	VPAND        32(R12)(R10*1), Y3, Y3
-	VPMOVMSKB    Y3, R13
+	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y6
+	VPAND        32(R12)(R10*1), Y6, Y6
+	VPMOVMSKB    Y6, R13
 	BTSQ         $0x3f, R13
 	BSFQ         R13, R13
 	XORL         $0x1f, R13
@@ -195,12 +209,12 @@ one4:
 	DECQ         R10
 	ADDQ         R14, R10
 	JEQ          stop5
-	VMOVDQU      (R12)(R13*1), Y3
-	VPBLENDVB    Y3, -33(CX), Y2, Y2
+	VMOVDQU      (R12)(R13*1), Y6
+	VPBLENDVB    Y6, -33(CX), Y2, Y2
 	VPSUBB       Y1, Y2, Y2
 	VPAND        32(R12)(R10*1), Y2, Y2
-	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y3
-	VPTEST       Y3, Y3
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y6
+	VPTEST       Y6, Y6
 	JNZ          stop5
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
@@ -423,6 +437,12 @@ DATA lanesa0a0a0a0a0a0a0aF32<>+8(SB)/8, $0x0a0a0a0a0a0a0a0a
 DATA lanesa0a0a0a0a0a0a0aF32<>+16(SB)/8, $0x0a0a0a0a0a0a0a0a
 DATA lanesa0a0a0a0a0a0a0aF32<>+24(SB)/8, $0x0a0a0a0a0a0a0a0a
 GLOBL lanesa0a0a0a0a0a0a0aF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanesd0d0d0d0d0d0d0dF32<>+0(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA lanesd0d0d0d0d0d0d0dF32<>+8(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA lanesd0d0d0d0d0d0d0dF32<>+16(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA lanesd0d0d0d0d0d0d0dF32<>+24(SB)/8, $0x0d0d0d0d0d0d0d0d
+GLOBL lanesd0d0d0d0d0d0d0dF32<>(SB), RODATA|NOPTR, $32
 
 DATA lanes48F32<>+0(SB)/8, $0x0000000000000048
 DATA lanes48F32<>+8(SB)/8, $0x0000000000000048

@@ -7,7 +7,11 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 	long := false
 	for n < len(values) && at < last {
 		digits, form, i := decimal(text, at)
-		if form == notPlain || i >= last || text[i] != comma && text[i] != '\n' {
+		if form == notPlain || i >= last {
+			break
+		}
+		ends := text[i] == '\n' || text[i] == '\r' && text[i+1] == '\n'
+		if !ends && text[i] != comma {
 			break
 		}
 		v, exact := quotient(digits, divisors[form], long)
@@ -16,7 +20,7 @@ func DecimalsF32(values []float64, forms []uint32, text []byte, at int, comma ui
 		}
 		values[n], forms[n] = v, form|uint32(i)<<8
 		n, at = n+1, i+1
-		if text[i] == '\n' {
+		if ends {
 			break
 		}
 	}

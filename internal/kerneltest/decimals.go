@@ -33,7 +33,7 @@ func (h *harness[T]) record(n int) []byte {
 	text := []byte(",0123456789.-,12345678901234567\n")
 	for range h.rng.IntN(40) {
 		if n%3 == 0 {
-			text = append(h.short(text), ",,,,,,\n"[h.rng.IntN(7)])
+			text = append(h.short(text), h.delimiter()...)
 			continue
 		}
 		kind := h.rng.IntN(14)
@@ -53,9 +53,13 @@ func (h *harness[T]) record(n int) []byte {
 		default:
 			text = strconv.AppendInt(text, h.rng.Int64()>>h.rng.IntN(64), 10)
 		}
-		text = append(text, ",,,,,,\n"[h.rng.IntN(7)])
+		text = append(text, h.delimiter()...)
 	}
 	return text
+}
+
+func (h *harness[T]) delimiter() string {
+	return []string{",", ",", ",", ",", ",", ",", "\n", "\r\n"}[h.rng.IntN(8)]
 }
 
 // short appends up to nine digits, perhaps with a minus, a point and another byte.

@@ -139,21 +139,17 @@ func (d *decimals) constants() {
 	d.VMOVDQU(d.lanes('0'*eachByte), d.zero)
 }
 
-// findEnds finds the delimiters of a block, up to its first line break, and none behind the first byte of the last block.
+// findEnds finds the delimiters of a block, up to its first line break, and none behind the first byte of the last block. Of a carriage return
+// and a line feed, the former is the delimiter.
 func (d *decimals) findEnds() {
-	high, lineHigh := d.GP64(), d.GP64()
-	for k, to := range [][2]reg.GPVirtual{{d.ends, d.line}, {high, lineHigh}} {
-		a, b := d.YMM(), d.YMM()
-		d.VMOVDQU(vec(d.block, k), a)
-		d.VPCMPEQB(a, d.comma, b)
-		d.VPCMPEQB(d.lanes('\n'*eachByte), a, a)
-		d.VPMOVMSKB(a, to[1].As32())
-		d.VPMOVMSKB(b, to[0].As32())
-	}
-	d.SHLQ(imm(vectorBytes), high)
-	d.SHLQ(imm(vectorBytes), lineHigh)
-	d.ORQ(high, d.ends)
-	d.ORQ(lineHigh, d.line)
+	returns, feeds := d.GP64(), d.GP64()
+	d.find(d.ends, func(v, found reg.VecVirtual) { d.VPCMPEQB(v, d.comma, found) })
+	d.find(d.line, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\n'*eachByte), v, found) })
+	d.find(returns, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\r'*eachByte), v, found) })
+	d.MOVQ(d.line, feeds)
+	d.SHRQ(imm(1), feeds)
+	d.ANDQ(returns, feeds)
+	d.ORQ(feeds, d.line)
 	d.ORQ(d.line, d.ends)
 	upTo := d.GP64()
 	d.BLSMSKQ(d.line, upTo) // all bits where there is no line break
@@ -171,6 +167,19 @@ func (d *decimals) findEnds() {
 		d.SHRQ(reg.CL, d.ends)
 		d.JMP(ref(found))
 	})
+}
+
+// find sets a bit of to for each byte of the block that compare finds.
+func (d *decimals) find(to reg.GPVirtual, compare func(v, found reg.VecVirtual)) {
+	high := d.GP64()
+	for k, half := range []reg.GPVirtual{to, high} {
+		v := d.YMM()
+		d.VMOVDQU(vec(d.block, k), v)
+		compare(v, v)
+		d.VPMOVMSKB(v, half.As32())
+	}
+	d.SHLQ(imm(vectorBytes), high)
+	d.ORQ(high, to)
 }
 
 // lanes returns the memory of a vector of a number in each lane of 64 bits.

@@ -68,13 +68,21 @@ func (r refiter) Refit(ctx context.Context, choices []func(class int) bool) (all
 	for _, in := range inputs {
 		all = append(all, func(ctx context.Context) (block.Source, error) {
 			if inMemory {
-				data, err := in.Load(ctx)
-				return data, err
+				return load(ctx, in)
 			}
 			return in.Stream(ctx)
 		})
 	}
 	return all, err
+}
+
+// load loads rows that nothing changes from then on. Their values are checked while they are read.
+func load(ctx context.Context, in *dataset.Input) (block.Source, error) {
+	data, err := in.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return block.AssumeValid(data), nil
 }
 
 // OpenRows opens the rows in memory if they fit in --memory. If they don't fit, each pass in the order of the files reads
@@ -155,7 +163,7 @@ func open(ctx context.Context, a *console.App, o *Options, paths []string, opt d
 		if in.Sparse() && in.Bytes(count, s.Weighted) >= manyBytes {
 			debug.FreeOSMemory() // frees the memory that Open needed for the columns, before the rows take memory
 		}
-		data, err := in.Load(ctx)
+		data, err := load(ctx, in)
 		return &Rows{data, in.Density(), nil, again}, err
 	}
 	stream, err := in.Stream(ctx)
@@ -304,7 +312,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 	}
 	v := new(Rows)
 	if fits {
-		v.Source, err = in.Load(ctx)
+		v.Source, err = load(ctx, in)
 	} else if stream, bad := in.Stream(ctx); bad != nil {
 		return nil, bad
 	} else if f, bad := cache.Temporary(ctx, stream, func(rows int64) { bar.Rows("writing the validation's cache", rows, count) }); bad != nil {

@@ -62,7 +62,7 @@ func allot(columns []cells, most int) *column.Slab {
 			continue
 		}
 		c.slab = s
-		if part := free[:8*most]; c.typ == arrow.INT64 {
+		if part := free[: 8*most : 8*most]; c.typ == arrow.INT64 {
 			c.whole = arrow.Int64Traits.CastFromBytes(part)[:0]
 		} else {
 			c.numbers = arrow.Float64Traits.CastFromBytes(part)[:0]

@@ -244,8 +244,8 @@ func One(c Chunk, f func() (*column.Batch, error)) iter.Seq[column.Job] {
 }
 
 // parsedBytes returns the number of bytes of memory that text and its numbers take. A number of two characters, the
-// separator included, takes 8 bytes.
-func parsedBytes(text int) int64 { return 5 * int64(text) }
+// separator included, takes 8 bytes, of memory that is up to twice as large; see column.NewSlab.
+func parsedBytes(text int) int64 { return 9 * int64(text) }
 
 // recoveredJob returns a job whose panics become errors about the lines of a file from line on.
 func recoveredJob(j column.Job, path string, line int64) column.Job {

@@ -12,11 +12,15 @@ import (
 
 // decimals reads numbers in their plainest form, several at a time.
 type decimals struct {
-	values []float64 // see kernel.Decimals; empty if the delimiter may be in a number
-	forms  []uint32
-	runs   []*run // for each field of a run its run, for others nil
-	nulls  bool   // some numbers mean a null
+	values []float64 // of ahead numbers, see kernel.Decimals; empty if the delimiter may be in a number
+	forms  []uint32  // of a record
+	runs   []*run    // for each field of a run its run, for others nil
+	nulls  bool      // some numbers mean a null
 }
+
+// ahead is the number of numbers that are read at a time, unless a whole run is expected: the numbers behind one that isn't added are read
+// again.
+const ahead = 64
 
 // A run is neighbouring fields that are numbers or not selected. It keeps the numbers of some records, to add them to each column at once.
 type run struct {
@@ -29,7 +33,7 @@ type run struct {
 
 func (f *CsvFile) newDecimals() (d decimals) {
 	if f.Comma != blanks && !kernel.InDecimal(f.Comma) && strings.IndexByte("+eE", f.Comma) < 0 {
-		d.values, d.forms = make([]float64, len(f.names)), make([]uint32, len(f.names))
+		d.values, d.forms = make([]float64, ahead), make([]uint32, max(ahead, len(f.names)))
 	}
 	return d
 }
@@ -80,7 +84,8 @@ func (r *run) expect(i int) {
 	}
 }
 
-// fits returns true if all numbers of a record have the expected forms. Minus zero has none, since no integer is minus zero.
+// fits returns true if all numbers of a record have the expected forms. It returns false for a minus zero, which a column of integers can't
+// hold.
 func (r *run) fits(values []float64, forms []uint32) bool {
 	odd := uint32(0)
 	want, mask := r.want[:len(forms)], r.mask[:len(forms)]
@@ -144,7 +149,7 @@ func (d *decimals) scan(s *scanner, values []float64) (count int) {
 			}
 		}
 		count += n
-		if end-at < partBytes || s.text[end-1] == '\n' || end-s.pos > longestScan {
+		if end-at < partBytes || s.text[end-1] == '\n' || s.text[end-1] == '\r' || end-s.pos > longestScan {
 			break
 		}
 		at = end
@@ -163,6 +168,9 @@ func (d *decimals) skip(s *scanner, count int) {
 		return
 	}
 	end := s.pos - kernel.DecimalsBefore + int(d.forms[count-1]>>kernel.DecimalEnd)
+	if s.text[end] == '\r' {
+		end++
+	}
 	s.pos = end + 1
 	if s.text[end] == '\n' {
 		s.line++
@@ -179,6 +187,9 @@ func (d *decimals) read(s *scanner, n int) int {
 	r := d.runs[n]
 	i := n - r.first
 	values := r.values[r.records*len(r.columns):][:len(r.columns)-i]
+	if i > 0 {
+		values = values[:min(len(values), ahead)]
+	}
 	count := d.scan(s, values)
 	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
@@ -209,10 +220,10 @@ func (r *run) add(i int, values []float64, forms []uint32) int {
 // number of fields.
 func (d *decimals) infer(s *scanner, guesses []guess) int {
 	run := 0
-	for run < len(guesses) && !guesses[run].text {
+	for run < min(len(guesses), len(d.values)) && !guesses[run].text {
 		run++
 	}
-	count := d.scan(s, d.values[:min(run, len(d.values))])
+	count := d.scan(s, d.values[:run])
 	for i, form := range d.forms[:count] {
 		if form&kernel.DecimalLong != 0 {
 			count = i
