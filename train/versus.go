@@ -108,6 +108,7 @@ func sumResults(binary []*Trained) *learner.Result {
 		all.Updates += r.Updates
 		all.Loss += r.Loss
 		all.Converged = all.Converged && r.Converged
+		all.OutOfPasses = all.OutOfPasses || r.OutOfPasses && !r.Converged
 		all.Candidates += r.Candidates
 		all.RowsScored += r.RowsScored
 	}

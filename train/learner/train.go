@@ -193,6 +193,10 @@ type Result struct {
 	// may be missing: call Evaluate to compute them.
 	Interrupted bool
 
+	// OutOfPasses says that the limit of passes ended the search for an optimum. Ignore it if the result converged. If
+	// neither is set, rounding errors or missing passes that prove the optimum are the reason.
+	OutOfPasses bool
+
 	// Uncounted says that ctx left no time for the pass that computes Errors, Loss, Radius, Norm and Margin. Ignore
 	// these fields then.
 	Uncounted bool

@@ -137,7 +137,8 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 		return nil, err
 	}
 	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, Rounded: s.rounded}
-	r.Epochs, r.Visits, r.Updates, r.Converged, r.Seconds = s.passes, s.passes*src.Rows(), s.steps, s.converged, s.learned.Seconds()
+	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.passes, s.passes*src.Rows(), s.steps, s.passes >= opt.Epochs
+	r.Converged, r.Seconds = s.converged, s.learned.Seconds()
 	if pivots != nil {
 		for w := range slices.Chunk(r.Exact, s.cols) {
 			learner.Uncentre(w, pivots)

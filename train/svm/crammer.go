@@ -54,7 +54,8 @@ func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.S
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.Visited, Steps: s.Steps}, err
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.Visited, Steps: s.Steps,
+		OutOfPasses: s.spent(0)}, err
 }
 
 // A jointSearch is the state of solveJoint. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
@@ -171,8 +172,10 @@ func (s *jointSearch) minimise(ctx context.Context) error {
 // ended tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
 // measurement.
 func (s *jointSearch) ended(more int64) bool {
-	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.Passes()+2+more > s.Epochs
+	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.spent(more)
 }
+
+func (s *jointSearch) spent(more int64) bool { return s.Passes()+2+more > s.Epochs }
 
 // wake makes the next epoch visit all rows, except rows without features and bias.
 func (s *jointSearch) wake() {

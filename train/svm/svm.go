@@ -144,7 +144,8 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	task := taskOf(rows, opt)
 	s, err := solve(ctx, task, opt)
 	r := &Result{Exact: slices.Clone(s.W), Objective: s.Objective, Gap: s.Gap()}
-	r.Epochs, r.Visits, r.Updates, r.Loss, r.Converged = s.Passes, s.Visits, s.Steps, s.Loss, s.Gap() <= tolerance*s.Objective
+	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.Passes, s.Visits, s.Steps, s.OutOfPasses
+	r.Loss, r.Converged = s.Loss, s.Gap() <= tolerance*s.Objective
 	if opt.elastic() { // the pass that rounds counts
 		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
@@ -182,7 +183,8 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps}, err
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps,
+		OutOfPasses: s.passes >= opt.Epochs}, err
 }
 
 // many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.

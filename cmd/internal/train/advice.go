@@ -58,14 +58,14 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 		return r.Dtype + " rounds the weights too much. Use " + finer + ".", false
 	case solves && r.Options.Solver == string(logistic.SGD):
 		return "sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs.", false
-	case solves && r.Optimum == nil && l2 != nil && *l2 == 0 && r.Epochs < r.most:
+	case solves && r.Optimum == nil && l2 != nil && *l2 == 0 && !r.outOfPasses:
 		why = "without a penalty, nothing proved that these weights are the optimum. Use --l2"
 		if r.Options.Solver == string(logistic.LBFGS) && len(r.Classes) == 2 {
 			why += ", or --solver newton"
 		}
 		return why + ".", false
-	case solves && r.Epochs < r.most:
-		return fmt.Sprintf("rounding ended the progress after %s, fewer than --epochs. Use %s.", humanize.Passes(r.Epochs), finer), false
+	case solves && !r.outOfPasses:
+		return fmt.Sprintf("rounding ended the progress after %s. Use %s.", humanize.Passes(r.Epochs), finer), false
 	case solves:
 		return fmt.Sprintf("more --epochs than %d may do better.", r.most), false
 	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:

@@ -71,6 +71,7 @@ type Report struct {
 	Seconds      trainSeconds `json:"seconds"`
 	Model        *string      `json:"model"` // path of the file, null if none was written
 	most         int64        // largest number of epochs
+	outOfPasses  bool         // see learner.Result
 	curve        string       // curve of the training, for a terminal; "": none
 }
 
@@ -102,7 +103,7 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
 		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
-		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs,
+		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs, outOfPasses: learned.OutOfPasses,
 	}
 	if of.Errors != nil {
 		accuracy := float64(of.Rows-*of.Errors) / float64(of.Rows)

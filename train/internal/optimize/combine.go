@@ -36,7 +36,7 @@ func (v variables) copy(u variables) {
 // as conjugate gradients do that are preconditioned by sweeps. Variables that would leave their bounds stay at the
 // bounds. If that lowers the dual objective, combine adds nothing.
 func (s *dual) combine() {
-	if s.worked < between*int64(len(s.w)+len(s.a)) || s.Passes()+3 > s.Epochs {
+	if s.worked < between*int64(len(s.w)+len(s.a)) {
 		return
 	}
 	s.worked = 0

@@ -61,6 +61,8 @@ type dual struct {
 	touched  uint64    // keeps the loads of touch from being compiled away
 	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
 	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
+	measured bool      // loss and lower belong to the variables
+	spent    bool      // the limit of passes ended the search
 }
 
 // DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or
@@ -84,7 +86,7 @@ type dual struct {
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), pcg: rand.NewPCG(1, 0),
-		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1)}
+		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1), measured: true}
 	s.rng = rand.New(s.pcg)
 	err := s.begin(ctx)
 	if err == nil && !s.alone() {
@@ -94,7 +96,7 @@ func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 		}
 	}
 	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
-		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps}, err
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.spent}, err
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.
@@ -168,13 +170,15 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.Mark(s.state); s.Passes()+5 <= s.Epochs; s.Mark(s.state) {
+	for s.Mark(s.state); s.leaves(1); s.Mark(s.state) {
 		all, steps := s.all == len(s.order), s.Steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
 			return err
 		}
-		s.combine()
+		if s.measured = false; s.leaves(1) {
+			s.combine()
+		}
 		off := math.Abs(s.bias() - s.centre)
 		if s.softness > 0 {
 			if swept.violation <= off {
@@ -200,10 +204,19 @@ func (s *dual) maximise(ctx context.Context) error {
 		}
 		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
 	}
-	if s.Steps == 0 {
-		return nil // the weights are still 0
+	if s.spent = true; s.measured {
+		return nil
 	}
 	return s.measure(ctx)
+}
+
+// leaves tells whether the limit leaves a number of passes besides the passes of the last measure.
+func (s *dual) leaves(passes int64) bool {
+	last := int64(2)
+	if s.softness > 0 {
+		last = 3
+	}
+	return s.Passes()+passes+last <= s.Epochs
 }
 
 // wake makes the next sweep visit all rows with a sample weight above 0.
@@ -347,7 +360,7 @@ func (s *dual) objective() float64 {
 	return s.loss + float64(s.L2/2*f64.Dot(s.w[:s.features], s.w[:s.features]))
 }
 
-// measure makes two passes over the rows and computes the loss and the dual objective. With a bias it may make another
+// measure makes two passes over the rows and computes the loss and the dual objective. With a bias it may make a third
 // pass.
 func (s *dual) measure(ctx context.Context) error {
 	s.refresh()
@@ -380,6 +393,7 @@ func (s *dual) measure(ctx context.Context) error {
 		sums[more] = sums[1-more]
 	}
 	s.lower = max(s.lower, sums[0]+sums[1]-f64.Dot(v[:s.features], v[:s.features])/(2*s.L2))
+	s.measured = true
 	return nil
 }
 
@@ -407,7 +421,7 @@ func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), n
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.worked, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking)
+	learner.State(w, &s.worked, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking, &s.measured)
 	w.Generator(s.pcg)
 	learner.State(w, s.w, s.a, s.from.w, s.from.a, s.past.w, s.past.a)
 	checkpoint.Values(w, s.asleep)

@@ -136,20 +136,44 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestHingePasses: few passes end the search before the gap is small, and the gap says so.
+// TestHingePasses: few passes end the search before the gap is small, and the solution says so. Five passes are enough for a
+// sweep of dual coordinate descent.
 func TestHingePasses(t *testing.T) {
 	d := rows(3000, 40, true)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, solve := range solvers() {
-		for _, passes := range []int64{3, 6, 9} {
+		for _, passes := range []int64{3, 5, 6, 9} {
 			s := require.Value(solve(t.Context(), learner.Options{Epochs: passes, Run: learner.Run{Workers: 2}}, d, 1e-3))(t)
+			if !s.OutOfPasses || passes >= 5 && s.Steps == 0 && name == "by row" {
+				t.Errorf("%s, at most %d passes: %d steps, out of passes %t", name, passes, s.Steps, s.OutOfPasses)
+			}
 			if s.Passes > passes || s.Gap() < 1e-5*s.Objective || math.IsInf(s.Gap(), 0) {
 				t.Errorf("%s, at most %d passes: %d passes bring the gap to %v of %v", name, passes, s.Passes, s.Gap(), s.Objective)
 			}
 		}
 		if _, err := solve(ctx, learner.Options{Epochs: 10, Run: learner.Run{Workers: 1}}, d, 1); err == nil {
 			t.Errorf("%s: a cancelled search returns no error", name)
+		}
+	}
+}
+
+// TestDualLimit: dual coordinate descent trains within any limit of passes that leaves one for a sweep. It stops at the limit only
+// if the passes left are too few for a sweep and a measurement.
+func TestDualLimit(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		d, least := rows(600, 100, bias), int64(4)
+		if bias {
+			least = 5
+		}
+		for limit := least; ; limit++ {
+			s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: limit}, d, 1))(t)
+			if s.Passes > limit || s.Steps == 0 || s.OutOfPasses && s.Passes+least-1 <= limit {
+				t.Errorf("bias %t, at most %d passes: %d passes, %d steps, out of passes %t", bias, limit, s.Passes, s.Steps, s.OutOfPasses)
+			}
+			if !s.OutOfPasses {
+				break
+			}
 		}
 	}
 }

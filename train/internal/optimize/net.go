@@ -76,7 +76,8 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.lower, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.lower, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps,
+		OutOfPasses: s.last()}, err
 }
 
 func newNet(t *Task) *net {
@@ -228,7 +229,7 @@ func (s *net) balance(ctx context.Context) error {
 
 // minimise makes steps until the gap is small enough or the limit of passes is reached.
 func (s *net) minimise(ctx context.Context) error {
-	for s.mark(); s.passes+2 < s.Epochs && !s.done(); s.mark() {
+	for s.mark(); !s.last() && !s.done(); s.mark() {
 		next, err := s.step(ctx)
 		if err != nil {
 			return err
@@ -249,6 +250,9 @@ func (s *net) minimise(ctx context.Context) error {
 	}
 	return nil
 }
+
+// last tells whether the limit leaves no passes for another step.
+func (s *net) last() bool { return s.passes+2 >= s.Epochs }
 
 // done tells whether the gap is small enough to stop.
 func (s *net) done() bool { return s.objective()-s.lower <= goal*s.objective() }

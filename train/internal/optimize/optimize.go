@@ -59,6 +59,7 @@ type Solution struct {
 	Loss, Objective, Lower float64   // Lower is a lower bound of the minimum
 	Weight                 float64   // sum of the sample weights; 0 if unknown
 	Passes, Visits, Steps  int64     // Visits counts rows
+	OutOfPasses            bool      // the limit of passes ended the search
 }
 
 // Gap returns an upper bound of Objective minus the minimum.
@@ -109,7 +110,7 @@ func (t *Task) Interrupted(ctx, after context.Context, s *Solution, pivots []flo
 // unknown.
 func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, start time.Time) (*Learned, error) {
 	r := &Learned{Exact: s.W, Weight: s.Weight}
-	r.Epochs, r.Updates = s.Passes+1, s.Steps
+	r.Epochs, r.Updates, r.OutOfPasses = s.Passes+1, s.Steps, s.OutOfPasses
 	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
 	w, spec := slices.Clone(s.W), t.Rows.Spec()
 	learner.RoundCentred(w, pivots)
@@ -142,7 +143,7 @@ func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
 	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{W: w, Lower: s.Lower, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps}
+	r := &Solution{W: w, Lower: s.Lower, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.Passes >= s.Most}
 	if s.Point != nil {
 		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
 		if err != nil {

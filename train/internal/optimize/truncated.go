@@ -55,7 +55,7 @@ func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
 		err = s.minimise(ctx)
 	}
 	return &Solution{W: s.at.W, Loss: s.at.Loss, Objective: s.at.Objective, Lower: s.at.Objective - max(0, s.at.Objective-s.lower), Weight: s.at.Weight,
-		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps}, err
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.spent(2)}, err
 }
 
 // A search is the state of a task.
