@@ -27,10 +27,11 @@ type elements interface {
 
 	score(j int, v []float64) float64    // dot product of column j and v
 	add(j int, to []float64, by float64) // adds by times column j to a vector
+	scale(j int) float64                 // the least power of two above the absolute values of column j
 
-	// scaled copies the elements of column j in rows whose root isn't 0, each times the root. It returns their number and
-	// the sum of their squares.
-	scaled(j int, roots []float32, row []uint32, val []float32) (n int, square float64)
+	// scaled copies the elements of column j in rows whose root isn't 0, each times the root and divided by scale. It
+	// returns their number and the sum of the squares of the copies.
+	scaled(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64)
 }
 
 const taskElements = 1 << 16 // approximate number of elements in a task
@@ -95,12 +96,23 @@ func (c *columns[V]) add(j int, to []float64, by float64) {
 	linalg.AddSparse(to, rows, values, by)
 }
 
-func (c *columns[V]) scaled(j int, roots []float32, row []uint32, val []float32) (n int, square float64) {
+func (c *columns[V]) scale(j int) float64 {
+	_, values := c.column(j)
+	largest := 0.0
+	for _, v := range values {
+		largest = max(largest, math.Abs(float64(v)))
+	}
+	_, exponent := math.Frexp(largest)
+	return math.Ldexp(1, exponent)
+}
+
+func (c *columns[V]) scaled(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64) {
 	rows, values := c.column(j)
 	values = values[:len(rows)]
+	unit := 1 / scale // exact
 	for k, r := range rows {
 		if root := roots[r]; root != 0 {
-			v := float32(float32(values[k]) * root)
+			v := float32(float32(float64(values[k])*unit) * root)
 			row[n], val[n] = r, v
 			square += float64(float64(v) * float64(v))
 			n++

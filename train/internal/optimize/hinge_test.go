@@ -20,8 +20,14 @@ import (
 
 // rows returns rows with a few features each that aren't zero, and labels of a plane with noise. Most labels are 1.
 func rows(n, features int, bias bool) *block.Data {
+	x, y := values(n, features)
+	return testproblems.Dense(x, y, bias)
+}
+
+// values returns the features and labels of rows.
+func values(n, features int) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
-	x, y := make([][]float64, n), make([]float64, n)
+	x, y = make([][]float64, n), make([]float64, n)
 	for r := range x {
 		x[r] = make([]float64, features)
 		score := 1 + rng.NormFloat64()
@@ -32,7 +38,7 @@ func rows(n, features int, bias bool) *block.Data {
 		}
 		y[r] = math.Copysign(1, score)
 	}
-	return testproblems.Dense(x, y, bias)
+	return x, y
 }
 
 // task returns the task of logistic regression.

@@ -23,7 +23,7 @@ const (
 // columns, in the order in which a round visits them. A place has the elements of its column in rows with a curvature,
 // each times the root of the curvature, so the Hessian is X'X of these elements. The elements and the scores are float32
 // to need less memory traffic. The step is then less precise, but the gradient at the next weights is float64, and the
-// next step corrects the errors.
+// next step corrects the errors. Each column is divided by a power of two, because float32 overflows at 3.4e38.
 type model struct {
 	*net
 	columns     []int
@@ -39,6 +39,7 @@ type model struct {
 type place struct {
 	first, end int64   // elements of the column
 	gradient   float64 // of the loss, at the start of the step
+	scale      float64 // the elements are divided by this power of two
 	curvature  float64 // second derivative of the model
 	from, to   float64 // weight at the start of the step, and now
 	slope      float64 // derivative of the model without the l1 penalty, from the last call of slopes
@@ -66,8 +67,9 @@ func (m *model) begin(ctx context.Context, columns []int) error {
 			return
 		}
 		p := &m.places[at[j]-1]
-		n, square := m.elements.scaled(j, m.roots, m.row[p.first:], m.val[p.first:])
-		p.end, p.curvature = p.first+int64(n), square+least
+		p.scale = m.scales[j]
+		n, square := m.elements.scaled(j, p.scale, m.roots, m.row[p.first:], m.val[p.first:])
+		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale)+least
 		if j < m.features {
 			p.curvature += m.L2
 		}
@@ -93,9 +95,9 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 		}
 		left = append(left, i)
 		v := m.violation(j, w, slope)
-		sum, most = sum+v, max(most, v)
+		sum, most = sum+float64(v*m.share(j)), max(most, v)
 		to := m.best(j, w, slope, p.curvature)
-		if by := float32(to - w); by != 0 {
+		if by := to - w; by != 0 {
 			p.to = to
 			m.add(p, m.z, by)
 		}
@@ -104,7 +106,7 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 	return sum, most
 }
 
-// dot returns the dot product of the elements of a place and z.
+// dot returns the dot product of the column of a place and z.
 func (m *model) dot(p *place, z []float32) float64 {
 	rows, values := m.row[p.first:p.end], m.val[p.first:p.end]
 	var a, b, c, d float64
@@ -120,15 +122,15 @@ func (m *model) dot(p *place, z []float32) float64 {
 	for ; k < len(rows); k++ {
 		a += float64(float32(values[k] * z[rows[k]]))
 	}
-	return (a + c) + (b + d)
+	return float64(p.scale * ((a + c) + (b + d)))
 }
 
-// add adds by times the elements of a place to z.
-func (m *model) add(p *place, z []float32, by float32) {
-	rows, values := m.row[p.first:p.end], m.val[p.first:p.end]
+// add adds by times the column of a place to z.
+func (m *model) add(p *place, z []float32, by float64) {
+	rows, values, factor := m.row[p.first:p.end], m.val[p.first:p.end], float32(by*p.scale)
 	values = values[:len(rows)]
 	for k, r := range rows {
-		z[r] += float32(by * values[k])
+		z[r] += float32(factor * values[k])
 	}
 }
 
@@ -162,7 +164,7 @@ func (m *model) slopes(ctx context.Context) (sum float64, err error) {
 		if p.slope = p.gradient + dot; !m.biased(i) {
 			p.slope += float64(m.L2 * p.to)
 		}
-		sum += m.violation(m.columns[i], p.to, p.slope)
+		sum += float64(m.violation(m.columns[i], p.to, p.slope) * m.share(m.columns[i]))
 	}
 	return sum, err
 }
@@ -211,7 +213,7 @@ func (m *model) face(ctx context.Context) error {
 			p := &m.places[i]
 			p.to = w[k] + float64(part*step[k])
 			if !m.biased(i) && !(float64(p.to*w[k]) > 0) {
-				m.add(p, m.z, float32(-p.to))
+				m.add(p, m.z, -p.to)
 				p.to = 0
 			}
 		}
@@ -296,7 +298,7 @@ func (m *model) product(ctx context.Context, out, v []float64, on []int) error {
 	for k, i := range on {
 		p := &m.places[i]
 		m.visited += p.end - p.first
-		m.add(p, m.along, float32(v[k]))
+		m.add(p, m.along, v[k])
 	}
 	err := m.dots(ctx, out, on, m.along)
 	for k, i := range on {

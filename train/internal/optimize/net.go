@@ -35,6 +35,7 @@ type net struct {
 	factors    []float64 // for each row: the derivative of its loss by its score
 	roots      []float32 // for each row: the root of the curvature of its loss
 	gradient   []float64 // of the sum of losses, for each column
+	scales     []float64 // for each column: the least power of two above its absolute values
 	order      []int     // columns in the order of a round: those with more elements last
 	model      *model
 	loss       float64
@@ -113,7 +114,9 @@ func (s *net) begin(ctx context.Context) (err error) {
 		return err
 	}
 	var classes [65][]int
+	s.scales = make([]float64, len(s.w))
 	for j := range s.w {
+		s.scales[j] = s.elements.scale(j)
 		class := bits.Len64(uint64(s.elements.size(j)))
 		classes[class] = append(classes[class], j)
 	}

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
+	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
@@ -35,6 +36,45 @@ func TestNet(t *testing.T) {
 				}
 				if penalty.NonNegative && slices.Min(got.W[:len(d.Spec().Features)]) < 0 {
 					t.Errorf("%s: a weight is below 0", what)
+				}
+			}
+		}
+	}
+}
+
+// squaredHinge is the loss max(0, 1-m)^2 for Task.Loss.
+func squaredHinge(z, factor, curvature, loss, y []float64) {
+	for i, label := range y {
+		z[i] *= label
+		u := max(0, 1-z[i])
+		factor[i], curvature[i], loss[i] = -2*u*label, 0, u*u
+		if u > 0 {
+			curvature[i] = 2
+		}
+	}
+}
+
+// TestLargeValues: a column of large values, up to the greatest float32, takes at least as much from the objective as a column
+// of the same values in a smaller unit, whose weight has a greater penalty.
+func TestLargeValues(t *testing.T) {
+	losses := map[string]func(z, factor, curvature, loss, y []float64){"logistic": f64.Logistic, "squared hinge": squaredHinge}
+	for _, every := range []int{3, 1000} {
+		for name, loss := range losses {
+			solve := func(unit float64) *optimize.Solution {
+				x, y := values(1000, 300)
+				for r := range x {
+					if x[r][7] = 0; r%every == 1 {
+						x[r][7] = unit * (1 + float64(r%10)/20)
+					}
+				}
+				task := task(learner.Options{Epochs: 1000, Run: learner.Run{Workers: 2}}, testproblems.Dense(x, y, true), optimize.Penalty{L1: 1})
+				task.Loss = loss
+				return require.Value(optimize.ByColumns(task, t.Context()))(t)
+			}
+			most := solve(1).Objective * (1 + 1e-6)
+			for _, unit := range []float64{1e9, 1e18, 2e38} {
+				if got := solve(unit); !(got.Objective <= most) {
+					t.Errorf("%s, %v in every %d rows: objective %v after %d passes, want at most %v", name, unit, every, got.Objective, got.Passes, most)
 				}
 			}
 		}

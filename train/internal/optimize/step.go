@@ -9,6 +9,9 @@ import (
 const (
 	mostRounds = 100   // most rounds of coordinate descent in a step
 	least      = 1e-12 // summand of a second derivative, so that it is above 0
+
+	mild    = 1 << 10 // columns of values up to this have an equal share in the sum of violations
+	extreme = 1 << 40 // columns of greater values have the share of columns of such values
 )
 
 // violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
@@ -27,6 +30,11 @@ func (s *net) violation(j int, w, slope float64) float64 {
 	return max(0, math.Abs(slope)-s.L1)
 }
 
+// share returns the factor of the violation of column j in sums of violations. Violations grow with the values of their
+// column. With equal factors, a single column of values of 1e9 decides when a step ends. Columns of extreme values are
+// still the last whose violations become small enough for the dual objective.
+func (s *net) share(j int) float64 { return mild / min(extreme, max(mild, s.scales[j])) }
+
 // best returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
 // derivative of the loss's model plus the l2 penalty at w.
 func (s *net) best(j int, w, slope, curvature float64) float64 {
@@ -42,7 +50,7 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 // violation, and the sum is then too small if the columns are correlated. So slopes measures the sum again.
 func (s *net) step(ctx context.Context) (next []float64, err error) {
 	total, columns := s.violations()
-	if s.total > 0 {
+	if s.total > 0 && s.reached-s.reached == 0 {
 		s.part = min(mostPart, max(leastPart, s.part*math.Sqrt(s.part), math.Abs(total-s.reached)/s.total))
 	}
 	s.total = total
@@ -58,7 +66,7 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 			}
 			sum, most := m.round(&active, limit)
 			rounds++
-			if sum <= s.part*total || sum > slow*last || rounds >= mostRounds || s.spent() {
+			if !(sum > s.part*total) || sum > slow*last || rounds >= mostRounds || s.spent() {
 				break
 			}
 			limit, last = most/float64(len(s.y)), sum
@@ -66,7 +74,7 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 		if s.reached, err = m.slopes(ctx); err != nil {
 			return nil, err
 		}
-		if s.reached <= s.part*total || rounds >= mostRounds || s.spent() {
+		if !(s.reached > s.part*total) || rounds >= mostRounds || s.spent() {
 			break
 		}
 		if err := m.face(ctx); err != nil {
@@ -91,7 +99,7 @@ func (s *net) violations() (total float64, columns []int) {
 			slope += float64(s.L2 * w)
 		}
 		v := s.violation(j, w, slope)
-		total += v
+		total += float64(v * s.share(j))
 		largest = max(largest, v)
 	}
 	slack := largest / float64(len(s.y))
