@@ -47,9 +47,7 @@ func (s *dual) combine() {
 	for i, v := range old.a {
 		move.a[i] = v - move.a[i]
 	}
-	if s.softness > 0 { // the difference of two biases would be their rounding errors
-		move.w[s.features] = float64(s.softness * f64.Dot(s.y, move.a))
-	}
+	s.rebias(move, 0)
 	f, g := s.multiples(move, s.past)
 	if !(max(math.Abs(f), math.Abs(g)) <= farthest) {
 		f, g = 0, 0
@@ -58,17 +56,24 @@ func (s *dual) combine() {
 	next.axpy(f, move)
 	next.axpy(g, s.past)
 	s.clip(next)
-	if s.softness > 0 {
-		next.w[s.features] = s.centre + float64(s.softness*f64.Dot(s.y, next.a))
-	}
+	s.rebias(next, s.centre)
 	before := s.value(old)
 	if s.value(next) >= before-float64(flatStep*before) {
 		move.axpy(1, next)
 		move.axpy(-1, old)
+		s.rebias(move, 0)
 		s.variables, next = next, old
 	}
 	next.copy(s.variables)
 	s.from, s.past, s.spare = next, move, s.past
+}
+
+// rebias computes the bias of v from its dual variables, if there is a bias. The difference of the biases of two states
+// would have their rounding errors, which product divides by the softness.
+func (s *dual) rebias(v variables, centre float64) {
+	if s.softness > 0 {
+		v.w[s.features] = centre + float64(s.softness*f64.Dot(s.y, v.a))
+	}
 }
 
 // refresh makes a pass over the rows and computes w from the dual variables, without the rounding errors of the changes

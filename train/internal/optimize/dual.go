@@ -251,7 +251,6 @@ func (s *dual) recentre() {
 	by := float64(s.stride * off)
 	s.centre += by
 	s.w[s.features] += by
-	s.from.w[s.features] += by
 }
 
 // A swept is the result of a sweep.
