@@ -27,6 +27,7 @@ const (
 type model struct {
 	*net
 	columns     []int
+	size        int64 // number of elements of the columns
 	places      []place
 	all         []int // all places
 	row         []uint32
@@ -250,7 +251,7 @@ func (m *model) conjugate(ctx context.Context, on []int) (step []float64, err er
 	copy(direction, scaled)
 	enough := fine * math.Sqrt(square)
 	for range m.products {
-		if math.Sqrt(square) <= enough || m.spent() {
+		if math.Sqrt(square) <= enough || m.spent(3*m.size) {
 			break
 		}
 		if err := m.product(ctx, product, direction, on); err != nil {

@@ -42,8 +42,11 @@ type net struct {
 	linear     float64 // the rows' part of the dual objective at w
 	lower      float64 // the greatest dual objective so far
 	passes     int64
-	visited    int64 // elements visited by coordinate descent
-	steps      int64
+	// visited counts elements visited since the last whole pass, by coordinate descent, conjugate gradients and multiply.
+	// The elements that begin copies, that slopes reads, and of the weights that face sets to 0 are left out.
+	visited int64
+	steps   int64
+	out     bool // the limit of passes ended the search
 	// part is the factor by which a step reduces the sum of violations of the optimum's conditions before it ends. total
 	// is the sum at the start of the last step, or 0 before the first step, and reached the sum in the model at its end.
 	part, total, reached float64
@@ -78,7 +81,7 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 		err = s.minimise(ctx)
 	}
 	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.lower, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps,
-		OutOfPasses: s.last()}, err
+		OutOfPasses: s.out}, err
 }
 
 func newNet(t *Task) *net {
@@ -232,10 +235,14 @@ func (s *net) balance(ctx context.Context) error {
 
 // minimise makes steps until the gap is small enough or the limit of passes is reached.
 func (s *net) minimise(ctx context.Context) error {
-	for s.mark(); !s.last() && !s.done(); s.mark() {
+	for s.mark(); !s.done(); s.mark() {
 		next, err := s.step(ctx)
 		if err != nil {
 			return err
+		}
+		if next == nil {
+			s.out = true
+			return nil
 		}
 		moved, err := s.move(ctx, next)
 		if err != nil {
@@ -253,9 +260,6 @@ func (s *net) minimise(ctx context.Context) error {
 	}
 	return nil
 }
-
-// last tells whether the limit leaves no passes for another step.
-func (s *net) last() bool { return s.passes+2 >= s.Epochs }
 
 // done tells whether the gap is small enough to stop.
 func (s *net) done() bool { return s.objective()-s.lower <= goal*s.objective() }
@@ -301,8 +305,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	return false, nil
 }
 
-// passed counts one pass, and the passes of coordinate descent since the last call, measured in elements. It reports
-// progress.
+// passed counts one pass, and the visits of elements since the last call as passes. It reports progress.
 func (s *net) passed() {
 	if all := s.elements.all(); all > 0 {
 		s.passes += s.visited / all

@@ -80,3 +80,20 @@ func TestLargeValues(t *testing.T) {
 		}
 	}
 }
+
+// TestNetLimit: the limit of passes includes a pass that measures the rounded weights. The solution says whether the limit
+// ended the search.
+func TestNetLimit(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		d := rows(600, 100, bias)
+		for limit := int64(4); ; limit++ {
+			s := require.Value(optimize.ByColumns(task(learner.Options{Epochs: limit}, d, optimize.Penalty{L1: 0.1}), t.Context()))(t)
+			if s.Passes >= limit || s.OutOfPasses && s.Passes+4 < limit || limit >= 7 && s.Steps == 0 || s.OutOfPasses == (s.Gap() <= 5e-7*s.Objective) {
+				t.Errorf("bias %t, at most %d passes: %d passes, %d steps, gap %v of %v, out of passes %t", bias, limit, s.Passes, s.Steps, s.Gap(), s.Objective, s.OutOfPasses)
+			}
+			if !s.OutOfPasses {
+				break
+			}
+		}
+	}
+}

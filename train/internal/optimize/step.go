@@ -44,17 +44,25 @@ func (s *net) best(j int, w, slope, curvature float64) float64 {
 	return s.least(float64(curvature*w)-slope, curvature)
 }
 
-// step returns weights near the minimum of the quadratic model. It leaves the scores of the step in change. It ends once
+// step returns weights near the minimum of the quadratic model, or nil if the limit leaves no passes for a step. It leaves
+// the scores of the step in change. It ends once
 // the sum of violations is at most part times the sum at the start. Rounds of coordinate descent take turns with face:
 // the rounds go on while each halves the sum of violations. A round measures each violation just before it removes the
 // violation, and the sum is then too small if the columns are correlated. So slopes measures the sum again.
 func (s *net) step(ctx context.Context) (next []float64, err error) {
 	total, columns := s.violations()
+	m := s.model
+	m.size = 0
+	for _, j := range columns {
+		m.size += s.elements.size(j)
+	}
+	if s.spent(2 * m.size) { // of a round and of multiply
+		return nil, nil
+	}
 	if s.total > 0 && s.reached-s.reached == 0 {
 		s.part = min(mostPart, max(leastPart, s.part*math.Sqrt(s.part), math.Abs(total-s.reached)/s.total))
 	}
 	s.total = total
-	m := s.model
 	if err := m.begin(ctx, columns); err != nil {
 		return nil, err
 	}
@@ -66,7 +74,7 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 			}
 			sum, most := m.round(&active, limit)
 			rounds++
-			if !(sum > s.part*total) || sum > slow*last || rounds >= mostRounds || s.spent() {
+			if !(sum > s.part*total) || sum > slow*last || rounds >= mostRounds || s.spent(2*m.size) {
 				break
 			}
 			limit, last = most/float64(len(s.y)), sum
@@ -74,7 +82,7 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 		if s.reached, err = m.slopes(ctx); err != nil {
 			return nil, err
 		}
-		if !(s.reached > s.part*total) || rounds >= mostRounds || s.spent() {
+		if !(s.reached > s.part*total) || rounds >= mostRounds || s.spent(2*m.size) {
 			break
 		}
 		if err := m.face(ctx); err != nil {
@@ -111,11 +119,10 @@ func (s *net) violations() (total float64, columns []int) {
 	return total, columns
 }
 
-// spent tells whether at most two passes are left, counting the passes of coordinate descent so far. It returns true if
-// there are no elements.
-func (s *net) spent() bool {
-	all := s.elements.all()
-	return all == 0 || s.passes+s.visited/all+2 >= s.Epochs
+// spent tells whether the limit leaves too few passes for a number of visits of elements and two passes at the end of the
+// step: of evaluate, and of the measurement of the rounded weights.
+func (s *net) spent(elements int64) bool {
+	return s.passes+(s.visited+elements)/max(1, s.elements.all())+2 > s.Epochs
 }
 
 // multiply sets change to the scores of the step from w to next. The weights of other columns stay as they are.
