@@ -85,9 +85,7 @@ type dual struct {
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
-	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), pcg: rand.NewPCG(1, 0),
-		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1), measured: true}
-	s.rng = rand.New(s.pcg)
+	s := newDual(t)
 	err := s.begin(ctx)
 	if err == nil && !s.alone() {
 		_, err = s.Checkpoint.Load(s.state)
@@ -97,6 +95,13 @@ func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 	}
 	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
 		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.spent}, err
+}
+
+func newDual(t *Task) *dual {
+	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), pcg: rand.NewPCG(1, 0),
+		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1), measured: true}
+	s.rng = rand.New(s.pcg)
+	return s
 }
 
 // begin makes a pass over the rows and stores their labels, weights and elements.

@@ -202,6 +202,44 @@ func TestHingeBias(t *testing.T) {
 	}
 }
 
+// TestDualPasses: moves of all variables between the passes save a third of the passes, which are 99 and 158 without them.
+func TestDualPasses(t *testing.T) {
+	for d, most := range map[*block.Data]int64{rows(100, 300, false): 75, rows(300, 400, false): 105} {
+		s := require.Value(solvers()["by row"](t.Context(), learner.Options{Epochs: 1000}, d, 0.01))(t)
+		if s.Passes > most || s.Gap() > 1e-6*s.Objective {
+			t.Errorf("%d rows: %d passes bring the gap to %v of %v, want at most %d", d.Rows(), s.Passes, s.Gap(), s.Objective, most)
+		}
+	}
+}
+
+// TestCombine: combine never lowers the dual objective by more than rounding errors, and raises it often. The variables stay in
+// their bounds, and the bias of its move belongs to the move's dual variables.
+func TestCombine(t *testing.T) {
+	for _, bias := range []bool{false, true} {
+		for _, l2 := range []float64{1e-4, 0.01, 1} {
+			d := testproblems.Weighted(rows(300, 400, bias), func(row int) float64 { return float64(row % 3) })
+			all := require.Value(task(learner.Options{Epochs: 1000}, d, optimize.Penalty{L2: l2}).Combine(t.Context(), 40))(t)
+			rises := 0
+			for i, c := range all {
+				if !(c.After >= c.Before-1e-11*math.Abs(c.Before)) || c.Bias != c.Want {
+					t.Errorf("bias %t, l2 %v, sweep %d: combine takes the dual objective from %v to %v; its move has the bias %v, want %v", bias, l2, i, c.Before, c.After, c.Bias, c.Want)
+				}
+				for k, a := range c.A {
+					if !(a >= 0 && a <= c.Weights[k]) {
+						t.Errorf("bias %t, l2 %v, sweep %d: dual variable %v of row %d, whose weight is %v", bias, l2, i, a, k, c.Weights[k])
+					}
+				}
+				if c.After > c.Before {
+					rises++
+				}
+			}
+			if rises < len(all)/10 {
+				t.Errorf("bias %t, l2 %v: %d of %d calls of combine raise the dual objective", bias, l2, rises, len(all))
+			}
+		}
+	}
+}
+
 // TestDualResume: a search by rows that stops after some passes, and goes on from its checkpoint, has the same weights.
 func TestDualResume(t *testing.T) {
 	d := rows(600, 100, true)

@@ -42,6 +42,28 @@ func TestNet(t *testing.T) {
 	}
 }
 
+// TestNetPasses: conjugate gradients save more than half of the passes if columns are correlated: without them, the passes are
+// 1,594 and 2,161.
+func TestNetPasses(t *testing.T) {
+	x, y := values(600, 200)
+	for r := range x {
+		for j := 1; j < len(x[r]); j++ {
+			x[r][j] = 0.9*x[r][j-1] + 0.1*x[r][j]
+		}
+	}
+	for _, c := range []struct {
+		loss func(z, factor, curvature, loss, y []float64)
+		most int64
+	}{{f64.Logistic, 700}, {squaredHinge, 1100}} {
+		task := task(learner.Options{Epochs: 3000, Run: learner.Run{Workers: 2}}, testproblems.Dense(x, y, false), optimize.Penalty{L1: 0.1})
+		task.Loss = c.loss
+		s := require.Value(optimize.ByColumns(task, t.Context()))(t)
+		if s.Passes > c.most || s.Gap() > 1e-6*s.Objective {
+			t.Errorf("%d passes bring the gap to %v of %v, want at most %d", s.Passes, s.Gap(), s.Objective, c.most)
+		}
+	}
+}
+
 // squaredHinge is the loss max(0, 1-m)^2 for Task.Loss.
 func squaredHinge(z, factor, curvature, loss, y []float64) {
 	for i, label := range y {
