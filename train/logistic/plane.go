@@ -49,8 +49,9 @@ type onSides struct {
 
 func newOnSides() onSides { return onSides{Near: math.Inf(1), Off: math.Inf(1), Least: math.Inf(1)} }
 
-// add adds a row with the score z. Unless exact is set, it adds only the score if an earlier row had a lower one. The result
-// of separate is then true wherever it is true with exact.
+// add adds a row with the score z, whose terms are t. If exact is false, add computes the size of the terms only of rows
+// whose score is below all earlier scores of the chunk. Near and Off may then be too large, and Terms too small. So separate may wrongly
+// return true, but never wrongly false.
 func (o *onSides) add(z float64, exact bool, t *terms) {
 	if exact || z < o.Least {
 		size := t.size()
@@ -61,7 +62,8 @@ func (o *onSides) add(z float64, exact bool, t *terms) {
 }
 
 func (o *onSides) merge(p onSides) {
-	o.Near, o.Off, o.Most, o.Terms = min(o.Near, p.Near), min(o.Off, p.Off), max(o.Most, p.Most), max(o.Terms, p.Terms)
+	o.Near, o.Off, o.Terms = min(o.Near, p.Near), min(o.Off, p.Off), max(o.Terms, p.Terms)
+	o.Most, o.Least = max(o.Most, p.Most), min(o.Least, p.Least)
 }
 
 // separate tells whether no row is on the wrong side and some rows are off the plane. It returns true in two cases: all

@@ -74,7 +74,7 @@ func (q *quadratic) column(j int) []float64 {
 
 // minimise finds the minimum: without L1 by Newton's method if the Hessian is far from singular, otherwise by cyclic coordinate
 // descent in the order of the columns. If that is slow, Newton steps in the variables that aren't 0 help. Once such a step changes no
-// sign, and moves are short but no shorter than in the round before, only rounding errors are left. minimise returns ctx's error.
+// sign, and moves are short but more than half as long as in the round before, only rounding errors are left. minimise returns ctx's error.
 func (q *quadratic) minimise(ctx context.Context) error {
 	if q.L1 == 0 && !q.NonNegative {
 		if solved, err := q.solve(ctx); solved || err != nil {

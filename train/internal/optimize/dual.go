@@ -24,7 +24,7 @@ const (
 	mostCut  = 0.5  // greatest factor of enough after the gap was computed
 
 	soft     = 0.05 // softness of the bias, as a share of the mean of squares
-	drifting = 0.5  // least ratio of two moves of the centre for which the second one's stride doubles
+	drifting = 0.5  // stride doubles if the bias minus the centre keeps its sign and more than this times its size
 
 	neighbours = 16 // rows of a group; with 64 the search takes many more passes
 )
@@ -50,8 +50,8 @@ type dual struct {
 	asleep   []bool               // rows that are left out
 	softness float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
 	centre   float64
-	off      float64 // the bias minus the centre before the last move
-	stride   float64 // the last move, in units of off
+	off      float64 // the bias minus the centre, before the centre's last move
+	stride   float64 // the centre's last move divided by off
 	most     float64 // rows whose variable is 0 are left out if their slope is above this
 	least    float64 // rows whose variable is c_i are left out if their slope is below this
 	lower    float64 // the greatest dual objective so far
@@ -79,9 +79,10 @@ type dual struct {
 //
 // With a bias b, the method of multipliers meets the constraint on the variables (Hestenes, "Multiplier and Gradient
 // Methods", Journal of Optimization Theory and Applications 4, 1969). b has the penalty r/2 (b - centre)^2, so b is
-// centre + sum a_i y_i / r. Once the violation of the optimum's conditions is at most |b - centre|, the centre moves to
-// b. The smaller 1/r is, the less a visit moves the bias of all other rows, and the fewer passes the search takes; but the
-// shorter are the centre's moves. Where they go on the same way without getting shorter, each is twice as long as the one before.
+// centre + sum a_i y_i / r. Once the violation of the optimum's conditions is at most |b - centre|, the centre moves by
+// stride x (b - centre). The smaller 1/r is, the less a visit moves the bias of all other rows, and the fewer passes the
+// search takes; but b - centre is then small too. So stride doubles if b - centre has the sign that it had before the last
+// move and more than half its size; otherwise stride is 1.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective.
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
@@ -242,8 +243,8 @@ func (s *dual) bias() float64 {
 	return s.w[s.features]
 }
 
-// recentre moves the centre of the bias to the bias, or beyond it. The dual variables stay the same, so the bias moves too, by the
-// same distance. After a long move, rows that were left out may matter.
+// recentre moves the centre of the bias to the bias, or beyond it; see DualHinge. The dual variables stay the same, so the
+// bias moves by the same distance. After a move beyond the bias, rows that were left out may matter.
 func (s *dual) recentre() {
 	off := s.bias() - s.centre
 	if float64(off*s.off) > 0 && math.Abs(off) > drifting*math.Abs(s.off) {

@@ -16,8 +16,8 @@ import (
 const (
 	goal     = 5e-7  // the search stops at a gap of this times the objective
 	forcing  = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	biased   = 0.03  // forcing with a bias
-	spare    = 0.25  // or if the residual alone would leave this times the gap to reach
+	proving  = 0.25  // or if the residual alone would leave this times the gap to reach
+	steadier = 0.03  // forcing if there is a bias; the rule of proving is then off
 	flatStep = 1e-12 // a gain below this times the objective is rounding error
 	idle     = 5     // consecutive steps with a smaller gain that end the search
 	level    = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
@@ -160,9 +160,9 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	f64.Axpy(residual, -1, s.at.Gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcing*math.Sqrt(square), 2*s.L2*spare*goal*s.at.Objective
+	enough, proved := forcing*math.Sqrt(square), 2*s.L2*proving*goal*s.at.Objective
 	if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
-		enough, proved = biased*math.Sqrt(square), 0
+		enough, proved = steadier*math.Sqrt(square), 0
 	}
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
