@@ -23,7 +23,8 @@ const (
 // columns, in the order in which a round visits them. A place has the elements of its column in rows with a curvature,
 // each times the root of the curvature, so the Hessian is X'X of these elements. The elements and the scores are float32
 // to need less memory traffic. The step is then less precise, but the gradient at the next weights is float64, and the
-// next step corrects the errors. Each column is divided by a power of two, because float32 overflows at 3.4e38.
+// next step corrects the errors. Float32 overflows at 3.4e38, so each column is divided by a power of two, and so are all
+// roots.
 type model struct {
 	*net
 	columns     []int
@@ -70,7 +71,7 @@ func (m *model) begin(ctx context.Context, columns []int) error {
 		p := &m.places[at[j]-1]
 		p.scale = m.scales[j]
 		n, square := m.elements.scaled(j, p.scale, m.roots, m.row[p.first:], m.val[p.first:])
-		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale)+least
+		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale*m.unit*m.unit)+least
 		if j < m.features {
 			p.curvature += m.L2
 		}
@@ -107,7 +108,7 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 	return sum, most
 }
 
-// dot returns the dot product of the column of a place and z.
+// dot returns the dot product of the column of a place and z, both without their divisors.
 func (m *model) dot(p *place, z []float32) float64 {
 	rows, values := m.row[p.first:p.end], m.val[p.first:p.end]
 	var a, b, c, d float64
@@ -123,7 +124,7 @@ func (m *model) dot(p *place, z []float32) float64 {
 	for ; k < len(rows); k++ {
 		a += float64(float32(values[k] * z[rows[k]]))
 	}
-	return float64(p.scale * ((a + c) + (b + d)))
+	return float64(p.scale * m.unit * m.unit * ((a + c) + (b + d)))
 }
 
 // add adds by times the column of a place to z.
@@ -185,7 +186,7 @@ func (m *model) value() (sum float64) {
 	for _, z := range m.z {
 		square += float64(float64(z) * float64(z))
 	}
-	return sum + float64(square/2)
+	return sum + float64(square*m.unit*m.unit/2)
 }
 
 // face goes towards the minimum over the bias and the weights that aren't 0. A weight whose sign would change becomes 0.

@@ -33,7 +33,8 @@ type net struct {
 	scores     []float64 // score of each row at w
 	change     []float64 // score of the step for each row
 	factors    []float64 // for each row: the derivative of its loss by its score
-	roots      []float32 // for each row: the root of the curvature of its loss
+	roots      []float32 // for each row: the root of the curvature of its loss, divided by unit
+	unit       float64   // a power of two, at least the root of each sample weight
 	gradient   []float64 // of the sum of losses, for each column
 	scales     []float64 // for each column: the least power of two above its absolute values
 	order      []int     // columns in the order of a round: those with more elements last
@@ -100,7 +101,7 @@ func (s *net) begin(ctx context.Context) (err error) {
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
 	s.factors, s.roots, s.change = make([]float64, n), make([]float32, n), make([]float64, n)
 	s.gradient = make([]float64, len(s.w))
-	centred := false
+	centred, heaviest := false, 0.0
 	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
 		if err != nil {
 			return err
@@ -110,12 +111,15 @@ func (s *net) begin(ctx context.Context) (err error) {
 			for r, y := range chunk.Y {
 				s.y, s.weights = append(s.y, float64(y)), append(s.weights, chunk.Weight(r))
 				s.weight += chunk.Weight(r)
+				heaviest = max(heaviest, chunk.Weight(r))
 			}
 		}
 	}
 	if s.elements, err = newElements(ctx, s.Rows, centred); err != nil {
 		return err
 	}
+	_, exponent := math.Frexp(heaviest)
+	s.unit = math.Ldexp(1, (exponent+1)/2)
 	var classes [65][]int
 	s.scales = make([]float64, len(s.w))
 	for j := range s.w {
@@ -176,7 +180,7 @@ func (s *net) derive(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
-			s.roots[first+i] = float32(math.Sqrt(curvatures[i]))
+			s.roots[first+i] = float32(math.Sqrt(curvatures[i]) / s.unit)
 			t[0] += loss
 			t[1] += loss - float64(float64(s.y[first+i]*factors[i])*margins[i]) // the row's part of the dual objective
 		}

@@ -119,3 +119,18 @@ func TestNetLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeWeights: sample weights near the greatest float32, with a penalty as many times as large, multiply the objective
+// alone.
+func TestLargeWeights(t *testing.T) {
+	solve := func(weight float64) *optimize.Solution {
+		d := testproblems.Weighted(rows(600, 100, true), func(int) float64 { return weight })
+		task := task(learner.Options{Epochs: 1000}, d, optimize.Penalty{L1: weight / 10})
+		task.Loss = squaredHinge
+		return require.Value(optimize.ByColumns(task, t.Context()))(t)
+	}
+	const large = 1 << 126
+	if got, want := solve(large), solve(1); !(math.Abs(got.Objective/large-want.Objective) <= 1e-6*want.Objective) || got.Passes > 2*want.Passes {
+		t.Errorf("objective %v in %d passes, want %v in about %d", got.Objective/large, got.Passes, want.Objective, want.Passes)
+	}
+}
