@@ -75,11 +75,9 @@ four2:
 	TZCNTQ       CX, R13
 	TESTQ        CX, CX
 	JEQ          few3
-	MOVQ         BX, R14
-	SUBQ         DX, R14
-	MOVQ         R13, R15
-	SUBQ         R14, R15
-	CMPQ         R15, $0x27
+	LEAQ         (DX)(R13*1), R14
+	SUBQ         BX, R14
+	CMPQ         R14, $0x27
 	JA           one4
 	VMOVQ        -8(DX)(R10*1), X3
 	VPINSRQ      $0x01, -8(DX)(R11*1), X3, X3
@@ -92,83 +90,85 @@ four2:
 	VMOVQ        R13, X6
 	VPUNPCKLQDQ  X6, X5, X5
 	VINSERTI128  $0x01, X2, Y3, Y2
-	VINSERTI128  $0x01, X5, Y4, Y6
-	DECQ         R14
-	VMOVQ        R14, X5
-	VPERMQ       $0x90, Y6, Y7
-	VPBLENDD     $0x03, Y5, Y7, Y7
-	VPSUBQ       Y7, Y6, Y7
-	VPSLLQ       $0x03, Y7, Y7
-	VMOVDQU      lanes48F32<>+0(SB), Y8
-	VPSUBQ       Y7, Y8, Y8
-	VMOVMSKPD    Y8, R10
+	VINSERTI128  $0x01, X5, Y4, Y5
+	LEAQ         -1(BX), R10
+	SUBQ         DX, R10
+	VMOVQ        R10, X3
+	VPERMQ       $0x90, Y5, Y6
+	VPBLENDD     $0x03, Y3, Y6, Y6
+	VPSUBQ       Y6, Y5, Y6
+	VPSLLQ       $0x03, Y6, Y6
+	VMOVDQU      lanes48F32<>+0(SB), Y7
+	VPSUBQ       Y6, Y7, Y7
+	VMOVMSKPD    Y7, R10
 	TESTL        R10, R10
 	JNZ          one4
 	VPXOR        Y1, Y2, Y2
-	VPSRLVQ      Y8, Y2, Y2
-	VPAND        lanesffF32<>+0(SB), Y2, Y10
-	VPCMPEQQ     lanes1dF32<>+0(SB), Y10, Y9
-	VPAND        Y9, Y10, Y10
-	VPXOR        Y10, Y2, Y2
-	VPSLLVQ      Y8, Y2, Y2
-	VPXOR        Y8, Y8, Y8
-	VPCMPEQB     lanes1e1e1e1e1e1e1e1eF32<>+0(SB), Y2, Y11
-	VPAND        lanes101010101010101F32<>+0(SB), Y11, Y11
-	VPCMPEQQ     Y8, Y11, Y12
-	VPSUBQ       Y11, Y8, Y10
-	VPAND        Y10, Y11, Y11
-	VPCMPEQQ     Y13, Y13, Y13
-	VPSLLQ       $0x08, Y11, Y10
-	VPADDQ       Y13, Y10, Y10
-	VPADDQ       Y13, Y11, Y13
-	VPANDN       lanes8F32<>+0(SB), Y12, Y11
-	VPANDN       Y2, Y10, Y10
-	VPAND        Y13, Y2, Y2
-	VPSLLVQ      Y11, Y2, Y2
-	VPOR         Y10, Y2, Y2
-	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y11
-	VPSUBQ       Y12, Y9, Y14
-	VPSLLQ       $0x03, Y14, Y14
-	VPADDQ       Y7, Y14, Y14
-	VMOVDQU      lanes18F32<>+0(SB), Y10
-	VPCMPGTQ     Y14, Y10, Y14
-	VPOR         Y14, Y11, Y11
-	VPTEST       Y11, Y11
+	VPSRLVQ      Y7, Y2, Y2
+	VPAND        lanesffF32<>+0(SB), Y2, Y8
+	VPCMPEQQ     lanes1dF32<>+0(SB), Y8, Y9
+	VPAND        Y9, Y8, Y8
+	VPXOR        Y8, Y2, Y2
+	VPSLLVQ      Y7, Y2, Y2
+	VPXOR        Y7, Y7, Y7
+	VPCMPEQB     lanes1e1e1e1e1e1e1e1eF32<>+0(SB), Y2, Y8
+	VPAND        lanes101010101010101F32<>+0(SB), Y8, Y8
+	VPCMPEQQ     Y7, Y8, Y10
+	VPSUBQ       Y8, Y7, Y7
+	VPAND        Y7, Y8, Y8
+	VPCMPEQQ     Y12, Y12, Y12
+	VPSLLQ       $0x08, Y8, Y11
+	VPADDQ       Y12, Y11, Y11
+	VPADDQ       Y12, Y8, Y12
+	VPANDN       lanes8F32<>+0(SB), Y10, Y7
+	VPANDN       Y2, Y11, Y11
+	VPAND        Y12, Y2, Y2
+	VPSLLVQ      Y7, Y2, Y2
+	VPOR         Y11, Y2, Y2
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y7
+	VPSUBQ       Y10, Y9, Y8
+	VPSLLQ       $0x03, Y8, Y8
+	VPADDQ       Y6, Y8, Y8
+	VMOVDQU      lanes18F32<>+0(SB), Y6
+	VPCMPGTQ     Y8, Y6, Y8
+	VPOR         Y8, Y7, Y7
+	VPTEST       Y7, Y7
 	JNZ          one4
-	VPAND        lanes101010101010101F32<>+0(SB), Y13, Y13
-	VPSADBW      Y8, Y13, Y13
-	VMOVDQU      lanes7F32<>+0(SB), Y7
-	VPSUBQ       Y13, Y7, Y7
+	VPXOR        Y6, Y6, Y6
+	VPAND        lanes101010101010101F32<>+0(SB), Y12, Y12
+	VPSADBW      Y6, Y12, Y12
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
-	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y5
+	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y6
 	VPSRLQ       $0x20, Y2, Y2
-	VPADDQ       Y5, Y2, Y2
+	VPADDQ       Y6, Y2, Y2
 	VPOR         lanes4330000000000000F32<>+0(SB), Y2, Y2
 	VSUBPD       lanes4330000000000000F32<>+0(SB), Y2, Y2
-	VPERMPS      powersF32<>+0(SB), Y13, Y13
-	VBLENDVPS    Y12, lanes3f800000F32<>+0(SB), Y13, Y13
-	VMOVDQU      evensF32<>+0(SB), Y8
-	VPERMPS      Y13, Y8, Y13
-	VCVTPS2PD    X13, Y13
-	VDIVPD       Y13, Y2, Y2
-	VPSLLQ       $0x3f, Y9, Y10
-	VXORPD       Y10, Y2, Y2
+	VPERMPS      powersF32<>+0(SB), Y12, Y6
+	VBLENDVPS    Y10, lanes3f800000F32<>+0(SB), Y6, Y6
+	VMOVDQU      evensF32<>+0(SB), Y7
+	VPERMPS      Y6, Y7, Y6
+	VCVTPS2PD    X6, Y6
+	VDIVPD       Y6, Y2, Y2
+	VPSLLQ       $0x3f, Y9, Y6
+	VXORPD       Y6, Y2, Y2
 	MOVQ         values_base+0(FP), BX
 	VMOVUPD      Y2, (BX)(R9*8)
-	VPBLENDVB    Y12, lanes20F32<>+0(SB), Y7, Y7
+	VMOVDQU      lanes7F32<>+0(SB), Y2
+	VPSUBQ       Y12, Y2, Y2
+	VPBLENDVB    Y10, lanes20F32<>+0(SB), Y2, Y2
 	VPAND        lanes40F32<>+0(SB), Y9, Y9
-	VPOR         Y9, Y7, Y7
+	VPOR         Y9, Y2, Y2
 	MOVQ         DX, BX
 	SUBQ         text_base+48(FP), BX
-	VMOVQ        BX, X5
-	VPBROADCASTQ X5, Y5
-	VPADDQ       Y5, Y6, Y6
-	VPSLLQ       $0x08, Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPERMD       Y7, Y8, Y7
+	VMOVQ        BX, X6
+	VPBROADCASTQ X6, Y6
+	VPADDQ       Y6, Y5, Y5
+	VPSLLQ       $0x08, Y5, Y5
+	VPOR         Y5, Y2, Y2
+	VPERMD       Y2, Y7, Y2
 	MOVQ         forms_base+24(FP), BX
-	VMOVDQU      X7, (BX)(R9*4)
+	VMOVDQU      X2, (BX)(R9*4)
 	ADDQ         $0x04, R9
 	BLSRQ        CX, SI
 	LEAQ         1(DX)(R13*1), BX
@@ -198,9 +198,9 @@ one4:
 	JA           stop5
 	LEAQ         windowsF32<>+0(SB), R12
 	VMOVDQU      -32(CX), Y2
-	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y6
-	VPAND        32(R12)(R10*1), Y6, Y6
-	VPMOVMSKB    Y6, R13
+	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y5
+	VPAND        32(R12)(R10*1), Y5, Y5
+	VPMOVMSKB    Y5, R13
 	BTSQ         $0x3f, R13
 	BSFQ         R13, R13
 	XORL         $0x1f, R13
@@ -209,12 +209,12 @@ one4:
 	DECQ         R10
 	ADDQ         R14, R10
 	JEQ          stop5
-	VMOVDQU      (R12)(R13*1), Y6
-	VPBLENDVB    Y6, -33(CX), Y2, Y2
+	VMOVDQU      (R12)(R13*1), Y5
+	VPBLENDVB    Y5, -33(CX), Y2, Y2
 	VPSUBB       Y1, Y2, Y2
 	VPAND        32(R12)(R10*1), Y2, Y2
-	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y6
-	VPTEST       Y6, Y6
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y5
+	VPTEST       Y5, Y5
 	JNZ          stop5
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
@@ -492,12 +492,6 @@ DATA lanes18F32<>+16(SB)/8, $0x0000000000000018
 DATA lanes18F32<>+24(SB)/8, $0x0000000000000018
 GLOBL lanes18F32<>(SB), RODATA|NOPTR, $32
 
-DATA lanes7F32<>+0(SB)/8, $0x0000000000000007
-DATA lanes7F32<>+8(SB)/8, $0x0000000000000007
-DATA lanes7F32<>+16(SB)/8, $0x0000000000000007
-DATA lanes7F32<>+24(SB)/8, $0x0000000000000007
-GLOBL lanes7F32<>(SB), RODATA|NOPTR, $32
-
 DATA lanes10a010a010a010aF32<>+0(SB)/8, $0x010a010a010a010a
 DATA lanes10a010a010a010aF32<>+8(SB)/8, $0x010a010a010a010a
 DATA lanes10a010a010a010aF32<>+16(SB)/8, $0x010a010a010a010a
@@ -547,6 +541,12 @@ DATA evensF32<>+20(SB)/4, $0x00000002
 DATA evensF32<>+24(SB)/4, $0x00000004
 DATA evensF32<>+28(SB)/4, $0x00000006
 GLOBL evensF32<>(SB), RODATA|NOPTR, $32
+
+DATA lanes7F32<>+0(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+8(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+16(SB)/8, $0x0000000000000007
+DATA lanes7F32<>+24(SB)/8, $0x0000000000000007
+GLOBL lanes7F32<>(SB), RODATA|NOPTR, $32
 
 DATA lanes20F32<>+0(SB)/8, $0x0000000000000020
 DATA lanes20F32<>+8(SB)/8, $0x0000000000000020

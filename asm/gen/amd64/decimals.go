@@ -206,8 +206,8 @@ func (d *decimals) powers() operand.Mem {
 	return m
 }
 
-// evens returns the numbers of the dwords that are the lower halves of lanes.
-func (d *decimals) evens() operand.Mem {
+// evenHalves returns the numbers of the dwords that are the lower halves of lanes.
+func (d *decimals) evenHalves() operand.Mem {
 	m := d.StaticGlobal("evens" + d.Suffix)
 	d.DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range 8 {
@@ -226,8 +226,33 @@ func (d *decimals) result(name string, size uint8) operand.Mem {
 // four reads four numbers. It jumps to few if there aren't as many, and to one if a number is longer than 8 bytes behind its sign or
 // isn't plain.
 func (d *decimals) four(few, one string) {
-	var ends [4]reg.GPVirtual
-	rest := d.GP64()
+	ends, rest := d.fourEnds(few, one)
+	f := d.load(ends, one)
+	d.sign(&f)
+	d.closeUp(&f)
+	d.check(f, one)
+	d.quotients(&f)
+	d.fourForms(f)
+	d.ADDQ(imm(4), d.read)
+	d.BLSRQ(rest, d.ends)
+	d.LEAQ(at(d.block, ends[3], 1), d.number)
+}
+
+// fours are four numbers, each in a lane of 64 bits.
+type fours struct {
+	x      reg.VecVirtual // first the 8 bytes before the end, without '0', then digits alone
+	end    reg.VecVirtual // position in the block
+	bits   reg.VecVirtual // 8 times the number of bytes with the delimiter
+	shift  reg.VecVirtual // 8 times the number of bytes of the lane before the number
+	minus  reg.VecVirtual // all bits of a lane with a minus
+	whole  reg.VecVirtual // all bits of a lane without a point
+	before reg.VecVirtual // all bits of the bytes before the point
+	evens  reg.VecVirtual // the numbers of the lower halves of lanes
+}
+
+// fourEnds returns the positions of the next four delimiters in the block, and rest, whose first bit is the last of them.
+func (d *decimals) fourEnds(few, one string) (ends [4]reg.GPVirtual, rest reg.GPVirtual) {
+	rest = d.GP64()
 	d.LEAQ(mem(d.read, 4), rest)
 	d.CMPQ(rest, d.address(d.Param("values").Len()))
 	d.JA(ref(few))
@@ -241,125 +266,135 @@ func (d *decimals) four(few, one string) {
 	}
 	d.TESTQ(rest, rest)
 	d.JEQ(ref(few))
-	before := d.GP64() // number - block
-	d.MOVQ(d.number, before)
-	d.SUBQ(d.block, before)
 	span := d.GP64()
-	d.MOVQ(ends[3], span)
-	d.SUBQ(before, span)
+	d.LEAQ(at(d.block, ends[3], 0), span)
+	d.SUBQ(d.number, span)
 	d.CMPQ(span, imm(4*9+3)) // four signs and four times 8 bytes, with three delimiters
 	d.JA(ref(one))
+	return ends, rest
+}
 
-	// The lane of a number has the 8 bytes before its end.
-	pairs, ends2 := [2]reg.VecVirtual{d.XMM(), d.XMM()}, [2]reg.VecVirtual{d.XMM(), d.XMM()}
-	for i := range pairs {
-		d.VMOVQ(at(d.block, ends[2*i], -8), pairs[i])
-		d.VPINSRQ(imm(1), at(d.block, ends[2*i+1], -8), pairs[i], pairs[i])
-		d.VMOVQ(ends[2*i], ends2[i])
+// load loads the 8 bytes before each delimiter.
+func (d *decimals) load(ends [4]reg.GPVirtual, one string) (f fours) {
+	f = fours{x: d.YMM(), end: d.YMM(), bits: d.YMM(), shift: d.YMM()}
+	texts, places := [2]reg.VecVirtual{d.XMM(), d.XMM()}, [2]reg.VecVirtual{d.XMM(), d.XMM()}
+	for i := range texts {
+		d.VMOVQ(at(d.block, ends[2*i], -8), texts[i])
+		d.VPINSRQ(imm(1), at(d.block, ends[2*i+1], -8), texts[i], texts[i])
+		d.VMOVQ(ends[2*i], places[i])
 		high := d.XMM()
 		d.VMOVQ(ends[2*i+1], high)
-		d.VPUNPCKLQDQ(high, ends2[i], ends2[i])
+		d.VPUNPCKLQDQ(high, places[i], places[i])
 	}
-	x, end := d.YMM(), d.YMM()
-	d.VINSERTI128(imm(1), pairs[1], pairs[0].AsY(), x)
-	d.VINSERTI128(imm(1), ends2[1], ends2[0].AsY(), end)
-	d.DECQ(before)
-	former, first := d.YMM(), d.YMM()
+	d.VINSERTI128(imm(1), texts[1], texts[0].AsY(), f.x)
+	d.VINSERTI128(imm(1), places[1], places[0].AsY(), f.end)
+	before, former, first := d.GP64(), d.YMM(), d.YMM() // the delimiter before the first number, and before each
+	d.LEAQ(mem(d.number, -1), before)
+	d.SUBQ(d.block, before)
 	d.VMOVQ(before, first.AsX())
-	d.VPERMQ(operand.U8(0x90), end, former) // lanes 0, 0, 1, 2
+	d.VPERMQ(operand.U8(0x90), f.end, former) // lanes 0, 0, 1, 2
 	d.VPBLENDD(imm(3), first, former, former)
-	// bits is 8 times the number of bytes with the delimiter, and shift 8 times the number of bytes of the lane before the number.
-	bits, shift := d.YMM(), d.YMM()
-	d.VPSUBQ(former, end, bits)
-	d.VPSLLQ(imm(3), bits, bits)
-	d.VMOVDQU(d.lanes(72), shift)
-	d.VPSUBQ(bits, shift, shift)
+	d.VPSUBQ(former, f.end, f.bits)
+	d.VPSLLQ(imm(3), f.bits, f.bits)
+	d.VMOVDQU(d.lanes(72), f.shift)
+	d.VPSUBQ(f.bits, f.shift, f.shift)
 	long := d.GP64()
-	d.VMOVMSKPD(shift, long.As32())
+	d.VMOVMSKPD(f.shift, long.As32())
 	d.TESTL(long.As32(), long.As32())
 	d.JNZ(ref(one))
+	d.VPXOR(d.zero, f.x, f.x)
+	return f
+}
 
-	minus, lead := d.YMM(), d.YMM()
-	d.VPXOR(d.zero, x, x)
-	d.VPSRLVQ(shift, x, x)
-	d.VPAND(d.lanes(0xff), x, lead)
-	d.VPCMPEQQ(d.lanes('-'^'0'), lead, minus)
-	d.VPAND(minus, lead, lead)
-	d.VPXOR(lead, x, x)
-	d.VPSLLVQ(shift, x, x)
+// sign finds and clears the minuses, and clears the bytes before the numbers.
+func (d *decimals) sign(f *fours) {
+	lead := d.YMM()
+	f.minus = d.YMM()
+	d.VPSRLVQ(f.shift, f.x, f.x)
+	d.VPAND(d.lanes(0xff), f.x, lead)
+	d.VPCMPEQQ(d.lanes('-'^'0'), lead, f.minus)
+	d.VPAND(f.minus, lead, lead)
+	d.VPXOR(lead, f.x, f.x)
+	d.VPSLLVQ(f.shift, f.x, f.x)
+}
 
-	// low is the first bit of the point, and whole has all bits where there is none.
-	none, low, whole := d.YMM(), d.YMM(), d.YMM()
+// closeUp moves the bytes before the first point into its place.
+func (d *decimals) closeUp(f *fours) {
+	none, low, move, behind := d.YMM(), d.YMM(), d.YMM(), d.YMM() // low is the lowest bit of the point
+	f.whole, f.before = d.YMM(), d.YMM()
 	d.VPXOR(none, none, none)
-	d.VPCMPEQB(d.lanes(eachByte*('.'^'0')), x, low)
+	d.VPCMPEQB(d.lanes(eachByte*('.'^'0')), f.x, low)
 	d.VPAND(d.lanes(eachByte), low, low)
-	d.VPCMPEQQ(none, low, whole)
-	d.VPSUBQ(low, none, lead)
-	d.VPAND(lead, low, low)
-	ahead, upTo, move := d.YMM(), d.YMM(), d.YMM() // the bytes before the point, and with it
-	d.VPCMPEQQ(ahead, ahead, ahead)
-	d.VPSLLQ(imm(8), low, upTo)
-	d.VPADDQ(ahead, upTo, upTo)
-	d.VPADDQ(ahead, low, ahead)
-	d.VPANDN(d.lanes(8), whole, move)
-	d.VPANDN(x, upTo, upTo)
-	d.VPAND(ahead, x, x)
-	d.VPSLLVQ(move, x, x)
-	d.VPOR(upTo, x, x)
+	d.VPCMPEQQ(none, low, f.whole)
+	d.VPSUBQ(low, none, move)
+	d.VPAND(move, low, low)
+	d.VPCMPEQQ(f.before, f.before, f.before)
+	d.VPSLLQ(imm(8), low, behind)
+	d.VPADDQ(f.before, behind, behind)
+	d.VPADDQ(f.before, low, f.before)
+	d.VPANDN(d.lanes(8), f.whole, move)
+	d.VPANDN(f.x, behind, behind)
+	d.VPAND(f.before, f.x, f.x)
+	d.VPSLLVQ(move, f.x, f.x)
+	d.VPOR(behind, f.x, f.x)
+}
 
-	// Without its sign and its point, a number has at least one byte. All are digits.
-	odd, count := d.YMM(), d.YMM()
-	d.VPSUBUSB(d.lanes(9*eachByte), x, odd)
-	d.VPSUBQ(whole, minus, count)
+// check jumps to one if a byte is no digit, or if a number has no digit.
+func (d *decimals) check(f fours, one string) {
+	odd, count, least := d.YMM(), d.YMM(), d.YMM() // count is 8 times the number of digits, and 16 more
+	d.VPSUBUSB(d.lanes(9*eachByte), f.x, odd)
+	d.VPSUBQ(f.whole, f.minus, count)
 	d.VPSLLQ(imm(3), count, count)
-	d.VPADDQ(bits, count, count)
-	d.VMOVDQU(d.lanes(24), lead)
-	d.VPCMPGTQ(count, lead, count)
+	d.VPADDQ(f.bits, count, count)
+	d.VMOVDQU(d.lanes(24), least)
+	d.VPCMPGTQ(count, least, count)
 	d.VPOR(count, odd, odd)
 	d.VPTEST(odd, odd)
 	d.JNZ(ref(one))
+}
 
-	places := d.YMM() // 7 minus the place of the point, -1 without a point
-	d.VPAND(d.lanes(eachByte), ahead, ahead)
-	d.VPSADBW(none, ahead, ahead)
+// quotients stores the values. It sets before to the place of the point, or 8 without a point.
+func (d *decimals) quotients(f *fours) {
+	none, lower, divisor := d.YMM(), d.YMM(), d.YMM()
+	f.evens = d.YMM()
+	d.VPXOR(none, none, none)
+	d.VPAND(d.lanes(eachByte), f.before, f.before)
+	d.VPSADBW(none, f.before, f.before)
+	d.VPMADDUBSW(d.lanes(tens), f.x, f.x)
+	d.VPMADDWD(d.lanes(hundreds), f.x, f.x)
+	d.VPMULUDQ(d.lanes(10_000), f.x, lower)
+	d.VPSRLQ(imm(32), f.x, f.x)
+	d.VPADDQ(lower, f.x, f.x)
+	d.VPOR(d.lanes(math.Float64bits(1<<52)), f.x, f.x)
+	d.VSUBPD(d.lanes(math.Float64bits(1<<52)), f.x, f.x)
+	d.VPERMPS(d.powers(), f.before, divisor)
+	d.VBLENDVPS(f.whole, d.lanes(uint64(math.Float32bits(1))), divisor, divisor)
+	d.VMOVDQU(d.evenHalves(), f.evens)
+	d.VPERMPS(divisor, f.evens, divisor)
+	d.VCVTPS2PD(divisor.AsX(), divisor)
+	d.VDIVPD(divisor, f.x, f.x)
+	d.VPSLLQ(imm(63), f.minus, lower)
+	d.VXORPD(lower, f.x, f.x)
+	d.VMOVUPD(f.x, d.result("values", 8))
+}
+
+// fourForms stores the forms.
+func (d *decimals) fourForms(f fours) {
+	places, from, offset := d.YMM(), d.YMM(), d.GP64()
 	d.VMOVDQU(d.lanes(7), places)
-	d.VPSUBQ(ahead, places, places)
-
-	halves, lower := d.YMM(), d.YMM()
-	d.VPMADDUBSW(d.lanes(tens), x, x)
-	d.VPMADDWD(d.lanes(hundreds), x, x)
-	d.VPMULUDQ(d.lanes(10_000), x, lower)
-	d.VPSRLQ(imm(32), x, x)
-	d.VPADDQ(lower, x, x)
-	d.VPOR(d.lanes(math.Float64bits(1<<52)), x, x)
-	d.VSUBPD(d.lanes(math.Float64bits(1<<52)), x, x)
-	d.VPERMPS(d.powers(), ahead, ahead)
-	d.VBLENDVPS(whole, d.lanes(uint64(math.Float32bits(1))), ahead, ahead)
-	d.VMOVDQU(d.evens(), halves)
-	d.VPERMPS(ahead, halves, ahead)
-	d.VCVTPS2PD(ahead.AsX(), ahead)
-	d.VDIVPD(ahead, x, x)
-	d.VPSLLQ(imm(63), minus, lead)
-	d.VXORPD(lead, x, x)
-	d.VMOVUPD(x, d.result("values", 8))
-
-	d.VPBLENDVB(whole, d.lanes(vectorBytes), places, places)
-	d.VPAND(d.lanes(1<<6), minus, minus)
-	d.VPOR(minus, places, places)
-	from := d.GP64()
-	d.MOVQ(d.block, from)
-	d.SUBQ(d.address(d.Param("text").Base()), from)
-	d.VMOVQ(from, first.AsX())
-	d.VPBROADCASTQ(first.AsX(), first)
-	d.VPADDQ(first, end, end)
-	d.VPSLLQ(imm(8), end, end)
-	d.VPOR(end, places, places)
-	d.VPERMD(places, halves, places)
+	d.VPSUBQ(f.before, places, places)
+	d.VPBLENDVB(f.whole, d.lanes(vectorBytes), places, places)
+	d.VPAND(d.lanes(1<<6), f.minus, f.minus)
+	d.VPOR(f.minus, places, places)
+	d.MOVQ(d.block, offset)
+	d.SUBQ(d.address(d.Param("text").Base()), offset)
+	d.VMOVQ(offset, from.AsX())
+	d.VPBROADCASTQ(from.AsX(), from)
+	d.VPADDQ(from, f.end, f.end)
+	d.VPSLLQ(imm(8), f.end, f.end)
+	d.VPOR(f.end, places, places)
+	d.VPERMD(places, f.evens, places)
 	d.VMOVDQU(places.AsX(), d.result("forms", 4))
-
-	d.ADDQ(imm(4), d.read)
-	d.BLSRQ(rest, d.ends)
-	d.LEAQ(at(d.block, ends[3], 1), d.number)
 }
 
 // parse reads a number, or jumps to stop at one that isn't plain.
