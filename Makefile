@@ -154,7 +154,8 @@ wheel: ## dist/halfspace-*.whl for every system of WHEELS, which takes minutes f
 		GOOS=$${system%/*} GOARCH=$${system#*/} go build -ldflags '-s -w' -o tmp/wheel/$$system/$$name ./cmd/halfspace; \
 		(cd python && HALFSPACE_WHEEL_COMMAND=$(CURDIR)/tmp/wheel/$$system/$$name HALFSPACE_WHEEL_SYSTEM=$$system \
 			$(PYTHON) -m hatchling build -t wheel -d $(CURDIR)/dist) || exit; \
-	done; chmod a+r dist/*.whl
+		chmod a+r dist/*.whl; \
+	done
 
 lint: ## formatting, vet, staticcheck
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }

@@ -92,7 +92,12 @@ class Model:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.document = json.loads(text)
+        try:
+            self.document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise HalfspaceError(f"the text is no model file: {error}") from None
+        if not isinstance(self.document, dict) or "algorithm" not in self.document:
+            raise HalfspaceError("the text is no model file: it has no algorithm")
 
     @staticmethod
     def load(path: str | os.PathLike) -> Model:

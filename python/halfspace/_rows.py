@@ -137,7 +137,9 @@ def source(files: Memory | Folder, data, label=None, weight_option: str | None =
             raise HalfspaceError("data is standard input, which the command does not get from Python: give a file or a table")
         return [*map(os.fspath, data), *([] if label is None else ["--label", str(label)])]
     if hasattr(data, "columns") or hasattr(data, "column_names"):
-        return [_table(files, data), *([] if label is None else ["--label", str(label)])]
+        if label is not None and not isinstance(label, (str, int, float, np.generic)):
+            raise HalfspaceError(f"label is of type {type(label).__name__}: give the name of the table's column with the classes")
+        return [*_table(files, data), *([] if label is None else ["--label", str(label)])]
     weights = options.pop(weight_option, None) if weight_option and options else None
     matrix = data if hasattr(data, "tocsr") else np.asarray(data)
     if matrix.ndim != 2 or not hasattr(data, "tocsr") and matrix.dtype.kind not in "biuf":
@@ -156,21 +158,22 @@ def _labels(y):
     raise HalfspaceError("label has values of several types: give numbers alone or texts alone")
 
 
-def _table(files: Memory | Folder, table) -> str:
-    """Return the path of a file with a table: Parquet by polars, Arrow IPC by pyarrow, else CSV by pandas."""
+def _table(files: Memory | Folder, table) -> list[str]:
+    """Return the arguments that name a file with a table: Parquet by polars, Arrow IPC by pyarrow, else CSV by pandas."""
     if type(table).__module__.startswith("polars"):
-        return files.input("data.parquet", lambda file: getattr(table, "collect", lambda: table)().write_parquet(file, compression="uncompressed"))
+        return [files.input("data.parquet", lambda file: getattr(table, "collect", lambda: table)().write_parquet(file, compression="uncompressed"))]
     try:
         import pyarrow
     except ImportError:
-        return files.input("data.csv", lambda file: table.to_csv(file, index=False, mode="wb"))
+        # Names may look like numbers.
+        return [files.input("data.csv", lambda file: table.to_csv(file, index=False, mode="wb")), "--header", "yes"]
     if not isinstance(table, pyarrow.Table):
         table = pyarrow.Table.from_pandas(table, preserve_index=False)
 
     def write(file):
         with pyarrow.ipc.new_file(file, table.schema) as out:
             out.write_table(table)
-    return files.input("data.arrow", write)
+    return [files.input("data.arrow", write)]
 
 
 def argument(flag: str, value) -> list[str]:

@@ -31,6 +31,28 @@ def test_train(command, tmp_path, cancer):
     assert "svm" in repr(model)
 
 
+def test_names_that_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    X = np.random.RandomState(0).normal(size=(300, 3))
+    table = pandas.DataFrame(X).assign(**{"3": (X[:, 0] > 0) * 1, "4": np.arange(300) % 2})
+    model = halfspace.train(table, 3, algo="logistic", exclude="4", l2=1)
+    assert model.features == ["0", "1", "2"] and model.classes.tolist() == [0, 1]
+    assert model.predict(table).shape == (300,) and model.evaluate(table, 3)["accuracy"] > 0.9
+
+
+def test_no_model(tmp_path):
+    for text in "junk", "{}", "[1]":
+        (tmp_path / "m.json").write_text(text)
+        with pytest.raises(HalfspaceError, match="no model file"):
+            halfspace.Model.load(tmp_path / "m.json")
+
+
+def test_label_of_a_table():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(HalfspaceError, match="name of the table's column"):
+        halfspace.train(pandas.DataFrame({"a": [1, 2]}), np.array([0, 1]))
+
+
 def test_grid(cancer):
     model = halfspace.train([Path(cancer)], "diagnosis", algo="logistic", standardize=True, grid={"l2": [0.1, 10]}, cv=3)
     assert model.document["options"]["l2"] in (0.1, 10)

@@ -18,7 +18,8 @@ from conftest import FULL
 pytestmark = [pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc"), pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")]
 
 PROGRAM = """
-import sys, numpy as np, halfspace
+import signal, sys, numpy as np, halfspace
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
 X = np.random.RandomState(0).normal(size=(20000, 20)).astype(np.float32)
 y = np.random.RandomState(1).randint(0, 2, 20000)
 print("begin", flush=True)
@@ -44,8 +45,24 @@ def folders(tmp_path, monkeypatch):
     return left
 
 
+started = []
+
+
+@pytest.fixture(autouse=True)
+def ended():
+    """End the processes that a failed test leaves."""
+    yield
+    while started:
+        process = started.pop()
+        if process.poll() is None:
+            for child in children(process.pid):
+                os.kill(child, signal.SIGKILL)
+            process.kill()
+
+
 def start(program=PROGRAM):
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    started.append(process)
     assert process.stdout.readline() == "begin\n", process.stderr.read()
     return process
 
