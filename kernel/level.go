@@ -13,7 +13,7 @@ type Level uint8
 // Generic is pure Go, on every architecture. Each other level exists only on the architecture that its comment names.
 const (
 	Generic Level = iota
-	AVX2          // amd64 with AVX2 and FMA3
+	AVX2          // amd64 with AVX2, FMA3 and BMI1
 	AVX512        // amd64 with AVX-512 F, DQ, BW and VL, and all that AVX2 needs
 	NEON          // arm64 with ASIMD, which it always has
 )
