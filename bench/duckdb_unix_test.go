@@ -86,8 +86,8 @@ func BenchmarkPeerDuckDBCSV(b *testing.B) {
 func compareLoads(b *testing.B, peer *peer, path string, other func()) *contest {
 	other() // a warm-up, as are the first load and the first sum
 	load, answer := loadInNewProcess(b, path), peer.sum(b, path)
-	if math.Abs(answer.Sum-load.Sum) > 1e-6*math.Max(1, math.Abs(load.Sum))+1 {
-		b.Fatalf("the sum is %v, and %v in DuckDB", load.Sum, answer.Sum)
+	if answer.Rows != load.Rows || math.Abs(answer.Sum-load.Sum) > 1e-6*math.Max(1, math.Abs(load.Sum))+1 {
+		b.Fatalf("%d rows with the sum %v, and %d with %v in DuckDB", load.Rows, load.Sum, answer.Rows, answer.Sum)
 	}
 	c := equalContest(b, "DuckDB", "sum equal")
 	var cpu, duckCPU []float64
@@ -138,6 +138,7 @@ func load(path string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	took.Rows = data.Rows()
 	for blk, err := range data.Blocks(context.Background()) {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -260,8 +261,11 @@ func writeDuckFile(b *testing.B, path, kind string, codec compress.Compression) 
 	require.NoError(b, w.Close())
 }
 
-// A loadTime is the time of a load, or a query, and the sum of all features.
-type loadTime struct{ Seconds, CPU, Sum float64 }
+// A loadTime is the time of a load, or a query, the sum of all features, and the number of rows.
+type loadTime struct {
+	Seconds, CPU, Sum float64
+	Rows              int64
+}
 
 // startDuckDB skips the benchmark if DuckDB isn't installed.
 func startDuckDB(b *testing.B) *peer {

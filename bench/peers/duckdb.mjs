@@ -1,5 +1,5 @@
 // Times DuckDB on files of Parquet or CSV: for each line {"file": ..., "columns": [...]} on standard input it adds the sums of those
-// columns and answers {"seconds": ..., "cpu": ..., "sum": ...}. The first answer has the version. Arguments: a folder where
+// columns and answers {"seconds": ..., "cpu": ..., "sum": ..., "rows": ...}. The first answer has the version. Arguments: a folder where
 // npm has installed @duckdb/node-api, and the number of threads.
 import {createRequire} from 'node:module';
 import {createInterface} from 'node:readline';
@@ -15,8 +15,8 @@ for await (const line of createInterface({input: process.stdin})) {
   const sums = columns.map(c => `sum("${c}")`).join(' + ');
   const start = performance.now();
   const before = process.cpuUsage();
-  const rows = (await db.runAndReadAll(`SELECT (${sums})::DOUBLE FROM '${file}'`)).getRows();
+  const rows = (await db.runAndReadAll(`SELECT (${sums})::DOUBLE, count(*)::INTEGER FROM '${file}'`)).getRows();
   const cpu = process.cpuUsage(before);
   const seconds = (performance.now() - start) / 1000;
-  console.log(JSON.stringify({seconds, cpu: (cpu.user + cpu.system) / 1e6, sum: rows[0][0]}));
+  console.log(JSON.stringify({seconds, cpu: (cpu.user + cpu.system) / 1e6, sum: rows[0][0], rows: rows[0][1]}));
 }
