@@ -212,6 +212,8 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		t.Storage.Hold(bytes)
 	case t.copiesRows():
 		t.Storage.Extend(2 * bytes) // for the elements by column, and for the elements of a step
+	case t.learner.Solves:
+		t.Storage.Extend(bytes / 2) // for copies of dense rows with many zeros, at most a quarter of their elements with an index each
 	}
 	for _, step := range []struct {
 		asked   bool
