@@ -22,26 +22,22 @@ find1:
 	JA        stop5
 	MOVQ      BX, DX
 	VMOVDQU   (DX), Y2
-	VPCMPEQB  Y2, Y0, Y2
-	VPMOVMSKB Y2, SI
-	VMOVDQU   32(DX), Y2
-	VPCMPEQB  Y2, Y0, Y2
-	VPMOVMSKB Y2, CX
+	VMOVDQU   32(DX), Y3
+	VPCMPEQB  Y2, Y0, Y4
+	VPMOVMSKB Y4, SI
+	VPCMPEQB  Y3, Y0, Y4
+	VPMOVMSKB Y4, CX
 	SHLQ      $0x20, CX
 	ORQ       CX, SI
-	VMOVDQU   (DX), Y2
-	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
-	VPMOVMSKB Y2, R8
-	VMOVDQU   32(DX), Y2
-	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y2
-	VPMOVMSKB Y2, CX
+	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y2, Y4
+	VPMOVMSKB Y4, R8
+	VPCMPEQB  lanesa0a0a0a0a0a0a0aF32<>+0(SB), Y3, Y4
+	VPMOVMSKB Y4, CX
 	SHLQ      $0x20, CX
 	ORQ       CX, R8
-	VMOVDQU   (DX), Y2
 	VPCMPEQB  lanesd0d0d0d0d0d0d0dF32<>+0(SB), Y2, Y2
 	VPMOVMSKB Y2, CX
-	VMOVDQU   32(DX), Y2
-	VPCMPEQB  lanesd0d0d0d0d0d0d0dF32<>+0(SB), Y2, Y2
+	VPCMPEQB  lanesd0d0d0d0d0d0d0dF32<>+0(SB), Y3, Y2
 	VPMOVMSKB Y2, R10
 	SHLQ      $0x20, R10
 	ORQ       R10, CX
@@ -79,27 +75,27 @@ four2:
 	SUBQ         BX, R14
 	CMPQ         R14, $0x27
 	JA           one4
-	VMOVQ        -8(DX)(R10*1), X3
-	VPINSRQ      $0x01, -8(DX)(R11*1), X3, X3
-	VMOVQ        R10, X4
+	VMOVQ        -8(DX)(R10*1), X5
+	VPINSRQ      $0x01, -8(DX)(R11*1), X5, X5
+	VMOVQ        R10, X6
 	VMOVQ        R11, X2
-	VPUNPCKLQDQ  X2, X4, X4
+	VPUNPCKLQDQ  X2, X6, X6
 	VMOVQ        -8(DX)(R12*1), X2
 	VPINSRQ      $0x01, -8(DX)(R13*1), X2, X2
-	VMOVQ        R12, X5
-	VMOVQ        R13, X6
-	VPUNPCKLQDQ  X6, X5, X5
-	VINSERTI128  $0x01, X2, Y3, Y2
-	VINSERTI128  $0x01, X5, Y4, Y5
+	VMOVQ        R12, X3
+	VMOVQ        R13, X4
+	VPUNPCKLQDQ  X4, X3, X3
+	VINSERTI128  $0x01, X2, Y5, Y2
+	VINSERTI128  $0x01, X3, Y6, Y3
 	LEAQ         -1(BX), R10
 	SUBQ         DX, R10
-	VMOVQ        R10, X3
-	VPERMQ       $0x90, Y5, Y6
-	VPBLENDD     $0x03, Y3, Y6, Y6
-	VPSUBQ       Y6, Y5, Y6
-	VPSLLQ       $0x03, Y6, Y6
+	VMOVQ        R10, X5
+	VPERMQ       $0x90, Y3, Y4
+	VPBLENDD     $0x03, Y5, Y4, Y4
+	VPSUBQ       Y4, Y3, Y4
+	VPSLLQ       $0x03, Y4, Y4
 	VMOVDQU      lanes48F32<>+0(SB), Y7
-	VPSUBQ       Y6, Y7, Y7
+	VPSUBQ       Y4, Y7, Y7
 	VMOVMSKPD    Y7, R10
 	TESTL        R10, R10
 	JNZ          one4
@@ -128,30 +124,30 @@ four2:
 	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y7
 	VPSUBQ       Y10, Y9, Y8
 	VPSLLQ       $0x03, Y8, Y8
-	VPADDQ       Y6, Y8, Y8
-	VMOVDQU      lanes18F32<>+0(SB), Y6
-	VPCMPGTQ     Y8, Y6, Y8
+	VPADDQ       Y4, Y8, Y8
+	VMOVDQU      lanes18F32<>+0(SB), Y4
+	VPCMPGTQ     Y8, Y4, Y8
 	VPOR         Y8, Y7, Y7
 	VPTEST       Y7, Y7
 	JNZ          one4
-	VPXOR        Y6, Y6, Y6
+	VPXOR        Y4, Y4, Y4
 	VPAND        lanes101010101010101F32<>+0(SB), Y12, Y12
-	VPSADBW      Y6, Y12, Y12
+	VPSADBW      Y4, Y12, Y12
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2
-	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y6
+	VPMULUDQ     lanes2710F32<>+0(SB), Y2, Y4
 	VPSRLQ       $0x20, Y2, Y2
-	VPADDQ       Y6, Y2, Y2
+	VPADDQ       Y4, Y2, Y2
 	VPOR         lanes4330000000000000F32<>+0(SB), Y2, Y2
 	VSUBPD       lanes4330000000000000F32<>+0(SB), Y2, Y2
-	VPERMPS      powersF32<>+0(SB), Y12, Y6
-	VBLENDVPS    Y10, lanes3f800000F32<>+0(SB), Y6, Y6
+	VPERMPS      powersF32<>+0(SB), Y12, Y4
+	VBLENDVPS    Y10, lanes3f800000F32<>+0(SB), Y4, Y4
 	VMOVDQU      evensF32<>+0(SB), Y7
-	VPERMPS      Y6, Y7, Y6
-	VCVTPS2PD    X6, Y6
-	VDIVPD       Y6, Y2, Y2
-	VPSLLQ       $0x3f, Y9, Y6
-	VXORPD       Y6, Y2, Y2
+	VPERMPS      Y4, Y7, Y4
+	VCVTPS2PD    X4, Y4
+	VDIVPD       Y4, Y2, Y2
+	VPSLLQ       $0x3f, Y9, Y4
+	VXORPD       Y4, Y2, Y2
 	MOVQ         values_base+0(FP), BX
 	VMOVUPD      Y2, (BX)(R9*8)
 	VMOVDQU      lanes7F32<>+0(SB), Y2
@@ -161,11 +157,11 @@ four2:
 	VPOR         Y9, Y2, Y2
 	MOVQ         DX, BX
 	SUBQ         text_base+48(FP), BX
-	VMOVQ        BX, X6
-	VPBROADCASTQ X6, Y6
-	VPADDQ       Y6, Y5, Y5
-	VPSLLQ       $0x08, Y5, Y5
-	VPOR         Y5, Y2, Y2
+	VMOVQ        BX, X4
+	VPBROADCASTQ X4, Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSLLQ       $0x08, Y3, Y3
+	VPOR         Y3, Y2, Y2
 	VPERMD       Y2, Y7, Y2
 	MOVQ         forms_base+24(FP), BX
 	VMOVDQU      X2, (BX)(R9*4)
@@ -198,9 +194,9 @@ one4:
 	JA           stop5
 	LEAQ         windowsF32<>+0(SB), R12
 	VMOVDQU      -32(CX), Y2
-	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y5
-	VPAND        32(R12)(R10*1), Y5, Y5
-	VPMOVMSKB    Y5, R13
+	VPCMPEQB     lanes2e2e2e2e2e2e2e2eF32<>+0(SB), Y2, Y3
+	VPAND        32(R12)(R10*1), Y3, Y3
+	VPMOVMSKB    Y3, R13
 	BTSQ         $0x3f, R13
 	BSFQ         R13, R13
 	XORL         $0x1f, R13
@@ -209,12 +205,12 @@ one4:
 	DECQ         R10
 	ADDQ         R14, R10
 	JEQ          stop5
-	VMOVDQU      (R12)(R13*1), Y5
-	VPBLENDVB    Y5, -33(CX), Y2, Y2
+	VMOVDQU      (R12)(R13*1), Y3
+	VPBLENDVB    Y3, -33(CX), Y2, Y2
 	VPSUBB       Y1, Y2, Y2
 	VPAND        32(R12)(R10*1), Y2, Y2
-	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y5
-	VPTEST       Y5, Y5
+	VPSUBUSB     lanes909090909090909F32<>+0(SB), Y2, Y3
+	VPTEST       Y3, Y3
 	JNZ          stop5
 	VPMADDUBSW   lanes10a010a010a010aF32<>+0(SB), Y2, Y2
 	VPMADDWD     lanes1006400010064F32<>+0(SB), Y2, Y2

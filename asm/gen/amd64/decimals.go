@@ -143,9 +143,13 @@ func (d *decimals) constants() {
 // and a line feed, the former is the delimiter.
 func (d *decimals) findEnds() {
 	returns, feeds := d.GP64(), d.GP64()
-	d.find(d.ends, func(v, found reg.VecVirtual) { d.VPCMPEQB(v, d.comma, found) })
-	d.find(d.line, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\n'*eachByte), v, found) })
-	d.find(returns, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\r'*eachByte), v, found) })
+	text := d.ymms(2)
+	for k, v := range text {
+		d.VMOVDQU(vec(d.block, k), v)
+	}
+	d.find(d.ends, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(v, d.comma, found) })
+	d.find(d.line, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\n'*eachByte), v, found) })
+	d.find(returns, text, func(v, found reg.VecVirtual) { d.VPCMPEQB(d.lanes('\r'*eachByte), v, found) })
 	d.MOVQ(d.line, feeds)
 	d.SHRQ(imm(1), feeds)
 	d.ANDQ(returns, feeds)
@@ -169,14 +173,13 @@ func (d *decimals) findEnds() {
 	})
 }
 
-// find sets a bit of to for each byte of the block that compare finds.
-func (d *decimals) find(to reg.GPVirtual, compare func(v, found reg.VecVirtual)) {
+// find sets a bit of to for each byte of the two vectors of text that compare finds.
+func (d *decimals) find(to reg.GPVirtual, text []reg.VecVirtual, compare func(v, found reg.VecVirtual)) {
 	high := d.GP64()
 	for k, half := range []reg.GPVirtual{to, high} {
-		v := d.YMM()
-		d.VMOVDQU(vec(d.block, k), v)
-		compare(v, v)
-		d.VPMOVMSKB(v, half.As32())
+		found := d.YMM()
+		compare(text[k], found)
+		d.VPMOVMSKB(found, half.As32())
 	}
 	d.SHLQ(imm(vectorBytes), high)
 	d.ORQ(high, to)

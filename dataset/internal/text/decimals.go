@@ -219,11 +219,11 @@ func (r *run) add(i int, values []float64, forms []uint32) int {
 // infer adds the next fields of a record to the guesses about them, as long as they are numbers that guess.plain reads. It returns the
 // number of fields.
 func (d *decimals) infer(s *scanner, guesses []guess) int {
-	run := 0
-	for run < min(len(guesses), len(d.values)) && !guesses[run].text {
-		run++
+	most := 0
+	for most < min(len(guesses), len(d.values)) && !guesses[most].text {
+		most++
 	}
-	count := d.scan(s, d.values[:run])
+	count := d.scan(s, d.values[:most])
 	for i, form := range d.forms[:count] {
 		if form&kernel.DecimalLong != 0 {
 			count = i
