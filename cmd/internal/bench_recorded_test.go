@@ -1,19 +1,15 @@
 package cli
 
 import (
-	"encoding/json"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"halfspace/bench"
 	"halfspace/internal/require"
-	"halfspace/plot"
 )
 
 var update = flag.Bool("update", false, "write the tables and pictures of the recorded runs into the documents")
@@ -41,42 +37,6 @@ func TestBenchPages(t *testing.T) {
 		compareFile(t, "../../docs/images/roofline-"+name+".svg", roofline(r))
 	}
 	compareFile(t, pagePath, doc)
-}
-
-// TestChart: the chart of the README shows the recorded times, for light and for dark pages. If a task has several times,
-// its bars show the longest time of halfspace and the shortest time of the peer.
-func TestBenchChart(t *testing.T) {
-	var r struct {
-		Title, Processor, Peer, Note, Command string
-		Times                                 []struct {
-			Task      string
-			Halfspace []float64 `json:"halfspace_ms"`
-			Peer      []float64 `json:"peer_ms"`
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(contents(t, "../../bench/results/zen3.json")), &r))
-	text := func(ms float64) string {
-		if ms >= 1000 {
-			return fmt.Sprintf("%.2f s", ms/1000)
-		}
-		return fmt.Sprintf("%.0f ms", ms)
-	}
-	longest := 0.0
-	for _, p := range r.Times {
-		longest = max(longest, slices.Max(p.Halfspace), slices.Min(p.Peer))
-	}
-	b := &plot.BarChart{Title: r.Title, Subtitle: "less is better; halfspace above, " + r.Peer + " below",
-		Notes: []string{r.Processor + ". " + r.Peer + ".", r.Note + " (" + r.Command + ")"}}
-	for _, p := range r.Times {
-		ours, theirs := slices.Max(p.Halfspace), slices.Min(p.Peer)
-		b.Groups = append(b.Groups, plot.BarGroup{Name: p.Task, Bars: []plot.Bar{
-			{Length: ours / longest, Label: text(ours), Strong: true},
-			{Length: theirs / longest, Label: fmt.Sprintf("%s  (%d times as long)", text(theirs), int(theirs/ours)), Colour: plot.Faint},
-		}})
-	}
-	for _, theme := range []plot.Theme{plot.Light, plot.Dark} {
-		compareFile(t, fmt.Sprintf("../../docs/images/speed-%s.svg", theme), b.SVG(theme))
-	}
 }
 
 // compareFile compares a file with what it should be, or writes it.
