@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -65,6 +66,12 @@ func (c *contest) report(b *testing.B, unit, peerUnit string) {
 	b.Logf("%s: %s, the winner is %s", c.peer, c.quality, c.winner())
 }
 
+// median returns the middle of times, or the mean of the two middle ones.
+func median(times []float64) float64 {
+	s := slices.Sorted(slices.Values(times))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
 func (c *contest) ratio() float64 { return median(c.theirs) / median(c.own) }
 
 // even is the relative difference of medians below which nobody wins.
@@ -117,6 +124,13 @@ func TestContest(t *testing.T) {
 		if got := (&contest{peer: "peer", own: c.own, theirs: c.theirs}).winner(); got != c.want {
 			t.Errorf("%v here, %v there: %s wins, want %s", c.own, c.theirs, got, c.want)
 		}
+	}
+}
+
+// TestMedian: the median is in the middle.
+func TestMedian(t *testing.T) {
+	if a, b := median([]float64{3, 1, 9}), median([]float64{4, 1, 2, 9}); a != 3 || b != 3 {
+		t.Errorf("medians %v and %v", a, b)
 	}
 }
 

@@ -1,8 +1,7 @@
 // Package bench times the computer on which it runs.
 //
 // Run times the computer's limits, each kernel, the loading of files, and a training of each learner. Every computer
-// does the same work, and learns the same models byte for byte, so the figures of two computers can be compared. Compare
-// refuses reports of different work.
+// does the same work, and learns the same models byte for byte, so benchstat can compare the results of two computers.
 //
 // The package's benchmarks measure halfspace end to end, mostly beside its peers, in one process on one machine:
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"halfspace/block"
 	"halfspace/gram"
@@ -42,54 +43,59 @@ func (d *data) conjunction(rows, variables int) *block.Data {
 	return d.binary[variables]
 }
 
-// place returns the name of the smallest cache of this computer that holds that many bytes, or DRAM.
-func place(bytes float64) string { return DetectedCaches().Level(int(bytes)) }
+// bandwidth returns the limit of work that reads that many bytes: the bandwidth of the smallest cache of this computer
+// that holds the bytes, or of memory.
+func bandwidth(bytes float64) func(Rates) float64 {
+	level := DetectedCaches().Level(int(bytes))
+	return func(l Rates) float64 { return l.Bandwidth(level) }
+}
+
+func fmaF32(l Rates) float64 { return l.FMAF32 }
+func fmaF64(l Rates) float64 { return l.FMAF64 }
 
 // kernels returns the loops as items of one core. Their bytes lie in the smallest cache that holds them.
-func (d *data) kernels() (all []*Item) {
+func (d *data) kernels() (all []*item) {
 	for _, l := range d.All() {
 		if l.Bytes == 0 {
 			continue
 		}
-		i := &Item{Group: Kernels, Name: l.Name, Cores: 1, Bytes: l.Bytes, Flops: l.Flops, memory: place(l.Bytes), float: "FMA-float32",
-			run: func() error { l.Run(); return nil }}
-		if strings.Contains(l.Name, "float64") {
-			i.float = "FMA-float64"
+		i := &item{group: "kernel", name: l.Name, level: microkernel.Form(l.Function()), cores: 1, bytes: l.Bytes, flops: l.Flops,
+			run: func() (time.Duration, error) { l.Run(); return 0, nil }}
+		switch {
+		case l.Flops <= l.Bytes:
+			i.limit = bandwidth(l.Bytes)
+		case strings.Contains(l.Name, "float64"):
+			i.limit = fmaF64
+		default:
+			i.limit = fmaF32
 		}
-		all = append(all, i.on(l.Function()))
+		all = append(all, i)
 	}
 	return all
 }
 
-// on sets the item's level: the instruction set of the code that a kernel runs at the active level.
-func (i *Item) on(function string) *Item {
-	i.Level = microkernel.Form(function).String()
-	return i
-}
-
 // matrices returns the products of matrices on all cores.
-func (d *data) matrices() []*Item {
+func (d *data) matrices() []*item {
 	const n, depth, scattered = 1024, 512, 400_000
 	var x *gram.Rows
 	m, err := gram.NewSymmetric(n, gram.Packed)
-	products := &Item{Group: Kernels, Name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth), Cores: d.workers, Bytes: n*depth*4 + n*n/2*4, memory: "L3",
-		Flops: n * n * depth, float: "FMA-float32", run: func() error {
+	products := &item{group: "kernel", name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth), level: microkernel.Form("Tile"), cores: d.workers,
+		flops: n * n * depth, limit: fmaF32, run: func() (time.Duration, error) {
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if x == nil {
 				x = gram.Dense(normals[float32](n*depth), n, depth, depth)
 			}
-			return gram.Gram(d.ctx, m, x, gram.Kernel{}, d.workers)
+			return 0, gram.Gram(d.ctx, m, x, gram.Kernel{}, d.workers)
 		}}
 	s, sErr := gram.NewTriangle(features + 1)
-	const bytes = scattered * 32 * 4
-	scatter := &Item{Group: Kernels, Name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), Cores: d.workers, Bytes: bytes, memory: place(bytes),
-		Flops: scattered * (features + 1) * (features + 2), float: "FMA-float64", run: func() error {
+	scatter := &item{group: "kernel", name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), level: microkernel.Form("RankKUpdate"), cores: d.workers,
+		flops: scattered * (features + 1) * (features + 2), limit: fmaF64, run: func() (time.Duration, error) {
 			if sErr != nil {
-				return sErr
+				return 0, sErr
 			}
-			return gram.Scatter(d.ctx, s, d.Noisy(scattered, features), nil, d.workers)
+			return 0, gram.Scatter(d.ctx, s, d.Noisy(scattered, features), nil, d.workers)
 		}}
-	return []*Item{products.on("Tile"), scatter.on("RankKUpdate")}
+	return []*item{products, scatter}
 }

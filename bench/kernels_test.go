@@ -28,13 +28,6 @@ func bestLimits() Rates {
 	return OneCore()
 }
 
-// bandwidth returns the limit of the smallest cache of this computer that holds that many bytes, or else of memory.
-func bandwidth(bytes int) func(Rates) float64 {
-	return func(l Rates) float64 { return l.Bandwidth(DetectedCaches().Level(bytes)) }
-}
-
-func fmas(l Rates) float64 { return l.FMAF32 }
-
 // levels runs a benchmark of kernels on every level of this machine. A name has the instruction set of
 // the code that runs: functions without a form for a level are not run again.
 func levels(b *testing.B, functions []string, run func(b *testing.B)) {
@@ -65,7 +58,7 @@ func benchDot(b *testing.B) {
 			for b.Loop() {
 				sink = kernel.Dot(x, y)
 			}
-			reportLimit(b, float64(bytes), bandwidth(bytes))
+			reportLimit(b, float64(bytes), bandwidth(float64(bytes)))
 		})
 	}
 }
@@ -126,7 +119,7 @@ func benchEpoch(b *testing.B) {
 			for b.Loop() {
 				updates += p.epoch()
 			}
-			reportLimit(b, float64(bytes), bandwidth(bytes))
+			reportLimit(b, float64(bytes), bandwidth(float64(bytes)))
 			b.ReportMetric(float64(updates)/float64(b.N)/float64(c.rows), "updates/row")
 		})
 	}
@@ -169,7 +162,7 @@ func judge(b *testing.B, p *kernelProblem, w []float32, candidates int) {
 	}
 	flops := 2 * float64(p.rows*candidates*p.cols)
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-	reportLimit(b, flops, fmas)
+	reportLimit(b, flops, fmaF32)
 }
 
 func BenchmarkTile(b *testing.B) {
@@ -187,7 +180,7 @@ func benchTile(b *testing.B) {
 		}
 		flops := 2 * float64(panels*mr*nr*kc)
 		b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		reportLimit(b, flops, fmas)
+		reportLimit(b, flops, fmaF32)
 	})
 }
 
@@ -255,7 +248,7 @@ func benchEpochIndexed(b *testing.B) {
 		}
 		bytes := n * (cols + 2) * 4
 		b.SetBytes(int64(bytes))
-		reportLimit(b, float64(bytes), bandwidth(bytes))
+		reportLimit(b, float64(bytes), bandwidth(float64(bytes)))
 	})
 }
 

@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"halfspace/internal/files"
@@ -19,203 +20,213 @@ import (
 type Options struct {
 	Levels  []kernel.Level // default: all levels of this computer
 	Only    []string       // items whose group and name, such as "kernel/Dot/type=float32/n=2048", contain one of these texts; default: all
-	Rounds  int            // default: 5
-	Time    time.Duration  // approximate time of an item in a round; it runs at least once; default: 50 ms
+	Rounds  int            // default: 6
+	Time    time.Duration  // approximate time of an item in a round; the item runs at least once; default: 50 ms
 	Workers int            // default: one for each core
-
-	Version, Command string // for the report
 
 	// Progress, if not nil, receives the name of the next measurement, and the number of measurements done.
 	Progress func(name string, done, total int64)
 }
 
-// mostTime bounds the total time of an item. Once an item has taken that long, later rounds skip it.
+// An item is work that is timed on one level.
+type item struct {
+	group, name string       // such as "kernel" and "Dot/type=float32/n=2048"
+	level       kernel.Level // level whose code runs; for a training, the active level
+	cores       int          // largest number of cores that work at once
+
+	// A run reads at least that number of bytes and computes that number of flops; a fused multiply-add counts as two.
+	// An item with more flops than bytes has a limit of arithmetic, other items have a limit of memory.
+	bytes, flops float64
+	limit        func(Rates) float64 // limit in flops or in bytes per second; nil: not known
+
+	run   func() (time.Duration, error) // does the work once; returns the time of the work, or 0 if the whole call counts
+	spent time.Duration                 // time of all rounds
+}
+
+// mostTime bounds the total time of an item. Once an item has taken that long, later rounds skip the item.
 const mostTime = 1500 * time.Millisecond
 
-// Run measures this computer. Each round goes through all levels and items, so that other programs disturb all items
-// alike. It returns an error if a learner's model isn't the same in each run and on each level.
-func Run(ctx context.Context, opt Options) (*Report, error) {
+// Run measures this computer. It calls print with each line of Go's benchmark format
+// (https://go.dev/design/14313-benchmark-format): first the configuration, then in each round the limits of this
+// computer and all items on all levels, so that other programs disturb all items alike. Run returns the first error of
+// print, and an error if a learner learns other models in other runs or on other levels.
+func Run(ctx context.Context, opt Options, print func(line string) error) error {
 	defer kernel.Use(kernel.Active())
 	if opt.Levels == nil {
 		opt.Levels = kernel.Levels()
 	}
-	if opt.Rounds == 0 {
-		opt.Rounds = 5
-	}
-	if opt.Time == 0 {
-		opt.Time = 50 * time.Millisecond
-	}
-	opt.Workers = parallel.Workers(opt.Workers)
-	r := &Report{Format: Format, Machine: newMachine(opt.Workers), Version: opt.Version, Command: opt.Command,
-		Date: time.Now().UTC().Format(time.DateOnly)}
+	opt.Rounds, opt.Time, opt.Workers = cmp.Or(opt.Rounds, 6), cmp.Or(opt.Time, 50*time.Millisecond), parallel.Workers(opt.Workers)
 	dir, err := os.MkdirTemp(files.TempDir(), "halfspace-bench-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
-	m := &measurement{Options: opt, report: r, data: newData(ctx, dir, opt.Workers)}
+	m := &measurement{Options: opt, data: newData(ctx, dir, opt.Workers), print: print, rates: map[int]Rates{}}
 	if err := m.prepare(); err != nil {
-		return nil, err
+		return err
 	}
-	for round := range opt.Rounds {
-		if err := m.round(ctx, round); err != nil {
-			return nil, err
+	if err := m.configuration(); err != nil {
+		return err
+	}
+	for range opt.Rounds {
+		if err := m.round(ctx); err != nil {
+			return err
 		}
 	}
-	r.Items = slices.DeleteFunc(r.Items, func(i *Item) bool { return len(i.Seconds) == 0 }) // limits that a level can't measure
-	r.finish()
-	return r, nil
+	return nil
 }
 
 // A measurement is one call of Run.
 type measurement struct {
 	Options
-	report *Report
-	data   *data
-	levels [][]*Item // items of each level
-	done   int64
+	data        *data
+	print       func(line string) error
+	rates       map[int]Rates // limits of the last of Levels by number of cores; empty if the level has no loops for limits
+	levels      [][]*item     // items of each level
+	done, total int64         // numbers of measurements
+}
+
+// configuration prints the lines that go test -bench prints before the benchmarks of a package.
+func (m *measurement) configuration() error {
+	text := fmt.Sprintf("goos: %s\ngoarch: %s\npkg: halfspace/bench", runtime.GOOS, runtime.GOARCH)
+	if brand := strings.Fields(kernel.DetectedCPU().Brand); len(brand) > 0 {
+		text += "\ncpu: " + strings.Join(brand, " ")
+	}
+	return m.print(text)
 }
 
 // prepare makes the items of each level. If an item's kernels have no code for a level, the item gets the level of the
 // code that they run, and is measured once.
 func (m *measurement) prepare() error {
-	var ran []kernel.Level
+	type key struct {
+		name  string
+		level kernel.Level
+	}
+	known := map[key]bool{}
 	for _, l := range m.Levels {
 		kernel.Use(l)
-		var all []*Item
-		for _, list := range []func() []*Item{m.limits, m.data.kernels, m.data.matrices, m.data.loads, m.data.trainings} {
-			for _, i := range list() {
-				i.Level = cmp.Or(i.Level, l.String())
-				if m.wanted(i) && m.report.Find(i.Name, i.Level) == nil {
-					all = append(all, i)
-				}
+		var all []*item
+		for _, i := range slices.Concat(m.data.kernels(), m.data.matrices(), m.data.loads(), m.data.trainings()) {
+			if k := (key{i.name, i.level}); m.wanted(i) && !known[k] {
+				known[k], all = true, append(all, i)
 			}
 		}
 		m.levels = append(m.levels, all)
-		m.report.Items = append(m.report.Items, all...)
-		for _, i := range all {
-			if level, err := kernel.ParseLevel(i.Level); err == nil && !slices.Contains(ran, level) {
-				ran = append(ran, level)
-			}
-		}
+		m.total += int64(m.Rounds * len(all))
 	}
-	slices.Sort(ran)
-	for _, l := range ran {
-		m.report.Machine.Levels = append(m.report.Machine.Levels, l.String())
-	}
-	if !slices.ContainsFunc(m.report.Items, func(i *Item) bool { return i.Group != Limits }) {
-		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or train/learner=svm", strings.Join(m.Only, " or "))
+	if m.total == 0 {
+		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or train/Train/learner=svm", strings.Join(m.Only, " or "))
 	}
 	return nil
 }
 
-// wanted tells whether an item is to be measured. Limits are always measured.
-func (m *measurement) wanted(i *Item) bool {
-	return i.Group == Limits || len(m.Only) == 0 ||
-		slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.Group+"/"+i.Name, text) })
+// wanted tells whether an item is to be measured.
+func (m *measurement) wanted(i *item) bool {
+	return len(m.Only) == 0 || slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.group+"/"+i.name, text) })
 }
 
-func (m *measurement) round(ctx context.Context, round int) error {
+func (m *measurement) round(ctx context.Context) error {
+	if err := m.limits(); err != nil {
+		return err
+	}
 	for k, l := range m.Levels {
 		kernel.Use(l)
 		for _, i := range m.levels[k] {
 			if m.Progress != nil {
-				m.Progress(i.Group+" "+i.Name+", "+i.Level, m.done, int64(m.Rounds*len(m.report.Items)))
+				m.Progress(i.name+", "+i.level.String(), m.done, m.total)
 			}
 			m.done++
+			if i.spent > mostTime {
+				continue
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := m.measure(i, round); err != nil {
-				return fmt.Errorf("%s, %s: %w", i.Name, i.Level, err)
+			r, err := m.measure(i)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", i.name, i.level, err)
 			}
-		}
-	}
-	return nil
-}
-
-// measure runs an item for about m.Time, and records the time of one run: the mean of the fastest batch of runs, since
-// limits are the best of short runs too.
-func (m *measurement) measure(i *Item, round int) error {
-	if i.Group == Limits { // the first limit measures the others too
-		if i.run != nil {
-			return i.run()
-		}
-		return nil
-	}
-	if i.spent > mostTime {
-		return nil
-	}
-	known := len(i.Seconds)
-	if round == 0 && i.Group != Trains || known > 0 && i.Seconds[known-1] < m.Time.Seconds() {
-		if err := i.run(); err != nil { // makes rows and files, and warms up
-			return err
-		}
-		i.Seconds = i.Seconds[:known]
-	}
-	best, runs, start := math.Inf(1), 0, time.Now()
-	for more := 1; runs == 0 || time.Since(start) < m.Time; more = batch(runs, time.Since(start)) {
-		begin := time.Now()
-		for range more {
-			if err := i.run(); err != nil {
+			function, rest, _ := strings.Cut(i.name, "/")
+			if err := m.result(fmt.Sprintf("%s/isa=%s/%s", function, i.level, rest), i.cores, r); err != nil {
 				return err
 			}
 		}
-		runs += more
-		seconds := math.Inf(1)
-		if took := time.Since(begin); took >= shortest {
-			seconds = took.Seconds() / float64(more)
-		}
-		for _, noted := range i.Seconds[known:] { // a training times itself
-			seconds = min(seconds, noted)
-		}
-		best, i.Seconds = min(best, seconds), i.Seconds[:known]
 	}
-	best = min(best, time.Since(start).Seconds()/float64(runs))
-	i.spent += time.Since(start)
-	i.Seconds = append(i.Seconds, best)
 	return nil
 }
 
-// A batch of runs takes about batchTime, so that some batches finish before another program gets the core. A batch that
-// took less than shortest doesn't count, since some clocks tick every 100 ns.
-const (
-	batchTime = 200 * time.Microsecond
-	shortest  = batchTime / 10
-)
+// limits measures and prints the limits of one core and of all cores on the last of Levels. Pure Go has no loops to
+// measure limits with.
+func (m *measurement) limits() error {
+	level := m.Levels[len(m.Levels)-1]
+	if level == kernel.Generic {
+		return nil
+	}
+	kernel.Use(level)
+	for _, cores := range slices.Compact([]int{1, m.Workers}) {
+		l := MeasureRates(cores)
+		m.rates[cores] = l
+		for _, limit := range []struct {
+			of, unit    string
+			rate, scale float64
+		}{{"FMA-float32", "GFLOP/s", l.FMAF32, 1e9}, {"FMA-float64", "GFLOP/s", l.FMAF64, 1e9}, {"L1", "MB/s", l.L1, 1e6}, {"L2", "MB/s", l.L2, 1e6},
+			{"L3", "MB/s", l.L3, 1e6}, {"DRAM", "MB/s", l.DRAM, 1e6}, {"stream", "MB/s", l.Stream, 1e6}, {"clock", "GHz", l.Clock, 1e9}} {
+			r := testing.BenchmarkResult{N: 1, Extra: map[string]float64{limit.unit: limit.rate / limit.scale}}
+			if err := m.result("Limit/of="+limit.of, cores, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
-// batch returns the number of further runs that make a batch, if the item's runs so far took the time took. It is at
-// least 1 and at most runs.
-func batch(runs int, took time.Duration) int {
-	fits := float64(batchTime) / max(1, float64(took)) * float64(runs)
+// measure runs an item once without a clock, which makes rows and files, and then for about m.Time.
+func (m *measurement) measure(i *item) (r testing.BenchmarkResult, err error) {
+	if _, err := i.run(); err != nil {
+		return r, err
+	}
+	start := time.Now()
+	for runs := 1; r.N == 0 || time.Since(start) < m.Time; runs = more(r.N, time.Since(start), m.Time) {
+		begin, own := time.Now(), time.Duration(0)
+		for range runs {
+			took, err := i.run()
+			if err != nil {
+				return r, err
+			}
+			own += took
+		}
+		r.N, r.T = r.N+runs, r.T+cmp.Or(own, time.Since(begin))
+	}
+	i.spent += time.Since(start)
+	seconds := r.T.Seconds() / float64(r.N)
+	r.Extra = map[string]float64{}
+	rate := i.bytes / seconds
+	if i.flops > i.bytes {
+		rate = i.flops / seconds
+		r.Extra["GFLOP/s"] = rate / 1e9
+	} else {
+		r.Bytes = int64(i.bytes)
+	}
+	if i.limit != nil {
+		if most := i.limit(m.rates[i.cores]); most > 0 {
+			r.Extra["%limit"] = 100 * rate / most
+		}
+	}
+	return r, nil
+}
+
+// more returns the number of further runs of an item that has made runs runs in the time took: as many again, or fewer
+// if those would end after the time wanted. It is at least 1.
+func more(runs int, took, wanted time.Duration) int {
+	fits := float64(wanted-took) / max(1, float64(took)) * float64(runs)
 	return max(1, min(runs, int(fits)))
 }
 
-// limits returns the items of the limits of one core and of all cores. The first item of each measures the others as
-// well. Pure Go has no loops to measure with.
-func (m *measurement) limits() []*Item {
-	if kernel.Active() == kernel.Generic {
-		return nil
+// result prints the line of a result. The number of cores ends the name if there are several, as in
+// BenchmarkGram/isa=avx2/type=float32/n=1024/d=512-2.
+func (m *measurement) result(name string, cores int, r testing.BenchmarkResult) error {
+	if cores > 1 {
+		name += fmt.Sprintf("-%d", cores)
 	}
-	var all []*Item
-	for _, cores := range slices.Compact([]int{1, m.Workers}) {
-		var these []*Item
-		for _, limit := range []struct {
-			name         string
-			bytes, flops float64
-		}{{"FMA-float32", 0, 1e9}, {"FMA-float64", 0, 1e9}, {"L1", 1e9, 0}, {"L2", 1e9, 0}, {"L3", 1e9, 0}, {"DRAM", 1e9, 0}, {"stream", 1e9, 0}, {"clock", 0, 0}} {
-			these = append(these, &Item{Group: Limits, Name: LimitName(limit.name, cores), Cores: cores, Bytes: limit.bytes, Flops: limit.flops})
-		}
-		these[0].run = func() error {
-			l := MeasureRates(cores)
-			for k, rate := range []float64{l.FMAF32, l.FMAF64, l.L1, l.L2, l.L3, l.DRAM, l.Stream, l.Clock} {
-				if rate > 0 {
-					these[k].Seconds = append(these[k].Seconds, 1e9/rate)
-				}
-			}
-			return nil
-		}
-		all = append(all, these...)
-	}
-	return all
+	return m.print("Benchmark" + name + "\t" + r.String())
 }

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"halfspace/dataset"
+	"halfspace/internal/microkernel"
 	"halfspace/kernel"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -17,26 +19,25 @@ import (
 // loadedRows is the number of rows in the files that are loaded.
 const loadedRows = 400_000
 
-// loads returns the items of loading files. Their limit is the memory's bandwidth, for the bytes of the file and of the
-// rows.
-func (d *data) loads() []*Item {
-	var all []*Item
+// loads returns the items of loading files. The bytes of an item are the bytes of the file and of the rows in memory.
+func (d *data) loads() []*item {
+	var all []*item
 	for _, compression := range []string{"none", "snappy", "zstd"} {
 		path := filepath.Join(d.dir, compression+".parquet")
-		i := &Item{Group: Loading, Name: fmt.Sprintf("Load/format=parquet/compression=%s/rows=%d/d=%d", compression, loadedRows, features),
-			Cores: d.workers, memory: "DRAM"}
-		i.run = func() error {
-			if i.Bytes == 0 {
+		i := &item{group: "load", name: fmt.Sprintf("Load/format=parquet/compression=%s/rows=%d/d=%d", compression, loadedRows, features),
+			level: microkernel.Form("Transpose"), cores: d.workers}
+		i.run = func() (time.Duration, error) {
+			if i.bytes == 0 {
 				size, err := d.file(path, compression)
 				if err != nil {
-					return err
+					return 0, err
 				}
-				i.Bytes = float64(size) + loadedRows*32*4
+				i.bytes = float64(size) + loadedRows*32*4
 			}
 			_, err := dataset.Load(d.ctx, path, dataset.Options{Label: "label", Workers: d.workers})
-			return err
+			return 0, err
 		}
-		all = append(all, i.on("Transpose"))
+		all = append(all, i)
 	}
 	return all
 }
@@ -82,8 +83,8 @@ var shapes = map[string]shape{
 }
 
 // trainings returns a training of each learner.
-func (d *data) trainings() []*Item {
-	var all []*Item
+func (d *data) trainings() []*item {
+	var all []*item
 	for _, l := range train.Learners {
 		shape, ok := shapes[l.Name]
 		if !ok {
@@ -93,24 +94,24 @@ func (d *data) trainings() []*Item {
 		for _, option := range slices.Sorted(maps.Keys(shape.options)) {
 			name += "/" + option + "=" + shape.options[option]
 		}
-		i := &Item{Group: Trains, Name: name, Cores: d.workers, memory: place(float64(shape.rows) * 32 * 4), float: "FMA-float32"}
+		i := &item{group: "train", name: name, level: kernel.Active(), cores: d.workers, run: func() (time.Duration, error) { return d.train(l, shape) }}
 		if shape.alone {
-			i.Cores = 1
+			i.cores = 1
 		}
-		i.run = func() error { return d.train(i, l, shape) }
 		all = append(all, i)
 	}
 	return all
 }
 
-// train trains once. It records the time and the hash of the model's file, which must be the same in every run.
-func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
+// train trains once. It returns the time of the learning, without the evaluation of the model. The hash of the model's
+// file must be the same in every run.
+func (d *data) train(of *learner.Learner, shape shape) (time.Duration, error) {
 	l := train.Learner{Learner: of, Settings: of.New()}
 	l.Settings.Running().Workers = d.workers
 	var err error
 	for option, value := range shape.options {
 		if l, err = l.With(option, value); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	rows := d.Noisy(shape.rows, features)
@@ -119,38 +120,17 @@ func (d *data) train(i *Item, of *learner.Learner, shape shape) error {
 	}
 	f, err := train.Run(d.ctx, rows, l, train.Options{})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	hash := sha256.New()
 	if _, err := f.Model.WriteTo(hash); err != nil {
-		return err
+		return 0, err
 	}
 	sum := fmt.Sprintf("%x", hash.Sum(nil))
 	if known := d.hashes[of.Name]; known != "" && known != sum {
-		return fmt.Errorf("%s learned two models from the same rows: the files' SHA-256 are %s and, on %s, %s: this is a bug, please report it with the processor",
+		return 0, fmt.Errorf("%s learned two models from the same rows: the files' SHA-256 are %s and, on %s, %s: this is a bug, please report it with the processor",
 			of.Name, known, kernel.Active(), sum)
 	}
-	d.hashes[of.Name], i.SHA256 = sum, sum
-	i.Seconds = append(i.Seconds, f.Result.Seconds)
-	i.count(of.Name, f)
-	return nil
-}
-
-// count records a lower bound of the bytes and flops of the training.
-func (i *Item) count(learner string, f *train.Trained) {
-	const cols = features + 1
-	r, n := f.Result, float64(f.Model.Data.Rows)
-	visits, updates := float64(r.Visits), float64(r.Updates)
-	i.Bytes = visits * 32 * 4
-	i.Flops = 2*cols*(visits+updates) + 2*cols*float64(r.RowsScored)
-	switch learner {
-	case "dual", "kernel-perceptron": // the Gram matrix, and one of its rows for each update
-		i.Bytes, i.Flops = updates*n*4, n*n*features+2*updates*n
-	case "lda": // a scatter matrix
-		i.Bytes, i.Flops, i.float = n*32*4, n*cols*(cols+1), "FMA-float64"
-	case "logistic": // a Hessian in each pass except the last
-		i.Flops, i.float = (visits-n)*cols*(cols+1)+4*cols*visits, "FMA-float64"
-	case "svm": // scores and gradients; Hessians include only the rows within the margin
-		i.Flops, i.float = 4*cols*visits, "FMA-float64"
-	}
+	d.hashes[of.Name] = sum
+	return time.Duration(f.Result.Seconds * float64(time.Second)), nil
 }

@@ -99,7 +99,6 @@ func fullDisk(t *testing.T) func(*rand.Rand) (end, lost string) {
 		{args: "predict --model MODEL DATA --out DIR/p.arrow"}, {args: "convert DATA --out DIR/c.csv"}, {args: "convert DATA --out DIR/c.parquet"},
 		{args: "convert DATA --out DIR/c.arrow"}, {args: "convert DATA --out DIR/c.svm"}, {args: "gen --rows 20000 --noise 0.1 --out DIR/g.parquet"},
 		{args: "online DATA --label label --out DIR/o.json"}, {args: "eval --model MODEL DATA --roc DIR/roc.csv"},
-		{args: "bench compare ../../bench/results/bench-znver3.json ../../bench/results/bench-znver4.json --out DIR/b.svg"},
 	}
 	run := func(w *writer, limit int) (status int, stderr string) {
 		require.NoError(t, os.RemoveAll(dir))

@@ -27,11 +27,6 @@ func TestVisible(t *testing.T) {
 	text := strings.Join([]string{`"` + clear + `"`, `"` + forged + `"`, long, `"` + strings.ReplaceAll(marks, `"`, `""`) + `"`, "label"}, ",") + "\n" +
 		strings.Repeat("1,2,3,4,a\x1b[31m\n2,5,7,6,b\u202e<i>\n", 20)
 	require.NoError(t, os.WriteFile(data, []byte(text), 0o600))
-	report, err := os.ReadFile("../../bench/results/bench-znver3.json")
-	require.NoError(t, err)
-	for _, name := range []string{"\x1b[2J.json", marks + ".json"} {
-		require.NoError(t, os.WriteFile(in(name), report, 0o600))
-	}
 	visible := func(text string, longest int, args []string) {
 		t.Helper()
 		for line := range strings.Lines(text) {
@@ -55,21 +50,21 @@ func TestVisible(t *testing.T) {
 		{"predict", "--model", model, data, "--out", in("\a.csv"), "--keep", "*"},
 		{"online", data, "--label", "label", "--out", in("\ao.json")},
 		{"gen", "--rows", "10", "--noise", "0.1", "--out", in("\u009bg.csv")},
-		{"bench", "compare", in("\x1b[2J.json"), in(marks + ".json"), "--out", in("\x1b.svg")},
+		{"plot", "weights", "--model", model, "--out", in("\x1b.svg")},
 		{"train", data, "--label", "\x1b[2J", "--algo", "perceptron"},
 		{"train", data, "--label", "label", "--algo", "perceptron", "--features", long},
 		{"train", data, "--label", "label", "--algo", "perceptron", "--" + long},
 		{"train", data, "--label", "label", "--algo", "\x1b[2J"},
 		{"train", data, "--label", "label", "--class-weight", "\x1b=2"}, {"train", data, "--label", "label", "--positive", "\u202e"},
 		{"inspect", in("\x1b[2J")}, {"verify", "--model", data, data}, {"predict", "--model", in("\x1b"), data, "--out", in("\ap.csv")}, {"\x1b[2J"},
-		{"convert", data, "--out", in("none\x1b/x.csv")}, {"bench", "compare", data, data}, {"cpu", "\x1b"}, {"help", "\x1b"}, {"online", in("\x1b")},
+		{"convert", data, "--out", in("none\x1b/x.csv")}, {"bench", "\x1b"}, {"cpu", "\x1b"}, {"help", "\x1b"}, {"online", in("\x1b")},
 	} {
 		status, stdout, stderr := command(args...)
 		visible(stdout+stderr, 1200, args)
 		if status == exitDone {
 			done++
 		}
-		if args[0] == "bench" || len(args) < 2 || args[0] == "cpu" || args[0] == "help" {
+		if args[0] == "bench" || args[0] == "plot" || len(args) < 2 || args[0] == "cpu" || args[0] == "help" {
 			continue
 		}
 		again, stdout, stderr := command(append(slices.Clone(args), "--json")...)

@@ -101,9 +101,9 @@ func (a *App) Report(asJSON bool, v any, sheet func() *Sheet) error {
 	return a.Print(sheet().Bytes())
 }
 
-// Print writes a result to standard output.
-func (a *App) Print(text []byte) error {
-	_, err := a.Stdout.Write(text)
+// Print writes a result to standard output. It removes the line of the progress before, as both may be on one terminal.
+func (a *App) Print(text []byte) (err error) {
+	a.progress.above(func() { _, err = a.Stdout.Write(text) })
 	return err
 }
 
