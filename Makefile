@@ -24,10 +24,10 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-optima bench-sparse bench-shards onnx duckdb soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-optima bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
-cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse bench-shards: export HALFSPACE_TEST := full
+cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse: export HALFSPACE_TEST := full
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -216,10 +216,6 @@ bench-optima: ## passes of every solver on 67 families and 12 real data sets, ea
 bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, whole processes: an hour or more
 	./.ci/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
-
-bench-shards: ## shards: errors by pass on real sets, times on one core and on two, instructions on the longest path: 12 minutes
-	./.ci/need.sh valgrind valgrind "instructions of shards" || test $$? = 3
-	go test -count=1 -v -timeout 60m -run 'TestShards$$' ./bench -shards results/shards.md
 
 mishaps: ## processes that are killed, full disks, little address space, flipped bits: 15 minutes or more
 	go test -count=1 -v -timeout 180m -run TestMishaps ./cmd/internal -mishaps ../../bench/results/mishaps.md

@@ -320,6 +320,15 @@ bytes for each element, and 12 for each row. The column above the least objectiv
 `, cpu.Brand, cpu.Family, cpu.Model, runtime.NumCPU(), kernel.Active(), time.Now().UTC().Format(time.DateOnly), sparseRounds, 100*even)
 }
 
+// load1 returns the load of the machine as Linux tells it: processes that run or wait, a mean over a minute.
+func load1() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	return strings.Fields(string(text))[0]
+}
+
 // commit returns the commit that is checked out.
 func commit() string {
 	text, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()
