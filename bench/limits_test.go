@@ -20,24 +20,3 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%g cycles and %g flop in a second", l.Clock, l.FMAF32)
 	}
 }
-
-// TestRead: a rate is there if the level has a loop and the arrays are large enough, for any split into arrays and any number
-// of cores.
-func TestRead(t *testing.T) {
-	loops := kernel.Active() != kernel.Generic
-	for _, cores := range []int{1, 3} {
-		for _, sizes := range [][]int{nil, {0, 100}, {4096}, {100, 3 << 19, 0, 5}} {
-			var arrays [][]float32
-			bytes := 0
-			for _, n := range sizes {
-				arrays, bytes = append(arrays, make([]float32, n)), bytes+4*n
-			}
-			if rate := ReadRate(arrays, cores); (rate > 0) != (loops && bytes >= 16<<10) {
-				t.Errorf("%d bytes in %d arrays by %d cores: %g a second", bytes, len(sizes), cores, rate)
-			}
-		}
-	}
-	if rate := ReadRate([][]float32{make([]float32, 4096)}, 1); (rate > 0) != loops {
-		t.Errorf("%g a second at level %s", rate, kernel.Active())
-	}
-}

@@ -123,7 +123,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	total := time.Since(start).Seconds()
 	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) {
-		return o.page(a, r, paths, block.MemoryBytes(data.Source, data.Spec().Weighted), report.Reading(data.Source)), nil
+		return o.page(a, r, paths), nil
 	}); err != nil {
 		return err
 	}
@@ -383,8 +383,8 @@ func (e *errorsReport) text() string {
 	return s
 }
 
-// page returns the verdict as an HTML page. held is the number of bytes that the rows take.
-func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held int64, bandwidth report.Bandwidth) *plot.Page {
+// page returns the verdict as an HTML page.
+func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *plot.Page {
 	verdict := "Undecided: no plane and no witness were found."
 	switch {
 	case r.Separable != nil && *r.Separable:
@@ -406,7 +406,7 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string, held
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}
-	p.Sections = append(p.Sections, report.Data(a, paths, data), r.stages(report.Bytes(paths), held, bandwidth), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
+	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
 	return p
 }
 
@@ -436,14 +436,4 @@ func (r *CheckReport) witnessFigure() *plot.Figure {
 		names[0] = "other classes"
 	}
 	return plot.Witness(rows, labels, weights, names)
-}
-
-// stages returns the section of the times. Each pass reads all rows.
-func (r *CheckReport) stages(files, held int64, bandwidth report.Bandwidth) plot.Section {
-	load := report.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: r.Workers}
-	if !r.Streamed {
-		load.Rows, load.Bytes = r.Rows, files+held
-	}
-	check := report.Stage{Name: "check", Seconds: r.Seconds.Check, Rows: r.Passes * r.Rows, Bytes: r.Passes * held, Cores: r.Workers}
-	return report.Time([]report.Stage{load, check}, r.Seconds.Total, bandwidth)
 }

@@ -179,8 +179,6 @@ func TestReportStructure(t *testing.T) {
 2 Data
 2 Columns
 3 Columns of the files
-2 Time
-3 Time by stage
 2 What was asked
 2 How to repeat it`
 	if strings.Join(got, "\n") != want {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -140,7 +139,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	}
 	defer curves.abort()
 	var reports []*evalReport
-	begin, held := time.Now(), int64(0)
+	held := int64(0)
 	for i, m := range models {
 		r, err := evalModel(ctx, a, o, m, o.models[i], paths, held)
 		if err != nil {
@@ -154,8 +153,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 			return err
 		}
 	}
-	took := time.Since(begin)
-	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths, took), nil }); err != nil {
+	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return o.page(a, models, reports, paths), nil }); err != nil {
 		return err
 	}
 	if err := o.keepThreshold(ctx, a, models[0], reports[0]); err != nil {
@@ -228,16 +226,14 @@ func bytesOf(m *model.Model) (bytes int64) {
 	return bytes
 }
 
-// judge evaluates a model on the rows of files, and returns the time that scoring took. held is the number of bytes
-// that the curves of other models take.
-func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, time.Duration, error) {
+// judge evaluates a model on the rows of files. held is the number of bytes that the curves of other models take.
+func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, paths []string, held int64) (*train.Evaluation, error) {
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	e, err := train.NewEvaluation(m, o.Workers)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	scoring := time.Duration(0)
 	opt, undo := o.scanOptions(a, m)
 	defer undo()
 	opt.Progress = bar.Reading("evaluating")
@@ -253,29 +249,26 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		var in *dataset.Input
 		var src *flags.Rows
 		if in, err = dataset.Open(ctx, paths, opt); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if src, err = flags.Distribute(ctx, a, in); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		err = e.AddRemote(ctx, m, src.Source, added)
 	} else {
 		err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
-			begin := time.Now()
-			err := e.Add(ctx, b)
-			scoring += time.Since(begin)
-			return cmp.Or(err, added())
+			return cmp.Or(e.Add(ctx, b), added())
 		})
 	}
 	switch {
 	case err != nil:
-		return nil, 0, err
+		return nil, err
 	case e.Confusion.Rows() == 0:
-		return nil, 0, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
+		return nil, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
-		return nil, 0, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
+		return nil, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
 	}
-	return e, scoring, nil
+	return e, nil
 }
 
 // scanOptions returns the options to read rows for a model. The caller must call undo.
@@ -288,12 +281,11 @@ func (o *evalOptions) scanOptions(a *console.App, m *model.Model) (opt dataset.O
 
 // evalModel evaluates the model of the file path on the rows of paths. held is as in judge.
 func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
-	begin := time.Now()
-	e, scoring, err := judge(ctx, a, o, m, paths, held)
+	e, err := judge(ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
 	}
-	loading, at, confusion := time.Since(begin)-scoring, m.ScoreThreshold(), e.Confusion
+	at, confusion := m.ScoreThreshold(), e.Confusion
 	if o.threshold.By != "" {
 		at, err = predict.ChooseThreshold(o.threshold.Threshold, m, &e.Scores)
 		switch {
@@ -305,7 +297,7 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		}
 		confusion = e.Scores.Confusion(at, m.Spec().PositiveClass())
 	}
-	r := &evalReport{Evaluation: report.NewEvaluation(m, e, confusion, o.reporting.File != ""), loading: loading, scoring: scoring}
+	r := &evalReport{Evaluation: report.NewEvaluation(m, e, confusion, o.reporting.File != "")}
 	if o.reporting.File != "" && a.Cluster == nil {
 		opt, undo := o.scanOptions(a, m)
 		defer undo()

@@ -3,7 +3,6 @@ package predict
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
@@ -23,9 +22,8 @@ type evalReports struct {
 
 type evalReport struct {
 	*report.Evaluation
-	roc, pr          []metrics.Point // only with --roc and --pr
-	loading, scoring time.Duration
-	values           *report.Values // only with --report
+	roc, pr []metrics.Point // only with --roc and --pr
+	values  *report.Values  // only with --report
 }
 
 // sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
@@ -71,7 +69,7 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 	return s
 }
 
-func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string, total time.Duration) *plot.Page {
+func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *plot.Page {
 	first := reports[0]
 	p := &plot.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
@@ -117,21 +115,6 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
 	}
 	p.Sections = slices.Concat(p.Sections, hard, weights, []plot.Section{report.Data(a, paths, classes)})
-	p.Sections = append(p.Sections, o.stages(reports, total), o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
 	return p
-}
-
-// stages returns the section of the times. The rows are read once for each model.
-func (o *evalOptions) stages(reports []*evalReport, total time.Duration) plot.Section {
-	load, score := report.Stage{Name: "load", Cores: o.Workers}, report.Stage{Name: "score", Cores: o.Workers}
-	for _, r := range reports {
-		load.Rows += r.Rows
-		load.Seconds += r.loading.Seconds()
-		score.Seconds += r.scoring.Seconds()
-	}
-	stages := []report.Stage{load}
-	if score.Rows = load.Rows; score.Seconds > 0 { // scoring on other processes isn't timed
-		stages = append(stages, score)
-	}
-	return report.Time(stages, total.Seconds(), nil)
 }

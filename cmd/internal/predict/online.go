@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -206,27 +205,19 @@ type onlineReport struct {
 	UpdateBound *float64 `json:"update_bound,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Model       *string  `json:"model"`
-	stages      []report.Stage
-	total       float64 // seconds
 }
 
-func newOnlineReport(f *train.Trained, interrupted bool, load report.Stage, total float64) *onlineReport {
+func newOnlineReport(f *train.Trained, interrupted bool) *onlineReport {
 	t, c, algorithm := &f.Model.Training, f.Online, f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
-	learn := report.Stage{Name: "learn", Seconds: total - load.Seconds, Rows: c.Rows}
-	if t.Errors != nil { // counting the errors takes another pass
-		learn.Name, learn.Rows = "learn and count errors", 2*c.Rows
-	}
 	return &onlineReport{Algorithm: algorithm, LogLoss: c.Progressive[len(c.Progressive)-1].LogLoss,
 		Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: t.Errors, Progressive: c.Progressive,
-		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted,
-		stages: []report.Stage{load, learn}, total: total}
+		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
 func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model.Model, paths []string) error {
-	start := time.Now()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	work, again, end := ctx, paths[0] != "-", (<-chan struct{})(nil)
@@ -253,7 +244,6 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if err := learner.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
-	load := report.Stage{Name: "find the classes", Seconds: time.Since(start).Seconds()}
 	online := &train.Online{Once: !again, Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }}
 	f, err := o.learn(work, src, train.Options{Init: m, Workers: o.Workers, Online: online})
 	if err == nil && !again {
@@ -265,7 +255,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if f == nil {
 		return console.OfLearner(err)
 	}
-	r := newOnlineReport(f, err != nil, load, time.Since(start).Seconds())
+	r := newOnlineReport(f, err != nil)
 	if o.out != "" {
 		r.Model = &o.out
 		if err := console.SaveModel(ctx, f.Model, o.out); err != nil {
@@ -330,7 +320,7 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	}
 	o.reporting.Interrupted = r.Interrupted
 	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []plot.Section{result, pictures, report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), report.Time(r.stages, r.total, nil), o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
+		Sections: []plot.Section{result, pictures, report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
 }
 
 // onlineNames lists the learners of online, the perceptron first.

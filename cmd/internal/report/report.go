@@ -107,7 +107,7 @@ func Data(a *console.App, paths []string, facts [][2]string) plot.Section {
 	if n := len(paths); n > 10 {
 		names += fmt.Sprintf(" and %d more", n-10)
 	}
-	if bytes := Bytes(paths); bytes > 0 {
+	if bytes := totalSize(paths); bytes > 0 {
 		names += ", " + humanize.Size(bytes)
 	}
 	s.Facts = append([][2]string{{"files", names}}, s.Facts...)
@@ -117,8 +117,8 @@ func Data(a *console.App, paths []string, facts [][2]string) plot.Section {
 	return s
 }
 
-// Bytes returns the total size of files, or 0 if one isn't a regular file.
-func Bytes(paths []string) (bytes int64) {
+// totalSize returns the total size of files, or 0 if one isn't a regular file.
+func totalSize(paths []string) (bytes int64) {
 	for _, path := range paths {
 		info, err := files.Stat(path)
 		if err != nil || !info.Mode().IsRegular() {

@@ -106,27 +106,3 @@ func TestRepeat(t *testing.T) {
 		}
 	}
 }
-
-// TestTime: stages have shares of the total and of the limit of their cores, which is asked for where bytes are known. What is
-// left of the total is a stage. Without a limit there are no shares of it, and no word on it. Without bytes
-// the rate is one of rows.
-func TestTime(t *testing.T) {
-	stages := []Stage{{Name: "load", Seconds: 1, Rows: 10, Bytes: 1e9, Cores: 2}, {Name: "learn", Seconds: 2, Rows: 30, Bytes: 3e9, Cores: 1}, {Name: "judge", Seconds: 1, Cores: 8}}
-	s := Time(stages, 5, func(cores int) float64 { return 4e9 / float64(cores) })
-	want := [][]string{{"load", "1.000 s", "20.00 %", "10", "953.7 MiB", "1 GB/s", "50.00 %"}, {"learn", "2.000 s", "40.00 %", "30", "2.794 GiB", "1.5 GB/s", "37.50 %"},
-		{"judge", "1.000 s", "20.00 %", "", "", "", ""}, {"the rest", "1.000 s", "20.00 %", "", "", "", ""}, {"total", "5.000 s", "100.00 %", "", "", "", ""}}
-	if got := s.Tables[0].Rows; !slices.EqualFunc(got, want, slices.Equal) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if len(s.Text) != 1 || !strings.Contains(s.Text[0], "2 GB/s by 2 cores, 4 GB/s by 1 core.") {
-		t.Errorf("%q", s.Text)
-	}
-	if s = Time(stages[:1], 1, func(int) float64 { return 0 }); s.Text != nil || slices.Contains(s.Tables[0].Head, "of the limit") || len(s.Tables[0].Rows[0]) != 6 || len(s.Tables[0].Rows) != 2 {
-		t.Errorf("without a limit: %v", s)
-	}
-	s = Time([]Stage{{Name: "score", Seconds: 2, Rows: 5000}}, 2, nil)
-	if got := s.Tables[0]; !slices.Equal(got.Head, []string{"stage", "time", "of the total", "rows", "rate"}) ||
-		!slices.Equal(got.Rows[0], []string{"score", "2.000 s", "100.00 %", "5,000", "2,500 rows/s"}) || !slices.Equal(got.Rows[1], []string{"total", "2.000 s", "100.00 %", "", ""}) {
-		t.Errorf("without bytes: %q", got)
-	}
-}

@@ -488,12 +488,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	for i, class := range classes {
 		data = append(data, [2]string{"class " + class.Text, humanize.Plural(counts[i], "row")})
 	}
-	p.Sections = append(p.Sections, report.Data(a, paths, data))
-	var stages []report.Stage
-	for _, l := range c.Learners {
-		stages = append(stages, report.Stage{Name: l.name(), Seconds: l.Total})
-	}
-	p.Sections = append(p.Sections, report.Time(stages, c.Seconds, nil), o.reporting.Asked(), o.reporting.Repeat())
+	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(), o.reporting.Repeat())
 	return p
 }
 

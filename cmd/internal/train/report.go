@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
@@ -19,7 +18,6 @@ import (
 	"halfspace/schema"
 	"halfspace/train"
 	"halfspace/train/learner"
-	"halfspace/train/perceptron"
 )
 
 // A Report is the JSON object of train --json.
@@ -316,7 +314,7 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, 
 	}
 	p.Sections = append(append(p.Sections, report.Data(t.App, inputs, data)), columns...)
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, t.stages(r, f, report.Bytes(inputs)), t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, t.reporting.Asked(), t.reporting.Repeat(hashes...))
 	return p, nil
 }
 
@@ -416,41 +414,4 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 		}
 	}
 	return figures
-}
-
-// stages returns the section of the times. A visit reads one row. Two amounts aren't known: the rows that a pocket
-// reads to judge weights, and the elements that a learner reads of the Gram matrix.
-func (t *trainer) stages(r *Report, f *train.Trained, files int64) plot.Section {
-	each := float64(block.MemoryBytes(t.data.Source, t.Storage.Weighted)) / float64(max(1, r.Rows))
-	bytes := func(rows int64) int64 { return int64(each * float64(rows)) }
-	load := report.Stage{Name: "load", Seconds: r.Seconds.Load, Cores: t.Workers}
-	if t.inMemory() {
-		load.Rows = r.Rows
-		if r.Validation != nil {
-			load.Rows += r.Validation.Rows
-		}
-		load.Bytes = files + bytes(load.Rows)
-	}
-	learn := report.Stage{Name: "learn", Seconds: r.Seconds.Train, Rows: f.Visits, Cores: 1}
-	if t.learner.Solves || learner.Shared(t.learner.Settings).Shards > 1 {
-		learn.Cores = t.Workers
-	}
-	if !t.learner.InMemory && r.Candidates == 0 && r.ResumedAt == nil {
-		learn.Bytes = bytes(f.Visits)
-	}
-	stages := []report.Stage{load}
-	for _, s := range []report.Stage{{Name: "cross-validation", Seconds: r.Seconds.CrossValidation}, {Name: "calibration", Seconds: r.Seconds.Calibration},
-		{Name: "threshold", Seconds: r.Seconds.Threshold}, learn} {
-		if s.Seconds > 0 {
-			stages = append(stages, s)
-		}
-	}
-	section := report.Time(stages, r.Seconds.Total, report.Reading(t.data.Source))
-	if !t.inMemory() {
-		section.Text = append(section.Text, "The rows were streamed: learning reads them again in each pass.")
-	}
-	if own, follows := t.learner.Settings.(*perceptron.Settings); follows && own.Shards <= 1 { // dual traces no updates
-		section.Text = append(section.Text, "For this report each update was followed. Without it, learning takes less time.")
-	}
-	return section
 }
