@@ -86,7 +86,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *recorder, error) {
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
 	how := traceHow{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
-		Judged: own.Pocket != "" && !o.NoErrors, Workers: j.Workers(), Begin: unpadded(j.begin(), j.src.Spec())}
+		Judged: own.Pocket != "", Workers: j.Workers(), Begin: unpadded(j.begin(), j.src.Spec())}
 	r, err := newRecorder(ctx, block.AssumeValid(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err

@@ -20,8 +20,6 @@ type Trace struct {
 	// with u, and the angle. If Reference is nil, they have neither.
 	Reference []float64
 
-	NoErrors bool // the points of a pocket have no errors; counting them takes a pass over the rows for each point
-
 	To func(TracePoint) // receives the points in order, from one goroutine at a time
 }
 

@@ -30,11 +30,10 @@ const (
 	mostRows = 1 << 20
 )
 
-// Follow returns a follower and trace options that send each point to it, and also to opt.To. If opt is nil, the trace
-// counts no errors, since that takes a pass over the rows for each update.
+// Follow returns a follower and trace options that send each point to it, and also to opt.To. opt may be nil.
 func Follow(opt *train.Trace) (*Follower, *train.Trace) {
 	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
-	both := train.Trace{To: f.add, NoErrors: true}
+	both := train.Trace{To: f.add}
 	if opt != nil {
 		both = *opt
 		if opt.Every > 1 {
@@ -82,8 +81,11 @@ func (f *Follower) add(p train.TracePoint) {
 }
 
 // Figures returns the pictures of the training. If there are several trainings, it returns the pictures of the first
-// class, and the titles name it.
+// class, and the titles name it. It returns nil if f is nil.
 func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
+	if f == nil {
+		return nil
+	}
 	for _, figure := range []*plot.Figure{plot.Learning(f.columns), plot.Errors(f.columns)} {
 		if figure != nil {
 			if f.several {
@@ -95,9 +97,9 @@ func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 	return all
 }
 
-// Rows returns the section of the rows that made the most updates, or nil if no updates are known.
+// Rows returns the section of the rows that made the most updates, or nil if no updates are known or f is nil.
 func (f *Follower) Rows() []plot.Section {
-	if len(f.updates) == 0 {
+	if f == nil || len(f.updates) == 0 {
 		return nil
 	}
 	rows := slices.SortedFunc(maps.Keys(f.updates), func(a, b int64) int {

@@ -33,7 +33,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	defer saved.Close()
-	if err := o.tracing.resume(a, o.reporting.File, saved); err != nil {
+	if err := o.tracing.resume(a, o.follows(), saved); err != nil {
 		return err
 	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
@@ -136,7 +136,7 @@ type trainer struct {
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
 	saved            *checkpoint.Run    // nil without --checkpoint
 	seconds          trainSeconds
-	follower         *report.Follower  // nil without --report
+	follower         *report.Follower  // nil if the report follows no training
 	training         *console.Training // the last training, over all rows
 	untraced         error             // error of the trace, which doesn't end the training
 }

@@ -71,16 +71,16 @@ func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, i
 
 // resume returns an error if the training goes on from a checkpoint and the file of the trace exists: the trace would
 // replace the trace of the run before the stop. Otherwise it notes that the trace and the report begin at the checkpoint.
-// report is the file of the report, "" if there is none.
-func (o *traceOptions) resume(a *console.App, report string, saved *checkpoint.Run) error {
+// follows tells whether the report follows the training.
+func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Run) error {
 	names := "--trace and --report begin"
 	visits, resumed := saved.Resumed()
 	switch {
-	case !resumed || visits == 0 || o.file == "" && report == "":
+	case !resumed || visits == 0 || o.file == "" && !follows:
 		return nil
 	case o.file == "":
 		names = "--report begins"
-	case report == "":
+	case !follows:
 		names = "--trace begins"
 	}
 	if _, err := os.Stat(o.file); o.file != "" && err == nil {
@@ -98,8 +98,8 @@ func (o *traceOptions) access() learner.Access {
 	return learner.InOrder
 }
 
-// trace starts the file of --trace. It makes the training send its points to the file and to the report, if there are any.
-// It returns nil if there is no file. A training with shards follows no single path, so its report has no trace.
+// trace starts the file of --trace. It makes the training send its points to the file, and to the report if the report
+// follows the training. It returns nil if there is no file.
 func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.TraceWriter, err error) {
 	own, updates := t.learner.Settings.(*perceptron.Settings)
 	shards := updates && own.Shards > 1
@@ -119,13 +119,16 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 		t.AtEnd(end)
 		opt.Trace.To = w.Add
 	}
-	if t.reporting.File != "" {
-		follower, told := report.Follow(opt.Trace)
-		if t.follower = follower; learner.Shared(t.learner.Settings).Shards <= 1 {
-			opt.Trace = told
-		}
+	if t.follows() {
+		t.follower, opt.Trace = report.Follow(opt.Trace)
 	}
 	return w, nil
+}
+
+// follows tells whether the report follows the training: with --trace its updates, and without --trace only the passes
+// of a solver, since to follow updates takes longer than to learn. A training with shards has no single path to follow.
+func (o *trainOptions) follows() bool {
+	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.Solves && learner.Shared(o.learner.Settings).Shards <= 1)
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
