@@ -24,10 +24,10 @@ export UNIT_SKIP := TestSystems|TestCounts|TestReportsInBrowser|TestPageFaults
 # What has code of its own for an architecture, and what is close to it.
 DISPATCHING := ./asm/... ./kernel ./kernel/f64 ./internal/microkernel ./block ./gram ./pocket
 
-.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-optima bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
+.PHONY: build test check rest recorded lint-all pages unit race race-files noasm arm64 worlds avx512 mutants arm64-command cross cross-build python wheel lint asm asm-check demo bench bench-peers bench-limits counts bench-mnist bench-sparse onnx duckdb soak faults mishaps fuzz beam clean
 
 # Tests are small unless these ask for all sizes.
-cross counts pages avx512 faults mishaps soak bench-mnist bench-optima bench-sparse: export HALFSPACE_TEST := full
+cross counts pages avx512 faults mishaps soak bench-mnist bench-sparse: export HALFSPACE_TEST := full
 
 build: ## one static binary
 	go build -ldflags '-s -w' -o $(BIN) ./cmd/halfspace
@@ -209,9 +209,6 @@ bench-mnist: ## handwritten digits, from the folder beside the repository
 
 faults: ## every command on files that ask for much memory or time: minutes
 	go test -count=1 -v -timeout 60m -run TestFaults ./cmd/internal -faults ../../bench/results/faults.md
-
-bench-optima: ## passes of every solver on 67 families and 12 real data sets, each optimum held against the best peer's
-	go test -count=1 -timeout 60m -run TestOptima ./bench -table results/solvers.md
 
 bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, whole processes: an hour or more
 	./.ci/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,9 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"halfspace/block"
+	"halfspace/dataset"
 	"halfspace/schema"
+	"halfspace/train/learner"
 )
 
 // mnist reads the first rows of the handwritten digits of LeCun, Cortes and Burges. folder holds their compressed
@@ -67,4 +71,18 @@ func idx(path string, header, n int) ([]byte, error) {
 		return nil, errors.New(path + ": not an IDX file of bytes")
 	}
 	return b[header:], nil
+}
+
+// loadClasses reads rows, those of a class against the rest unless it is "".
+func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
+	data, err := dataset.Load(context.Background(), path, opt)
+	if err != nil || class == "" {
+		return data, err
+	}
+	for k, c := range data.Spec().Classes {
+		if strings.Contains(c.String(), class) {
+			return learner.Versus(data, k).(*block.Data), nil
+		}
+	}
+	return nil, fmt.Errorf("%s: no class %s", path, class)
 }

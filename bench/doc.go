@@ -46,7 +46,7 @@
 //	weights-apart                largest difference of a weight, divided by the largest weight
 //	ns/op                        time of all rounds of both sides, if it is printed
 //
-// TestOptima and TestSparsePeers compare optima with the optima of peers: TestSparsePeers runs LIBLINEAR, scikit-learn and
-// Vowpal Wabbit as whole processes. With -table they write the tables of the page of measurements. The scripts that time
-// peers are in the folder peers, beside a separate module that measures other Go libraries.
+// TestSparsePeers compares optima with the optima of LIBLINEAR, scikit-learn and Vowpal Wabbit, which it runs as whole
+// processes. With -table it writes a table of the page of measurements. The scripts that time peers are in the folder peers,
+// beside a separate module that measures other Go libraries.
 package bench

@@ -138,3 +138,52 @@ func wrong(data *block.Data, w []float64) (errors float64) {
 	}
 	return errors
 }
+
+// objective returns l1 |w|_1 + l2/2 |w|^2 of the weights but the bias, and the sum of losses, in float64 with compensated sums (Kahan,
+// "Further remarks on reducing truncation errors", 1965). Columns of sparse rows beyond the weights count as 0.
+func objective(data *block.Data, loss string, l1, l2 float64, w []float64) float64 {
+	sum, lost, penalised := 0.0, 0.0, w
+	if data.Spec().Bias {
+		penalised = w[:len(w)-1]
+	}
+	for _, v := range penalised {
+		sum += l1*math.Abs(v) + l2/2*v*v
+	}
+	for b := range data.Blocks(context.Background()) {
+		for r, y := range b.Y {
+			m := 0.0
+			if b.Sparse == nil {
+				for c, v := range w {
+					m += v * float64(b.X[r*b.Stride+c])
+				}
+			} else {
+				columns, values := b.Sparse.Row(r)
+				for k, c := range columns {
+					if int(c) < len(w) {
+						m += w[c] * float64(values[k])
+					}
+				}
+			}
+			u := lossOf(loss, float64(y)*m)
+			if b.W != nil {
+				u *= b.W[r]
+			}
+			u -= lost
+			next := sum + u
+			lost, sum = next-sum-u, next
+		}
+	}
+	return sum
+}
+
+// lossOf returns the loss of a row with the margin m.
+func lossOf(loss string, m float64) float64 {
+	u := max(0, 1-m)
+	switch loss {
+	case "logistic":
+		u = max(0, -m) + math.Log1p(math.Exp(-math.Abs(m)))
+	case "squared_hinge":
+		u *= u
+	}
+	return u
+}

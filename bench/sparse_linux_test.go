@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math"
@@ -23,7 +24,13 @@ import (
 	"halfspace/model"
 )
 
+var (
+	table     = flag.String("table", "", "a file that TestSparsePeers writes its table to")
+	onlyNamed = flag.String("named", "", "TestSparsePeers takes only trainings whose names contain this")
+)
+
 const (
+	near         = 1e-6            // how far an objective may be above the least one, relative to it
 	patience     = 5 * time.Minute // for a process
 	sparseRounds = 5               // the most runs of each side, by turns
 	sparseBudget = time.Minute     // for the runs of all sides; another round begins only if it ends before

@@ -18,6 +18,12 @@ func TestFamilies(t *testing.T) {
 	}
 	for _, f := range testproblems.All() {
 		d := testproblems.Rows(f, rows)
+		for _, solver := range []Solver{Newton, LBFGS} {
+			r := mustTrain(t, d, Settings{Options: Options{L2: 1e-3, Solver: solver}})
+			if r.Converged == r.Rounded || r.Converged && !(r.Gap <= 1e-6*r.Objective) {
+				t.Errorf("%s, %s, l2 0.001: converged %v, rounded %v, gap %v of %v", f.Name, solver, r.Converged, r.Rounded, r.Gap, r.Objective)
+			}
+		}
 		best := math.Inf(1)
 		for _, solver := range []Solver{Newton, LBFGS} {
 			r := mustTrain(t, d, Settings{Options: Options{L2: 1, Solver: solver}})
