@@ -11,7 +11,6 @@
 // A benchmark's name has its case, as in BenchmarkPeerGram/n=2048/d=512-2: 2048 rows of 512 features, 2 threads.
 //
 //	BenchmarkDot, Epoch, ...        kernels, products and sums of squares, as shares of the limits of this computer
-//	BenchmarkCliffs                 trainings with weights, a margin, integers or classes beside plain ones
 //	BenchmarkMNIST                  handwritten digits beside published errors
 //	BenchmarkStream                 epochs over rows that are not in memory
 //	BenchmarkPeerDuckDB             loading Parquet, beside DuckDB and Arrow
@@ -24,19 +23,18 @@
 // The peers are other programs. If a benchmark's peer is not installed, the benchmark is skipped and prints a line that
 // says so. Before the first round, the results of both sides are compared: a worse result of halfspace is a failure.
 //
-// Units without a prefix are units of halfspace. The prefixes sklearn-, numpy-, openblas- and duckdb- name the peer,
-// and sibling- the plain training. Times are medians over rounds in which both sides take turns.
+// Units without a prefix are units of halfspace. The prefixes sklearn-, numpy-, openblas- and duckdb- name the peer.
+// Times are medians over rounds in which both sides take turns.
 //
 //	ms, s/run, ms/fit, ms/epoch  time of a run, of a fit alone, of an epoch
 //	gram-ms                      time of the Gram matrix, a part of ms
 //	cpu-ms                       processor time of all threads
 //	train-s                      seconds of the training alone
 //	GFLOP/s                      1e9 additions and multiplications per second; a Gram matrix counts n*n*d of them
-//	ns/visit, ns/row-scored      time for each row that an epoch visits, or that judges a candidate
 //	updates/visit                share of visits that change the weights
 //	x-faster, x-openblas, ...    time of the peer divided by the time of halfspace: above 1, halfspace is faster
 //	x-faster-call                the same for the whole call, which also evaluates the model
-//	ratio                        time divided by the time of the plain training (Cliffs) or of DuckDB
+//	ratio                        time divided by the time of DuckDB
 //	limit-ms, x-limit            time of decoding or reading alone, and the epoch's time divided by it (Stream)
 //	accuracy                     share of rows predicted correctly, 0 to 1
 //	%average, %last, %vote       errors on the test digits in percent, by the form of the perceptron
