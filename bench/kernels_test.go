@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,12 +21,15 @@ func reportLimit(b *testing.B, amount float64, of func(Rates) float64) {
 	}
 }
 
+// oneCore measures the limits of one core once, for all benchmarks of a process.
+var oneCore = sync.OnceValue(func() Rates { return MeasureRates(1) })
+
 // bestLimits measures on the best level, whichever is active.
 func bestLimits() Rates {
 	active := kernel.Active()
 	defer kernel.Use(active)
 	kernel.Use(kernel.Levels()[len(kernel.Levels())-1])
-	return OneCore()
+	return oneCore()
 }
 
 // levels runs a benchmark of kernels on every level of this machine. A name has the instruction set of

@@ -7,7 +7,6 @@ package bench
 import (
 	"cmp"
 	"math/bits"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,8 +18,6 @@ import (
 
 // Rates are the highest rates of some cores together.
 type Rates struct {
-	Cores int // number of cores that worked together
-
 	FMAF32, FMAF64   float64 // flop/s, two per fused multiply-add; FMAF64 is half of FMAF32: registers hold half as many float64
 	L1, L2, L3, DRAM float64 // bytes loaded per second, by all cores together
 	Stream           float64 // bytes written per second by non-temporal stores
@@ -39,7 +36,7 @@ const (
 // MeasureRates measures the limits of a number of cores together, in about a second. Every figure but the clock is 0 if the
 // active level has no loops to measure with.
 func MeasureRates(cores int) Rates {
-	l := Rates{Cores: cores}
+	var l Rates
 	big, sizes := make([][]float32, cores), DetectedCaches().arrays(cores)
 	for i := range big {
 		big[i] = block.Alloc[float32](sizes[3] / 4)
@@ -52,13 +49,13 @@ func MeasureRates(cores int) Rates {
 	}
 	l.DRAM = best(cores, inParts(big, microkernel.Load))
 	l.Stream = best(cores, inParts(big, microkernel.Stream))
-	l.Clock = Clock(cores)
+	l.Clock = clock(cores)
 	return l
 }
 
-// Clock measures the cycles per second of a number of cores together, in about 10 ms. It takes the fastest of many
+// clock measures the cycles per second of a number of cores together, in about 10 ms. It takes the fastest of many
 // short runs on each core, which other programs hardly disturb.
-func Clock(cores int) float64 {
+func clock(cores int) float64 {
 	const rounds, runs = 4000, 500
 	return total(cores, func(int) (rate float64) {
 		x := uint64(1)
@@ -107,9 +104,6 @@ func chain(to *uint64, rounds int) {
 	}
 	*to = x
 }
-
-// OneCore measures the limits of one core once, for all benchmarks of a process.
-var OneCore = sync.OnceValue(func() Rates { return MeasureRates(1) })
 
 // sweep runs f over x in panels, so that no call takes long. It repeats x until the overhead of calls is small. It
 // returns the number of bytes read, or 0 if f returns false.

@@ -70,7 +70,7 @@ func benchLibraries(b *testing.B, n, d int) {
 			}
 			flops := float64(n) * float64(n) * float64(d)
 			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			if most := OneCore().FMAF32; most > 0 {
+			if most := oneCore().FMAF32; most > 0 {
 				b.ReportMetric(100*flops*float64(b.N)/b.Elapsed().Seconds()/most, "%limit")
 			}
 		})
