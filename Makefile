@@ -77,7 +77,7 @@ noasm: recorded
 # TestInvariance of train makes every learner's training with one worker and with several.
 race:
 	CGO_ENABLED=1 $(TEST) -race -skip PathPasses ./block ./internal/cache ./gram ./predict ./metrics ./train ./train/learner ./train/lda ./train/winnow ./internal/parallel
-	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|Lookouts|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
+	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|TestWeights|EarlyStop|Classes$$|ResumeMemory|TestShards$$' ./pocket ./train/kernelperceptron ./train/perceptron
 
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \

@@ -101,7 +101,6 @@ type training struct {
 	mean   *mean     // nil if the weights aren't averaged
 	voters *voters   // nil if the weights don't vote
 	tracer *tracer   // nil if no update is traced
-	look   *lookouts
 
 	decayed int64 // number of epochs whose penalty the weights have
 }
@@ -149,9 +148,6 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	}
 	t.Streaks = true
 	t.Single = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
-	if l.opt.Shards <= 1 && !t.IsShard() {
-		l.look = newLookouts(l.opt.Workers, &l.rule, len(l.w))
-	}
 	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)
 	if p, ok := l.keeper.pocket(); ok && versus > 0 {
 		p.LeaveZeros()
@@ -189,24 +185,12 @@ func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) 
 	return u, vectors, nil
 }
 
-// Visit visits the rows of a panel; see online.Rule. With little room in the log, rows that update nothing may fill it
-// in a single visit. Then there is no use for lookouts.
-func (l *training) Visit(_ context.Context, p *online.Panel, at int, log []uint32) (visits, updates int, err error) {
+// Visit visits the rows of a panel; see online.Rule.
+func (l *training) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (visits, updates int, err error) {
 	if l.tracer != nil {
 		copy(l.tracer.w, l.w)
 	}
-	little := l.rule.weighted && len(log) < cap(log)
-	if l.look.pay() && !little {
-		visits, updates = l.look.visit(&l.rule, l.w, log, p, at)
-	} else {
-		l.look.close()
-		visits, updates = l.rule.visit(l.w, log, p)
-	}
-	if !little {
-		l.look.saw(visits, updates)
-	} else if l.look != nil {
-		l.look.pays.stop()
-	}
+	visits, updates = l.rule.visit(l.w, log, p)
 	if l.tracer != nil {
 		l.trace(p, log[:updates])
 	}
@@ -221,7 +205,6 @@ func (l *training) Visit(_ context.Context, p *online.Panel, at int, log []uint3
 
 // prepare sets the functions of a pass.
 func (l *training) prepare(p *online.Pass) {
-	p.Enter, p.Leave, p.Stop = l.look.begin, l.look.end, l.look.stop
 	// The visits that end a span of the mean, or the training, if they make no update.
 	p.Most = func() int64 {
 		if l.mean != nil {

@@ -36,18 +36,6 @@ func (p *Panel) Len() int {
 	return len(p.Rows)
 }
 
-// Cut returns the rows at positions lo to hi-1, with their share of Ahead. stride is the number of elements of a row.
-func (p *Panel) Cut(lo, hi, stride int) Panel {
-	part := *p
-	if p.Block != nil {
-		part.Lo, part.Hi = p.Lo+lo, p.Lo+hi
-		return part
-	}
-	part.Rows = p.Rows[lo:hi]
-	part.Ahead = p.Ahead[min(lo*stride, len(p.Ahead)):min(hi*stride, len(p.Ahead))]
-	return part
-}
-
 // At returns the block that holds the row at position i, and the number of the row in that block.
 func (p *Panel) At(i int) (b *block.Block, r int) {
 	if p.Block != nil {
@@ -83,8 +71,6 @@ type Pass struct {
 	// Filled, if not nil, is called with each index that the pass makes. The panels with rows of that index have its
 	// result kept. The function again is called after new rows are read into that index.
 	Filled func(*block.Index) (kept any, again func())
-	// Stop, if not nil, is called after the last panel of a training.
-	Stop func()
 
 	src     block.Source
 	opt     learner.Options

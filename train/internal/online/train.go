@@ -105,7 +105,7 @@ func (t *Training) make(ctx context.Context, rule Maker) (err error) {
 	}
 	t.log = make([]uint32, MostRows(kernel.Stride(t.Src.Spec().Cols())))
 	if t.Single {
-		t.log = t.log[:1:1]
+		t.log = t.log[:1]
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ var ErrStop = errors.New("finished")
 // A Rule says which rows update the weights, and how. It keeps the weights.
 type Rule interface {
 	// Visit visits the rows of a panel in turn, and updates the weights. It writes the positions of the rows that
-	// updated the weights to log. It ends after the last row, or when log is full. The capacity of log is its length
-	// without a limit of updates. See Pass.Epoch for at. An error doesn't undo the visits and updates before it.
+	// updated the weights to log. It ends after the last row, or when log is full. See Pass.Epoch for at. An error
+	// doesn't undo the visits and updates before it.
 	Visit(ctx context.Context, p *Panel, at int, log []uint32) (visits, updates int, err error)
 
 	Weights() []float32 // the vectors of weights, each of kernel.Stride elements
@@ -128,9 +128,6 @@ func (t *Training) run(ctx context.Context) error {
 		pass, err := t.newPass()
 		if err != nil {
 			return err
-		}
-		if pass.Stop != nil {
-			defer pass.Stop()
 		}
 		epoch = func(ctx context.Context) error { return t.epoch(ctx, pass, t.Epoch) }
 	}
