@@ -196,12 +196,11 @@ func (opt Options) admit(in column.Input, sel *transform.Selection) error {
 
 // choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
 func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
-	classes := opt.MinClass > 0 && opt.Spec == nil
-	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && !classes {
+	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
 		return in, nil
 	}
 	if f.paired() {
-		return nil, fmt.Errorf("%s: rows of %s can't be chosen by --where, --sample, --limit or --min-class: convert the file to another format", in.Name(), f)
+		return nil, fmt.Errorf("%s: rows of %s can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name(), f)
 	}
 	end := opt.end
 	if end == 0 && opt.Limit > 0 {

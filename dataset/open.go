@@ -65,7 +65,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	opt.Keep, opt.Memory = opt.asked, column.Limit(opt.Memory)
-	if opt.Spec == nil && opt.opened == nil && (opt.Prepare || opt.MinClass > 0) { // standard input can be opened once
+	if opt.Spec == nil && opt.opened == nil && opt.Prepare { // standard input can be opened once
 		if paths, err = Expand(paths); err != nil {
 			return nil, err
 		}
@@ -90,11 +90,6 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 
 // openAs opens files whose columns have the types of the first rows, or text if they are in opt.texts.
 func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem memory.Allocator) (_ *Input, err error) {
-	if opt.MinClass > 0 && opt.Spec == nil && opt.rare == nil {
-		if err := opt.findRare(ctx, paths, p, mem); err != nil {
-			return nil, err
-		}
-	}
 	hopeful := false
 	switch {
 	case !opt.Prepare || opt.prepared:

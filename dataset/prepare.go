@@ -123,7 +123,7 @@ func (opt Options) whole(types map[string]transform.Type) Options {
 
 // widest opens files with all columns that some later pass may read.
 func (opt Options) widest(ctx context.Context, paths []string, p column.Pool) (*openedInput, error) {
-	opt.Limit, opt.rare = 0, nil
+	opt.Limit = 0
 	if !opt.Prepare {
 		return openInput(ctx, paths, opt, p)
 	}
@@ -168,33 +168,6 @@ func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool
 	}
 	if opt.texts == nil {
 		return found
-	}
-	return nil
-}
-
-// findRare sets the classes with fewer rows than MinClass, whose rows are left out.
-func (opt *Options) findRare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator) error {
-	only := *opt
-	only.Spec, only.Features, only.Exclude, only.Cross, only.Categorical, only.Warn, only.SampleWeight = &schema.Spec{Bias: true}, nil, nil, nil, "", nil, ""
-	in, err := openInput(ctx, paths, only, p)
-	if err != nil {
-		return err
-	}
-	column.Within(in.Input, opt.Memory, 0)
-	f := transform.NewProfile(in.sel, p, nil, "", nil)
-	f.Whole()
-	err = transform.Each(ctx, in.Batches(ctx, p, mem), in.Total(), opt.told(passLabels), func(bt *column.Batch, _ int64) error { return f.Add(ctx, bt) })
-	if err != nil {
-		return err
-	}
-	classes, counts, _, _ := f.Classes()
-	for i, c := range classes {
-		if counts[i] < opt.MinClass {
-			opt.rare = append(opt.rare, c)
-		}
-	}
-	if len(opt.rare) > 0 {
-		opt.notes = append(opt.notes, fmt.Sprintf("classes with fewer than %s left out: %s", humanize.Plural(opt.MinClass, "row"), schema.ListClasses(opt.rare)))
 	}
 	return nil
 }

@@ -267,7 +267,7 @@ func TestLaterText(t *testing.T) {
 	}
 	odd := "red,3,1\n5,4,other\n"
 	early, late := textFile(t, "early.csv", "color,x,y\n"+odd+body.String()), textFile(t, "late.csv", "color,x,y\n"+body.String()+odd)
-	for _, opt := range []Options{{}, {MinClass: 1, Where: "x >= 0"}} {
+	for _, opt := range []Options{{}, {Where: "x >= 0"}} {
 		opt.Label, opt.Prepare = "y", true
 		var notes []string
 		want := require.Value(Load(t.Context(), early, opt))(t)

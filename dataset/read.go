@@ -115,17 +115,13 @@ type Options struct {
 	Sample float64 `json:",omitempty"`
 	Limit  int64   `json:",omitempty"`
 
-	// MinClass leaves out the rows of classes with fewer rows than that, unless Spec is set. Warn gets a line about them.
-	MinClass int64 `json:",omitempty"`
-
 	// Rejects, unless nil, gets the lines of text files that can't be read: with a wrong number of fields, a text among numbers, or broken
 	// quotes, for example. They are no rows then. Each file is read once more, to find these lines.
 	Rejects *Rejects `json:"-"`
 
-	rare []schema.Class // MinClass: the classes that are left out
-	end  int64          // number of input rows after which Limit keeps none; 0: unknown
+	end int64 // number of input rows after which Limit keeps none; 0: unknown
 
-	opened     *openedFiles    // Prepare, MinClass: the files; nil: they are not open
+	opened     *openedFiles    // Prepare: the files; nil: they are not open
 	prepared   bool            // Prepare: the profile of the columns determined the next three fields
 	texts      []string        // Prepare: columns of text files that have numbers in the first rows, and text in a later row
 	plan       []schema.Column // Prepare: the features; nil: the other options determine them
@@ -182,9 +178,6 @@ func (opt Options) Check() error {
 	}
 	if !(opt.Sample >= 0 && opt.Sample < 1) {
 		return fmt.Errorf("sample is %v: use a share above 0 and below 1, such as 0.01", opt.Sample)
-	}
-	if opt.MinClass < 0 {
-		return fmt.Errorf("min-class is %d: use 1 or more", opt.MinClass)
 	}
 	if opt.Limit < 0 {
 		return fmt.Errorf("limit is %d: use 1 or more", opt.Limit)
@@ -246,7 +239,7 @@ func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
-		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Rare: opt.rare, Sample: opt.Sample, Unlabelled: opt.unlabelled}
+		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 
 func (opt Options) tell(notes []string) {

@@ -90,9 +90,9 @@ func TestRejects(t *testing.T) {
 			if label == "" {
 				label = "y"
 			}
-			for i, opt := range []Options{{Prepare: true}, {Standardize: true, Prepare: true, Workers: 1}, {Categorical: "onehot", Workers: 3}, {Prepare: true, MinClass: 2, Workers: 2}} {
+			for i, opt := range []Options{{Prepare: true}, {Standardize: true, Prepare: true, Workers: 1}, {Categorical: "onehot", Workers: 3}, {Prepare: true, Workers: 2}} {
 				if ext == ".svm" {
-					opt.MinClass, opt.Categorical = 0, ""
+					opt.Categorical = ""
 				}
 				opt.Label = label
 				good := require.Value(Load(t.Context(), clean, opt))(t)

@@ -71,7 +71,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 // other versions of the files in object stores, opening them returns an error.
 func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
-		versions: in.opt.versions, unlabelled: in.opt.unlabelled, Where: in.opt.Where, Sample: in.opt.Sample, Limit: in.opt.Limit, rare: in.opt.rare, end: in.opt.end}
+		versions: in.opt.versions, unlabelled: in.opt.unlabelled, Where: in.opt.Where, Sample: in.opt.Sample, Limit: in.opt.Limit, end: in.opt.end}
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
@@ -114,7 +114,7 @@ func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges}
 func (o *Options) Fields() []any {
 	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
 		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
-		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.MinClass, &o.rare, &o.end}
+		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.end}
 }
 
 // rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded

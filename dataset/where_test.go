@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/require"
-	"halfspace/schema"
 )
 
 // A whereRow is a row of TestWhere; nil is null.
@@ -231,27 +229,6 @@ func TestSample(t *testing.T) {
 			if len(got) != len(want) || len(got) < 1800 || len(got) > 2200 || !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%s, %d workers: %d rows, want %d", name, workers, len(got), len(want))
 			}
-		}
-	}
-}
-
-// TestMinClassStandardInput: classes are counted before rows are read, and standard input can be read once.
-func TestMinClassStandardInput(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.csv")
-	require.NoError(t, os.WriteFile(path, []byte("x,y\n1,a\n2,b\n4,a\n3,b\n5,c\n,a\n"), 0o600))
-	stdin := os.Stdin
-	defer func() { os.Stdin = stdin }()
-	for _, prepare := range []bool{false, true} {
-		opt := Options{Label: "y", MinClass: 2, Prepare: prepare, Nulls: schema.NullsMean, Limit: 5, Where: "x < 5 or x is null"}
-		want := require.Value(Load(t.Context(), path, opt))(t)
-		os.Stdin = require.Value(os.Open(path))(t)
-		got, err := Load(t.Context(), "-", opt)
-		os.Stdin.Close()
-		require.NoError(t, err)
-		a, _ := rowsOf(t, want)
-		b, _ := rowsOf(t, got)
-		if len(a) != 5 || !slices.EqualFunc(a, b, slices.Equal) {
-			t.Errorf("prepare %t: %v, want %v", prepare, b, a)
 		}
 	}
 }

@@ -53,7 +53,6 @@ func (o *Options) AddData(cmd *cobra.Command) {
 		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
 	f.BoolVar(&o.Data.HashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
 		"inspect prints them.")
-	f.Int64Var(&o.Data.MinClass, "min-class", 0, "`NUMBER` Leave out the rows of classes with fewer rows than this.")
 	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
@@ -96,9 +95,7 @@ func (o *Options) Again(bar *console.Progress, spec *schema.Spec, validation boo
 		return o.validated(spec, bar)
 	}
 	opt := o.options(bar)
-	if opt.MinClass == 0 { // otherwise rows of rare classes would be an error
-		opt.Spec, opt.Label = spec, spec.Label
-	}
+	opt.Spec, opt.Label = spec, spec.Label
 	return opt
 }
 

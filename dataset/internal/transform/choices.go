@@ -34,7 +34,6 @@ type Choices struct {
 	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide
 	Notes               []string        // of the Plan
 	Where               string          // condition that chooses rows; "": all
-	Rare                []schema.Class  // classes whose rows are dropped
 	Sample              float64         // share of the rows to keep, which a hash of their numbers chooses; 0: all
 	Unlabelled          bool            // drop rows without a label
 	Spec                *schema.Spec    // the Spec of a model, which determines the features

@@ -141,7 +141,7 @@ func (b *Builder) Warn(warn func(string)) {
 		if b.sel.limit > 0 { // the batch of the last row of --limit may have more rows
 			looked = min(looked, b.sel.limit)
 		}
-		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample, --limit and --min-class", b.Input-unchosen, looked))
+		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, looked))
 	}
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"

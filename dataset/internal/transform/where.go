@@ -325,7 +325,6 @@ func (c *chooser) findWhere() (places []int, err error) {
 	if c.where, err = parseWhere(c.opt.Where); err != nil {
 		return nil, fmt.Errorf("where: %w", err)
 	}
-	c.where = withoutClasses(c.where, c.opt.Label, c.opt.Rare)
 	err = c.where.each(func(cond *condition) error {
 		i, err := c.lookUp(cond.name)
 		if err != nil {
@@ -339,15 +338,6 @@ func (c *chooser) findWhere() (places []int, err error) {
 		return nil
 	})
 	return places, err
-}
-
-// withoutClasses returns the condition that holds where c holds and the label is none of the classes.
-func withoutClasses(c *condition, label string, classes []schema.Class) *condition {
-	for _, class := range classes {
-		one := &condition{op: "or", parts: []*condition{{op: "null", name: label}, {op: "<>", name: label, value: literal{class.Kind, class.Text}}}}
-		c = joined("and", c, one)
-	}
-	return c
 }
 
 // fits returns an error text unless values of the type can be compared with the condition's literal.
