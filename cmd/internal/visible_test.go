@@ -56,7 +56,7 @@ func TestVisible(t *testing.T) {
 		{"train", data, "--label", "label", "--algo", "perceptron", "--" + long},
 		{"train", data, "--label", "label", "--algo", "\x1b[2J"},
 		{"train", data, "--label", "label", "--class-weight", "\x1b=2"}, {"train", data, "--label", "label", "--positive", "\u202e"},
-		{"inspect", in("\x1b[2J")}, {"verify", "--model", data, data}, {"predict", "--model", in("\x1b"), data, "--out", in("\ap.csv")}, {"\x1b[2J"},
+		{"inspect", in("\x1b[2J")}, {"verify", "--model", data, "--receipt", receipt, data}, {"predict", "--model", in("\x1b"), data, "--out", in("\ap.csv")}, {"\x1b[2J"},
 		{"convert", data, "--out", in("none\x1b/x.csv")}, {"bench", "\x1b"}, {"cpu", "\x1b"}, {"help", "\x1b"}, {"online", in("\x1b")},
 	} {
 		status, stdout, stderr := command(args...)

@@ -34,28 +34,27 @@ type verifyOptions struct {
 func Verify(a *console.App) *cobra.Command {
 	var o verifyOptions
 	cmd := &cobra.Command{
-		Use:   "verify --model m.json DATA... [--receipt FILE] [options]",
+		Use:   "verify --model m.json --receipt receipt.json DATA... [options]",
 		Short: "Train again, and tell whether the same model comes out",
-		Long: `Verify trains again with the options of a model, or of its receipt, on DATA. It
-tells whether the same bytes come out. They do on every CPU, with any number of
-workers, in memory or streamed, if DATA has the same rows.
+		Long: `Verify trains again on DATA with the options of a receipt, which train --receipt
+wrote with the model. It tells whether the same bytes come out. They do on every
+CPU, with any number of workers, in memory or streamed, if DATA has the same rows.
 
-If another model comes out, verify tells what differs. With a receipt, which
-train --receipt wrote, it compares the rows first. If they are others, it tells
-in which runs of 4,096 rows, and doesn't train. If only the weights differ, it
-tells from which epoch on. The receipt also tells options that a model doesn't
-have. Verify reads the files that it names for --validation, --init, --labels and
---weights, unless you name others.
+If a file differs from that of the receipt, verify compares the rows first. If
+they are others, it tells in which runs of 4,096 rows, and doesn't train. If only
+the weights differ, it tells from which epoch on. Verify reads the files that the
+receipt names for --validation, --init, --labels and --weights, unless you name
+others.
 
 A model of a training that was interrupted can't be verified.
 
 The exit status is 0 if the model is verified, and 1 if it is not.`,
 		Example: `  halfspace train train.parquet --label y --out m.json --receipt receipt.json
-  halfspace verify --model m.json train.parquet --receipt receipt.json`,
+  halfspace verify --model m.json --receipt receipt.json train.parquet`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.model, "model", "", "`FILE` The model to verify. (required)")
-	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model.")
+	f.StringVar(&o.receipt, "receipt", "", "`FILE` What train --receipt wrote with the model. (required)")
 	f.StringVar(&o.validation, "validation", "", "`FILE` The hold-out rows of the training, where it had a file of them.")
 	f.StringVar(&o.init, "init", "", "`FILE` The model that the training began with, where it had one.")
 	o.Data.AddLabels(cmd)
@@ -66,6 +65,9 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.model == "" {
 			return console.Usagef("--model is missing: name the model to verify")
+		}
+		if o.receipt == "" {
+			return console.Usagef("--receipt is missing: name the file that train --receipt wrote with %s; without one, train again with --receipt", o.model)
 		}
 		return o.run(cmd, a, args)
 	}
@@ -80,7 +82,7 @@ type Verdict struct {
 	Rows     int64    `json:"rows"`
 	Differ   []string `json:"differ,omitempty"` // keys of the model's file
 
-	Chunks []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ, if there is a receipt
+	Chunks []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
 	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
@@ -115,13 +117,11 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return console.OpenError(o.model, err)
 	}
-	r := &repetition{trainer: &trainer{App: a.Hushed(), trainOptions: new(trainOptions)}, m: m, sum: model.SumBytes(data), v: &Verdict{Model: o.model}}
-	if o.receipt != "" {
-		if r.receipt, err = loadReceipt(o.receipt, o.model, r.sum, m); err != nil {
-			return err
-		}
+	r := &repetition{trainer: &trainer{App: a.Hushed(), trainOptions: new(trainOptions)}, m: m, v: &Verdict{Model: o.model}}
+	if r.receipt, err = loadReceipt(o.receipt, o.model, model.SumBytes(data), m); err != nil {
+		return err
 	}
-	again, err := o.training(cmd, r, args)
+	again, err := o.training(cmd, r)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 		return err
 	}
 	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), r.Workers, time.Since(start).Seconds()
-	err = a.Report(o.json, r.v, func() *console.Sheet { return r.v.sheet(m, r.receipt != nil) })
+	err = a.Report(o.json, r.v, func() *console.Sheet { return r.v.sheet(m) })
 	if err == nil && !r.v.Verified {
 		err = fmt.Errorf("%s: not verified", o.model)
 	}
@@ -163,18 +163,12 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	return r, nil
 }
 
-func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []string) (again *cobra.Command, err error) {
+func (o *verifyOptions) training(cmd *cobra.Command, r *repetition) (again *cobra.Command, err error) {
 	again = &cobra.Command{Use: "train"}
 	again.SetContext(cmd.Context())
 	r.addFlags(again)
-	from, options := o.model, []model.Typed(nil)
-	if r.receipt != nil {
-		from, options = o.receipt, r.receipt.Options
-	} else if options, err = optionsOf(cmd.Context(), r.m, args, cmd.Flags().Changed); err != nil {
-		return nil, fmt.Errorf("%s: %w", o.model, err)
-	}
-	if err := give(again, options...); err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
+	if err := give(again, r.receipt.Options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", o.receipt, err)
 	}
 	if f := again.Flags().Lookup("rejects"); f.Changed { // the file of the training stays
 		err = set(again, "rejects", []string{os.DevNull})
@@ -191,9 +185,8 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition, args []strin
 type repetition struct {
 	*trainer
 	m        *model.Model
-	sum      model.Sum      // checksum of the model's file
-	receipt  *model.Receipt // nil: there is none
-	compared bool           // the rows were compared with the receipt, or can't be
+	receipt  *model.Receipt
+	compared bool // the rows were compared with the receipt, or can't be
 	v        *Verdict
 }
 
@@ -211,8 +204,8 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 	if err != nil {
 		return err
 	}
-	r.v.Trained, r.v.Rows, r.v.Verified = true, fitted.Model.Training.Rows, sums.Model == r.sum
-	if r.v.Differ, err = differing(r.m, fitted.Model); err != nil || r.receipt == nil {
+	r.v.Trained, r.v.Rows, r.v.Verified = true, fitted.Model.Training.Rows, sums.Model == r.receipt.Model
+	if r.v.Differ, err = differing(r.m, fitted.Model); err != nil {
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
@@ -253,7 +246,7 @@ func differing(a, b *model.Model) ([]string, error) {
 	return differ, nil
 }
 
-func (v *Verdict) sheet(m *model.Model, receipt bool) *console.Sheet {
+func (v *Verdict) sheet(m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	var pairs []string
 	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
@@ -274,16 +267,13 @@ func (v *Verdict) sheet(m *model.Model, receipt bool) *console.Sheet {
 			add("features", "other columns than the model's, or another order")
 		}
 	}
-	others := slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features")
 	switch {
 	case len(v.Chunks) > 0:
 		add("rows", "other rows than those of the receipt: %s", v.ranges())
 	case v.Unread != "":
 		add("rows", "not compared: %s", v.Unread)
-	case others && receipt:
+	case slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features"):
 		add("rows", "the same in the features of the model; the data has others, or in another order")
-	case others:
-		add("rows", "other rows than those of the model: give the options on text files again, or its receipt")
 	default:
 		add("rows", "%s, the same", humanize.Count(v.Rows))
 	}
