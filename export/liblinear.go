@@ -15,7 +15,7 @@ import (
 const (
 	logisticSolver = "L2R_LR"         // one vector for two classes, otherwise one for each; scores are log odds, one versus the rest
 	vectorSolver   = "L2R_L2LOSS_SVC" // the same vectors; only the order of scores has a meaning
-	jointSolver    = "MCSVM_CS"       // a vector for each class, for two classes too
+	jointSolver    = "MCSVM_CS"       // a vector for each class
 )
 
 // mostIndices is the largest feature number in a file that is written.

@@ -1,7 +1,7 @@
 // Package export converts models for other programs.
 //
-// WriteC and WriteGo write source files without dependencies. WriteLIBLINEAR and ReadLIBLINEAR write and read
-// LIBLINEAR's text models. WriteONNX writes files for ONNX runtimes.
+// WriteC and WriteGo write source files without dependencies. WriteLIBLINEAR writes LIBLINEAR's text models. WriteONNX
+// writes files for ONNX runtimes.
 //
 // The input of a written model is a number for each feature of the model, in the order of model.Model.FeatureName, as
 // it is in the data. A column of numbers is one feature. The feature of a category is 1 if the row has the category,

@@ -178,7 +178,7 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Import, Convert, Gen, CPU, Bench, versionVerb} {
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, CPU, Bench, versionVerb} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

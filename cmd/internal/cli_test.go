@@ -17,7 +17,7 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "export", "import", "convert", "gen", "cpu", "bench"} {
+	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "export", "convert", "gen", "cpu", "bench"} {
 		text := succeed(t, append(strings.Fields(verb), "--help")...)
 		_, examples, ok := strings.Cut(text, "Examples:\n")
 		if !ok || !strings.HasPrefix(strings.TrimSpace(examples), strings.TrimSpace("halfspace "+verb)) && verb != "cpu" {

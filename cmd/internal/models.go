@@ -3,10 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"halfspace/export"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
-	"halfspace/internal/parallel"
 	"halfspace/model"
 )
 
@@ -165,64 +162,4 @@ func (t *target) export(ctx context.Context, a *console.App, m *model.Model, fro
 		return err
 	}
 	return a.PrintLine("%s: %s, %s, %d classes", t.path, t.name, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
-}
-
-func Import(a *console.App) *cobra.Command {
-	var out string
-	var memory flags.Size
-	cmd := &cobra.Command{
-		Use:   "import FILE --out m.json [options]",
-		Short: "Make a model of one that LIBLINEAR wrote",
-		Long: `Import reads the text model that liblinear-train writes, and writes the same
-model for halfspace, with its weights rounded to float32. Its features are those
-of svmlight files, f1, f2, ...`,
-		Example: `  halfspace import a9a.model --out m.json`,
-		Args:    flags.NeedsOne("files: name one model that liblinear-train wrote"),
-	}
-	cmd.Flags().StringVar(&out, "out", "", "`FILE` Model file to write. (required)")
-	memory.AddTo(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case out == "":
-			return console.Usagef("--out is missing: name the model file to write")
-		case console.ToStdout(out):
-			return console.Usagef("--out %s: a model isn't written to standard output: name a file", out)
-		}
-		if err := console.Claim(a, out, args); err != nil {
-			return err
-		}
-		rounded := int64(0)
-		m, err := parallel.DetachValue(cmd.Context(), func() (m *model.Model, err error) {
-			m, rounded, err = loadLIBLINEAR(args[0], memory.Bytes)
-			return m, err
-		})
-		if err != nil { // rounded may still be written
-			return err
-		}
-		if rounded > 0 {
-			a.Note("%s rounded to float32: scores may differ from those of LIBLINEAR in the seventh digit", humanize.Plural(rounded, "weight"))
-		}
-		if err := console.SaveModel(cmd.Context(), m, out); err != nil {
-			return err
-		}
-		return a.PrintLine("%s: %s, %s, %d classes", out, m.Algorithm, humanize.Plural(int64(m.Width()), "feature"), len(m.Classes))
-	}
-	return cmd
-}
-
-// loadLIBLINEAR reads a text model of LIBLINEAR. rounded is the number of weights that float32 rounds.
-func loadLIBLINEAR(path string, memory int64) (m *model.Model, rounded int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, 0, console.OpenError(path, err)
-	}
-	defer f.Close()
-	m, rounded, err = export.ReadLIBLINEAR(f, memory)
-	switch {
-	case errors.Is(err, export.ErrFormat):
-		err = fmt.Errorf("%s: %w: name what liblinear-train wrote", path, err)
-	case err != nil:
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return m, rounded, err
 }

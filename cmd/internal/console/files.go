@@ -126,7 +126,7 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if cmd.Name() == "inspect" || cmd.Name() == "export" || cmd.Name() == "import" {
+	if cmd.Name() == "inspect" || cmd.Name() == "export" {
 		return nil
 	}
 	applies := cmd.Flags().Lookup("model") != nil
