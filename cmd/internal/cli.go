@@ -178,7 +178,7 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, CPU, Bench, versionVerb} {
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, Bench, Version} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root
@@ -237,18 +237,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	return console.FlagError(cmd, err)
 }
 
-// versionVerb returns the command version, which prints the same line as --version. Help doesn't list it.
-func versionVerb(a *console.App) *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of halfspace and of the Go compiler",
-		Example: "  halfspace version",
-		Hidden:  true,
-		Args:    unknownCommand,
-		RunE:    func(*cobra.Command, []string) error { return a.PrintLine("halfspace version %s", console.Version()) },
-	}
-}
-
 // unknownCommand returns an error about the first argument, which isn't a verb below cmd. If other programs use this
 // name, the error says the halfspace verb for it; otherwise it suggests a similar name.
 func unknownCommand(cmd *cobra.Command, args []string) error {
@@ -257,9 +245,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	var names []string
 	for _, c := range cmd.Commands() {
-		if !c.Hidden {
-			names = append(names, c.Name())
-		}
+		names = append(names, c.Name())
 	}
 	advice := ""
 	if !cmd.HasParent() {

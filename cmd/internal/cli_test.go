@@ -17,10 +17,10 @@ import (
 )
 
 func TestHelp(t *testing.T) {
-	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "export", "convert", "gen", "cpu", "bench"} {
+	for _, verb := range []string{"", "train", "predict", "eval", "inspect", "export", "convert", "gen", "version", "bench"} {
 		text := succeed(t, append(strings.Fields(verb), "--help")...)
 		_, examples, ok := strings.Cut(text, "Examples:\n")
-		if !ok || !strings.HasPrefix(strings.TrimSpace(examples), strings.TrimSpace("halfspace "+verb)) && verb != "cpu" {
+		if !ok || !strings.HasPrefix(strings.TrimSpace(examples), strings.TrimSpace("halfspace "+verb)) {
 			t.Errorf("%s --help has no example:\n%s", verb, text)
 		}
 		for line := range strings.Lines(text) {
@@ -44,7 +44,7 @@ func (panics) Write([]byte) (int, error) { panic("two\nlines") }
 
 func TestPanicIsOneLine(t *testing.T) {
 	var stderr bytes.Buffer
-	status := run(context.Background(), []string{"cpu"}, panics{}, &stderr)
+	status := run(context.Background(), []string{"version"}, panics{}, &stderr)
 	if status != exitFailed || !isOneLine(stderr.String()) || !strings.Contains(stderr.String(), "internal error: two lines") {
 		t.Errorf("status %d: %q", status, stderr.String())
 	}
@@ -53,7 +53,7 @@ func TestPanicIsOneLine(t *testing.T) {
 func TestISAVariable(t *testing.T) {
 	data := textbook(t)
 	t.Setenv(flags.ISAVariable, "mmx")
-	for _, args := range [][]string{{"train", "--algo", "perceptron", data, "--label", "y"}, {"cpu"}} {
+	for _, args := range [][]string{{"train", "--algo", "perceptron", data, "--label", "y"}, {"version"}} {
 		status, _, stderr := command(args...)
 		if status != exitUsage || !strings.Contains(stderr, flags.ISAVariable+": unknown instruction set") || !isOneLine(stderr) {
 			t.Errorf("%s: status %d: %q", args[0], status, stderr)
@@ -63,7 +63,7 @@ func TestISAVariable(t *testing.T) {
 		t.Errorf("--isa generic ran on %v", got)
 	}
 	t.Setenv(flags.ISAVariable, "generic")
-	if got := decode(t, "cpu", "--json")["isa"]; got != "generic" {
+	if got := decode(t, "version", "--json")["isa"]; got != "generic" {
 		t.Errorf("%s=generic gives %v", flags.ISAVariable, got)
 	}
 }

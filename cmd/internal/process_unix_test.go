@@ -74,7 +74,7 @@ func (e endless) Write(p []byte) (int, error) {
 // TestCrash: the status of a crash isn't that of wrong usage, nor of anything else that the program says.
 func TestCrash(t *testing.T) {
 	inParallel(t)
-	cmd := program(t, "cpu")
+	cmd := program(t, "version")
 	var stderr bytes.Buffer
 	cmd.Env, cmd.Stderr = append(cmd.Env, crashes+"=yes"), &stderr
 	err := cmd.Run()
@@ -235,7 +235,7 @@ func TestPeak(t *testing.T) {
 func TestReaderGone(t *testing.T) {
 	inParallel(t)
 	data, m := trained(t)
-	for _, args := range [][]string{{"predict", "--model", m, data, "--out", "-"}, {"cpu"}, {"eval", "--model", m, data}, {"completion", "bash"}, {"--help"}} {
+	for _, args := range [][]string{{"predict", "--model", m, data, "--out", "-"}, {"version"}, {"eval", "--model", m, data}, {"completion", "bash"}, {"--help"}} {
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
 		r.Close()
@@ -259,7 +259,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("this system has no /dev/full:", err)
 	}
 	defer full.Close()
-	for _, args := range [][]string{{"eval", "--model", m, data}, {"cpu", "--json"}, {"completion", "bash"}, {"completion", "zsh"},
+	for _, args := range [][]string{{"eval", "--model", m, data}, {"version", "--json"}, {"completion", "bash"}, {"completion", "zsh"},
 		{"completion", "fish"}, {"completion", "powershell"}, {"--help"}, {"help", "train"}, {"--version"}} {
 		var stderr bytes.Buffer
 		status := run(t.Context(), args, full, &stderr)

@@ -57,14 +57,14 @@ func TestVisible(t *testing.T) {
 		{"train", data, "--label", "label", "--algo", "\x1b[2J"},
 		{"train", data, "--label", "label", "--class-weight", "\x1b=2"}, {"train", data, "--label", "label", "--positive", "\u202e"},
 		{"inspect", in("\x1b[2J")}, {"verify", "--model", data, "--receipt", receipt, data}, {"predict", "--model", in("\x1b"), data, "--out", in("\ap.csv")}, {"\x1b[2J"},
-		{"convert", data, "--out", in("none\x1b/x.csv")}, {"bench", "\x1b"}, {"cpu", "\x1b"}, {"help", "\x1b"}, {"online", in("\x1b")},
+		{"convert", data, "--out", in("none\x1b/x.csv")}, {"bench", "\x1b"}, {"version", "\x1b"}, {"help", "\x1b"}, {"online", in("\x1b")},
 	} {
 		status, stdout, stderr := command(args...)
 		visible(stdout+stderr, 1200, args)
 		if status == exitDone {
 			done++
 		}
-		if args[0] == "bench" || args[0] == "plot" || len(args) < 2 || args[0] == "cpu" || args[0] == "help" {
+		if args[0] == "bench" || args[0] == "plot" || len(args) < 2 || args[0] == "version" || args[0] == "help" {
 			continue
 		}
 		again, stdout, stderr := command(append(slices.Clone(args), "--json")...)

@@ -17,7 +17,7 @@ var otherVerbs = map[string]string{
 	"forecast": "predict", "cross-validate": "train with --cv 5", "crossvalidate": "train with --cv 5", "cv": "train with --cv 5",
 	"schema": "inspect FILE, which lists the columns and their types", "columns": "inspect FILE, which lists the columns and their types",
 	"benchmark": "bench", "models": "compare", "tune": "train with --grid OPTION=VALUES", "gridsearch": "train with --grid OPTION=VALUES",
-	"import": "train with --algo logistic or --algo svm: models of other programs can't be read",
+	"cpu": "version", "import": "train with --algo logistic or --algo svm: models of other programs can't be read",
 }
 
 // otherOptions maps other programs' names of options to the text to type. If the text begins with the name of an

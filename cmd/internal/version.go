@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,11 @@ import (
 	"halfspace/kernel"
 )
 
-// A cpuReport is the JSON object of cpu --json. Unknown values are 0 or empty.
-type cpuReport struct {
+// A versionReport is the JSON object of version --json. Unknown values are 0 or empty.
+type versionReport struct {
+	Version  string   `json:"version"` // of the program and of the Go compiler
+	Commit   string   `json:"commit"`
+	Changed  bool     `json:"changed"` // the files differ from the commit
 	Brand    string   `json:"brand"`
 	Arch     string   `json:"arch"`
 	Cores    int      `json:"cores"`
@@ -28,17 +32,18 @@ type cpuReport struct {
 	ISA      string   `json:"isa"`      // the instruction set in use
 }
 
-func CPU(a *console.App) *cobra.Command {
+func Version(a *console.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "cpu [options]",
-		Short: "Show the processor and the instruction set in use",
-		Long: `Cpu shows the processor's features and the instruction set that halfspace uses.
-It uses the fastest one, unless --isa of another command or the environment
-variable ` + flags.ISAVariable + ` names a different one. Results are the same bit for bit.`,
-		Example: `  halfspace cpu
-  ` + flags.ISAVariable + `=generic halfspace cpu --json`,
-		Args: cobra.NoArgs,
+		Use:   "version [options]",
+		Short: "Show the version, the processor and the instruction set in use",
+		Long: `Version shows the version of halfspace and of the Go compiler, the commit, the
+processor's features and the instruction set that halfspace uses. It uses the
+fastest one, unless --isa of another command or the environment variable
+` + flags.ISAVariable + ` names a different one. Results are the same bit for bit.`,
+		Example: `  halfspace version
+  ` + flags.ISAVariable + `=generic halfspace version --json`,
+		Args: unknownCommand,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -46,19 +51,43 @@ variable ` + flags.ISAVariable + ` names a different one. Results are the same b
 			return err
 		}
 		c := kernel.DetectedCPU()
-		r := &cpuReport{
-			Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
+		r := &versionReport{
+			Version: console.Version(), Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
 			L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
 			Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 		}
+		r.Commit, r.Changed = commit()
 		return a.Report(asJSON, r, r.sheet)
 	}
 	return cmd
 }
 
-func (r *cpuReport) sheet() *console.Sheet {
+// commit returns the hash of the commit that the program was built from, "" if it is unknown, and whether files were changed.
+func commit() (hash string, changed bool) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "", false
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			hash = s.Value
+		case "vcs.modified":
+			changed = s.Value == "true"
+		}
+	}
+	return hash, changed
+}
+
+func (r *versionReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
+	of := cmp.Or(r.Commit, "unknown")
+	if r.Changed {
+		of += ", with changes"
+	}
 	s.Pairs(
+		"halfspace", r.Version,
+		"commit", of,
 		"processor", cmp.Or(r.Brand, "unknown")+" ("+r.Arch+")",
 		"cores", humanize.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, humanize.Plural(int64(r.Cores), "core"))+", "+
 			known(r.Threads, humanize.Plural(int64(r.Threads), "thread"))+" in all",
