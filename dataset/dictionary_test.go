@@ -175,7 +175,7 @@ func TestRowsLikeFiles(t *testing.T) {
 	likeFile(t, block.ChunkRows+5, 300, []int{2, -7}, block.RowOptions{}) // two blocks
 	likeFile(t, 300, 5, []string{"b", "a b", "c"}, block.RowOptions{})
 	likeFile(t, 300, 5, []bool{true, false}, block.RowOptions{NoBias: true})
-	likeFile(t, 300, 5, []float64{0.5, 1e300, 3}, block.RowOptions{Label: "kind"})
+	likeFile(t, 300, 5, []float64{5, 90000, 3}, block.RowOptions{Label: "kind"})
 	likeFile(t, 300, 5, []string{"yes!", "no!"}, block.RowOptions{Positive: "no!"})
 	likeFile(t, 300, 5, []uint8{3, 250}, block.RowOptions{Features: []string{"a", "b", "c", "d", "e"}})
 }

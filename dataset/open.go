@@ -56,7 +56,7 @@ func Open(ctx context.Context, paths []string, opt Options) (*Input, error) {
 	return open(ctx, paths, opt, memory.DefaultAllocator)
 }
 
-// open is Open with an allocator. If it finds text in a column that has numbers in the first rows of a file, it opens the files again
+// open is Open with an allocator. If a later row contradicts the type that the first rows of a column suggest, open opens the files again
 // with a column of text.
 func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Input, error) {
 	p, err := column.PoolOf(opt.Workers)
@@ -65,7 +65,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	}
 	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	opt.Keep, opt.Memory = opt.asked, column.Limit(opt.Memory)
-	if opt.Spec == nil && opt.opened == nil && opt.Prepare { // standard input can be opened once
+	if opt.Spec == nil && opt.opened == nil { // standard input can be opened once
 		if paths, err = Expand(paths); err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		}
 	}
 	in, err := openAs(ctx, paths, opt, p, mem)
-	if !opt.mayBeText(err) {
+	if !opt.contradicts(err) {
 		return in, err
 	}
 	if err := opt.findTexts(ctx, paths, p, err); err != nil {
@@ -121,7 +121,7 @@ func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem
 	}
 	opened := &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far, hopeful: hopeful}
 	if opened.sel.Gaps {
-		_, err = opened.again(ctx)
+		_, err = opened.again(ctx, nil)
 	}
 	return opened, err
 }

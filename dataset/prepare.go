@@ -143,10 +143,20 @@ func (opt Options) typed() []string {
 	return append(slices.Collect(maps.Keys(types)), transform.Coded(opt.Categorical)...)
 }
 
-// mayBeText returns true if an error is about text in a column of numbers, and the column may become one of text.
-func (opt *Options) mayBeText(err error) bool {
-	return opt.Prepare && opt.Spec == nil && opt.Rejects == nil && opt.texts == nil && errors.Is(err, textfile.ErrUnfit)
+// contradicts returns true if an error is about a text in a column that has other values in the first rows, and the column may become one
+// of text: a label, a category or a kept column always, a number if Prepare decides how columns become features.
+func (opt *Options) contradicts(err error) bool {
+	switch {
+	case opt.Spec != nil || opt.texts != nil:
+		return false
+	case errors.Is(err, textfile.ErrInexact):
+		return true
+	}
+	return opt.mayBeText() && errors.Is(err, textfile.ErrUnfit)
 }
+
+// mayBeText returns true if a column of numbers may become one of text.
+func (opt *Options) mayBeText() bool { return opt.Prepare && opt.Rejects == nil }
 
 // findTexts reads all rows and sets the columns that have text in a later row. It returns an error if there are none, or if the files
 // can't be read.
@@ -159,7 +169,7 @@ func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool
 	if !is {
 		return found
 	}
-	later, err := text.Later(ctx, p)
+	later, err := text.Later(ctx, p, opt.mayBeText())
 	if err != nil {
 		return err
 	}
@@ -172,21 +182,30 @@ func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool
 	return nil
 }
 
-// again opens the files again, as the values of all rows suggest, unless that was done. It returns true if the rows become other ones.
-func (in *Input) again(ctx context.Context) (bool, error) {
-	if !in.hopeful {
+// again opens the files again, as the values of all rows suggest, unless that was done. found is the error about a row that contradicts the
+// first rows, or nil. again returns true if the rows become other ones.
+func (in *Input) again(ctx context.Context, found error) (bool, error) {
+	opt := in.opt
+	contradicted := opt.contradicts(found)
+	if !in.hopeful && !contradicted {
 		return false, nil
 	}
-	in.hopeful = false
-	opt := in.opt
-	_, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true)
-	if opt.mayBeText(err) {
-		if err = opt.findTexts(ctx, in.paths, in.pool, err); err == nil {
-			_, err = opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+	if contradicted {
+		if err := opt.findTexts(ctx, in.paths, in.pool, found); err != nil {
+			return false, err
 		}
 	}
-	if err != nil || opt.plan == nil && !opt.unlabelled && opt.texts == nil {
-		return false, err
+	if in.hopeful {
+		in.hopeful = false
+		_, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+		if opt.contradicts(err) {
+			if err = opt.findTexts(ctx, in.paths, in.pool, err); err == nil {
+				_, err = opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+			}
+		}
+		if err != nil || opt.plan == nil && !opt.unlabelled && opt.texts == nil {
+			return false, err
+		}
 	}
 	other, err := open(ctx, in.paths, opt, in.mem)
 	if err == nil {
@@ -197,10 +216,10 @@ func (in *Input) again(ctx context.Context) (bool, error) {
 
 // retry calls do, and calls it again if a value is missing or a text, and the files were opened in the hope that none is.
 func retry[T any](ctx context.Context, in *Input, do func() (T, error)) (result T, err error) {
-	if result, err = do(); !errors.Is(err, ErrNulls) && !in.opt.mayBeText(err) {
+	if result, err = do(); !errors.Is(err, ErrNulls) && !in.opt.contradicts(err) {
 		return result, err
 	}
-	if changed, bad := in.again(ctx); bad != nil || !changed {
+	if changed, bad := in.again(ctx, err); bad != nil || !changed {
 		return result, errors.Join(bad, err)
 	}
 	return do()

@@ -257,6 +257,27 @@ func TestPrepareTypes(t *testing.T) {
 	}
 }
 
+// TestLaterLabel: a label whose first rows have integers becomes one of texts if a later row has a text that no 64-bit integer is written as,
+// with and without Options.Prepare, in memory and as a stream.
+func TestLaterLabel(t *testing.T) {
+	const rows = 700_000
+	var body strings.Builder
+	body.WriteString("x,y\n")
+	for i := range rows {
+		fmt.Fprintf(&body, "%d,%d\n", i%7, i%2)
+	}
+	path := textFile(t, "late.csv", body.String()+"3,01\n4,1\n")
+	want := []schema.Class{schema.StringClass("0"), schema.StringClass("01"), schema.StringClass("1")}
+	for _, opt := range []Options{{}, {Prepare: true}, {Rejects: NewRejects(filepath.Join(t.TempDir(), "bad.csv"))}} {
+		opt.Label = "y"
+		data := require.Value(Load(t.Context(), path, opt))(t)
+		stream := require.Value(require.Value(Open(t.Context(), []string{path}, opt))(t).Stream(t.Context()))(t)
+		if !slices.Equal(data.Spec().Classes, want) || !slices.Equal(stream.Spec().Classes, want) || data.Rows() != rows+2 || stream.Rows() != rows+2 {
+			t.Errorf("%+v: %d and %d rows of the classes %v and %v, want %v", opt, data.Rows(), stream.Rows(), data.Spec().Classes, stream.Spec().Classes, want)
+		}
+	}
+}
+
 // TestLaterText: a column whose first rows have numbers becomes a column of text if a later row has text, as if an early row had it. So
 // does the label.
 func TestLaterText(t *testing.T) {

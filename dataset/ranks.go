@@ -24,6 +24,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
+	opt.KeepTexts = !inTime
 	in, err := opt.reading(ctx, paths, []string{col})
 	if err != nil {
 		return nil, err

@@ -54,6 +54,7 @@ type Options struct {
 	NoBias       bool         // no bias column of ones
 	Nulls        schema.Nulls // treatment of missing values; "": return an error
 	Keep         []string     `json:"-"` // for Scan and Convert: columns to pass on unchanged
+	KeepTexts    bool         `json:"-"` // columns of Keep have the texts of a text file, digit for digit, not the numbers that the texts stand for
 	Workers      int          `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
 	Text         TextOptions  // the form of CSV and svmlight files
 
@@ -238,7 +239,7 @@ func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
 		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, Shows: opt.shows, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
+		HashTexts: opt.HashTexts, Shows: opt.shows, KeepTexts: opt.KeepTexts, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
 		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 

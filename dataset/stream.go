@@ -36,7 +36,7 @@ type Stream struct {
 func (in *Input) Stream(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
 	if in.hopeful && !in.Learned() && in.opt.Cluster == nil {
-		if _, err := in.again(ctx); err != nil {
+		if _, err := in.again(ctx, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,7 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	if slices.Contains(paths, "-") {
 		return nil, errors.New("standard input can't be read twice: save it and name the file")
 	}
-	opt.shows = true
+	opt.shows, opt.KeepTexts = true, true
 	var err error
 	if paths, err = Expand(paths); err != nil {
 		return nil, err

@@ -103,6 +103,12 @@ func Create(ctx context.Context, path string, schema *arrow.Schema, opt WriterOp
 	return w, nil
 }
 
+// WritesCSV returns true if Create writes CSV to path.
+func WritesCSV(path string) bool {
+	f, err := outputFormat(path)
+	return err == nil && f == formatCSV
+}
+
 // outputFormat returns the format in which to write to path.
 func outputFormat(path string) (format, error) {
 	if path == "-" {

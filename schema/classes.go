@@ -32,6 +32,39 @@ func NameClass(c Class) string {
 	return strconv.Quote(c.Text)
 }
 
+// KindOf returns the kind of categories whose [Column.Values] is values.
+func KindOf(values string) ClassKind {
+	switch values {
+	case Number.String():
+		return Number
+	case Bool.String():
+		return Bool
+	}
+	return String
+}
+
+// As returns the text by which the class matches classes of another kind: a text that is a number is written as the shortest decimal, so that
+// 1.0 matches the number 1, and True matches the boolean true. A text with leading zeros or a plus, such as 01, is no number here.
+func (c Class) As(kind ClassKind) string {
+	if c.Kind != String || kind == String || c.Text == "" {
+		return c.Text
+	}
+	if kind == Bool {
+		if lower := strings.ToLower(c.Text); lower == "true" || lower == "false" {
+			return lower
+		}
+		return c.Text
+	}
+	digits := strings.TrimPrefix(c.Text, "-")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		return c.Text
+	}
+	if n, err := ParseNumber(c.Text); err == nil {
+		return n.Text
+	}
+	return c.Text
+}
+
 // FindClass returns the index of the class with the given text, or -1 if there is none. A number matches in every
 // spelling.
 func FindClass(classes []Class, text string) int {

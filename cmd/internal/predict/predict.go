@@ -159,6 +159,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	opt, undo := o.Options(a)
 	defer undo()
 	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && o.Data.Rejects == nil
+	opt.KeepTexts = dataset.WritesCSV(o.file.Out)
 	opt.Live, opt.Spec, opt.Progress = p.live, m.Spec(), bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })

@@ -16,12 +16,18 @@ const (
 
 // A Column is a column of a file or of a record reader, as its schema describes it.
 type Column struct {
-	Name     string
-	Type     arrow.DataType // type of the arrays it is read into; nil if it can't be read
-	Desc     string         // the type's name in messages
-	Advice   string         // message that a text column has mostly numbers; "" for other columns
-	Remedy   string         // remedy for Advice
-	Content  Content        // of a text column
+	Name    string
+	Type    arrow.DataType // type of the arrays it is read into; nil if it can't be read
+	Desc    string         // the type's name in messages
+	Advice  string         // message that a text column has mostly numbers; "" for other columns
+	Remedy  string         // remedy for Advice
+	Content Content        // of a text column
+	// Exact, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
+	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
+	Exact    arrow.DataType
+	AsTexts  bool // Type is Exact: a text that Type can't keep is an error
+	Padded   bool // some integer of the first rows has leading zeros
+	Widens   bool // a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of text
 	Nullable bool
 	Empty    bool           // no value in the first rows determines the type
 	ListDef  int            // for lists of a Parquet file: definition level from which on a list has an element; otherwise 0
@@ -34,6 +40,22 @@ type Column struct {
 	Numbered int      // number of svmlight features in the column; 0: the column is one feature
 	Labels   bool     // the labels of svmlight: the column is a feature only if an option names it
 	Parts    []Column // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+}
+
+// Texts returns the column as it is read for a label, a category or a column to keep: with each text as the file has it.
+func (c Column) Texts() Column {
+	if c.Exact != nil {
+		c.Type, c.Desc, c.AsTexts = c.Exact, Describe(c.Exact), true
+	}
+	return c
+}
+
+// As returns the column of another file as it is read in the place of a column of the first file.
+func (c Column) As(first Column) Column {
+	if c.Float = first.Float; first.AsTexts {
+		c.Type, c.Desc, c.AsTexts = first.Type, first.Desc, true
+	}
+	return c
 }
 
 // Label returns the name for a list of columns: quoted if it has characters that would break the line.

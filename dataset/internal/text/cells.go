@@ -19,6 +19,9 @@ type cells struct {
 	typ      arrow.Type
 	most     int  // maximum number of values
 	booleans bool // true and false are read as the numbers 1 and 0, because a model accepts both
+	exact    bool // a text that the column can't keep is an error
+	widens   bool // of a probe: the column has integers without leading zeros alone
+	lenient  bool // of a probe: a text in a column of integers to keep is a broken line
 	nullIs   *nullWords
 	slab     *column.Slab // the memory of numbers; nil: none
 	whole    []int64
@@ -32,8 +35,8 @@ type cells struct {
 	nulls    int
 }
 
-func newCells(typ arrow.DataType, most int, nulls *nullWords) cells {
-	c := cells{typ: typ.ID(), most: most, nullIs: nulls}
+func newCells(col column.Column, most int, nulls *nullWords) cells {
+	c := cells{typ: col.Type.ID(), exact: col.AsTexts, most: most, nullIs: nulls}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -72,7 +75,7 @@ func allot(columns []cells, most int) *column.Slab {
 	return s
 }
 
-// ofNumbers returns true for a column of integers or numbers.
+// ofNumbers returns true for a column of integers or numbers. allot gives it memory.
 func (c *cells) ofNumbers() bool { return c.typ == arrow.INT64 || c.typ == arrow.FLOAT64 }
 
 // buffer returns numbers as a buffer of Arrow.
@@ -100,6 +103,9 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.addNull()
 		return nil
 	}
+	if (c.exact || c.widens) && c.typ != arrow.STRING {
+		return c.addExact(text)
+	}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64:
 		if c.typ == arrow.INT64 {
@@ -126,8 +132,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		if !ok {
 			return c.unfit(text, errors.New("is neither true nor false"))
 		}
-		bitutil.SetBitTo(c.truths, c.rows, v == 1)
-		c.rows++
+		c.addTruth(v == 1)
 	default:
 		if !utf8.Valid(text) {
 			return fmt.Errorf("%s is not valid UTF-8: convert the file to UTF-8", quote(text))
@@ -136,6 +141,35 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.ends = append(c.ends, int32(len(c.chars)))
 	}
 	return nil
+}
+
+func (c *cells) addTruth(v bool) {
+	bitutil.SetBitTo(c.truths, c.rows, v)
+	c.rows++
+}
+
+// addExact adds a text to a column of canonical integers or of booleans, or returns an error if the column can't keep the text.
+func (c *cells) addExact(text []byte) error {
+	v, whole := parseInteger(text)
+	switch {
+	case c.typ == arrow.INT64 && whole && (isCanonical(text) || c.widens && !isPadded(text)):
+		c.addWhole(v)
+	case c.typ == arrow.BOOL && isTruth(text):
+		c.addTruth(text[0]|0x20 == 't')
+	case c.isNullNumber(text):
+		c.addNull()
+	case c.lenient && !isNumber(text):
+		return c.unfit(text, errNoNumber)
+	default:
+		return column.Mark(column.Mark(fmt.Errorf("%s is a text, unlike the first rows: correct it", quote(text)), ErrUnfit), ErrInexact)
+	}
+	return nil
+}
+
+// isNullNumber returns true if text is a number that means a null.
+func (c *cells) isNullNumber(text []byte) bool {
+	v, err := parseNumber(text)
+	return err == nil && c.nullIs.number(v)
 }
 
 // parse returns the number in text. If c.booleans is set, it returns 1 or 0 for a boolean.
@@ -159,6 +193,10 @@ func (c *cells) widen() {
 
 // ErrUnfit is the kind of the error that a text is in a column of numbers or booleans.
 var ErrUnfit = errors.New("text")
+
+// ErrInexact is the kind of the error that a column of labels, categories or kept values has a text that its type can't keep, such as
+// 01 in a column of integers.
+var ErrInexact = errors.New("inexact")
 
 // unfit returns the error if text doesn't fit the column, whose type was determined by the first rows.
 func (c *cells) unfit(text []byte, err error) error {

@@ -40,7 +40,10 @@ type CsvFile struct {
 	path string
 	dialect
 	place []int // for each column, its number in the selection, or -1
-	nulls *nullWords
+	// second is, for each column that the selection has twice, as numbers and as texts, the second of its numbers in the selection;
+	// -1 for other columns; nil if there are none.
+	second []int
+	nulls  *nullWords
 	typing
 	keys *keys          // of JSON Lines; nil for CSV
 	out  []column.Lines // lines that are no rows
@@ -93,8 +96,16 @@ func (in *CSV) choose(f *CsvFile, cols []column.Column, req column.Request) (err
 // put sets the places of the file's columns in the selection.
 func (f *CsvFile) put(selected []column.Column) {
 	f.place = slices.Repeat([]int{-1}, len(f.names))
+	f.second = nil
 	for k, c := range selected {
-		f.place[c.Index] = k
+		if f.place[c.Index] < 0 {
+			f.place[c.Index] = k
+			continue
+		}
+		if f.second == nil {
+			f.second = slices.Repeat([]int{-1}, len(f.names))
+		}
+		f.second[c.Index] = k
 	}
 }
 
@@ -104,7 +115,7 @@ func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, al
 	if err := in.examine(ctx, req, p); err != nil || all {
 		return err
 	}
-	return in.findIntegers(ctx, p, req.Progress)
+	return in.settleKept(ctx, p)
 }
 
 // Dialects detects the dialect of each file. It also returns the first rows of the first file.
@@ -182,35 +193,32 @@ func decisive(text []byte) bool {
 	return false
 }
 
-// findIntegers checks whether the kept columns of integers have only integers in all rows. A column with other
-// numbers becomes a column of numbers, because a kept column has one type. Features and labels are numbers in both
-// cases, so they need no pass.
-func (in *CSV) findIntegers(ctx context.Context, p column.Pool, progress func(rows, total int64)) error {
-	var whole []int
+// settleKept finds the kept columns whose type can't hold a text of a later row, and gives them another type, since a kept column has one
+// type: numbers where it may have them, and every such text is one; otherwise text.
+func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
+	var kept []int
 	for _, k := range in.Sel.Keep {
-		if in.Sel.Columns[k].Type.ID() == arrow.INT64 {
-			whole = append(whole, k)
+		if c := in.Sel.Columns[k]; c.Widens || c.AsTexts && c.Type.ID() != arrow.STRING {
+			kept = append(kept, k)
 		}
 	}
-	if len(whole) == 0 {
+	if len(kept) == 0 {
 		return nil
 	}
-	rows := int64(0)
-	for b, err := range in.Only(whole).Batches(ctx, p, memory.DefaultAllocator) {
-		if err != nil {
-			return err
+	later, err := in.Only(kept).later(ctx, p)
+	for i, at := range later {
+		c := &in.Sel.Columns[kept[i]]
+		switch {
+		case at == nil || c.Widens && !at.numbers && !at.padded: // reading the rows reports a text among numbers
+			continue
+		case c.Widens && !at.padded:
+			c.Type = arrow.PrimitiveTypes.Float64
+		default:
+			c.Type, c.AsTexts = arrow.BinaryTypes.String, true
 		}
-		for i, a := range b.Columns {
-			if c := &in.Sel.Columns[whole[i]]; a.DataType().ID() == arrow.FLOAT64 {
-				c.Type, c.Desc = a.DataType(), column.Describe(a.DataType())
-			}
-		}
-		b.Release()
-		if rows += b.Rows; progress != nil {
-			progress(rows, -1)
-		}
+		c.Desc, c.Widens = column.Describe(c.Type), false
 	}
-	return nil
+	return err
 }
 
 // Only returns the input with some of the selected columns, given by their numbers.
@@ -226,10 +234,18 @@ func (in *CSV) Only(columns []int) *CSV {
 	}
 	for i := range sub.Parts {
 		f := &sub.Parts[i]
-		f.place = slices.Clone(f.place)
+		f.place, f.second = slices.Clone(f.place), slices.Clone(f.second)
 		for n, k := range f.place {
 			if k >= 0 {
 				f.place[n] = place[k]
+			}
+		}
+		for n, k := range f.second {
+			if k < 0 {
+				continue
+			}
+			if f.second[n] = place[k]; f.place[n] < 0 {
+				f.place[n], f.second[n] = f.second[n], -1
 			}
 		}
 	}
@@ -309,7 +325,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	}
 	values := make([]cells, len(in.Sel.Columns))
 	for k, col := range in.Sel.Columns {
-		values[k] = newCells(col.Type, most, f.nulls)
+		values[k] = newCells(col, most, f.nulls)
 		values[k].booleans = in.model
 	}
 	defer allot(values, most).Done()
@@ -378,22 +394,17 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
 	if n < len(f.place) {
 		k = f.place[n]
 	}
-	if k >= 0 && to[k].typ == arrow.FLOAT64 {
-		if v, ok := s.number(); ok {
-			to[k].addNumber(v)
-			return nil
-		}
-	}
-	if k >= 0 && to[k].typ == arrow.INT64 {
-		if v, ok := s.integer(); ok {
-			to[k].addWhole(v)
-			return nil
-		}
+	second := n < len(f.second) && f.second[n] >= 0
+	if k >= 0 && !second && to[k].plain(s) {
+		return nil
 	}
 	line := s.line
 	text, quoted, err := s.field()
 	if err == nil && k >= 0 {
 		err = to[k].Add(text, quoted)
+	}
+	if err == nil && second {
+		err = to[f.second[n]].Add(text, quoted)
 	}
 	switch {
 	case err == nil:
@@ -402,6 +413,25 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
 		return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
 	}
 	return column.LineError(f.path, line, err)
+}
+
+// plain reads the next field if it is a number in its plainest form that the column keeps. Otherwise it reads nothing and returns false.
+func (c *cells) plain(s *scanner) bool {
+	switch {
+	case c.typ == arrow.FLOAT64:
+		v, ok := s.number()
+		if ok {
+			c.addNumber(v)
+		}
+		return ok
+	case c.typ == arrow.INT64 && (!c.exact || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
+		v, ok := s.integer()
+		if ok {
+			c.addWhole(v)
+		}
+		return ok
+	}
+	return false
 }
 
 func errFields(n, want int) error {

@@ -27,6 +27,7 @@ type run struct {
 	first      int       // the first field
 	columns    []*cells  // for each field its column, or nil if it isn't selected
 	want, mask []uint32  // for each field, the form of its numbers, and the bits of the form that count
+	exact      []int     // fields whose column keeps texts: each number must be canonical
 	records    int       // number of kept records
 	values     []float64 // of the kept records, and of the next one
 }
@@ -46,13 +47,16 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 	for n, k := range f.place {
 		var c *cells
 		if k >= 0 {
-			if c = &to[k]; !c.ofNumbers() {
+			if c = &to[k]; !c.ofNumbers() || f.second != nil && f.second[n] >= 0 {
 				r = nil
 				continue
 			}
 		}
 		if r == nil {
 			r = &run{first: n}
+		}
+		if c != nil && c.exact {
+			r.exact = append(r.exact, n-r.first)
 		}
 		r.columns = append(r.columns, c)
 		d.runs[n] = r
@@ -191,23 +195,41 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) {
+	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.exact) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
 	} else {
 		r.flush()
-		count = r.add(i, values[:count], d.forms)
+		count = d.add(s, r, i, values[:count])
 	}
 	d.skip(s, count)
 	return count
 }
 
-// add adds numbers of fields from field i on, as long as their columns can hold them. It returns how many.
-func (r *run) add(i int, values []float64, forms []uint32) int {
+// number returns the text from number k on that scan read.
+func (d *decimals) number(s *scanner, k int) []byte {
+	if k == 0 {
+		return s.text[s.pos:]
+	}
+	return s.text[s.pos-kernel.DecimalsBefore+int(d.forms[k-1]>>kernel.DecimalEnd)+1:]
+}
+
+// canonical returns true if some of the numbers that scan read are written canonically.
+func (d *decimals) canonical(s *scanner, numbers []int) bool {
+	for _, k := range numbers {
+		if !isCanonical(d.number(s, k)) {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds the numbers of fields from field i of a run on, as long as their columns can hold them. It returns how many.
+func (d *decimals) add(s *scanner, r *run, i int, values []float64) int {
 	for k, v := range values {
 		if c := r.columns[i+k]; c != nil {
-			if !c.addDecimal(v, forms[k]) {
+			if c.exact && !isCanonical(d.number(s, k)) || !c.addDecimal(v, d.forms[k]) {
 				return k
 			}
 			r.expect(i + k)
@@ -223,7 +245,7 @@ func (d *decimals) infer(s *scanner, guesses []guess) int {
 	for most < min(len(guesses), len(d.values)) && !guesses[most].text {
 		most++
 	}
-	count := d.scan(s, d.values[:most])
+	count, at := d.scan(s, d.values[:most]), s.pos
 	for i, form := range d.forms[:count] {
 		if form&kernel.DecimalLong != 0 {
 			count = i
@@ -232,11 +254,11 @@ func (d *decimals) infer(s *scanner, guesses []guess) int {
 		g, v := &guesses[i], d.values[i]
 		switch {
 		case !g.whole || form&kernel.DecimalWhole == 0 || v == 0 && form&kernel.DecimalMinus != 0:
-			g.number(v)
+			g.number(v, s.text[at:])
 		case !g.nulls.number(v):
-			g.truths = g.truths && (v == 0 || v == 1)
-			g.values++
+			g.integer(int64(v), s.text[at:])
 		}
+		at = s.pos - kernel.DecimalsBefore + int(form>>kernel.DecimalEnd) + 1
 	}
 	d.skip(s, count)
 	return count

@@ -21,7 +21,7 @@ func parsed(t testing.TB, text string) (whole []string, numbers []float64, round
 	t.Helper()
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
 	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{}}}
-	to := []cells{newCells(arrow.PrimitiveTypes.Int64, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(arrow.PrimitiveTypes.Float64, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
+	to := []cells{newCells(column.Column{Type: arrow.PrimitiveTypes.Int64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(column.Column{Type: arrow.PrimitiveTypes.Float64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
 	_, err = in.parseCSV(t.Context(), &in.Parts[0], Chunk{Text: []byte(text), line: 1}, to)
 	for _, v := range to[0].whole {
 		whole = append(whole, fmt.Sprint(v))

@@ -272,22 +272,29 @@ func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 
 // A guess is the information about the values of a column so far.
 type guess struct {
-	values        int
-	ambiguous     int    // number of texts that are values in a text column and nulls in other columns
-	whole, truths bool   // all values are integers; all values are true, false, 1 or 0
-	odd           int    // number of values that aren't numbers, counted while numbers may be the majority
-	text          bool   // numbers can't be the majority any more
-	fraction      bool   // some number is no integer
-	cell          string // the first of the odd values
-	line          int64  // the line of cell
-	dates, commas int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
-	nulls         *nullWords
+	values           int
+	ambiguous        int    // number of texts that are values in a text column and nulls in other columns
+	whole, truths    bool   // all values are integers; all values are true, false, 1 or 0
+	canonical, words bool   // all integers are written as strconv.FormatInt does; all values are true or false
+	padded           bool   // some integer has leading zeros
+	odd              int    // number of values that aren't numbers, counted while numbers may be the majority
+	text             bool   // numbers can't be the majority any more
+	fraction         bool   // some number is no integer
+	cell             string // the first of the odd values
+	line             int64  // the line of cell
+	dates, commas    int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
+	nulls            *nullWords
+}
+
+// newGuess returns the guess about a column without values.
+func newGuess(nulls *nullWords) guess {
+	return guess{whole: true, truths: true, canonical: true, words: true, nulls: nulls}
 }
 
 // infer returns the columns of the file's first chunk. A column has integers, numbers, or booleans if every value in
 // the chunk is one; otherwise it has text.
 func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
-	guesses := slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
+	guesses := slices.Repeat([]guess{newGuess(f.nulls)}, len(f.names))
 	seen := nullTexts{}
 	s, plain := f.rowsOf(c), f.newDecimals()
 	for s.record() {
@@ -346,7 +353,8 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
-		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i}
+		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
+			Exact: f.typing.exact(name, &guesses[i]), Padded: guesses[i].padded}
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
 		case g.commas == g.odd:
@@ -390,26 +398,55 @@ func (g *guess) plain(s *scanner) bool {
 		return false
 	}
 	if g.whole {
+		at := s.pos
 		if v, ok := s.integer(); ok {
 			if !g.nulls.number(float64(v)) {
-				g.truths = g.truths && (v == 0 || v == 1)
-				g.values++
+				g.integer(v, s.text[at:])
 			}
 			return true
 		}
 	}
+	at := s.pos
 	v, ok := s.number()
 	if ok {
-		g.number(v)
+		g.number(v, s.text[at:])
 	}
 	return ok
 }
 
-// number adds a number, or an integer to a column with other numbers.
-func (g *guess) number(v float64) {
+// integer adds an integer to a column of integers. text begins with it.
+func (g *guess) integer(v int64, text []byte) {
+	g.truths, g.words = g.truths && (v == 0 || v == 1), false
+	g.digits(text)
+	g.values++
+}
+
+// digits looks how the number at the beginning of text is written.
+func (g *guess) digits(text []byte) {
+	_, n := parseWhole(text)
+	if whole := n > 0 && (n == len(text) || strings.IndexByte(".eE", text[n]) < 0); whole && isCanonical(text) {
+		return
+	}
+	g.canonical, g.padded = false, g.padded || n > 1 && text[0] == '0'
+}
+
+// isCanonical returns true if the integer at the beginning of text is written as strconv.FormatInt writes it: without a plus, and
+// without leading zeros.
+func isCanonical(text []byte) bool {
+	if text[0] == '-' {
+		return len(text) > 1 && text[1] != '0'
+	}
+	return text[0] != '+' && (text[0] != '0' || len(text) == 1 || text[1]-'0' >= 10)
+}
+
+// number adds a number, or an integer to a column with other numbers. text begins with it.
+func (g *guess) number(v float64, text []byte) {
 	if !g.nulls.number(v) {
 		g.fraction = g.fraction || v != math.Trunc(v)
-		g.truths, g.whole = g.truths && (v == 0 || v == 1), false
+		g.truths, g.words, g.whole = g.truths && (v == 0 || v == 1), false, false
+		if g.canonical {
+			g.digits(text)
+		}
 		g.values++
 	}
 }
@@ -432,8 +469,12 @@ func (g *guess) Add(text []byte, line int64) {
 	if g.truths {
 		_, g.truths = truth(text)
 	}
+	g.words = g.words && isTruth(text)
 	if g.whole {
 		_, g.whole = parseInteger(text)
+	}
+	if g.whole {
+		g.digits(text)
 	}
 	if g.whole || g.text {
 		return
@@ -444,8 +485,11 @@ func (g *guess) Add(text []byte, line int64) {
 			g.cell, g.line = string(text), line
 		}
 		g.text = g.odd > 100 && !g.mostlyNumbers()
-	} else if _, ok := parseInteger(text); !ok {
-		g.fraction = true
+	} else {
+		g.digits(text)
+		if _, ok := parseInteger(text); !ok {
+			g.fraction = true
+		}
 	}
 }
 
@@ -465,14 +509,30 @@ func (t typing) of(name string, g *guess) arrow.DataType {
 	switch {
 	case slices.Contains(t.texts, name):
 		return arrow.BinaryTypes.String
-	case !t.lenient || typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !g.mostlyNumbers() || g.commas == g.odd:
-		return typ
-	case !few(g.odd, g.values):
+	case typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !t.typos(g):
 		return typ
 	case g.fraction:
 		return arrow.PrimitiveTypes.Float64
 	}
 	return arrow.PrimitiveTypes.Int64
+}
+
+// typos returns true if so few texts stand among numbers that their lines are taken for broken ones.
+func (t typing) typos(g *guess) bool {
+	return t.lenient && g.mostlyNumbers() && g.commas < g.odd && few(g.odd, g.values)
+}
+
+// exact returns the type that keeps each text of a column; see column.Column. A column without values has integers until a row
+// contradicts it.
+func (t typing) exact(name string, g *guess) arrow.DataType {
+	switch {
+	case slices.Contains(t.texts, name):
+	case g.words && g.values > 0:
+		return arrow.FixedWidthTypes.Boolean
+	case g.canonical && (g.whole || t.typos(g)):
+		return arrow.PrimitiveTypes.Int64
+	}
+	return arrow.BinaryTypes.String
 }
 
 // few returns true if so few of all values are odd that their lines are taken for broken ones.

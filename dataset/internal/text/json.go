@@ -161,7 +161,7 @@ func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
 		}
 		f.keys.of[string(key)] = i
 		f.names, f.keys.forms = append(f.names, string(key)), append(f.keys.forms, bytes.Clone(form))
-		*guesses = append(*guesses, guess{whole: true, truths: true, nulls: f.nulls})
+		*guesses = append(*guesses, newGuess(f.nulls))
 	}
 	return i, nil
 }
@@ -231,15 +231,26 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit 
 		case last[k] == row:
 			return added, fmt.Errorf("field %q is there twice: leave one out", f.names[i])
 		default:
+			at := o.pos
 			text, err = o.cell(&to[k])
 			last[k] = row
 			added++
+			if f.second != nil && f.second[i] >= 0 && err == nil {
+				k, o.pos = f.second[i], at
+				text, err = o.cell(&to[k])
+				last[k] = row
+				added++
+			}
 		}
 		switch {
 		case err == nil:
 			continue
 		case k >= 0:
 			err = fmt.Errorf("field %q: %w", f.names[i], err)
+		}
+		if unfit != nil && errors.Is(err, ErrInexact) {
+			unfit(k, o.line, text)
+			continue // another type keeps the text
 		}
 		if bad = cmp.Or(bad, err); unfit == nil || !errors.Is(err, ErrUnfit) {
 			return added, bad
@@ -277,6 +288,9 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 			return nil, nil
 		}
 	case arrow.INT64:
+		if to.exact && !isCanonical(o.row[o.pos:]) {
+			break
+		}
 		if v, ok := o.integer(); ok {
 			to.addWhole(v)
 			return nil, nil

@@ -26,7 +26,7 @@ func TestJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"x":1,"y":"a"}` + "\n" + `{"x":2,"y":"b"}`:                                 "x int64 1 2; y string a b",
 		` { "x" : 1.5 , "y" : true } ` + "\r\n\n" + `{"y":false}` + "\n{}\n":         "x float64 1.5 null null; y bool true false null",
-		`{"y":"1","x":null}` + "\n" + `{"x":3,"y":"02"}` + "\n":                      "y int64 1 2; x int64 null 3",
+		`{"y":"1","x":null}` + "\n" + `{"x":3,"y":"02"}` + "\n":                      "y string 1 02; x int64 null 3",
 		`{"x":"NA","s":"NA"}` + "\n" + `{"x":-1e3,"s":""}` + "\n":                    "x float64 null -1000; s string NA ",
 		`{"a\"\u00e9":1,"s":"\u00e9\ud83d\ude00\n\\\/\t\"\ud800"}` + "\n":            `a"é int64 1; s string é😀\n\\/\t\"` + "\ufffd",
 		`{"a":1}` + "\n" + `{"b":2,"a":3}` + "\n":                                    "a int64 1 3; b int64 null 2",

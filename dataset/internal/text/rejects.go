@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"halfspace/dataset/internal/column"
 )
 
@@ -196,7 +194,8 @@ func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Sources)) > 0 }
 func (in *CSV) probes() []cells {
 	probes := make([]cells, len(in.Sel.Columns))
 	for k, c := range in.Sel.Columns {
-		probes[k] = newCells(c.Type, 1, in.Parts[0].nulls)
+		probes[k] = newCells(c, 1, in.Parts[0].nulls)
+		probes[k].widens, probes[k].lenient = c.Widens, in.Parts[0].lenient
 		probes[k].booleans = in.model
 	}
 	return probes
@@ -251,22 +250,30 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 		return errFields(n, len(f.names))
 	}
 	for n = 0; s.more; n++ {
-		k := f.place[n]
-		if k >= 0 && (probes[k].typ == arrow.FLOAT64 || probes[k].typ == arrow.INT64) {
+		k, second := f.place[n], -1
+		if f.second != nil {
+			second = f.second[n]
+		}
+		if k >= 0 && second < 0 && probes[k].ofNumbers() && !probes[k].exact && !probes[k].widens {
 			if _, ok := s.number(); ok {
 				continue
 			}
 		}
 		at := s.line
 		text, quoted, err := s.field()
-		if err == nil && k >= 0 {
-			err = probes[k].probe(text, quoted)
+		for _, k := range [...]int{k, second} {
+			if k < 0 || err != nil {
+				continue
+			}
+			if err = probes[k].probe(text, quoted); errors.Is(err, ErrUnfit) {
+				unfit(k, at, text)
+			}
+			if errors.Is(err, ErrInexact) {
+				err = nil // the line is a row: another type keeps its text
+			}
 		}
 		if err != nil && bad == nil {
 			bad = fmt.Errorf("column %q: %w", f.names[n], err)
-		}
-		if errors.Is(err, ErrUnfit) {
-			unfit(k, at, text)
 		}
 	}
 	return bad
@@ -296,39 +303,65 @@ func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cell
 	}
 }
 
-// A Later is a column that has text in a later row, and numbers or booleans in the first rows.
+// A Later is a column that has in a later row a text that its type can't hold.
 type Later struct {
 	Name string
-	Note string // the first line with text
+	Note string // the first line with such a text
 }
 
-// Later returns the columns that have text in a later row.
-func (in *CSV) Later(ctx context.Context, p column.Pool) (all []Later, err error) {
+// A laterText is the first text that the type of a column can't hold.
+type laterText struct {
+	file    int
+	line    int64
+	text    string
+	exact   bool // the column must keep its texts
+	numbers bool // all texts that the type can't hold are numbers
+	padded  bool // some of them is an integer with leading zeros
+}
+
+// later returns, for each column, the first text that the column's type can't hold, or nil.
+func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
-	type place struct {
-		file int
-		line int64
-		text string
-	}
-	found := make([]*place, len(in.Sel.Columns))
-	err = eachChunk(ctx, p, in.Memory, in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
+	found := make([]*laterText, len(in.Sel.Columns))
+	err := eachChunk(ctx, p, in.Memory, in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
 		_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
 			mu.Lock()
 			defer mu.Unlock()
-			if was := found[k]; was == nil || file < was.file || file == was.file && line < was.line {
-				found[k] = &place{file, line, quote(text)}
+			was := found[k]
+			if was == nil {
+				was = &laterText{file: file, line: line, numbers: true, exact: in.Sel.Columns[k].AsTexts}
+				found[k] = was
 			}
+			if was.text == "" || file < was.file || file == was.file && line < was.line {
+				was.file, was.line, was.text = file, line, quote(text)
+			}
+			was.numbers, was.padded = was.numbers && isNumber(text), was.padded || isPadded(text)
 		})
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
+	return found, err
+}
+
+func isNumber(text []byte) bool {
+	_, err := parseNumber(text)
+	return err == nil
+}
+
+// isPadded returns true if text is an integer with leading zeros, as in codes and identifiers.
+func isPadded(text []byte) bool {
+	_, whole := parseInteger(text)
+	return whole && text[0] == '0' && len(text) > 1
+}
+
+// Later returns the columns that must keep their texts and have a text that their type can't keep. If numbers is true, it also returns
+// the columns of numbers or booleans that have another text.
+func (in *CSV) Later(ctx context.Context, p column.Pool, numbers bool) (all []Later, err error) {
+	found, err := in.later(ctx, p)
 	for k, at := range found {
-		if at != nil {
+		if at != nil && (numbers || at.exact) {
 			name := in.Sel.Columns[k].Name
 			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
-	return all, nil
+	return all, err
 }

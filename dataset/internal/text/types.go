@@ -48,6 +48,7 @@ func keepLive(s *column.Chosen) {
 	}
 	for _, k := range s.Keep {
 		c := &s.Columns[k]
+		c.Widens = false
 		switch {
 		case !feature[k]:
 			c.Type = arrow.BinaryTypes.String

@@ -65,7 +65,7 @@ func TestIntegersAsNumbers(t *testing.T) {
 		if cells[1] != "" {
 			cells[1] += ".0"
 		}
-		fmt.Fprintf(&fractions, "%s.0,%s,%s.0,%d.0\n", cells[0], cells[1], cells[2], r%2)
+		fmt.Fprintf(&fractions, "%s.0,%s,%s.0,%d\n", cells[0], cells[1], cells[2], r%2)
 	}
 	paths := []string{datatest.TextFile(t, "a.csv", whole.String()), datatest.TextFile(t, "b.csv", fractions.String())}
 	for _, opt := range []dataset.Options{{Nulls: schema.NullsZero}, {Nulls: schema.NullsMean, Standardize: true}, {Nulls: schema.NullsDrop}} {

@@ -16,10 +16,11 @@ import (
 
 // categories maps the categories of a column to feature numbers.
 type categories struct {
-	numbers map[string]int // for a one-hot column: the feature number of each category
-	bits    int            // for a hashed column: the number of hash bits
-	buckets map[int]int    // for a hashed column: the feature number of each bucket; nil: the bucket is the feature number
-	unknown atomic.Int64   // number of rows with an unknown category
+	numbers map[string]int     // for a one-hot column: the feature number of each category
+	bits    int                // for a hashed column: the number of hash bits
+	buckets map[int]int        // for a hashed column: the feature number of each bucket; nil: the bucket is the feature number
+	unknown atomic.Int64       // number of rows with an unknown category
+	kinds   []schema.ClassKind // of the categories; for a cross, of each part
 }
 
 // newCategories returns the categories of each column of a selection, nil for a column of numbers.
@@ -28,12 +29,12 @@ func newCategories(sel *Selection) []*categories {
 	for k, c := range sel.Inputs {
 		switch c.Kind {
 		case schema.OneHotColumn:
-			all[k] = &categories{numbers: make(map[string]int, len(c.Categories))}
+			all[k] = &categories{numbers: make(map[string]int, len(c.Categories)), kinds: kindsOf(c)}
 			for i, text := range c.Categories {
 				all[k].numbers[text] = i
 			}
 		case schema.HashColumn, schema.CrossColumn:
-			all[k] = &categories{bits: c.HashBits}
+			all[k] = &categories{bits: c.HashBits, kinds: kindsOf(c)}
 			if c.Learned() {
 				all[k].buckets = make(map[int]int, len(c.Buckets))
 				for i, b := range c.Buckets {
@@ -45,15 +46,31 @@ func newCategories(sel *Selection) []*categories {
 	return all
 }
 
+// kindsOf returns the kind of the categories of a column, or of each part of a cross.
+func kindsOf(c schema.Column) (kinds []schema.ClassKind) {
+	if c.Kind != schema.CrossColumn {
+		return []schema.ClassKind{schema.KindOf(c.Values)}
+	}
+	for _, part := range c.Of {
+		kinds = append(kinds, schema.KindOf(part.Values))
+	}
+	return kinds
+}
+
+func (c *categories) canonical(k int, text string) string {
+	return schema.StringClass(text).As(c.kinds[k])
+}
+
 func (c *categories) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
 	if what != "" {
 		return 0, what
 	}
+	text := class.As(c.kinds[0])
 	if c.numbers == nil {
-		return c.ofBucket(schema.HashBucket(class.Text, c.bits)), ""
+		return c.ofBucket(schema.HashBucket(text, c.bits)), ""
 	}
-	if n, ok := c.numbers[class.Text]; ok {
+	if n, ok := c.numbers[text]; ok {
 		return n, ""
 	}
 	return -1, ""
@@ -170,6 +187,9 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 	c.bytes += int64(len(class.Text))
 	return 0, ""
 }
+
+// canonical returns the text unchanged: the rows of the training have the categories.
+func (c *collector) canonical(_ int, text string) string { return text }
 
 // crossed adds the bucket of the text of a cross.
 func (c *collector) crossed(text []byte) int {

@@ -27,6 +27,7 @@ type Choices struct {
 	Categorical         string
 	Cross               []string        // crosses of columns
 	Shows               bool            // Keep accepts sparse lists too
+	KeepTexts           bool            // columns to keep have the texts of a text file, not the numbers that the texts stand for
 	HashTexts           bool            // collect texts of hashed columns
 	Converts            bool            // an empty Keep means all columns, and Exclude removes columns from Keep
 	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made

@@ -32,11 +32,20 @@ func (c *chooser) Label() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if _, ok := column.ClassKind(c.cols[i].Type); !ok {
+	if _, ok := column.ClassKind(c.texts(i).Type); !ok {
 		return 0, c.errorf("column %q is %s, and a label is a number, a boolean or a string: choose another one with "+
 			"--label", c.opt.Label, c.cols[i].Desc)
 	}
 	return i, nil
+}
+
+// texts returns a column as it is read for a label or a category. The classes and categories of a model match texts.
+func (c *chooser) texts(i int) column.Column {
+	col := c.cols[i].Texts()
+	if c.opt.Spec != nil && col.AsTexts {
+		col.Type = arrow.BinaryTypes.String
+	}
+	return col
 }
 
 // absent returns an error if the file lacks two or more of the columns that the options or the model name. A single one is reported where
@@ -251,7 +260,7 @@ func (c *chooser) placesOf(inputs []schema.Column) (first []int, further [][]int
 			return nil, nil, err
 		}
 		input, ok := ToInput(c.cols[i], codingOf(want))
-		if ok = ok && fits(input, want); want.Derive != "" {
+		if ok = ok && fits(input, want, c.opt.Spec != nil); want.Derive != "" {
 			ok = derivable(c.cols[i], want)
 		}
 		if !ok {
@@ -267,8 +276,8 @@ func ToInput(c column.Column, text Coding) (schema.Column, bool) {
 	if c.Numbered > 0 {
 		return schema.Column{Name: c.Name, Kind: schema.NumberedColumn, First: c.Index, Elements: c.Numbered}, true
 	}
-	if kind, ok := column.ClassKind(c.Type); ok && text.named {
-		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Type, kind)}, true
+	if kind, ok := column.ClassKind(c.Texts().Type); ok && text.named {
+		return schema.Column{Name: c.Name, Kind: text.kind, HashBits: text.bits, Values: text.valuesOf(c.Texts().Type, kind)}, true
 	}
 	if column.Number(c.Type) {
 		return schema.Column{Name: c.Name, Kind: schema.NumberColumn, Unit: column.Unit(c.Type)}, true
@@ -285,9 +294,9 @@ func ToInput(c column.Column, text Coding) (schema.Column, bool) {
 }
 
 // fits returns true if a column of another file, or of a model's data, can replace the wanted column. It doesn't
-// compare the lengths of lists, which are checked for each row.
-func fits(have, want schema.Column) bool {
-	return have.Kind == want.Kind && have.Unit == want.Unit && have.Values == want.Values
+// compare the lengths of lists, which are checked for each row. Categories of a model match by their texts, whatever their type.
+func fits(have, want schema.Column, model bool) bool {
+	return have.Kind == want.Kind && have.Unit == want.Unit && (have.Values == want.Values || model && want.Categorical())
 }
 
 // nameInput returns the words for the values that a model takes from a column.

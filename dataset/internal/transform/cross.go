@@ -48,11 +48,12 @@ func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err
 
 // toPart returns a column as a part of a cross. The result is false if the column can't be a part of a cross.
 func toPart(c column.Column) (schema.Part, bool) {
-	kind, ok := column.ClassKind(c.Type)
-	if !ok { // c.Type may be nil
+	t := c.Texts().Type
+	kind, ok := column.ClassKind(t)
+	if !ok { // t may be nil
 		return schema.Part{}, false
 	}
-	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(c.Type, kind)}, true
+	return schema.Part{Name: c.Name, Values: Coding{}.valuesOf(t, kind)}, true
 }
 
 func (c *chooser) modelCross(want schema.Column) ([]int, error) {
@@ -62,8 +63,10 @@ func (c *chooser) modelCross(want schema.Column) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.checkPart(c.cols[i], part); err != nil {
-			return nil, err
+		if _, ok := toPart(c.cols[i]); c.opt.Spec == nil || !ok { // otherwise categories match by their texts
+			if err := c.checkPart(c.cols[i], part); err != nil {
+				return nil, err
+			}
 		}
 		columns = append(columns, i)
 	}
@@ -120,6 +123,8 @@ func (c cells) missing(lo, hi int) []int {
 type coder interface {
 	numbering
 	crossed(text []byte) int
+	// canonical returns the text by which the text of part k of a cross matches the categories.
+	canonical(k int, text string) string
 }
 
 // encodeCells writes the numbers of the len(dst) rows from lo on to dst. No value of these rows may be missing. It
@@ -139,7 +144,7 @@ func encodeCells(l coder, c cells, lo int, dst []float32) (row int, what string)
 			if k > 0 {
 				joined = append(joined, schema.CrossMark)
 			}
-			joined = append(joined, text...)
+			joined = append(joined, l.canonical(k, text)...)
 		}
 		dst[i] = float32(l.crossed(joined))
 	}

@@ -54,6 +54,11 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 		return n, ""
 	}
 	if l.fixed {
+		for n, known := range l.Classes {
+			if known.Text == c.As(known.Kind) || known.As(c.Kind) == c.Text {
+				return n, ""
+			}
+		}
 		return 0, fmt.Sprintf("%s is no class of %s %s: change the label, or leave the row out", schema.NameClass(c), l.Whose,
 			schema.ListClasses(l.Classes))
 	}

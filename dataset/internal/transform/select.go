@@ -179,7 +179,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if err != nil {
 		return nil, err
 	}
-	sel.place(in.cols, p)
+	sel.place(c, p)
 	if err := sel.checkWidth(); err != nil {
 		return nil, in.errorf("%w", err)
 	}
@@ -245,8 +245,9 @@ func (c *chooser) places(named []namedCoding) (p places, inputs []schema.Column,
 	return p, inputs, err
 }
 
-// place selects the columns at p, each once.
-func (s *Selection) place(cols []column.Column, p places) {
+// place selects the columns at p, each once for numbers and once for texts.
+func (s *Selection) place(in *chooser, p places) {
+	cols := in.cols
 	place := make([]int, len(cols)) // number in the selection plus 1; 0: not selected
 	s.Columns = make([]column.Column, 0, min(len(cols), len(p.features)+len(p.keep)+2))
 	use := func(i int) int {
@@ -256,24 +257,42 @@ func (s *Selection) place(cols []column.Column, p places) {
 		}
 		return place[i] - 1
 	}
-	for _, i := range p.features {
-		s.Features = append(s.Features, use(i))
+	texts := map[int]int{} // number in the selection of a column that is read as texts
+	useAs := func(i int, col column.Column) int {
+		if !col.AsTexts {
+			return use(i)
+		}
+		if _, ok := texts[i]; !ok {
+			texts[i] = len(s.Columns)
+			s.Columns = append(s.Columns, col)
+		}
+		return texts[i]
+	}
+	useTexts := func(i int) int { return useAs(i, in.texts(i)) }
+	for k, i := range p.features {
+		if s.Inputs[k].Categorical() {
+			s.Features = append(s.Features, useTexts(i))
+		} else {
+			s.Features = append(s.Features, use(i))
+		}
 	}
 	for _, columns := range p.further {
 		var further []int
 		for _, i := range columns {
-			further = append(further, use(i))
+			further = append(further, useTexts(i))
 		}
 		s.Further = append(s.Further, further)
 	}
 	if p.label >= 0 {
-		s.Label = use(p.label)
+		s.Label = useTexts(p.label)
 	}
 	if p.weight >= 0 {
 		s.Weight = use(p.weight)
 	}
 	for _, i := range p.keep {
-		s.Keep = append(s.Keep, use(i))
+		col := in.kept(i)
+		k := useAs(i, col)
+		s.Keep, s.Columns[k].Widens = append(s.Keep, k), col.Widens
 	}
 	k := 0
 	_ = s.where.each(func(c *condition) error {
@@ -281,6 +300,17 @@ func (s *Selection) place(cols []column.Column, p places) {
 		k++
 		return nil
 	})
+}
+
+// kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are numbers. Integers with
+// leading zeros stay texts.
+func (c *chooser) kept(i int) column.Column {
+	col := c.cols[i]
+	if c.opt.KeepTexts || col.Padded {
+		return col.Texts()
+	}
+	col.Widens = col.Exact != nil && col.Type.ID() == arrow.INT64
+	return col
 }
 
 // newSelection returns a selection without columns, whose features are made as inputs describe.
@@ -318,13 +348,12 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		bound[k] = in.cols[i]
-		bound[k].Float = first.Float
+		bound[k] = in.cols[i].As(first)
 	}
 	for i, k := range s.Features {
 		if input := &s.Inputs[i]; input.Kind == schema.CrossColumn {
 			for n, k := range append([]int{k}, s.further(i)...) {
-				if err := in.checkPart(bound[k], input.Of[n]); err != nil {
+				if err := in.checkPart(bound[k], input.Of[n]); err != nil && !s.Fixed {
 					return nil, err
 				}
 			}
@@ -340,7 +369,7 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 		if !ok {
 			return nil, in.noFeature(bound[k])
 		}
-		if !fits(input, s.Inputs[i]) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
+		if !fits(input, s.Inputs[i], s.Fixed) || column.SparseLists(bound[k].Type) != s.sparseLists(i) {
 			return nil, in.differs(bound[k], s.Columns[k])
 		}
 	}
