@@ -164,12 +164,6 @@ func TestClasses(t *testing.T) {
 	}
 }
 
-func defaults(t testing.TB, opt Settings) Settings {
-	t.Helper()
-	require.NoError(t, Learner.Ready(&opt))
-	return opt
-}
-
 // TestClassesMargin: with a margin, rows that are right by less also update the weights. Converged weights have all
 // rows right by it.
 func TestClassesMargin(t *testing.T) {

@@ -184,7 +184,8 @@ func TestShardsBound(t *testing.T) {
 
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
-	opt := defaults(t, Settings{Options: Options{Shards: 3, Epochs: 1}})
+	opt := Settings{Options: Options{Shards: 3, Epochs: 1}}
+	require.NoError(t, Learner.Ready(&opt))
 	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
