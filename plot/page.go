@@ -1,6 +1,7 @@
 package plot
 
 import (
+	_ "embed" // pageCSS
 	"fmt"
 	"slices"
 	"strings"
@@ -34,14 +35,13 @@ type Table struct {
 	Rows    [][]string
 }
 
-const pageStyle = `:root{color-scheme:light dark}*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;background:#fff;color:#1b1f24}` +
-	`main{max-width:1180px;margin:auto;padding:1rem}h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0;overflow-wrap:anywhere}h2{font-size:1.2rem;margin:2rem 0 .5rem}` +
-	`.lead{font-size:1.1rem;margin-top:0}nav a{margin-right:1rem;display:inline-block;padding:.3rem 0}a{color:#0b5cad}a:focus-visible,[tabindex]:focus-visible{outline:3px solid #d55e00;outline-offset:2px}` +
-	`table{border-collapse:collapse}h3{font-size:1rem;margin:1.2rem 0 .2rem}th,td{padding:.25rem .8rem .25rem 0;text-align:left;vertical-align:top;border-bottom:1px solid #d8dee4}` +
-	`.n td,.n thead th:not(:first-child){text-align:right;font-variant-numeric:tabular-nums}.n td,.n tbody th{white-space:nowrap}.facts th{font-weight:600}.facts td{overflow-wrap:anywhere}@media(min-width:600px){.facts th{white-space:nowrap}}@media(max-width:599px){.facts th{overflow-wrap:anywhere;width:34%}}.wide{--paper:#fff;overflow-x:auto;background:linear-gradient(var(--paper),var(--paper)) 100%/2rem 100% no-repeat local,linear-gradient(270deg,#8886,transparent) 100%/1rem 100% no-repeat scroll}` +
-	`pre{padding:.8rem;background:#f3f5f7;white-space:pre-wrap;overflow-wrap:anywhere}.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,360px),1fr));gap:1rem;align-items:start}` +
-	`figure{margin:0}figcaption{font-size:.85rem;padding:0 1rem}svg{max-width:100%;height:auto;display:block}@media print{nav{display:none}.wide{overflow:visible;background:none}.n td{white-space:normal}.figures{grid-template-columns:1fr 1fr}h2,h3{break-after:avoid}figure,tr,pre{break-inside:avoid}}` +
-	`@media screen and (prefers-color-scheme:dark){body{background:#0d1117;color:#f0f6fc}a{color:#7cc4f5}.wide{--paper:#0d1117}th,td{border-color:#30363d}pre{background:#161b22}}`
+// pageCSS has the style of a page, a rule a line.
+//
+//go:embed page.css
+var pageCSS string
+
+// pageStyle is the style of a page, in one line.
+var pageStyle = strings.ReplaceAll(pageCSS, "\n", "")
 
 // HTML returns the page.
 func (p *Page) HTML() string {
