@@ -225,8 +225,8 @@ func benchTranspose(b *testing.B) {
 	}
 }
 
-// BenchmarkEpochIndexed visits all rows in the order of shuffle. It permutes chunks, and then rows in windows of 8
-// chunks. It prefetches the next window in storage order. The permutation is made beforehand; bench/ and
+// BenchmarkEpochIndexed visits all rows in the order of shuffle. It permutes groups, and then rows in windows of 8
+// groups. It prefetches the next window in storage order. The permutation is made beforehand; bench/ and
 // train/perceptron time both.
 func BenchmarkEpochIndexed(b *testing.B) {
 	levels(b, []string{"EpochIndexed"}, benchEpochIndexed)
@@ -237,8 +237,8 @@ func benchEpochIndexed(b *testing.B) {
 	b.Run(fmt.Sprintf("rows=%d/d=%d", n, cols), func(b *testing.B) {
 		p := newKernelProblem(n, cols)
 		var x, y [][]float32
-		for lo := 0; lo < n; lo += kernel.EighthRows {
-			hi := min(n, lo+kernel.EighthRows)
+		for lo := 0; lo < n; lo += kernel.GroupRows {
+			hi := min(n, lo+kernel.GroupRows)
 			x, y = append(x, p.x[lo*p.stride:hi*p.stride]), append(y, p.y[lo:hi])
 		}
 		rows := kernel.NewRows(x, y, p.stride)
@@ -256,19 +256,19 @@ func benchEpochIndexed(b *testing.B) {
 	})
 }
 
-// A window is row numbers in the order of visits, and the chunks that they come from.
+// A window is row numbers in the order of visits, and the groups that they come from.
 type window struct {
 	idx    []uint32
-	chunks []int
+	groups []int
 }
 
 func shuffledWindows(n int) (windows []window) {
 	rng := rand.New(rand.NewPCG(3, 3))
-	chunks := rng.Perm((n + kernel.EighthRows - 1) / kernel.EighthRows)
-	for lo := 0; lo < len(chunks); lo += 8 {
-		w := window{chunks: chunks[lo:min(len(chunks), lo+8)]}
-		for _, c := range w.chunks {
-			for r := c * kernel.EighthRows; r < min(n, (c+1)*kernel.EighthRows); r++ {
+	groups := rng.Perm((n + kernel.GroupRows - 1) / kernel.GroupRows)
+	for lo := 0; lo < len(groups); lo += 8 {
+		w := window{groups: groups[lo:min(len(groups), lo+8)]}
+		for _, c := range w.groups {
+			for r := c * kernel.GroupRows; r < min(n, (c+1)*kernel.GroupRows); r++ {
 				w.idx = append(w.idx, uint32(r))
 			}
 		}
@@ -278,14 +278,14 @@ func shuffledWindows(n int) (windows []window) {
 	return windows
 }
 
-// visitWindow visits a window, a chunk's worth of rows at a time. Meanwhile it prefetches chunks of the next window.
+// visitWindow visits a window, a group's worth of rows at a time. Meanwhile it prefetches groups of the next window.
 func visitWindow(p *kernelProblem, rows *kernel.Rows, w, next window, x [][]float32) {
-	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.EighthRows {
+	for k, lo := 0, 0; lo < len(w.idx); k, lo = k+1, lo+kernel.GroupRows {
 		var ahead []float32
-		if k < len(next.chunks) {
-			ahead = x[next.chunks[k]]
+		if k < len(next.groups) {
+			ahead = x[next.groups[k]]
 		}
-		part := w.idx[lo:min(len(w.idx), lo+kernel.EighthRows)]
+		part := w.idx[lo:min(len(w.idx), lo+kernel.GroupRows)]
 		for len(part) > 0 {
 			visits, _ := kernel.EpochIndexed(p.w, p.log, rows, part, ahead, 1, 0)
 			part = part[visits:]

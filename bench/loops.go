@@ -143,13 +143,13 @@ func (d *loopData) epochs(rows, features int) []loop {
 	}
 }
 
-// epochIndexed returns the loop of a shuffled epoch. With the visits of an eighth it prefetches an eighth of the next
+// epochIndexed returns the loop of a shuffled epoch. With the visits of a group it prefetches a group of the next
 // window.
 func (d *loopData) epochIndexed(n, features int) loop {
 	var rows *kernel.Rows
 	var windows [][]uint32 // row numbers
 	order := learner.NewPermutation(n, 3, 0)
-	w, log := make([]float32, kernel.Stride(features+1)), make([]uint32, kernel.EighthRows)
+	w, log := make([]float32, kernel.Stride(features+1)), make([]uint32, kernel.GroupRows)
 	name, bytes, flops := loopShape(n, features)
 	return loop{"EpochIndexed" + name, bytes + float64(n)*4, flops, n >= 1e6, func() {
 		if rows == nil {
@@ -164,14 +164,14 @@ func (d *loopData) epochIndexed(n, features int) loop {
 		}
 		for k, window := range windows {
 			next := order.Window(k + 1)
-			for eighth := range slices.Chunk(window, kernel.EighthRows) {
+			for group := range slices.Chunk(window, kernel.GroupRows) {
 				var ahead []float32
 				if len(next) > 0 {
-					ahead, next = rows.Eighth(int(next[0])), next[1:]
+					ahead, next = rows.Group(int(next[0])), next[1:]
 				}
-				for len(eighth) > 0 {
-					visits, _ := kernel.EpochIndexed(w, log, rows, eighth, ahead, 1, 0)
-					eighth = eighth[visits:]
+				for len(group) > 0 {
+					visits, _ := kernel.EpochIndexed(w, log, rows, group, ahead, 1, 0)
+					group = group[visits:]
 				}
 			}
 		}

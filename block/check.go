@@ -30,7 +30,7 @@ import (
 // new *Data of the blocks that have rows. The pass costs about one and a half epochs of the perceptron: 15 ms for 1
 // million rows of 28 float32 on one core of a busy Zen 3 server. A program that trains on the same rows several times
 // can check them once. If src is another source, the result checks each block when it is read. If src is Seekable,
-// the result is Seekable too and also checks the rows that ReadEighth and ReadRows read.
+// the result is Seekable too and also checks the rows that ReadGroup and ReadRows read.
 //
 // An error names the block, the row, the column and the remedy. The error may be ErrNoLabels or the error of ctx.
 func Validate(ctx context.Context, src Source, workers int) (Source, error) {
@@ -149,7 +149,7 @@ func (s *checked) lend(ctx context.Context) iter.Seq2[Lease, error] {
 // row is wrong. See the interface Remote.
 func (s *checked) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
 
-// A checkedFile is a checked source that is Seekable. It also checks the rows that ReadEighth and ReadRows read.
+// A checkedFile is a checked source that is Seekable. It also checks the rows that ReadGroup and ReadRows read.
 type checkedFile struct {
 	*checked
 	file Seekable
@@ -157,13 +157,13 @@ type checkedFile struct {
 
 func (f checkedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f checkedFile) ReadEighth(c int, to *Block) error {
-	err := f.file.ReadEighth(c, to)
+func (f checkedFile) ReadGroup(c int, to *Block) error {
+	err := f.file.ReadGroup(c, to)
 	if err != nil || f.checker == nil {
 		return err
 	}
-	first := int64(c) * kernel.EighthRows
-	rows := to.Slice(0, int(min(int64(to.Len()), kernel.EighthRows, f.Rows()-first)))
+	first := int64(c) * kernel.GroupRows
+	rows := to.Slice(0, int(min(int64(to.Len()), kernel.GroupRows, f.Rows()-first)))
 	rows.First = first
 	return f.checker.read(rows)
 }
@@ -233,7 +233,7 @@ func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error
 	return nil
 }
 
-// read checks the rows of b, which ReadEighth or ReadRows read.
+// read checks the rows of b, which ReadGroup or ReadRows read.
 func (c *checker) read(b *Block) error {
 	if err := b.CheckShape(c.cols); err != nil {
 		return fmt.Errorf("rows that were read from row %d on: %w", b.First, err)

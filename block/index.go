@@ -9,13 +9,13 @@ import (
 
 // Index gives access to the rows of a data set in any order.
 type Index struct {
-	dense   *kernel.Rows        // nil if rows are sparse
-	sparse  *kernel.SparseIndex // nil if rows are dense
-	eighths []eighth            // kernel.EighthRows rows each, except the last
+	dense  *kernel.Rows        // nil if rows are sparse
+	sparse *kernel.SparseIndex // nil if rows are dense
+	groups []group             // kernel.GroupRows rows each, except the last
 }
 
-// An eighth is the block that holds the rows of an eighth, and the number of the eighth's first row within this block.
-type eighth struct {
+// A group is the block that holds the rows of a group, and the number of the group's first row within this block.
+type group struct {
 	block *Block
 	first int
 }
@@ -43,9 +43,9 @@ func (d *Data) Index() (*Index, error) {
 		if b.Y == nil && b.Len() > 0 {
 			return nil, ErrNoLabels
 		}
-		for lo := 0; lo < b.Len(); lo += kernel.EighthRows {
-			hi := min(b.Len(), lo+kernel.EighthRows)
-			index.eighths = append(index.eighths, eighth{b, lo})
+		for lo := 0; lo < b.Len(); lo += kernel.GroupRows {
+			hi := min(b.Len(), lo+kernel.GroupRows)
+			index.groups = append(index.groups, group{b, lo})
 			y = append(y, b.Y[lo:hi])
 			if some := b.Slice(lo, hi); b.Sparse == nil {
 				x = append(x, some.X)
@@ -62,33 +62,33 @@ func (d *Data) Index() (*Index, error) {
 	return index, nil
 }
 
-// NewSparseIndex returns an index over eighths of sparse rows. Call Renew after other rows were read into them. Each
-// block is one that NewSparseFor returned, and holds one eighth. NewSparseIndex appends rows without elements to a
-// block with fewer than kernel.EighthRows rows.
-func NewSparseIndex(eighths []*Block) *Index {
+// NewSparseIndex returns an index over groups of sparse rows. Call Renew after other rows were read into them. Each
+// block is one that NewSparseFor returned, and holds one group. NewSparseIndex appends rows without elements to a
+// block with fewer than kernel.GroupRows rows.
+func NewSparseIndex(groups []*Block) *Index {
 	x := &Index{}
 	var rows []*kernel.SparseRows
 	var y [][]float32
-	for _, b := range eighths {
-		b.fillEighth()
-		x.eighths = append(x.eighths, eighth{b, 0})
+	for _, b := range groups {
+		b.fillGroup()
+		x.groups = append(x.groups, group{b, 0})
 		rows, y = append(rows, b.Sparse), append(y, b.Y)
 	}
 	x.sparse = kernel.NewSparseIndex(rows, y)
 	return x
 }
 
-// Renew updates an index that NewSparseIndex returned, after other rows were read into the blocks of its eighths.
+// Renew updates an index that NewSparseIndex returned, after other rows were read into the blocks of its groups.
 func (x *Index) Renew() {
-	for c, of := range x.eighths {
-		of.block.fillEighth()
+	for c, of := range x.groups {
+		of.block.fillGroup()
 		x.sparse.Set(c, of.block.Sparse, of.block.Y)
 	}
 }
 
-// fillEighth appends rows without elements until the block has kernel.EighthRows rows.
-func (b *Block) fillEighth() {
-	for b.Len() < kernel.EighthRows {
+// fillGroup appends rows without elements until the block has kernel.GroupRows rows.
+func (b *Block) fillGroup() {
+	for b.Len() < kernel.GroupRows {
 		b.Sparse.Ptr = append(b.Sparse.Ptr, int64(len(b.Sparse.Idx)))
 		b.Y = append(b.Y, 0)
 		if b.W != nil {
@@ -99,8 +99,8 @@ func (b *Block) fillEighth() {
 
 // At returns the block that holds row id, and the number of the row within this block.
 func (x *Index) At(id uint32) (b *Block, r int) {
-	c := x.eighths[id/kernel.EighthRows]
-	return c.block, c.first + int(id%kernel.EighthRows)
+	c := x.groups[id/kernel.GroupRows]
+	return c.block, c.first + int(id%kernel.GroupRows)
 }
 
 // Rows returns the rows in the form that kernel.EpochIndexed takes. It returns nil if the rows are sparse or there

@@ -24,12 +24,12 @@ type Seekable interface {
 	Source
 	// Sparse returns true if the rows are sparse.
 	Sparse() bool
-	// ReadEighth reads the rows of eighth c, which begin at row c*kernel.EighthRows, to the front of a block. For dense
-	// rows, the block is one that NewFor returned, with room for kernel.EighthRows rows. For sparse rows, the block is
-	// one that NewSparseFor returned: ReadEighth removes its rows first, and enlarges it if necessary.
-	ReadEighth(c int, to *Block) error
+	// ReadGroup reads the rows of group c, which begin at row c*kernel.GroupRows, to the front of a block. For dense
+	// rows, the block is one that NewFor returned, with room for kernel.GroupRows rows. For sparse rows, the block is
+	// one that NewSparseFor returned: ReadGroup removes its rows first, and enlarges it if necessary.
+	ReadGroup(c int, to *Block) error
 	// ReadRows reads the rows with the given numbers, in this order, to the front of a block like the block of
-	// ReadEighth.
+	// ReadGroup.
 	ReadRows(rows []uint32, to *Block) error
 }
 

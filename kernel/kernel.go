@@ -24,8 +24,8 @@ import (
 // rowAlign divides the length of a row: 32 bytes.
 const rowAlign = 8
 
-// EighthRows is the number of rows in an eighth of Rows.
-const EighthRows = ref.EighthRows
+// GroupRows is the number of rows in a group of Rows.
+const GroupRows = ref.GroupRows
 
 // panelBytes bounds the work of one call: a panel fits the second-level cache and takes microseconds.
 const panelBytes = 128 << 10

@@ -80,9 +80,9 @@ func misusedRows(x []float32) []kerneltest.Misuse[float32] {
 		{"kernel: length of x is not rows * stride", func(dst []float32) { candidates.Errors(make([]int64, 4), x[1:], y) }},
 		{"kernel: length of counts is not the number of candidates", func(dst []float32) { candidates.Errors(make([]int64, 3), x, y) }},
 		{"kernel: length of x is not a multiple of the stride", func(dst []float32) { kernel.MaxSquaredNorm(x[1:], stride) }},
-		{"kernel: x and y have different numbers of chunks", func(dst []float32) { kernel.NewRows([][]float32{x}, nil, stride) }},
-		{"kernel: a chunk has different numbers of rows and labels", func(dst []float32) { kernel.NewRows([][]float32{x}, [][]float32{y[1:]}, stride) }},
-		{"kernel: a chunk before the last doesn't have EighthRows rows", func(dst []float32) { kernel.NewRows([][]float32{x, x}, [][]float32{y, y}, stride) }},
+		{"kernel: x and y have different numbers of groups", func(dst []float32) { kernel.NewRows([][]float32{x}, nil, stride) }},
+		{"kernel: a group has different numbers of rows and labels", func(dst []float32) { kernel.NewRows([][]float32{x}, [][]float32{y[1:]}, stride) }},
+		{"kernel: a group before the last doesn't have GroupRows rows", func(dst []float32) { kernel.NewRows([][]float32{x, x}, [][]float32{y, y}, stride) }},
 	}
 }
 

@@ -126,40 +126,40 @@ func checkEpoch(w []float32, log []uint32, x, y []float32) bool {
 	return true
 }
 
-// Rows addresses the rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may be shorter.
+// Rows addresses the rows of a data set that lies in memory in groups of GroupRows rows. The last group may be shorter.
 type Rows struct {
 	x, y   [][]float32
 	n      int
 	stride int
 }
 
-// NewRows returns the rows whose eighth c has features x[c], with rows of that stride, and labels y[c]. It keeps the
-// eighths.
+// NewRows returns the rows whose group c has features x[c], with rows of that stride, and labels y[c]. It keeps the
+// groups.
 func NewRows(x, y [][]float32, stride int) *Rows {
 	checkStride(stride)
-	n := checkEighths(y, len(x), func(c int) bool { return len(x[c])%stride == 0 && len(x[c])/stride == len(y[c]) })
+	n := checkGroups(y, len(x), func(c int) bool { return len(x[c])%stride == 0 && len(x[c])/stride == len(y[c]) })
 	return &Rows{slices.Clone(x), slices.Clone(y), n, stride}
 }
 
-// checkEighths panics unless the labels y belong to the given number of eighths. same tells whether eighth c has as many
-// rows as labels. checkEighths returns the number of rows.
-func checkEighths(y [][]float32, eighths int, same func(c int) bool) (n int) {
-	if len(y) != eighths {
-		panic("kernel: x and y have different numbers of chunks")
+// checkGroups panics unless the labels y belong to the given number of groups. same tells whether group c has as many
+// rows as labels. checkGroups returns the number of rows.
+func checkGroups(y [][]float32, groups int, same func(c int) bool) (n int) {
+	if len(y) != groups {
+		panic("kernel: x and y have different numbers of groups")
 	}
 	for c := range y {
-		if len(y[c]) > EighthRows || len(y[c]) < EighthRows && c != len(y)-1 {
-			panic("kernel: a chunk before the last doesn't have EighthRows rows")
+		if len(y[c]) > GroupRows || len(y[c]) < GroupRows && c != len(y)-1 {
+			panic("kernel: a group before the last doesn't have GroupRows rows")
 		}
 		if !same(c) {
-			panic("kernel: a chunk has different numbers of rows and labels")
+			panic("kernel: a group has different numbers of rows and labels")
 		}
 		n += len(y[c])
 	}
 	return n
 }
 
-// WithLabels returns the same rows with other labels, in eighths as for NewRows. It keeps the eighths of y.
+// WithLabels returns the same rows with other labels, in groups as for NewRows. It keeps the groups of y.
 func (rows *Rows) WithLabels(y [][]float32) *Rows { return NewRows(rows.x, y, rows.stride) }
 
 // Len returns the number of rows.
@@ -167,12 +167,12 @@ func (rows *Rows) Len() int { return rows.n }
 
 // Row returns row i, of stride elements, and its label.
 func (rows *Rows) Row(i int) (x []float32, y float32) {
-	c, r := uint(i)/EighthRows, i&(EighthRows-1)
+	c, r := uint(i)/GroupRows, i&(GroupRows-1)
 	return rows.x[c][r*rows.stride : (r+1)*rows.stride], rows.y[c][r]
 }
 
-// Eighth returns the features of eighth c.
-func (rows *Rows) Eighth(c int) []float32 { return rows.x[c] }
+// Group returns the features of group c.
+func (rows *Rows) Group(c int) []float32 { return rows.x[c] }
 
 // EpochIndexed is Epoch in the order of idx, which holds row numbers. It writes positions in idx to log. While it
 // visits row idx[i] it prefetches row i of ahead. ahead may have any number of rows of the same stride, and changes no

@@ -172,8 +172,8 @@ func (s *SparseRows) MaxSquaredNorm() float64 {
 	return largest
 }
 
-// SparseIndex addresses the sparse rows of a data set that lies in memory in eighths of EighthRows rows. The last eighth may
-// be shorter.
+// SparseIndex addresses the sparse rows of a data set that lies in memory in groups of GroupRows rows. The last group
+// may be shorter.
 type SparseIndex struct {
 	ptr    [][]int64
 	idx    [][]uint32
@@ -181,9 +181,9 @@ type SparseIndex struct {
 	n      int
 }
 
-// NewSparseIndex returns the rows whose eighth c is x[c], with labels y[c]. It keeps the slices of the eighths.
+// NewSparseIndex returns the rows whose group c is x[c], with labels y[c]. It keeps the slices of the groups.
 func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
-	s := &SparseIndex{y: slices.Clone(y), n: checkEighths(y, len(x), func(c int) bool {
+	s := &SparseIndex{y: slices.Clone(y), n: checkGroups(y, len(x), func(c int) bool {
 		x[c].check()
 		return x[c].Len() == len(y[c]) && len(x[c].Ptr) > 0
 	})}
@@ -193,19 +193,19 @@ func NewSparseIndex(x []*SparseRows, y [][]float32) *SparseIndex {
 	return s
 }
 
-// Set replaces eighth c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
+// Set replaces group c by the same number of rows x, with labels y. It keeps the slices of both. The rows that
 // WithLabels returned change too.
 func (s *SparseIndex) Set(c int, x *SparseRows, y []float32) {
 	x.check()
 	if x.Len() != len(s.y[c]) || len(y) != len(s.y[c]) {
-		panic("kernel: a chunk has different numbers of rows and labels")
+		panic("kernel: a group has different numbers of rows and labels")
 	}
 	s.ptr[c], s.idx[c], s.val[c], s.y[c] = x.Ptr, x.Idx, x.Val, y
 }
 
-// WithLabels returns the same rows with other labels, in the same eighths. It keeps the eighths of y.
+// WithLabels returns the same rows with other labels, in the same groups. It keeps the groups of y.
 func (s *SparseIndex) WithLabels(y [][]float32) *SparseIndex {
-	checkEighths(y, len(s.y), func(c int) bool { return len(y[c]) == len(s.y[c]) })
+	checkGroups(y, len(s.y), func(c int) bool { return len(y[c]) == len(s.y[c]) })
 	t := *s
 	t.y = slices.Clone(y)
 	return &t

@@ -35,7 +35,7 @@ func bothForms(rng *rand.Rand, rows, cols int, share float64) (dense []float32, 
 
 func testSparse(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for _, rows := range []int{0, 1, 7, kernel.EighthRows + 100} {
+	for _, rows := range []int{0, 1, 7, kernel.GroupRows + 100} {
 		for _, cols := range []int{1, 9, 70, 300} {
 			if require.Small() && rows*cols > 300_000 {
 				continue
@@ -74,13 +74,13 @@ func testSparse(t *testing.T) {
 func sparseEpochs(t *testing.T, what string, rng *rand.Rand, s *kernel.SparseRows, dense, y, w []float32) {
 	stride := len(w)
 	var x, labels [][]float32
-	var chunks []*kernel.SparseRows
-	for lo := 0; lo < len(y); lo += kernel.EighthRows {
-		hi := min(len(y), lo+kernel.EighthRows)
+	var groups []*kernel.SparseRows
+	for lo := 0; lo < len(y); lo += kernel.GroupRows {
+		hi := min(len(y), lo+kernel.GroupRows)
 		x, labels = append(x, dense[lo*stride:hi*stride]), append(labels, y[lo:hi])
-		chunks = append(chunks, &kernel.SparseRows{Ptr: s.Ptr[lo : hi+1], Idx: s.Idx, Val: s.Val})
+		groups = append(groups, &kernel.SparseRows{Ptr: s.Ptr[lo : hi+1], Idx: s.Idx, Val: s.Val})
 	}
-	rows, index := kernel.NewRows(x, labels, stride), kernel.NewSparseIndex(chunks, labels)
+	rows, index := kernel.NewRows(x, labels, stride), kernel.NewSparseIndex(groups, labels)
 	numbers := make([]uint32, 1000)
 	for i := range numbers {
 		numbers[i] = uint32(rng.IntN(len(y)))

@@ -134,9 +134,9 @@ func (s slow) ReadRows(rows []uint32, to *block.Block) error {
 	return s.Seekable.ReadRows(rows, to)
 }
 
-func (s slow) ReadEighth(c int, to *block.Block) error {
+func (s slow) ReadGroup(c int, to *block.Block) error {
 	time.Sleep(time.Millisecond)
-	return s.Seekable.ReadEighth(c, to)
+	return s.Seekable.ReadGroup(c, to)
 }
 
 // TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.

@@ -19,8 +19,8 @@ const (
 	lanesF64 = 16
 )
 
-// EighthRows is the number of rows in one element of the x and y that EpochIndexed takes.
-const EighthRows = 512
+// GroupRows is the number of rows in one element of the x and y that EpochIndexed takes.
+const GroupRows = 512
 
 func is32[T float]() bool { return unsafe.Sizeof(T(0)) == 4 }
 
@@ -192,9 +192,9 @@ func adapt(w *float32, z, n, root *float64, g, l1, l2, inverse, beta float64) {
 func EpochIndexedF32(w []float32, log []uint32, x, y [][]float32, idx []uint32, _ []float32, eta, margin float32) (visits, updates int) {
 	stride := len(w)
 	for i, id := range idx {
-		chunk, r := id/EighthRows, int(id%EighthRows)
-		row := x[chunk][r*stride : (r+1)*stride]
-		label := y[chunk][r]
+		group, r := id/GroupRows, int(id%GroupRows)
+		row := x[group][r*stride : (r+1)*stride]
+		label := y[group][r]
 		if !mistake(label, dot(row, w), margin) {
 			continue
 		}

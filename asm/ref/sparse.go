@@ -108,7 +108,7 @@ func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y
 
 func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
 	for i, id := range rows {
-		c, r := id/EighthRows, int(id%EighthRows)
+		c, r := id/GroupRows, int(id%GroupRows)
 		wrong, ok := sparseVisit(w, ptr[c], idx[c], val[c], r, y[c][r], eta, margin)
 		if !ok {
 			return i, updates

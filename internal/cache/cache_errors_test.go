@@ -22,7 +22,7 @@ func TestUnderUs(t *testing.T) {
 	row := func(f *File) error {
 		return f.ReadRows([]uint32{4999}, block.New(0, 512, f.Spec().Cols()))
 	}
-	chunk := func(f *File) error { return f.ReadEighth(9, block.New(0, 512, f.Spec().Cols())) }
+	group := func(f *File) error { return f.ReadGroup(9, block.New(0, 512, f.Spec().Cols())) }
 	pass := func(f *File) error {
 		for _, err := range f.Blocks(ctx) {
 			if err != nil {
@@ -37,7 +37,7 @@ func TestUnderUs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(path string, f *File) error
-		want   [3]string // of row, chunk, pass
+		want   [3]string // of row, group, pass
 	}{
 		{"cut", func(path string, f *File) error { return os.Truncate(path, at(path, f)) },
 			[3]string{"it was cut short while it was in use", "it was cut short while it was in use", "it was cut short while it was in use"}},
@@ -58,7 +58,7 @@ func TestUnderUs(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "c")
 		f := mustWrite(t, path, key(""), random(5000, 2))
 		require.NoError(t, c.change(path, f))
-		for i, read := range []func(*File) error{row, chunk, pass} {
+		for i, read := range []func(*File) error{row, group, pass} {
 			want := ""
 			if c.want[i] != "" {
 				want = path + ": " + c.want[i] + ": remove it and run again"

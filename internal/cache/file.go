@@ -34,7 +34,7 @@ type File struct {
 	advice string // the remedy in errors about the file
 	spec   *schema.Spec
 	layout
-	sums     []uint64 // checksum of each chunk
+	sums     []uint64 // checksum of each group
 	warnings []string
 	spare    sync.Pool // *[]*buffer, with a buffer for each block in flight
 }
@@ -134,11 +134,11 @@ func (f *File) begin() (err error) {
 	if err := f.read(warnings, f.tail()); err != nil {
 		return err
 	}
-	f.sums = table[:f.chunks():f.chunks()]
+	f.sums = table[:f.groups():f.groups()]
 	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
 		return errDamaged
 	}
-	if f.sparse && !f.place(table[f.chunks():f.words()]) {
+	if f.sparse && !f.place(table[f.groups():f.words()]) {
 		return errDamaged
 	}
 	f.spare.New = func() any {
@@ -198,7 +198,7 @@ func (f *File) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 	}
 }
 
-// readBlock reads block i, a chunk at a time. It verifies each chunk right after reading it, while the chunk is in
+// readBlock reads block i, a group at a time. It verifies each group right after reading it, while the group is in
 // the processor's cache.
 func (f *File) readBlock(i int, b *buffer) error {
 	if f.sparse {
@@ -210,12 +210,12 @@ func (f *File) readBlock(i int, b *buffer) error {
 	if err := f.readBeside(b.block, at); err != nil {
 		return err
 	}
-	for lo := 0; lo < rows; lo += kernel.EighthRows {
-		c := b.block.Slice(lo, min(rows, lo+kernel.EighthRows))
+	for lo := 0; lo < rows; lo += kernel.GroupRows {
+		c := b.block.Slice(lo, min(rows, lo+kernel.GroupRows))
 		if err := f.read(bytesOf(c.X), f.after(at, int64(lo)).x); err != nil {
 			return err
 		}
-		if err := f.verify(int(c.First/kernel.EighthRows), c); err != nil {
+		if err := f.verify(int(c.First/kernel.GroupRows), c); err != nil {
 			return err
 		}
 	}
@@ -238,14 +238,14 @@ func (f *File) readBeside(b *block.Block, at place) error {
 	return f.read(bytesOf(b.W), at.w)
 }
 
-// ReadEighth reads the rows of chunk c and verifies their checksum; see block.Seekable.
-func (f *File) ReadEighth(c int, to *block.Block) error {
+// ReadGroup reads the rows of group c and verifies their checksum; see block.Seekable.
+func (f *File) ReadGroup(c int, to *block.Block) error {
 	if f.sparse {
 		to.Clear(to.First)
-		return f.appendChunk(c, to)
+		return f.appendGroup(c, to)
 	}
-	to = to.Slice(0, f.chunkRows(c))
-	if err := f.readRows(to, f.row(int64(c)*kernel.EighthRows)); err != nil {
+	to = to.Slice(0, f.groupRows(c))
+	if err := f.readRows(to, f.row(int64(c)*kernel.GroupRows)); err != nil {
 		return err
 	}
 	return f.verify(c, to)
@@ -293,10 +293,10 @@ func (f *File) verify(c int, rows *block.Block) error {
 	return f.damaged(c)
 }
 
-// damaged returns the error of chunk c, whose checksum is wrong.
+// damaged returns the error of group c, whose checksum is wrong.
 func (f *File) damaged(c int) error {
-	first := int64(c) * kernel.EighthRows
-	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.chunkRows(c))-1, f.advice)
+	first := int64(c) * kernel.GroupRows
+	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.groupRows(c))-1, f.advice)
 }
 
 // asStale turns an error of reading a file's header or table into a Stale error.

@@ -11,18 +11,18 @@
 //   - header: at byte 64, a JSON object (the type header), then zeros up to a multiple of 4,096.
 //   - blocks: about 2 MiB each; each block begins at a multiple of 4,096. A block of dense rows has the rows in their
 //     layout in memory, padding included, then their labels, then, if the header's spec says that rows are weighted,
-//     their weights as float64. If the header says that rows are sparse, the file has chunks of 512 rows instead of
-//     blocks, one after another without padding. A chunk has the number of elements of each row and the columns of the
+//     their weights as float64. If the header says that rows are sparse, the file has groups of 512 rows instead of
+//     blocks, one after another without padding. A group has the number of elements of each row and the columns of the
 //     elements, as uint32, then the values of the elements, the labels and the weights.
-//   - table: begins at a multiple of 4,096, or right after the last chunk if rows are sparse. It is uint64 numbers in the
-//     machine's byte order: the checksum of each chunk of 512 rows; if rows are sparse, the number of elements of each
-//     chunk; the length of the warnings; the XXH3-64 of the warnings; the XXH3-64 of the table up to here.
+//   - table: begins at a multiple of 4,096, or after the last group if rows are sparse. It is uint64 numbers in the
+//     machine's byte order: the checksum of each group of 512 rows; if rows are sparse, the number of elements of each
+//     group; the length of the warnings; the XXH3-64 of the warnings; the XXH3-64 of the table up to here.
 //   - warnings: a JSON array of strings. They are the warnings about the data from the time when the file was written.
 //   - if rows are sparse, the offset of the table, as uint64 in the machine's byte order.
 //
-// The checksum of a chunk of dense rows is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows'
+// The checksum of a group of dense rows is the XXH3-64 of its labels' bytes, seeded with the XXH3-64 of its rows'
 // bytes. If rows are weighted, it is the XXH3-64 of the weights' bytes, seeded with the checksum of labels and rows.
-// The checksum of a chunk of sparse rows is the XXH3-64 of its last piece: the XXH3-64 of each piece (counts,
+// The checksum of a group of sparse rows is the XXH3-64 of its last piece: the XXH3-64 of each piece (counts,
 // columns, values, labels, weights if rows are weighted) is seeded with the XXH3-64 of the piece before it.
 //
 // Numbers in blocks have the machine's byte order, which the header names: a cache file is for the machine that wrote
@@ -31,7 +31,7 @@
 // # Promises
 //
 // A file is written under another name in the same folder, synced and renamed, so that a complete file exists or
-// none. Open accepts a file only for the same options and sources, and reads all of it once to verify it. Each chunk
+// none. Open accepts a file only for the same options and sources, and reads all of it once to verify it. Each group
 // is verified again whenever it is read. Files are read with pread instead of being mapped into memory: if a mapped
 // file is cut short, the process that reads it is killed. The pages of a mapped file also count as memory of the process.
 package cache
@@ -99,7 +99,7 @@ type header struct {
 	Rows      int64        `json:"rows"`
 	Stride    int          `json:"stride"`
 	BlockRows int          `json:"block_rows"` // rows of each block except the last
-	ChunkRows int          `json:"chunk_rows"`
+	GroupRows int          `json:"chunk_rows"` // the file's name for it is older than the word
 	Sparse    bool         `json:"sparse,omitempty"`
 	Spec      *schema.Spec `json:"spec"`
 	Key       Key          `json:"key"`
@@ -112,7 +112,7 @@ func newHeader(spec *schema.Spec, rows int64, sparse bool, key Key) *header {
 		order = "big"
 	}
 	return &header{"float32", order, rows, kernel.Stride(spec.Cols()), blockRows(spec.Cols()),
-		kernel.EighthRows, sparse, spec, key}
+		kernel.GroupRows, sparse, spec, key}
 }
 
 // blockRows returns the number of rows of a block in a file: about a quarter of the rows of a block in memory, in
@@ -191,7 +191,7 @@ func (h *header) mismatch(want *header) string {
 	switch {
 	case h.Dtype != want.Dtype || !bytes.Equal(h.Key.Options, want.Key.Options):
 		return "it was made with other options"
-	case h.ByteOrder != want.ByteOrder || h.ChunkRows != want.ChunkRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
+	case h.ByteOrder != want.ByteOrder || h.GroupRows != want.GroupRows || h.BlockRows != want.BlockRows || h.Stride != want.Stride:
 		return "it was made for another machine or by another version"
 	case len(h.Key.Sources) != len(want.Key.Sources):
 		return "it was made of other files"
@@ -220,7 +220,7 @@ type layout struct {
 
 	sparse bool
 	end    int64   // for sparse rows: offset of the table
-	starts []int64 // for sparse rows: offset of each chunk, and of the end of the last chunk
+	starts []int64 // for sparse rows: offset of each group, and of the end of the last group
 }
 
 func newLayout(h *header, first int64) layout {
@@ -235,7 +235,7 @@ func (l *layout) blocks() int {
 	return int((l.rows + int64(l.blockRows) - 1) / int64(l.blockRows))
 }
 
-func (l *layout) chunks() int { return int((l.rows + kernel.EighthRows - 1) / kernel.EighthRows) }
+func (l *layout) groups() int { return int((l.rows + kernel.GroupRows - 1) / kernel.GroupRows) }
 
 // bytes returns the size of a block of rows rows, including the padding after it.
 func (l *layout) bytes(rows int) int64 {
@@ -278,17 +278,17 @@ func (l *layout) table() int64 {
 // tail returns the offset of the warnings.
 func (l *layout) tail() int64 { return l.table() + 8*int64(l.words()+3) }
 
-// words returns the number of uint64 that the table has for the chunks.
+// words returns the number of uint64 that the table has for the groups.
 func (l *layout) words() int {
 	if l.sparse {
-		return 2 * l.chunks()
+		return 2 * l.groups()
 	}
-	return l.chunks()
+	return l.groups()
 }
 
 func align(n int64) int64 { return (n + page - 1) / page * page }
 
-// sum returns the checksum of a chunk of dense rows.
+// sum returns the checksum of a group of dense rows.
 func sum(c *block.Block) uint64 {
 	h := xxh3.HashSeed(bytesOf(c.Y), xxh3.Hash(bytesOf(c.X)))
 	if c.W != nil {
@@ -302,8 +302,8 @@ func bytesOf[E float32 | float64 | uint32 | uint64](s []E) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(E))))
 }
 
-// endTable appends the last three numbers of the table to the numbers of the chunks.
-func endTable(chunks []uint64, warnings []byte) []uint64 {
-	table := append(chunks, uint64(len(warnings)), xxh3.Hash(warnings))
+// endTable appends the last three numbers of the table to the numbers of the groups.
+func endTable(groups []uint64, warnings []byte) []uint64 {
+	table := append(groups, uint64(len(warnings)), xxh3.Hash(warnings))
 	return append(table, xxh3.Hash(bytesOf(table)))
 }

@@ -116,19 +116,19 @@ func checkRows(t *testing.T, data *block.Data) {
 				t.Error("other rows")
 			}
 		}
-		to := block.NewFor(f.Spec(), 0, kernel.EighthRows)
+		to := block.NewFor(f.Spec(), 0, kernel.GroupRows)
 		if f.Sparse() {
-			to = block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)
-			elements := f.elements(0, f.chunks())
+			to = block.NewSparseFor(f.Spec(), 0, kernel.GroupRows, 0)
+			elements := f.elements(0, f.groups())
 			if got := f.Density() * float64(f.Rows()) * float64(len(f.Spec().Features)); math.Abs(got-float64(elements)+float64(len(want))) > 0.1 {
 				t.Errorf("the density says %v elements, want %d and a bias in each row", got, elements)
 			}
 		}
-		for c := range f.chunks() {
-			require.NoError(t, f.ReadEighth(c, to))
-			for r := range min(kernel.EighthRows, len(want)-c*kernel.EighthRows) {
-				if rowText(to, r) != want[c*kernel.EighthRows+r] {
-					t.Fatalf("chunk %d: row %d differs", c, r)
+		for c := range f.groups() {
+			require.NoError(t, f.ReadGroup(c, to))
+			for r := range min(kernel.GroupRows, len(want)-c*kernel.GroupRows) {
+				if rowText(to, r) != want[c*kernel.GroupRows+r] {
+					t.Fatalf("group %d: row %d differs", c, r)
 				}
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"halfspace/kernel"
 )
 
-// chunkBytes returns the size of a chunk of sparse rows. elements is the number of elements of all its rows together.
-func (l *layout) chunkBytes(rows int, elements int64) int64 {
+// groupBytes returns the size of a group of sparse rows. elements is the number of elements of all its rows together.
+func (l *layout) groupBytes(rows int, elements int64) int64 {
 	return int64(rows)*l.leastRow() + elements*int64(4+l.size)
 }
 
@@ -24,13 +24,13 @@ func (l *layout) leastRow() int64 {
 	return int64(l.stride+1)*int64(l.size) + int64(l.weight)
 }
 
-// chunkRows returns the number of rows in chunk c.
-func (l *layout) chunkRows(c int) int {
-	return int(min(kernel.EighthRows, l.rows-int64(c)*kernel.EighthRows))
+// groupRows returns the number of rows in group c.
+func (l *layout) groupRows(c int) int {
+	return int(min(kernel.GroupRows, l.rows-int64(c)*kernel.GroupRows))
 }
 
-// place computes the offsets of the chunks of sparse rows from their numbers of elements. It returns false unless the
-// last chunk ends where the table begins. No sum overflows, because each chunk must end within the file.
+// place computes the offsets of the groups of sparse rows from their numbers of elements. It returns false unless the
+// last group ends where the table begins. No sum overflows, because each group must end within the file.
 func (l *layout) place(elements []uint64) bool {
 	l.starts = make([]int64, 1, len(elements)+1)
 	l.starts[0] = l.first
@@ -39,7 +39,7 @@ func (l *layout) place(elements []uint64) bool {
 		if n > uint64(l.end-at) {
 			return false
 		}
-		if at += l.chunkBytes(l.chunkRows(c), int64(n)); at > l.end {
+		if at += l.groupBytes(l.groupRows(c), int64(n)); at > l.end {
 			return false
 		}
 		l.starts = append(l.starts, at)
@@ -47,23 +47,23 @@ func (l *layout) place(elements []uint64) bool {
 	return at == l.end
 }
 
-// elements returns the number of elements in the sparse chunks from lo up to, but not including, hi.
+// elements returns the number of elements in the sparse groups from lo up to, but not including, hi.
 func (l *layout) elements(lo, hi int) int64 {
-	rows := min(int64(hi)*kernel.EighthRows, l.rows) - int64(lo)*kernel.EighthRows
+	rows := min(int64(hi)*kernel.GroupRows, l.rows) - int64(lo)*kernel.GroupRows
 	return (l.starts[hi] - l.starts[lo] - rows*l.leastRow()) / int64(4+l.size)
 }
 
 // mostElements returns the largest number of elements of a sparse block.
 func (l *layout) mostElements() (most int64) {
-	per := l.blockRows / kernel.EighthRows
-	for c := 0; c < l.chunks(); c += per {
-		most = max(most, l.elements(c, min(c+per, l.chunks())))
+	per := l.blockRows / kernel.GroupRows
+	for c := 0; c < l.groups(); c += per {
+		most = max(most, l.elements(c, min(c+per, l.groups())))
 	}
 	return most
 }
 
-// A sparseChunk is the pieces of a chunk of sparse rows, in the order of the file.
-type sparseChunk struct {
+// A sparseGroup is the pieces of a group of sparse rows, in the order of the file.
+type sparseGroup struct {
 	counts  []uint32 // number of elements of each row
 	columns []uint32
 	values  []float32
@@ -71,13 +71,13 @@ type sparseChunk struct {
 	weights []float64 // nil if rows have no weights
 }
 
-func (c *sparseChunk) pieces() [][]byte {
+func (c *sparseGroup) pieces() [][]byte {
 	return [][]byte{bytesOf(c.counts), bytesOf(c.columns), bytesOf(c.values), bytesOf(c.labels), bytesOf(c.weights)}
 }
 
 // sum returns the checksum: the XXH3-64 of the last piece, where the XXH3-64 of each piece is seeded with the XXH3-64
 // of the piece before it.
-func (c *sparseChunk) sum() (h uint64) {
+func (c *sparseGroup) sum() (h uint64) {
 	for i, p := range c.pieces() {
 		if i < 4 || c.weights != nil {
 			h = xxh3.HashSeed(p, h)
@@ -86,55 +86,55 @@ func (c *sparseChunk) sum() (h uint64) {
 	return h
 }
 
-// chunkOf returns the rows of a sparse block, which are at most kernel.EighthRows rows.
-func chunkOf(b *block.Block) *sparseChunk {
+// groupOf returns the rows of a sparse block, which are at most kernel.GroupRows rows.
+func groupOf(b *block.Block) *sparseGroup {
 	s := b.Sparse
 	lo, hi := s.Ptr[0], s.Ptr[b.Len()]
-	c := &sparseChunk{columns: s.Idx[lo:hi], values: s.Val[lo:hi], labels: b.Y, weights: b.W}
+	c := &sparseGroup{columns: s.Idx[lo:hi], values: s.Val[lo:hi], labels: b.Y, weights: b.W}
 	for r := range b.Len() {
 		c.counts = append(c.counts, uint32(s.Ptr[r+1]-s.Ptr[r]))
 	}
 	return c
 }
 
-// writeSparse writes the chunks of a block. It appends their checksums to sums, and their numbers of elements to
+// writeSparse writes the groups of a block. It appends their checksums to sums, and their numbers of elements to
 // elements.
 func writeSparse(w io.Writer, b *block.Block, sums, elements []uint64) (_, _ []uint64, err error) {
-	for lo := 0; lo < b.Len() && err == nil; lo += kernel.EighthRows {
-		c := chunkOf(b.Slice(lo, min(b.Len(), lo+kernel.EighthRows)))
+	for lo := 0; lo < b.Len() && err == nil; lo += kernel.GroupRows {
+		c := groupOf(b.Slice(lo, min(b.Len(), lo+kernel.GroupRows)))
 		sums, elements = append(sums, c.sum()), append(elements, uint64(len(c.columns)))
 		err = writeAll(w, c.pieces()...)
 	}
 	return sums, elements, err
 }
 
-// appendChunk reads the rows of chunk c, appends them to a sparse block, and verifies their checksum.
-func (f *File) appendChunk(c int, to *block.Block) error {
-	rows, more := f.chunkRows(c), int(f.elements(c, c+1))
+// appendGroup reads the rows of group c, appends them to a sparse block, and verifies their checksum.
+func (f *File) appendGroup(c int, to *block.Block) error {
+	rows, more := f.groupRows(c), int(f.elements(c, c+1))
 	s := to.Sparse
 	n, have := len(s.Idx), to.Len()
 	to.GrowSparse(n + more)
 	s.Idx, s.Val = s.Idx[:n+more], s.Val[:n+more]
 	to.Y = slices.Grow(to.Y, rows)[:have+rows]
-	var counts [kernel.EighthRows]uint32
-	chunk := sparseChunk{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
+	var counts [kernel.GroupRows]uint32
+	group := sparseGroup{counts: counts[:rows], columns: s.Idx[n:], values: s.Val[n:], labels: to.Y[have:]}
 	if f.weight > 0 {
 		to.W = slices.Grow(to.W, rows)[:have+rows]
-		chunk.weights = to.W[have:]
+		group.weights = to.W[have:]
 	}
 	at := f.starts[c]
-	for _, p := range chunk.pieces() {
+	for _, p := range group.pieces() {
 		if err := f.read(p, at); err != nil {
 			return err
 		}
 		at += int64(len(p))
 	}
 	end := int64(n)
-	for _, count := range chunk.counts {
+	for _, count := range group.counts {
 		end += int64(count)
 		s.Ptr = append(s.Ptr, end)
 	}
-	if chunk.sum() != f.sums[c] || end != int64(len(s.Idx)) {
+	if group.sum() != f.sums[c] || end != int64(len(s.Idx)) {
 		return f.damaged(c)
 	}
 	return nil
@@ -145,8 +145,8 @@ func (f *File) readSparse(i int, b *buffer) error {
 	lo := int64(i) * int64(f.blockRows)
 	b.block = b.whole
 	b.block.Clear(lo)
-	for c := int(lo / kernel.EighthRows); c < min(f.chunks(), int(lo+int64(f.blockRows))/kernel.EighthRows); c++ {
-		if err := f.appendChunk(c, b.block); err != nil {
+	for c := int(lo / kernel.GroupRows); c < min(f.groups(), int(lo+int64(f.blockRows))/kernel.GroupRows); c++ {
+		if err := f.appendGroup(c, b.block); err != nil {
 			return err
 		}
 	}
@@ -155,9 +155,9 @@ func (f *File) readSparse(i int, b *buffer) error {
 
 // appendRow reads row r and appends it to a sparse block.
 func (f *File) appendRow(r int64, to *block.Block) error {
-	c, k := int(r/kernel.EighthRows), int(r%kernel.EighthRows)
-	rows, all := int64(f.chunkRows(c)), f.elements(c, c+1)
-	var counts [kernel.EighthRows]uint32
+	c, k := int(r/kernel.GroupRows), int(r%kernel.GroupRows)
+	rows, all := int64(f.groupRows(c)), f.elements(c, c+1)
+	var counts [kernel.GroupRows]uint32
 	if err := f.read(bytesOf(counts[:k+1]), f.starts[c]); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (f *File) Density() float64 {
 	if !f.sparse {
 		return 0
 	}
-	elements := f.elements(0, f.chunks())
+	elements := f.elements(0, f.groups())
 	if f.spec.Bias {
 		elements -= f.rows
 	}
@@ -210,5 +210,5 @@ func (f *File) Bytes(rows int64, weighted bool) int64 {
 	if !f.sparse {
 		return block.Bytes(rows, f.spec.Cols(), weighted)
 	}
-	return block.SparseBytes(rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.chunks()))), weighted)
+	return block.SparseBytes(rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.groups()))), weighted)
 }

@@ -45,7 +45,7 @@ func TestSparseHostile(t *testing.T) {
 		bad := slices.Clone(whole)
 		words := make([]uint64, l.words()+2)
 		copy(bytesOf(words), bad[l.end:])
-		change(words[l.chunks():l.words()])
+		change(words[l.groups():l.words()])
 		copy(bad[l.end:], bytesOf(endTable(words[:l.words()], nil)))
 		return bad
 	}
@@ -55,7 +55,7 @@ func TestSparseHostile(t *testing.T) {
 	}
 	for what, change := range map[string]func(n []uint64){
 		"more elements":               func(n []uint64) { n[0]++ },
-		"elements of another chunk":   func(n []uint64) { n[0]--; n[1]++ },
+		"elements of another group":   func(n []uint64) { n[0]--; n[1]++ },
 		"elements up to the last bit": func(n []uint64) { n[1] = math.MaxUint64 },
 		"elements that overflow":      func(n []uint64) { n[0], n[1] = 1<<61, 1<<63 },
 		"a terabyte":                  func(n []uint64) { n[2] = 1 << 37 },
@@ -80,9 +80,9 @@ func TestSparseHostile(t *testing.T) {
 		mustWrite(t, path, k, bad)
 		mustBeStale(t, what, path, k, require.Value(os.ReadFile(path))(t), false)
 	}
-	// The rows of a chunk have other elements than the table says, under a right checksum.
+	// The rows of a group have other elements than the table says, under a right checksum.
 	for b := range data.Blocks(ctx) {
-		c := chunkOf(b.Slice(0, kernel.EighthRows))
+		c := groupOf(b.Slice(0, kernel.GroupRows))
 		c.counts[0]++
 		bad := slices.Clone(whole)
 		copy(bad[l.first:], bytesOf(c.counts))

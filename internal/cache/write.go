@@ -133,7 +133,7 @@ func begin(w io.Writer, src block.Source, sparse bool, key Key) (*layout, error)
 	return &l, err
 }
 
-// finish writes the sections after the rows: the table, with the checksums of chunks and their numbers of elements,
+// finish writes the sections after the rows: the table, with the checksums of groups and their numbers of elements,
 // and the warnings of src.
 func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err error) {
 	var warnings []byte
@@ -146,7 +146,7 @@ func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err erro
 	if l.sparse {
 		l.end = l.first
 		for c, n := range elements {
-			l.end += l.chunkBytes(l.chunkRows(c), int64(n))
+			l.end += l.groupBytes(l.groupRows(c), int64(n))
 		}
 		last = append(last, bytesOf([]uint64{uint64(l.end)}))
 	}
@@ -163,7 +163,7 @@ func writeAll(w io.Writer, texts ...[]byte) error {
 	return nil
 }
 
-// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their chunks to
+// writeBlocks writes the rows of b, which make whole blocks of the file, and appends the checksums of their groups to
 // sums.
 func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint64, error) {
 	for lo := 0; lo < b.Len(); lo += l.blockRows {
@@ -174,8 +174,8 @@ func writeBlocks(w io.Writer, l *layout, b *block.Block, sums []uint64) ([]uint6
 			return nil, err
 		}
 	}
-	for lo := 0; lo < b.Len(); lo += kernel.EighthRows {
-		sums = append(sums, sum(b.Slice(lo, min(b.Len(), lo+kernel.EighthRows))))
+	for lo := 0; lo < b.Len(); lo += kernel.GroupRows {
+		sums = append(sums, sum(b.Slice(lo, min(b.Len(), lo+kernel.GroupRows))))
 	}
 	return sums, nil
 }

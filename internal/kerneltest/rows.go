@@ -197,15 +197,15 @@ func (h *harness[T]) epochAdaptive(t *testing.T) {
 }
 
 func (h *harness[T]) epochIndexed(t *testing.T) {
-	h.panels([]int{1, 13, 2*ref.EighthRows + 7}, func(what string, f flavour, stride, n int) {
+	h.panels([]int{1, 13, 2*ref.GroupRows + 7}, func(what string, f flavour, stride, n int) {
 		w := h.numbers(stride, f)
 		x, y, idx := h.rows(n, stride, f, w), h.steps(n), h.visits(n)
 		eta, margin := h.rates()
 		h.walks(t, what, len(idx), w, func(to *walk[T], p Place) {
-			xs, ys := chunks(Put(h.buffers[2], p, x), stride), chunks(Put(h.buffers[3], p, y), 1)
+			xs, ys := groups(Put(h.buffers[2], p, x), stride), groups(Put(h.buffers[3], p, y), 1)
 			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, Put(h.buffers[4], p, idx), xs[h.rng.IntN(len(xs))], eta, margin)
 		}, func(to *walk[T], _ Place) {
-			to.visits, to.updates = h.want.EpochIndexed(to.w, to.log, chunks(x, stride), chunks(y, 1), idx, nil, eta, margin)
+			to.visits, to.updates = h.want.EpochIndexed(to.w, to.log, groups(x, stride), groups(y, 1), idx, nil, eta, margin)
 		})
 	})
 }
@@ -219,9 +219,9 @@ func (h *harness[T]) visits(n int) []uint32 {
 	return rows
 }
 
-// chunks cuts rows of a stride into chunks.
-func chunks[T any](x []T, stride int) (c [][]T) {
-	for size := ref.EighthRows * stride; len(x) > 0; {
+// groups cuts rows of a stride into groups.
+func groups[T any](x []T, stride int) (c [][]T) {
+	for size := ref.GroupRows * stride; len(x) > 0; {
 		n := min(size, len(x))
 		c = append(c, x[:n:n])
 		x = x[n:]

@@ -125,16 +125,16 @@ func (h *harness[T]) sparseEpoch(t *testing.T) {
 
 func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 	for _, f := range flavours {
-		for _, n := range []int{1, 13, 2*ref.EighthRows + 7} {
+		for _, n := range []int{1, 13, 2*ref.GroupRows + 7} {
 			for _, fault := range faults {
 				cols := []int{1, 7, 40}[h.rng.IntN(3)]
 				c, w, y, rows := h.csr(n, cols, 9, f, fault), h.numbers(cols, f), h.steps(n), h.visits(n)
 				eta, margin := h.rates()
 				h.walks(t, fmt.Sprintf("%s n=%d fault=%s", f.name, n, fault), len(rows), w, func(to *walk[T], p Place) {
-					ptr, idx, val, labels := h.put(p, c).chunks(Put(h.buffers[5], p, y))
+					ptr, idx, val, labels := h.put(p, c).groups(Put(h.buffers[5], p, y))
 					to.visits, to.updates = h.got.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
 				}, func(to *walk[T], _ Place) {
-					ptr, idx, val, labels := c.chunks(y)
+					ptr, idx, val, labels := c.groups(y)
 					to.visits, to.updates = h.want.SparseEpochIndexed(to.w, to.log, ptr, idx, val, labels, rows, eta, margin)
 				})
 			}
@@ -142,10 +142,10 @@ func (h *harness[T]) sparseEpochIndexed(t *testing.T) {
 	}
 }
 
-// chunks cuts rows with labels into chunks, whose elements are all in one block.
-func (c csr[T]) chunks(y []T) (ptr [][]int64, idx [][]uint32, val, labels [][]T) {
-	for lo := 0; lo < len(y); lo += ref.EighthRows {
-		hi := min(len(y), lo+ref.EighthRows)
+// groups cuts rows with labels into groups, whose elements are all in one block.
+func (c csr[T]) groups(y []T) (ptr [][]int64, idx [][]uint32, val, labels [][]T) {
+	for lo := 0; lo < len(y); lo += ref.GroupRows {
+		hi := min(len(y), lo+ref.GroupRows)
 		ptr, idx = append(ptr, c.ptr[lo:hi+1]), append(idx, c.idx)
 		val, labels = append(val, c.val), append(labels, y[lo:hi])
 	}

@@ -36,7 +36,7 @@ func TestResumeMemory(t *testing.T) {
 	want := run(0, 1, nil, 1<<40)
 	first := run(0, 2, open(false), 100)
 	second := run(Bytes(n)/4, 1, open(true), 200)
-	if second.cache == nil || first.Visits == 0 || first.Visits%kernel.EighthRows == 0 || second.Visits <= first.Visits {
+	if second.cache == nil || first.Visits == 0 || first.Visits%kernel.GroupRows == 0 || second.Visits <= first.Visits {
 		t.Fatalf("%d visits, and then %d", first.Visits, second.Visits)
 	}
 	third := run(0, 3, open(true), 1<<40)

@@ -70,9 +70,9 @@ type updates struct {
 }
 
 const (
-	fewRows     = 8 * kernel.EighthRows // most rows whose scores stay in the first- or second-level cache
-	panel       = 16 << 10              // most elements of one kernel call
-	mistakeRows = 16                    // most rows with a mistake in a call of Visit, because their inner products may take long
+	fewRows     = 8 * kernel.GroupRows // most rows whose scores stay in the first- or second-level cache
+	panel       = 16 << 10             // most elements of one kernel call
+	mistakeRows = 16                   // most rows with a mistake in a call of Visit, because their inner products may take long
 )
 
 func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
@@ -186,20 +186,20 @@ func (l *training) prepare(p *online.Pass) {
 	p.Enter = func(length int, cut func(at, rows int) online.Panel) {
 		l.length, l.cut, l.hot = length, cut, []span{{0, l.n}}
 		if windows {
-			l.hot = l.eighths()
+			l.hot = l.groups()
 		}
 	}
 	p.Leave = l.catchUp
 }
 
-// eighths returns the rows of the present window in ascending order. A window has whole eighths.
-func (l *training) eighths() (rows []span) {
+// groups returns the rows of the present window in ascending order. A window has whole groups.
+func (l *training) groups() (rows []span) {
 	var p online.Panel
 	for at := 0; at < l.length; at += p.Len() {
 		p = l.cut(at, l.length-at)
 		for _, i := range p.Rows {
-			if lo := int(i) - int(i)%kernel.EighthRows; !slices.ContainsFunc(rows, func(s span) bool { return s.lo == lo }) {
-				rows = append(rows, span{lo, min(l.n, lo+kernel.EighthRows)})
+			if lo := int(i) - int(i)%kernel.GroupRows; !slices.ContainsFunc(rows, func(s span) bool { return s.lo == lo }) {
+				rows = append(rows, span{lo, min(l.n, lo+kernel.GroupRows)})
 			}
 		}
 	}

@@ -68,9 +68,9 @@ type changedFile struct {
 
 func (f changedFile) Sparse() bool { return f.file.Sparse() }
 
-func (f changedFile) ReadEighth(e int, to *block.Block) error {
-	rows := min(kernel.EighthRows, f.Rows()-int64(e)*kernel.EighthRows)
-	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadEighth(e, to) })
+func (f changedFile) ReadGroup(e int, to *block.Block) error {
+	rows := min(kernel.GroupRows, f.Rows()-int64(e)*kernel.GroupRows)
+	return f.read(int(rows), to, func(to *block.Block) error { return f.file.ReadGroup(e, to) })
 }
 
 func (f changedFile) ReadRows(rows []uint32, to *block.Block) error {

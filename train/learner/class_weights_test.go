@@ -77,7 +77,7 @@ func TestWithClassWeights(t *testing.T) {
 				sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
 				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
 				any := learner.WithClassWeights(file, classes).(block.Seekable)
-				to, elements := block.NewFor(any.Spec(), 0, kernel.EighthRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
+				to, elements := block.NewFor(any.Spec(), 0, kernel.GroupRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
 				same := func(way string) {
 					t.Helper()
 					for r, y := range elements.Y {
@@ -88,10 +88,10 @@ func TestWithClassWeights(t *testing.T) {
 					}
 				}
 				for range 2 {
-					for c := range (rows + kernel.EighthRows - 1) / kernel.EighthRows {
-						require.NoError(t, errors.Join(any.ReadEighth(c, to), few.ReadEighth(c, elements)))
-						same("chunk")
-						check("chunk", numbers(c*kernel.EighthRows, min(kernel.EighthRows, rows-c*kernel.EighthRows)), to)
+					for c := range (rows + kernel.GroupRows - 1) / kernel.GroupRows {
+						require.NoError(t, errors.Join(any.ReadGroup(c, to), few.ReadGroup(c, elements)))
+						same("group")
+						check("group", numbers(c*kernel.GroupRows, min(kernel.GroupRows, rows-c*kernel.GroupRows)), to)
 					}
 					at := []uint32{rows - 1, 5, 5, 4097}
 					require.NoError(t, errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)))

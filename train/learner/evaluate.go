@@ -173,7 +173,7 @@ func (j *judgement) add(s judgement) {
 // judge evaluates rows labelled -1 and +1, in pieces that stay in the cache between the passes over them. losses
 // replaces margins by losses.
 func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
-	const piece = kernel.EighthRows
+	const piece = kernel.GroupRows
 	var scores [piece]float32
 	var margins [piece]float64
 	j.Margin, j.Predicted = math.Inf(1), make([]int64, 2)

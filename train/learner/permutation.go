@@ -10,38 +10,38 @@ import (
 	"halfspace/kernel"
 )
 
-// WindowEighths is the number of eighths of kernel.EighthRows rows in a window. The rows of a window are permuted
+// WindowGroups is the number of groups of kernel.GroupRows rows in a window. The rows of a window are permuted
 // together.
-const WindowEighths = 8
+const WindowGroups = 8
 
 // A Permutation is one random order of n rows. It computes one window of rows at a time.
 //
-// The rows are cut into eighths of a chunk, 512 rows. First the eighths are permuted. Then each 8 consecutive eighths of
+// The rows are cut into groups of 512 rows. First the groups are permuted. Then each 8 consecutive groups of
 // that order make a window of up to 4,096 rows, and the rows of each window are permuted. With up to 4,096 rows there is
-// one window, its eighths stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come
+// one window, its groups stay in order, and the result is a plain Fisher-Yates permutation. All random numbers come
 // from one PCG generator. Its first word is the seed, and its second word is the number of the epoch, from 0.
 type Permutation struct {
-	n       int
-	rng     *rand.PCG
-	eighths []uint32 // numbers of the eighths, permuted
-	first   int      // the window to begin with
+	n      int
+	rng    *rand.PCG
+	groups []uint32 // numbers of the groups, permuted
+	first  int      // the window to begin with
 }
 
 // NewPermutation returns the permutation of n rows for an epoch. It begins with its first window.
 func NewPermutation(n int, seed uint64, epoch int64) *Permutation {
 	p := &Permutation{n: n, rng: rand.NewPCG(seed, uint64(epoch))}
-	p.eighths = make([]uint32, (n+kernel.EighthRows-1)/kernel.EighthRows)
-	for i := range p.eighths {
-		p.eighths[i] = uint32(i)
+	p.groups = make([]uint32, (n+kernel.GroupRows-1)/kernel.GroupRows)
+	for i := range p.groups {
+		p.groups[i] = uint32(i)
 	}
-	if len(p.eighths) > WindowEighths {
-		Permute(p.eighths, p.rng)
+	if len(p.groups) > WindowGroups {
+		Permute(p.groups, p.rng)
 	}
 	return p
 }
 
 // Windows returns the number of windows.
-func (p *Permutation) Windows() int { return (len(p.eighths) + WindowEighths - 1) / WindowEighths }
+func (p *Permutation) Windows() int { return (len(p.groups) + WindowGroups - 1) / WindowGroups }
 
 // Skip makes the permutation begin with the window that holds the row at position rows of the permuted order, counted
 // from 0. It returns the number of rows of that window before this position. If the permutation has no such position,
@@ -51,7 +51,7 @@ func (p *Permutation) Skip(rows int64) (within int) {
 	for ; p.first < p.Windows(); p.first++ {
 		n := int64(0)
 		for _, c := range p.Window(p.first) {
-			n += int64(p.eighthRows(c))
+			n += int64(p.groupRows(c))
 		}
 		if rows < n {
 			return int(rows)
@@ -65,31 +65,31 @@ func (p *Permutation) Skip(rows int64) (within int) {
 // First returns the number of the window to begin with: 0 without Skip.
 func (p *Permutation) First() int { return p.first }
 
-// Window returns the numbers of the eighths of window k. It returns no eighths if k is past the last window.
+// Window returns the numbers of the groups of window k. It returns no groups if k is past the last window.
 func (p *Permutation) Window(k int) []uint32 {
-	lo := min(len(p.eighths), k*WindowEighths)
-	return p.eighths[lo:min(len(p.eighths), lo+WindowEighths)]
+	lo := min(len(p.groups), k*WindowGroups)
+	return p.groups[lo:min(len(p.groups), lo+WindowGroups)]
 }
 
 // Rows appends the row numbers of window k to dst in their permuted order. Call it for each window in order, because
 // the windows share one generator.
 func (p *Permutation) Rows(dst []uint32, k int) []uint32 {
-	return p.appendWindow(dst, k, func(_ int, eighth uint32) uint32 { return eighth })
+	return p.appendWindow(dst, k, func(_ int, group uint32) uint32 { return group })
 }
 
-// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's eighths in their
+// Positions is Rows with positions instead of row numbers: positions in a block that holds the window's groups in their
 // permuted order.
 func (p *Permutation) Positions(dst []uint32, k int) []uint32 {
 	return p.appendWindow(dst, k, func(i int, _ uint32) uint32 { return uint32(i) })
 }
 
-// appendWindow appends the permuted rows of window k. The rows of the window's eighth at position i have the numbers of
-// the eighth number(i, eighth).
-func (p *Permutation) appendWindow(dst []uint32, k int, number func(i int, eighth uint32) uint32) []uint32 {
+// appendWindow appends the permuted rows of window k. The rows of the window's group at position i have the numbers of
+// the group number(i, group).
+func (p *Permutation) appendWindow(dst []uint32, k int, number func(i int, group uint32) uint32) []uint32 {
 	start := len(dst)
 	for i, c := range p.Window(k) {
-		first := number(i, c) * kernel.EighthRows
-		for r := range uint32(p.eighthRows(c)) {
+		first := number(i, c) * kernel.GroupRows
+		for r := range uint32(p.groupRows(c)) {
 			dst = append(dst, first+r)
 		}
 	}
@@ -97,8 +97,8 @@ func (p *Permutation) appendWindow(dst []uint32, k int, number func(i int, eight
 	return dst
 }
 
-func (p *Permutation) eighthRows(c uint32) int {
-	return min(kernel.EighthRows, p.n-int(c)*kernel.EighthRows)
+func (p *Permutation) groupRows(c uint32) int {
+	return min(kernel.GroupRows, p.n-int(c)*kernel.GroupRows)
 }
 
 // Permute permutes s by Fisher and Yates: for i from the last element down to 1, it swaps s[i] with s[j], j drawn
@@ -183,7 +183,7 @@ func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-cha
 }
 
 // WindowRows is the number of rows in a window of a permutation, and of draws in a window of draws.
-const WindowRows = WindowEighths * kernel.EighthRows
+const WindowRows = WindowGroups * kernel.GroupRows
 
 // WindowsInFlight returns the most windows in memory of a training on a source of the given number of rows that isn't
 // in memory. While one window is visited, the next windows are read. shards is the number of shards that learn at the

@@ -59,10 +59,10 @@ func (s seekable) ReadRows(rows []uint32, to *block.Block) error {
 	return nil
 }
 
-func (s seekable) ReadEighth(c int, to *block.Block) error {
+func (s seekable) ReadGroup(c int, to *block.Block) error {
 	var rows []uint32
-	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.EighthRows) {
-		rows = append(rows, uint32(int64(c)*kernel.EighthRows+r))
+	for r := range min(int64(to.Len()), s.rows-int64(c)*kernel.GroupRows) {
+		rows = append(rows, uint32(int64(c)*kernel.GroupRows+r))
 	}
 	return s.ReadRows(rows, to)
 }

@@ -106,7 +106,7 @@ func signedSteps(dst, y []float32, weights []float64, eta float32) {
 type steps struct {
 	index  *block.Index
 	eta    float32
-	y      [][]float32         // signed steps by eighth
+	y      [][]float32         // signed steps by group
 	dense  *kernel.Rows        // rows of index with y in place of labels; nil if they are sparse
 	sparse *kernel.SparseIndex // the same for sparse rows
 }
@@ -115,8 +115,8 @@ type steps struct {
 func newSteps(index *block.Index, eta float32) *steps {
 	s := &steps{index: index, eta: eta}
 	labels := func(rows int) [][]float32 {
-		for ; rows > 0; rows -= kernel.EighthRows {
-			s.y = append(s.y, make([]float32, min(rows, kernel.EighthRows)))
+		for ; rows > 0; rows -= kernel.GroupRows {
+			s.y = append(s.y, make([]float32, min(rows, kernel.GroupRows)))
 		}
 		return s.y
 	}
@@ -132,7 +132,7 @@ func newSteps(index *block.Index, eta float32) *steps {
 // update computes the steps again after labels or sample weights have changed.
 func (s *steps) update() {
 	for e, y := range s.y {
-		b, r := s.index.At(uint32(e) * kernel.EighthRows)
+		b, r := s.index.At(uint32(e) * kernel.GroupRows)
 		signedSteps(y, b.Y[r:r+len(y)], b.W[r:r+len(y)], s.eta)
 	}
 }

@@ -61,17 +61,17 @@ func (w *Writer) epochIndexed() {
 
 // locate returns the address of the row whose number is in memory, and its label.
 func (w *Writer) locate(xs, ys reg.GPVirtual, number operand.Mem, ws weights) (x reg.GPVirtual, label operand.Mem) {
-	chunk, r, y := w.GP64(), w.GP64(), w.GP64()
+	rowGroup, r, y := w.GP64(), w.GP64(), w.GP64()
 	x = w.GP64()
 	w.MOVL(number, r.As32())
-	w.MOVQ(r, chunk)
-	w.SHRQ(imm(chunkShift), chunk)
-	w.ANDQ(imm(1<<chunkShift-1), r)
-	w.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
+	w.MOVQ(r, rowGroup)
+	w.SHRQ(imm(groupShift), rowGroup)
+	w.ANDQ(imm(1<<groupShift-1), r)
+	w.LEAQ(operand.Mem{Base: rowGroup, Index: rowGroup, Scale: 2}, rowGroup)
 	w.MOVQ(r, x)
 	w.IMULQ(ws.size, x)
-	w.ADDQ(operand.Mem{Base: xs, Index: chunk, Scale: 8}, x)
-	w.MOVQ(operand.Mem{Base: ys, Index: chunk, Scale: 8}, y)
+	w.ADDQ(operand.Mem{Base: xs, Index: rowGroup, Scale: 8}, x)
+	w.MOVQ(operand.Mem{Base: ys, Index: rowGroup, Scale: 8}, y)
 	return x, operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
 }
 
@@ -112,7 +112,7 @@ func (w *Writer) prefetchVisit(xs, ys, idx, i reg.GPVirtual, n operand.Mem, ws w
 	}
 }
 
-// sparseEpochIndexed writes SparseEpochIndexed. The bases of a row's chunk come from slices of slices.
+// sparseEpochIndexed writes SparseEpochIndexed. The bases of a row's group come from slices of slices.
 func (w *Writer) sparseEpochIndexed() {
 	w.begin("SparseEpochIndexed")
 	s := w.weightsOf()
@@ -127,19 +127,19 @@ func (w *Writer) sparseEpochIndexed() {
 	v.prefetch(i, n, near)
 	w.Label(near)
 	v.idx, v.val = w.GP64(), w.GP64()
-	rows, r, chunk, ptr, total := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	rows, r, rowGroup, ptr, total := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
 	w.Load(w.Param("rows").Base(), rows)
 	w.MOVL(operand.Mem{Base: rows, Index: i, Scale: 4}, r.As32())
-	v.chunk(r, chunk)
+	v.rowGroup(r, rowGroup)
 	slices := w.GP64()
 	w.Load(w.Param("idx").Base(), slices)
-	w.MOVQ(operand.Mem{Base: slices, Index: chunk, Scale: 8, Disp: 8}, total)
-	w.MOVQ(operand.Mem{Base: slices, Index: chunk, Scale: 8}, v.idx)
-	v.sliceOf("val", chunk, v.val)
-	v.sliceOf("ptr", chunk, ptr)
+	w.MOVQ(operand.Mem{Base: slices, Index: rowGroup, Scale: 8, Disp: 8}, total)
+	w.MOVQ(operand.Mem{Base: slices, Index: rowGroup, Scale: 8}, v.idx)
+	v.sliceOf("val", rowGroup, v.val)
+	v.sliceOf("ptr", rowGroup, ptr)
 	w.LEAQ(operand.Mem{Base: ptr, Index: r, Scale: 8}, ptr)
 	y := w.GP64()
-	v.sliceOf("y", chunk, y)
+	v.sliceOf("y", rowGroup, y)
 	label := operand.Mem{Base: y, Index: r, Scale: uint8(w.Size)}
 	v.test(ptr, label, total, wrong, done)
 	w.Label(next)
@@ -156,18 +156,18 @@ func (w *Writer) sparseEpochIndexed() {
 	w.end()
 }
 
-// chunk splits the number of a row into three times the number of its chunk and the number within the chunk.
-func (v sparseVisitor) chunk(r, chunk reg.GPVirtual) {
-	v.MOVQ(r, chunk)
-	v.SHRQ(imm(chunkShift), chunk)
-	v.ANDL(imm(1<<chunkShift-1), r.As32())
-	v.LEAQ(operand.Mem{Base: chunk, Index: chunk, Scale: 2}, chunk)
+// rowGroup splits the number of a row into three times the number of its group and the number within the group.
+func (v sparseVisitor) rowGroup(r, rowGroup reg.GPVirtual) {
+	v.MOVQ(r, rowGroup)
+	v.SHRQ(imm(groupShift), rowGroup)
+	v.ANDL(imm(1<<groupShift-1), r.As32())
+	v.LEAQ(operand.Mem{Base: rowGroup, Index: rowGroup, Scale: 2}, rowGroup)
 }
 
-// sliceOf loads the base of a chunk's slice in a slice of slices.
-func (v sparseVisitor) sliceOf(name string, chunk, to reg.GPVirtual) {
+// sliceOf loads the base of a group's slice in a slice of slices.
+func (v sparseVisitor) sliceOf(name string, rowGroup, to reg.GPVirtual) {
 	v.Load(v.Param(name).Base(), to)
-	v.MOVQ(operand.Mem{Base: to, Index: chunk, Scale: 8}, to)
+	v.MOVQ(operand.Mem{Base: to, Index: rowGroup, Scale: 8}, to)
 }
 
 // sparseLines is the number of lines of columns and of values that are prefetched of a row that is visited soon.
@@ -175,17 +175,17 @@ const sparseLines = 4
 
 // prefetch fetches the first lines of a row that is visited soon, if there is one.
 func (v sparseVisitor) prefetch(i reg.GPVirtual, n operand.Mem, none string) {
-	rows, r, chunk, at, k := v.GP64(), v.GP64(), v.GP64(), v.GP64(), v.GP64()
+	rows, r, rowGroup, at, k := v.GP64(), v.GP64(), v.GP64(), v.GP64(), v.GP64()
 	v.LEAQ(mem(i, prefetchRow), r)
 	v.CMPQ(r, n)
 	v.JAE(ref(none))
 	v.Load(v.Param("rows").Base(), rows)
 	v.MOVL(operand.Mem{Base: rows, Index: r, Scale: 4}, r.As32())
-	v.chunk(r, chunk)
-	v.sliceOf("ptr", chunk, at)
+	v.rowGroup(r, rowGroup)
+	v.sliceOf("ptr", rowGroup, at)
 	v.MOVQ(operand.Mem{Base: at, Index: r, Scale: 8}, k)
 	for j, size := range []int{4, v.Size} {
-		v.sliceOf([]string{"idx", "val"}[j], chunk, at)
+		v.sliceOf([]string{"idx", "val"}[j], rowGroup, at)
 		for line := range sparseLines {
 			v.PREFETCHT0(operand.Mem{Base: at, Index: k, Scale: uint8(size), Disp: line * cacheLine})
 		}

@@ -94,7 +94,7 @@ const (
 	vectorBytes = 32
 	accs        = 4 // vectors that hold the lanes of a dot product
 	inRegisters = 8 // most vectors of w that an epoch keeps in registers
-	chunkShift  = 9 // log2 of the rows in a chunk of EpochIndexed
+	groupShift  = 9 // log2 of the rows in a group of EpochIndexed
 )
 
 // A Writer writes the instructions of kernels for one element type and instruction set.

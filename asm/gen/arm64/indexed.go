@@ -57,29 +57,29 @@ type rows struct {
 func (r rows) locate(i gp, ws weights) (x gp, label mem) {
 	x, label = r.gp(), mem{r.gp(), 0}
 	defer r.scope()()
-	number, chunk := r.gp(), r.gp()
+	number, rowGroup := r.gp(), r.gp()
 	r.op("MOVWU", indexed(r.idx, i, 2), number)
-	r.chunk(number, chunk)
-	r.op("ADD", r.y, chunk, label.base)
+	r.rowGroup(number, rowGroup)
+	r.op("ADD", r.y, rowGroup, label.base)
 	r.op("MOVD", mem{label.base, 0}, label.base)
 	r.op("ADD", shifted(number, r.log2()), label.base)
-	r.address(number, chunk, ws, x)
+	r.address(number, rowGroup, ws, x)
 	return x, label
 }
 
-// chunk splits the number of a row into the distance of its chunk's slice and the number within the chunk.
-func (r rows) chunk(number, chunk gp) {
-	r.op("LSR", imm(chunkShift), number, chunk)
-	r.op("ADD", shifted(chunk, 1), chunk)
-	r.op("LSL", imm(3), chunk) // times sliceHeader
-	r.op("AND", imm(1<<chunkShift-1), number)
+// rowGroup splits the number of a row into the distance of its group's slice and the number within the group.
+func (r rows) rowGroup(number, rowGroup gp) {
+	r.op("LSR", imm(groupShift), number, rowGroup)
+	r.op("ADD", shifted(rowGroup, 1), rowGroup)
+	r.op("LSL", imm(3), rowGroup) // times sliceHeader
+	r.op("AND", imm(1<<groupShift-1), number)
 }
 
-// address computes where row number of a chunk begins.
-func (r rows) address(number, chunk gp, ws weights, x gp) {
-	r.op("ADD", r.x, chunk)
-	r.op("MOVD", mem{chunk, 0}, chunk)
-	r.op("MADD", ws.size, chunk, number, x)
+// address computes where row number of a group begins.
+func (r rows) address(number, rowGroup gp, ws weights, x gp) {
+	r.op("ADD", r.x, rowGroup)
+	r.op("MOVD", mem{rowGroup, 0}, rowGroup)
+	r.op("MADD", ws.size, rowGroup, number, x)
 }
 
 // prefetch fetches the next row of ahead, if there is one left, and the one that is visited soon.

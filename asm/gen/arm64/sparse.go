@@ -233,7 +233,7 @@ func (w *Writer) sparseEpoch() {
 	v.end(r)
 }
 
-// sparseEpochIndexed writes SparseEpochIndexed. The bases of a row's chunk come from slices of slices.
+// sparseEpochIndexed writes SparseEpochIndexed. The bases of a row's group come from slices of slices.
 func (w *Writer) sparseEpochIndexed() {
 	w.begin("SparseEpochIndexed", laneBytes+aboveSP-8)
 	s := w.weightsOf()
@@ -261,19 +261,19 @@ func (w *Writer) sparseEpochIndexed() {
 	v.end(i)
 }
 
-// sparseLocate finds the row whose number is in memory: its chunk's elements, where ptr holds its first one, and where
+// sparseLocate finds the row whose number is in memory: its group's elements, where ptr holds its first one, and where
 // its label is.
 func (w *Writer) sparseLocate(s *sparse, number string, ptr, total, label gp) {
 	defer w.scope()()
-	r, chunk, at := w.gp(), w.gp(), w.gp()
+	r, rowGroup, at := w.gp(), w.gp(), w.gp()
 	w.op("MOVWU", number, r)
-	w.op("LSR", imm(chunkShift), r, chunk)
-	w.op("AND", imm(1<<chunkShift-1), r)
-	w.op("ADD", shifted(chunk, 1), chunk)
-	w.op("LSL", imm(3), chunk) // times sliceHeader
+	w.op("LSR", imm(groupShift), r, rowGroup)
+	w.op("AND", imm(1<<groupShift-1), r)
+	w.op("ADD", shifted(rowGroup, 1), rowGroup)
+	w.op("LSL", imm(3), rowGroup) // times sliceHeader
 	base := func(name string, to gp) {
 		w.op("MOVD", address(w.param(name).Base()), at)
-		w.op("ADD", chunk, at)
+		w.op("ADD", rowGroup, at)
 		w.op("MOVD", mem{at, 0}, to)
 	}
 	base("idx", s.idx)

@@ -69,7 +69,7 @@ const (
 	accs        = 8   // vectors that hold the lanes of a dot product
 	rowBytes    = 32  // what the length of a row is a multiple of
 	inRegisters = 256 // most bytes of w that an epoch keeps in registers
-	chunkShift  = 9   // log2 of the rows in a chunk of EpochIndexed
+	groupShift  = 9   // log2 of the rows in a group of EpochIndexed
 	sliceHeader = 24  // bytes of a slice in a slice of slices
 	aboveSP     = 16  // where locals begin on the stack: above the return address, aligned
 )

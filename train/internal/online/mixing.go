@@ -113,7 +113,7 @@ func MeanState(parts []Part) [][]float64 {
 	return means
 }
 
-const eighthsPerChunk = block.ChunkRows / kernel.EighthRows
+const groupsPerChunk = block.ChunkRows / kernel.GroupRows
 
 // A dealable is the rows of a source, in a form from which shards can be made.
 type dealable struct {
@@ -170,9 +170,9 @@ func (f *shardFile) Rows() int64 {
 	return min(n*block.ChunkRows, (n-1)*block.ChunkRows+f.Seekable.Rows()-f.chunks[n-1]*block.ChunkRows)
 }
 
-// ReadEighth reads an eighth of the shard; see block.Seekable.
-func (f *shardFile) ReadEighth(eighth int, to *block.Block) error {
-	return f.Seekable.ReadEighth(int(f.chunks[eighth/eighthsPerChunk])*eighthsPerChunk+eighth%eighthsPerChunk, to)
+// ReadGroup reads a group of the shard; see block.Seekable.
+func (f *shardFile) ReadGroup(group int, to *block.Block) error {
+	return f.Seekable.ReadGroup(int(f.chunks[group/groupsPerChunk])*groupsPerChunk+group%groupsPerChunk, to)
 }
 
 // ReadRows reads rows of the shard, which have their numbers in the shard; see block.Seekable.
@@ -186,9 +186,9 @@ func (f *shardFile) ReadRows(rows []uint32, to *block.Block) error {
 
 // A buffer has room for the rows of a chunk.
 type buffer struct {
-	chunk  *block.Block
-	rows   *block.Block // the rows of chunk that are in use
-	eighth *block.Block // an eighth of sparse rows
+	chunk *block.Block
+	rows  *block.Block // the rows of chunk that are in use
+	group *block.Block // a group of sparse rows
 }
 
 // Blocks yields the chunks. While one chunk is in use, the next chunks are read.
@@ -196,7 +196,7 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	buffers := make([]*buffer, min(block.InFlight, len(f.chunks)))
 	for i := range buffers {
 		if f.Sparse() {
-			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), eighth: block.NewSparseFor(f.Spec(), 0, kernel.EighthRows, 0)}
+			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), group: block.NewSparseFor(f.Spec(), 0, kernel.GroupRows, 0)}
 		} else {
 			buffers[i] = &buffer{chunk: block.NewFor(f.Spec(), 0, block.ChunkRows)}
 		}
@@ -225,12 +225,12 @@ func (f *shardFile) read(i int, b *buffer) error {
 		b.rows = b.chunk.Slice(0, rows)
 		b.rows.First = first
 	}
-	for lo := 0; lo < rows; lo += kernel.EighthRows {
-		to := b.eighth
+	for lo := 0; lo < rows; lo += kernel.GroupRows {
+		to := b.group
 		if !f.Sparse() {
-			to = b.chunk.Slice(lo, lo+kernel.EighthRows)
+			to = b.chunk.Slice(lo, lo+kernel.GroupRows)
 		}
-		if err := f.ReadEighth(i*eighthsPerChunk+lo/kernel.EighthRows, to); err != nil {
+		if err := f.ReadGroup(i*groupsPerChunk+lo/kernel.GroupRows, to); err != nil {
 			return err
 		}
 		if f.Sparse() {

@@ -105,9 +105,9 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 	each := func(win *window) error {
 		first := within
 		within = 0
-		return p.panels(ctx, first, len(win.rows), min(kernel.EighthRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
-			e, lo := at/kernel.EighthRows, at%kernel.EighthRows
-			hi := min(kernel.EighthRows, lo+rows)
+		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
+			e, lo := at/kernel.GroupRows, at%kernel.GroupRows
+			hi := min(kernel.GroupRows, lo+rows)
 			return Panel{Index: win.index, Kept: win.kept, from: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Ahead: win.prefetch(e, lo, hi, p.stride)}
 		}, visit)
 	}
@@ -141,7 +141,7 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 }
 
 // MostRows returns the most rows of a panel, for rows of stride elements.
-func MostRows(stride int) int { return max(kernel.EighthRows, kernel.PanelRows(stride)) }
+func MostRows(stride int) int { return max(kernel.GroupRows, kernel.PanelRows(stride)) }
 
 // panels visits the rows at positions at to length-1. dense is the number of dense rows of a panel.
 //
@@ -163,7 +163,7 @@ func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, c
 			if p.Most != nil {
 				most = min(max(1, p.Most()), most)
 			}
-			longest := max(dense, kernel.EighthRows)
+			longest := max(dense, kernel.GroupRows)
 			rows = min(longest-at%longest, (at+int(most)+dense-1)/dense*dense-at)
 		}
 		panel = cut(at, rows)

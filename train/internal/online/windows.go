@@ -17,30 +17,30 @@ import (
 type window struct {
 	rows  []uint32     // numbers of the rows in index, in the order of the visits
 	index *block.Index // index that holds the rows
-	ahead []uint32     // eighths of index to prefetch during the visits: the eighths of the next window
+	ahead []uint32     // groups of index to prefetch during the visits: the groups of the next window
 	kept  any          // see Pass.Filled
 
-	// Source of the rows of index: whole eighths, or drawn rows. Both are nil if index has all rows.
-	eighths, draws []uint32
+	// Source of the rows of index: whole groups, or drawn rows. Both are nil if index has all rows.
+	groups, draws []uint32
 }
 
 // number returns the number, among all rows, of row id of the index.
 func (w *window) number(id uint32) int64 {
 	switch {
-	case w.eighths != nil:
-		return int64(w.eighths[id/kernel.EighthRows])*kernel.EighthRows + int64(id%kernel.EighthRows)
+	case w.groups != nil:
+		return int64(w.groups[id/kernel.GroupRows])*kernel.GroupRows + int64(id%kernel.GroupRows)
 	case w.draws != nil:
 		return int64(w.draws[id])
 	}
 	return int64(id)
 }
 
-// prefetch returns the features of rows lo to hi-1 of eighth number e of ahead, or nil if there are none.
+// prefetch returns the features of rows lo to hi-1 of group number e of ahead, or nil if there are none.
 func (w *window) prefetch(e, lo, hi, stride int) []float32 {
 	if e >= len(w.ahead) || w.index.Rows() == nil {
 		return nil
 	}
-	x := w.index.Rows().Eighth(int(w.ahead[e]))
+	x := w.index.Rows().Group(int(w.ahead[e]))
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
@@ -138,15 +138,15 @@ type fileWindows struct {
 // A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
 type readWindow struct {
 	window
-	memory []*block.Block // blocks of kernel.EighthRows rows
+	memory []*block.Block // blocks of kernel.GroupRows rows
 	again  func()         // called after rows are read
 }
 
 func newFileWindows(src block.Seekable, filled filled) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
-	eighths := min(learner.WindowEighths, (s.rows+kernel.EighthRows-1)/kernel.EighthRows)
+	groups := min(learner.WindowGroups, (s.rows+kernel.GroupRows-1)/kernel.GroupRows)
 	for range learner.WindowsInFlight(src.Rows(), 1) {
-		w, err := newReadWindow(src.Spec(), eighths, src.Sparse())
+		w, err := newReadWindow(src.Spec(), groups, src.Sparse())
 		if err != nil {
 			return nil, err
 		}
@@ -163,19 +163,19 @@ func newFileWindows(src block.Seekable, filled filled) (*fileWindows, error) {
 	return s, nil
 }
 
-// newReadWindow returns a window with memory for a number of eighths.
-func newReadWindow(spec *schema.Spec, eighths int, sparse bool) (w *readWindow, err error) {
-	w = &readWindow{memory: make([]*block.Block, eighths)}
+// newReadWindow returns a window with memory for a number of groups.
+func newReadWindow(spec *schema.Spec, groups int, sparse bool) (w *readWindow, err error) {
+	w = &readWindow{memory: make([]*block.Block, groups)}
 	if sparse {
-		for e := range eighths {
-			w.memory[e] = block.NewSparseFor(spec, 0, kernel.EighthRows, 0)
+		for e := range groups {
+			w.memory[e] = block.NewSparseFor(spec, 0, kernel.GroupRows, 0)
 		}
 		w.index = block.NewSparseIndex(w.memory)
 		return w, nil
 	}
-	b := block.NewFor(spec, 0, eighths*kernel.EighthRows)
-	for e := range eighths {
-		w.memory[e] = b.Slice(e*kernel.EighthRows, (e+1)*kernel.EighthRows)
+	b := block.NewFor(spec, 0, groups*kernel.GroupRows)
+	for e := range groups {
+		w.memory[e] = b.Slice(e*kernel.GroupRows, (e+1)*kernel.GroupRows)
 	}
 	w.index, err = block.NewData(spec, []*block.Block{b}).Index()
 	return w, err
@@ -185,9 +185,9 @@ func (s *fileWindows) permuted(ctx context.Context, p *learner.Permutation, visi
 	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func(e int) (bool, error) {
 		k += p.First()
 		w.rows = p.Positions(w.rows[:0], k)
-		w.eighths = p.Window(k)
+		w.groups = p.Window(k)
 		return func(e int) (bool, error) {
-			return e+1 < len(w.eighths), s.src.ReadEighth(int(w.eighths[e]), w.memory[e])
+			return e+1 < len(w.groups), s.src.ReadGroup(int(w.groups[e]), w.memory[e])
 		}
 	})
 }
@@ -201,14 +201,14 @@ func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visi
 			w.rows = append(w.rows, uint32(i))
 		}
 		return func(e int) (bool, error) {
-			lo, hi := e*kernel.EighthRows, min(len(w.draws), (e+1)*kernel.EighthRows)
+			lo, hi := e*kernel.GroupRows, min(len(w.draws), (e+1)*kernel.GroupRows)
 			return hi < len(w.draws), s.src.ReadRows(w.draws[lo:hi], w.memory[e])
 		}
 	})
 }
 
-// each visits n windows. begin chooses the rows of window k, and returns the function that reads eighth e of the window
-// and tells whether another eighth follows.
+// each visits n windows. begin chooses the rows of window k, and returns the function that reads group e of the window
+// and tells whether another group follows.
 func (s *fileWindows) each(ctx context.Context, n int, visit func(*window) error,
 	begin func(k int, w *readWindow) (read func(e int) (more bool, err error))) error {
 	for w, err := range parallel.Prefetch(ctx, n, s.used, func(k int, w *readWindow) func() error {
