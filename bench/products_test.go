@@ -145,7 +145,7 @@ func benchScatter(b *testing.B, n, d int) {
 		for r := range weights {
 			weights[r] = 1 / float64(1+r%97)
 		}
-		setWeights := func(run block.Chunk, s, _ []float64) { copy(s, weights[run.First:]) }
+		setWeights := func(chunk block.Chunk, s, _ []float64) { copy(s, weights[chunk.First:]) }
 		for b.Loop() {
 			if err := gram.Scatter(context.Background(), m, src, setWeights, runtime.GOMAXPROCS(0)); err != nil {
 				b.Fatal(err)

@@ -151,12 +151,12 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// TestNormal: the features are standard normal and independent, within a row, between rows and between runs.
+// TestNormal: the features are standard normal and independent, within a row, between rows and between chunks.
 func TestNormal(t *testing.T) {
-	const runs, d = 12, 4
-	x, _ := rows(t, SyntheticRows(Synthetic{Rows: runs * block.ChunkRows, Features: d, Noise: 0.1, Seed: 5}))
+	const chunks, d = 12, 4
+	x, _ := rows(t, SyntheticRows(Synthetic{Rows: chunks * block.ChunkRows, Features: d, Noise: 0.1, Seed: 5}))
 	n := float64(len(x) * d)
-	var sum, square, fourth, tail, pair, next, run float64
+	var sum, square, fourth, tail, pair, next, chunk float64
 	for r := range x {
 		for j, f := range x[r] {
 			v := float64(f)
@@ -168,7 +168,7 @@ func TestNormal(t *testing.T) {
 			}
 			pair += v * float64(x[r][(j+1)%d])
 			next += v * float64(x[(r+1)%len(x)][j])
-			run += v * float64(x[(r+block.ChunkRows)%len(x)][j])
+			chunk += v * float64(x[(r+block.ChunkRows)%len(x)][j])
 		}
 	}
 	within(t, "mean", sum/n, 0, 1/math.Sqrt(n))
@@ -177,7 +177,7 @@ func TestNormal(t *testing.T) {
 	within(t, "beyond 1", tail/n, 0.16073, math.Sqrt(0.16*0.84/n))  // Irwin and Hall: 1 - F(7)
 	within(t, "neighbours in a row", pair/n, 0, 1/math.Sqrt(n))
 	within(t, "neighbours in a column", next/n, 0, 1/math.Sqrt(n))
-	within(t, "the same place in the next run", run/n, 0, 1/math.Sqrt(n))
+	within(t, "the same place in the next chunk", chunk/n, 0, 1/math.Sqrt(n))
 }
 
 func TestConjunction(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 // TestWrite: a file gives the rows of Blocks back, in columns of the documented names and types without nulls, with the truth beside
 // them.
 func TestWrite(t *testing.T) {
-	for _, n := range []int64{1, 4096, 70_000} { // 70,000 rows are more than one batch, of several runs
+	for _, n := range []int64{1, 4096, 70_000} { // 70,000 rows are more than one batch, of several chunks
 		for _, opt := range kinds(n) {
 			path := filepath.Join(t.TempDir(), "x.parquet")
 			opt.RowGroupRows = 30_000

@@ -144,9 +144,9 @@ func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	}
 }
 
-// TestRuns: chunks of several blocks come at a time if data are in memory. Other sources never yield chunks of a block that
-// is gone.
-func TestRuns(t *testing.T) {
+// TestChunks: chunks of several blocks come at a time if data are in memory. Other sources never yield chunks of a
+// block that is gone.
+func TestChunks(t *testing.T) {
 	d := random(5*Rows(700)+5, 700) // each of a chunk, and some rows
 	for src, want := range map[Source][]int{d: {2, 2, 2}, lender{d}: {1, 1, 1, 1, 1, 1}} {
 		var got []int

@@ -54,8 +54,8 @@ func (l library) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return EachLease(l.Lend(ctx))
 }
 
-// sumRuns returns a hash of each chunk's rows, by ReduceChunks.
-func sumRuns(ctx context.Context, src Source, workers int) (sums []string, err error) {
+// sumChunks returns a hash of each chunk's rows, by ReduceChunks.
+func sumChunks(ctx context.Context, src Source, workers int) (sums []string, err error) {
 	return sums, ReduceChunks(ctx, src, workers,
 		func(r Chunk) string { return fmt.Sprint(r.Number, r.First, r.Len(), rowsHash(r.Block)) },
 		func(s string) { sums = append(sums, s) })
@@ -73,14 +73,14 @@ func rowsHash(b *Block) (h uint64) {
 // and for wide rows, whose blocks hold one chunk.
 func TestLoans(t *testing.T) {
 	for _, d := range []*Data{random(4*ChunkRows+5, 260), random(2*Rows(100)+ChunkRows+1, 100)} {
-		want, err := sumRuns(t.Context(), d, 1)
+		want, err := sumChunks(t.Context(), d, 1)
 		require.NoError(t, err)
 		checked, err := Validate(t.Context(), library{d, 3, 0}, 2)
 		require.NoError(t, err)
 		for name, src := range map[string]Source{"1": library{d, 1, 0}, "2": library{d, 2, 0}, "5": library{d, 5, 0},
 			"checked": checked, "trusted": AssumeValid(library{d, 3, 0}), "no lender": lender{d}} {
 			for _, workers := range []int{1, 5} {
-				if got, err := sumRuns(t.Context(), src, workers); err != nil || !slices.Equal(got, want) {
+				if got, err := sumChunks(t.Context(), src, workers); err != nil || !slices.Equal(got, want) {
 					t.Errorf("%s, %d workers: error %v, %v, want %v", name, workers, err, got, want)
 				}
 			}
@@ -114,7 +114,7 @@ func TestLoansAtOnce(t *testing.T) {
 func TestLoansEnd(t *testing.T) {
 	d := random(6*ChunkRows, 260)
 	for fails := 1; fails <= 6; fails++ {
-		if _, err := sumRuns(t.Context(), library{d, 3, fails}, 2); !errors.Is(err, errLibrary) {
+		if _, err := sumChunks(t.Context(), library{d, 3, fails}, 2); !errors.Is(err, errLibrary) {
 			t.Errorf("block %d fails: error %v", fails, err)
 		}
 	}
@@ -137,14 +137,14 @@ func TestLoansEnd(t *testing.T) {
 		}
 	}
 	wrong := NewData(d.Spec(), []*Block{d.blocks[0], d.blocks[2]})
-	if _, err := sumRuns(t.Context(), library{wrong, 3, 0}, 2); err == nil {
+	if _, err := sumChunks(t.Context(), library{wrong, 3, 0}, 2); err == nil {
 		t.Error("a gap between blocks is taken")
 	}
 	bad := d.blocks[3].Clone()
 	bad.Y[7] = 5
 	checked, err := Validate(t.Context(), library{NewData(d.Spec(), append(slices.Clone(d.blocks[:3]), bad)), 3, 0}, 2)
 	require.NoError(t, err)
-	if _, err := sumRuns(t.Context(), checked, 2); err == nil {
+	if _, err := sumChunks(t.Context(), checked, 2); err == nil {
 		t.Error("a wrong label is taken")
 	}
 }

@@ -191,9 +191,9 @@ func TestGeneratorChanges(t *testing.T) {
 	}
 }
 
-// TestRunSums: dense and sparse storage have the same sums, on any number of workers. A changed value, label or weight
-// changes the sum of its chunk alone.
-func TestRunSums(t *testing.T) {
+// TestChunkSums: dense and sparse storage have the same sums, on any number of workers. A changed value, label or
+// weight changes the sum of its chunk alone.
+func TestChunkSums(t *testing.T) {
 	const rows = 2*block.ChunkRows + 100
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, y := make([][]float64, rows), make([]float64, rows)

@@ -134,7 +134,7 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	for _, r := range [][2]int64{{0, n}, {0, block.ChunkRows}, {block.ChunkRows, n}} {
 		got := require.Value(again.LoadRange(ctx, r[0], r[1], n))(t)
 		if len(got) != int(r[1]-r[0]+block.ChunkRows-1)/block.ChunkRows {
-			t.Errorf("%s: %d runs of rows %d", path, len(got), r)
+			t.Errorf("%s: %d chunks of rows %d", path, len(got), r)
 		}
 		for i, b := range got {
 			lo := int(r[0]) + i*block.ChunkRows

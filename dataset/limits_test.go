@@ -112,7 +112,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestFewWideRows: blocks of a few rows with many features take memory for these rows, and not for a run of them.
+// TestFewWideRows: blocks of a few rows with many features take memory for these rows, and not for a chunk of them.
 func TestFewWideRows(t *testing.T) {
 	ctx := context.Background()
 	opt := Options{Label: "label", Categorical: "hash:14", Memory: 256 << 20, Storage: Dense}

@@ -170,7 +170,7 @@ func TestSharesOfDropped(t *testing.T) {
 	}
 }
 
-// partsCols are columns enough for blocks of a run.
+// partsCols are columns enough for blocks of a chunk.
 const partsCols = 300
 
 // partsTable makes columns of three kinds and a label, of which the last class appears late, with something wrong in some of the rows. The

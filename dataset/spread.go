@@ -28,7 +28,7 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 	case in.opt.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
 	case first%block.ChunkRows != 0 || first < 0 || last > rows || first >= last:
-		return nil, fmt.Errorf("rows %d to %d of %d are no runs", first, last, rows)
+		return nil, fmt.Errorf("rows %d to %d of %d are no chunks", first, last, rows)
 	}
 	batches, at, total := in.in.Batches, int64(0), rows
 	if files, ok := in.in.(*parquetfile.Input); ok && !in.sel.Drops() {

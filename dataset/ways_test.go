@@ -219,7 +219,7 @@ func TestNulls(t *testing.T) {
 		rate  float64
 		width int // of lists
 		drops bool
-	}{{block.ChunkRows + 9, 0, 0, true}, {block.ChunkRows + 9, 0.1, 3, false}, {9001, 0.05, 0, true}, {block.ChunkRows + 999, 0.0005, 260, true}} { // the last one has blocks of a run
+	}{{block.ChunkRows + 9, 0, 0, true}, {block.ChunkRows + 9, 0.1, 3, false}, {9001, 0.05, 0, true}, {block.ChunkRows + 999, 0.0005, 260, true}} { // the last one has blocks of a chunk
 		g := newGappyTable(t, c.rows, c.rate, c.width, c.drops)
 		if c.drops {
 			want := g.blocks(true, nil)

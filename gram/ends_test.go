@@ -8,8 +8,8 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// TestScatterEnds: a run of 4,096 rows takes long with many columns. Scatter asks the context for each panel of 32 rows, and a sum that
-// was cut short is an error.
+// TestScatterEnds: a chunk of 4,096 rows takes long with many columns. Scatter asks the context for each panel of 32
+// rows, and a sum that was cut short is an error.
 func TestScatterEnds(t *testing.T) {
 	d := testproblems.Logistic(4096, 3)
 	for _, workers := range []int{1, 3} {

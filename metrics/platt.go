@@ -26,8 +26,8 @@ func (r *Rows) weight(i int) float64 {
 // positive row and 1/(N+2) for another row, where P and N are the weights of all positive and all other rows (Platt
 // 1999, "Probabilistic outputs for support vector machines"). Platt uses Newton's method with a line search (Lin, Lin
 // and Weng 2007, "A note on Platt's probabilistic outputs for support vector machines", algorithm 1). It first scales
-// scores by a power of two, so that their unit doesn't matter. It sums in runs of block.ChunkRows rows, so that a and b
-// are the same on every CPU.
+// scores by a power of two, so that their unit doesn't matter. It sums in chunks of block.ChunkRows rows, so that a and
+// b are the same on every CPU.
 func Platt(rows *Rows) (a, b float64) {
 	p := newPlatt(rows)
 	if p.scale == 0 { // all scores are 0
@@ -116,8 +116,8 @@ func (p *platt) target(i int) float64 {
 	return p.low
 }
 
-// runs calls f for each run in order, with the number of its first row and a s + b of its rows.
-func (p *platt) runs(at point, f func(first int, z []float64)) {
+// chunks calls f for each chunk in order, with the number of its first row and a s + b of its rows.
+func (p *platt) chunks(at point, f func(first int, z []float64)) {
 	for lo := 0; lo < len(p.Scores); lo += block.ChunkRows {
 		z := p.terms[:min(block.ChunkRows, len(p.Scores)-lo)]
 		for i := range z {
@@ -129,8 +129,8 @@ func (p *platt) runs(at point, f func(first int, z []float64)) {
 
 // value returns the cross-entropy. A row with z = a s + b adds t z + log(1 + e^-z), computed so that nothing overflows.
 func (p *platt) value(at point) (sum float64) {
-	p.runs(at, func(first int, z []float64) {
-		tails, run := p.tails[:len(z)], 0.0
+	p.chunks(at, func(first int, z []float64) {
+		tails, part := p.tails[:len(z)], 0.0
 		for i, v := range z {
 			tails[i] = -math.Abs(v)
 		}
@@ -141,34 +141,34 @@ func (p *platt) value(at point) (sum float64) {
 			if v < 0 {
 				t--
 			}
-			run += float64(p.Rows.weight(first+i) * (float64(t*v) + tails[i]))
+			part += float64(p.Rows.weight(first+i) * (float64(t*v) + tails[i]))
 		}
-		sum += run
+		sum += part
 	})
 	return sum
 }
 
 // slope returns the gradient by a and b, and the second derivatives: by a twice, by a and b, by b twice.
 func (p *platt) slope(at point) (g [2]float64, h [3]float64) {
-	p.runs(at, func(first int, z []float64) {
+	p.chunks(at, func(first int, z []float64) {
 		q := p.tails[:len(z)] // 1 - p
 		f64.Sigmoid(q, z)
-		var runG [2]float64
-		var runH [3]float64
+		var partG [2]float64
+		var partH [3]float64
 		for i, v := range q {
 			s, w := float64(p.Scores[first+i])/p.scale, p.Rows.weight(first+i)
 			d := float64(w * (p.target(first+i) - (1 - v)))
 			curve := float64(float64(w*v) * (1 - v))
-			runG[0] += float64(d * s)
-			runG[1] += d
-			runH[0] += float64(float64(curve*s) * s)
-			runH[1] += float64(curve * s)
-			runH[2] += curve
+			partG[0] += float64(d * s)
+			partG[1] += d
+			partH[0] += float64(float64(curve*s) * s)
+			partH[1] += float64(curve * s)
+			partH[2] += curve
 		}
-		for k, v := range runG {
+		for k, v := range partG {
 			g[k] += v
 		}
-		for k, v := range runH {
+		for k, v := range partH {
 			h[k] += v
 		}
 	})

@@ -18,7 +18,10 @@ import (
 )
 
 // ReceiptFormat is the value of "format", the first key of a receipt.
-const ReceiptFormat = "halfspace-receipt/1"
+const ReceiptFormat = "halfspace-receipt/2"
+
+// oldReceiptFormat is the format of receipts in which two keys have other names. See readOldKeys.
+const oldReceiptFormat = "halfspace-receipt/1"
 
 // Receipt records how a model was made. Anyone with the data can repeat the training and compare the model, the rows,
 // and the weights after each epoch. All sums are SHA-256.
@@ -66,13 +69,13 @@ type FileSum struct {
 	SHA256 Sum    `json:"sha256"`
 }
 
-// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a run of RunRows rows, by block.ChunkSums; the
-// last run may have fewer rows.
+// RowSums are the leaves of a hash tree over rows. A leaf is the sum of a chunk of ChunkRows rows, by block.ChunkSums;
+// the last chunk may have fewer rows.
 type RowSums struct {
-	Rows    int64  `json:"rows"`
-	RunRows int64  `json:"run_rows"`
-	Root    Sum    `json:"root"` // root of the Merkle tree of RFC 6962, section 2.1
-	Runs    Leaves `json:"runs"`
+	Rows      int64  `json:"rows"`
+	ChunkRows int64  `json:"chunk_rows"`
+	Root      Sum    `json:"root"` // root of the Merkle tree of RFC 6962, section 2.1
+	Chunks    Leaves `json:"chunks"`
 }
 
 // Leaves are sums. Their text is the base64 of their bytes, one sum after another.
@@ -94,7 +97,7 @@ func (l Leaves) parts() (parts [][]byte) {
 func (l *Leaves) UnmarshalText(text []byte) error {
 	all, err := base64.StdEncoding.AppendDecode(nil, text)
 	if err != nil || len(all)%sha256.Size != 0 {
-		return errors.New("runs are no whole sums in base64")
+		return errors.New("chunks are no whole sums in base64")
 	}
 	*l = make(Leaves, 0, len(all)/sha256.Size)
 	for sum := range slices.Chunk(all, sha256.Size) {
@@ -122,9 +125,9 @@ type Machine struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// NewRowSums returns the sums of rows in runs of runRows.
-func NewRowSums(rows, runRows int64, runs []Sum) RowSums {
-	return RowSums{Rows: rows, RunRows: runRows, Runs: runs, Root: root(runs)}
+// NewRowSums returns the sums of rows in chunks of chunkRows rows.
+func NewRowSums(rows, chunkRows int64, chunks []Sum) RowSums {
+	return RowSums{Rows: rows, ChunkRows: chunkRows, Chunks: chunks, Root: root(chunks)}
 }
 
 // root returns the root of a Merkle tree by RFC 6962, section 2.1.
@@ -143,10 +146,10 @@ func root(leaves []Sum) Sum {
 // check returns an error if the sums contradict each other.
 func (r *RowSums) check() error {
 	switch {
-	case r.Rows < 0 || r.RunRows < 1 || int64(len(r.Runs)) != (r.Rows+r.RunRows-1)/r.RunRows:
-		return fmt.Errorf("%d sums of runs of %d rows don't make %d rows", len(r.Runs), r.RunRows, r.Rows)
-	case r.Root != root(r.Runs):
-		return errors.New("the root isn't that of the runs")
+	case r.Rows < 0 || r.ChunkRows < 1 || int64(len(r.Chunks)) != (r.Rows+r.ChunkRows-1)/r.ChunkRows:
+		return fmt.Errorf("%d sums of chunks of %d rows don't make %d rows", len(r.Chunks), r.ChunkRows, r.Rows)
+	case r.Root != root(r.Chunks):
+		return errors.New("the root isn't that of the chunks")
 	}
 	return nil
 }
@@ -177,7 +180,7 @@ func ReadReceipt(from io.Reader) (*Receipt, error) {
 		return nil, err
 	}
 	var head struct{ Format string }
-	if err := json.Unmarshal(data, &head); err != nil || head.Format != ReceiptFormat {
+	if err := json.Unmarshal(data, &head); err != nil || head.Format != ReceiptFormat && head.Format != oldReceiptFormat {
 		return nil, fmt.Errorf("%w: its format is %q, and this program reads %q", ErrReceipt, humanize.Short(head.Format, 40), ReceiptFormat)
 	}
 	what := sumFault(data)
@@ -189,6 +192,9 @@ func ReadReceipt(from io.Reader) (*Receipt, error) {
 	}
 	r := new(Receipt)
 	err = json.Unmarshal(data, r)
+	if err == nil && head.Format == oldReceiptFormat {
+		err = r.readOldKeys(data)
+	}
 	if err == nil {
 		err = r.Rows.check()
 	}
@@ -204,4 +210,23 @@ func ReadReceipt(from io.Reader) (*Receipt, error) {
 		return nil, fmt.Errorf("%w: %s; restore it", ErrReceipt, humanize.Short(err.Error(), 200))
 	}
 	return r, nil
+}
+
+// readOldKeys sets the number of rows of a chunk, and the sums of the chunks, from the keys that oldReceiptFormat has
+// for them: run_rows and runs. It sets the format to ReceiptFormat.
+func (r *Receipt) readOldKeys(data []byte) error {
+	type rowSums struct {
+		ChunkRows int64  `json:"run_rows"`
+		Chunks    Leaves `json:"runs"`
+	}
+	var old struct{ Rows, Validation rowSums }
+	if err := json.Unmarshal(data, &old); err != nil {
+		return err
+	}
+	r.Format = ReceiptFormat
+	r.Rows.ChunkRows, r.Rows.Chunks = old.Rows.ChunkRows, old.Rows.Chunks
+	if r.Validation != nil {
+		r.Validation.ChunkRows, r.Validation.Chunks = old.Validation.ChunkRows, old.Validation.Chunks
+	}
+	return nil
 }

@@ -14,9 +14,9 @@ import (
 )
 
 func testReceipt() *Receipt {
-	runs := []Sum{SumBytes([]byte("a")), SumBytes([]byte("b")), SumBytes([]byte("c"))}
+	chunks := []Sum{SumBytes([]byte("a")), SumBytes([]byte("b")), SumBytes([]byte("c"))}
 	return &Receipt{Format: ReceiptFormat, Model: SumBytes(nil), Options: []Typed{{"algo", []string{"voted"}}},
-		Rows: NewRowSums(9000, 4096, runs), Epochs: []ClassSums{{0, runs}}, Machine: Machine{ISA: "generic", Workers: 2}}
+		Rows: NewRowSums(9000, 4096, chunks), Epochs: []ClassSums{{0, chunks}}, Machine: Machine{ISA: "generic", Workers: 2}}
 }
 
 // TestReceipt: a receipt is read as it was written. With one flipped bit, or cut, it is refused.
@@ -48,13 +48,13 @@ func TestReceipt(t *testing.T) {
 func TestReceiptChecked(t *testing.T) {
 	for i, change := range []func(*Receipt){
 		func(r *Receipt) { r.Rows.Root[0]++ },
-		func(r *Receipt) { r.Rows.Runs[1][5]++ },
+		func(r *Receipt) { r.Rows.Chunks[1][5]++ },
 		func(r *Receipt) { r.Rows.Rows = 8192 },
-		func(r *Receipt) { r.Rows.RunRows = 0 },
+		func(r *Receipt) { r.Rows.ChunkRows = 0 },
 		func(r *Receipt) { r.Rows.Rows = -1 },
 		func(r *Receipt) { r.Epochs[0].Class = -1 },
 		func(r *Receipt) { r.Epochs = append(r.Epochs, ClassSums{}) },
-		func(r *Receipt) { r.Validation = &RowSums{Rows: 1, RunRows: 4096} },
+		func(r *Receipt) { r.Validation = &RowSums{Rows: 1, ChunkRows: 4096} },
 	} {
 		r := testReceipt()
 		change(r)
@@ -62,6 +62,36 @@ func TestReceiptChecked(t *testing.T) {
 		require.NoError(t, err)
 		if _, err := ReadReceipt(bytes.NewReader(data)); !errors.Is(err, ErrReceipt) {
 			t.Errorf("change %d: error %v", i, err)
+		}
+	}
+}
+
+// TestOldReceipt: a receipt of format 1 is read, and is written as format 2. A receipt with the format of one and the
+// keys of the other is refused.
+func TestOldReceipt(t *testing.T) {
+	data, err := os.ReadFile("testdata/receipt-1.json")
+	require.NoError(t, err)
+	old, err := ReadReceipt(bytes.NewReader(data))
+	require.NoError(t, err)
+	for _, rows := range []RowSums{old.Rows, *old.Validation} {
+		if rows.ChunkRows != 4096 || len(rows.Chunks) != int(rows.Rows+4095)/4096 {
+			t.Errorf("%d rows in %d chunks of %d", rows.Rows, len(rows.Chunks), rows.ChunkRows)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "r.json")
+	require.NoError(t, old.Save(path))
+	if got := require.Value(LoadReceipt(path))(t); got.Format != ReceiptFormat || !reflect.DeepEqual(got, old) {
+		t.Errorf("read %+v, and after writing it %+v", old, got)
+	}
+	body, _, _ := strings.Cut(string(data), ",\n  \"checksum\"")
+	body += "}"
+	renamed := strings.NewReplacer(`"run_rows"`, `"chunk_rows"`, `"runs"`, `"chunks"`).Replace(body)
+	current := strings.Replace(renamed, oldReceiptFormat, ReceiptFormat, 1)
+	require.NoError(t, require.ErrorOf(ReadReceipt(strings.NewReader(sign(current)))))
+	mixed := map[string]string{"format 1": renamed, "format 2": strings.Replace(body, oldReceiptFormat, ReceiptFormat, 1)}
+	for name, text := range mixed {
+		if _, err := ReadReceipt(strings.NewReader(sign(text))); !errors.Is(err, ErrReceipt) {
+			t.Errorf("%s with the keys of the other: error %v", name, err)
 		}
 	}
 }

@@ -106,7 +106,7 @@ type Candidate struct {
 	Visits  int64 // rows visited when the weights were offered
 	Errors  int64
 	Weight  float64 // sum of the sample weights of wrong rows; Errors if all are 1
-	Run     int64   // Ratchet: consecutive visits that the weights had survived by then
+	Streak  int64   // Ratchet: consecutive visits that the weights had survived by then
 }
 
 // A Point of the learning curve is the finding of better weights.
@@ -216,7 +216,7 @@ func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64)
 	case Exact:
 		return p.offer(ctx, Candidate{Update: update, Visits: visits}, w)
 	case Ratchet:
-		err := p.endRun(ctx, visits-1)
+		err := p.endStreak(ctx, visits-1)
 		p.current.Update, p.current.Visits = update, visits
 		copy(p.current.Weights, w)
 		return err
@@ -244,7 +244,7 @@ func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) er
 		return err
 	}
 	if p.mode == Ratchet {
-		if err := p.endRun(ctx, visits); err != nil {
+		if err := p.endStreak(ctx, visits); err != nil {
 			return err
 		}
 	}
@@ -254,11 +254,11 @@ func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) er
 	return p.Judge(ctx)
 }
 
-// endRun ends the consecutive visits that the current weights survived. It offers the weights if these visits are more
-// than the best candidate's.
-func (p *Pocket) endRun(ctx context.Context, visits int64) error {
-	if c := p.current; visits-c.Visits > p.best.Run {
-		c.Run = visits - c.Visits
+// endStreak ends the consecutive visits that the current weights survived. It offers the weights if these visits are
+// more than the best candidate's.
+func (p *Pocket) endStreak(ctx context.Context, visits int64) error {
+	if c := p.current; visits-c.Visits > p.best.Streak {
+		c.Streak = visits - c.Visits
 		return p.offer(ctx, c, c.Weights)
 	}
 	return nil
@@ -308,7 +308,7 @@ func (p *Pocket) Judge(ctx context.Context) error {
 			c.Weight = p.judge.weights[i]
 		}
 		w := p.w[i*p.judge.stride : (i+1)*p.judge.stride]
-		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Run > p.best.Run) && !(p.nonzero && isZero(w)) {
+		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Streak > p.best.Streak) && !(p.nonzero && isZero(w)) {
 			p.keep(c, w)
 		}
 	}
@@ -324,9 +324,9 @@ func isZero(w []float32) bool {
 // keep makes the candidate c with weights w the best.
 func (p *Pocket) keep(c Candidate, w []float32) {
 	// With Ratchet, the literal algorithm judges weights as soon as their consecutive visits become the most.
-	if c.Run > 0 {
-		c.Run = p.best.Run + 1
-		c.Visits += c.Run
+	if c.Streak > 0 {
+		c.Streak = p.best.Streak + 1
+		c.Visits += c.Streak
 	}
 	c.Weights = slices.Clone(w)
 	p.best = c

@@ -96,7 +96,7 @@ func TestFirstOnTies(t *testing.T) {
 	}
 }
 
-// problem returns rows in blocks of one run, and the weights of a perceptron on draws from them. The labels follow a
+// problem returns rows in blocks of one chunk, and the weights of a perceptron on draws from them. The labels follow a
 // plane, except for some. If the features are small integers, scores of zero and equal counts are common.
 func problem(rng *rand.Rand, rows, cols, candidates int, whole bool, flips float64) (*block.Data, []float32) {
 	number := rng.NormFloat64
@@ -287,11 +287,12 @@ func (c *cancelling) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] 
 	}
 }
 
-// TestAllocations: the memory that judging a batch allocates doesn't depend on the rows of a run or on the candidates.
+// TestAllocations: the memory that judging a batch allocates doesn't depend on the rows of a chunk or on the
+// candidates.
 func TestAllocations(t *testing.T) {
-	const runs = 4
-	d, w := problem(rand.New(rand.NewPCG(15, 15)), runs*block.ChunkRows, 20, 100, false, 0.1)
-	marks := make([]uint64, runs*block.ChunkRows/64)
+	const chunks = 4
+	d, w := problem(rand.New(rand.NewPCG(15, 15)), chunks*block.ChunkRows, 20, 100, false, 0.1)
+	marks := make([]uint64, chunks*block.ChunkRows/64)
 	for i := range marks {
 		marks[i] = 0x5555555555555555
 	}
@@ -302,7 +303,7 @@ func TestAllocations(t *testing.T) {
 			require.NoError(t, j.pass(context.Background(), rows, 1<<40))
 		}
 	})
-	if perTask := n / (2 * runs * block.ChunkRows / taskRows); perTask > 8 {
+	if perTask := n / (2 * chunks * block.ChunkRows / taskRows); perTask > 8 {
 		t.Errorf("%v allocations for each %d rows", perTask, taskRows)
 	}
 }

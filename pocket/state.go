@@ -27,7 +27,7 @@ func (p *Pocket) State(w *checkpoint.Walk) {
 
 // State saves or restores a candidate. weights is the number of its weights; 0 leaves them out.
 func (c *Candidate) State(w *checkpoint.Walk, weights int) {
-	for _, v := range []*int64{&c.Update, &c.Visits, &c.Errors, &c.Run} {
+	for _, v := range []*int64{&c.Update, &c.Visits, &c.Errors, &c.Streak} {
 		w.Int(v)
 	}
 	w.Float(&c.Weight)

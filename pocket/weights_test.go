@@ -30,14 +30,14 @@ func TestWeights(t *testing.T) {
 		}
 		d = testproblems.Weighted(d, func(r int) float64 { return weights[r] })
 		weightOf := func(w []float32) (sum float64) {
-			for b := range d.Blocks(context.Background()) { // each is a run
-				run := 0.0
+			for b := range d.Blocks(context.Background()) { // each is a chunk
+				part := 0.0
 				for r, y := range b.Y {
 					if (kernel.Dot(b.X[r*b.Stride:(r+1)*b.Stride], w) > 0) != (y > 0) {
-						run += b.W[r]
+						part += b.W[r]
 					}
 				}
-				sum += run
+				sum += part
 			}
 			return sum
 		}

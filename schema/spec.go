@@ -16,7 +16,7 @@ import (
 	"halfspace/internal/humanize"
 )
 
-// MaxFeatures is the largest number of features of a dense row. A run of wider dense rows would take gigabytes.
+// MaxFeatures is the largest number of features of a dense row. A chunk of wider dense rows would take gigabytes.
 const MaxFeatures = 1 << 18
 
 // MaxNamed is the largest number of features of a sparse row whose names a Spec lists. Such features have the names

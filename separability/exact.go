@@ -63,7 +63,7 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 }
 
 // exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. w is the vector whole. It computes a
-// score exactly only if float64 doesn't show that another score of the run is smaller.
+// score exactly only if float64 doesn't show that another score of the chunk is smaller.
 func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, workers int) (float64, error) {
 	w := rounded(whole)
 	part := func(r block.Chunk) *big.Float {

@@ -56,7 +56,7 @@ func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep
 	sc := newScorer(w, s.radius)
 	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
 	err := block.ReduceChunks(ctx, s.src, s.opt.Workers,
-		func(r block.Chunk) *sweep { return s.run(r, sc, w, below) },
+		func(r block.Chunk) *sweep { return s.chunk(r, sc, w, below) },
 		func(part *sweep) {
 			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
 			all.rows = append(all.rows, part.rows...)
@@ -64,8 +64,8 @@ func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep
 	return all, err
 }
 
-// run is pass for one run.
-func (s *searcher) run(r block.Chunk, sc *scorer, w []float64, below float64) *sweep {
+// chunk is pass for one run.
+func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) *sweep {
 	var scores [block.ChunkRows]float32
 	var least [block.ChunkRows][2]float64 // smallest y (w.x) of each group and class
 	n := r.Len()

@@ -171,11 +171,11 @@ func TestWorkers(t *testing.T) {
 		},
 		"separable":   func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
 		"block.Check": func(n int) error { return second(block.Validate(ctx, block.Source(data), n)) },
-		"ReduceRuns": func(n int) error {
+		"ReduceChunks": func(n int) error {
 			return block.ReduceChunks(ctx, data, n, func(block.Chunk) int { return 0 }, func(int) {})
 		},
 		"Fingerprint":     func(n int) error { return second(block.Fingerprint(ctx, data, n)) },
-		"RunSums":         func(n int) error { return second(block.ChunkSums(ctx, data, n)) },
+		"ChunkSums":       func(n int) error { return second(block.ChunkSums(ctx, data, n)) },
 		"ClassCounts":     func(n int) error { return second(learner.ClassCounts(ctx, data, n)) },
 		"BalancedWeights": func(n int) error { return second(learner.BalancedWeights(ctx, data, n)) },
 		"train.Evaluate": func(n int) error {
@@ -223,7 +223,7 @@ func TestAllCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	data := testproblems.Logistic(5*block.ChunkRows, 3)
 	for name, run := range map[string]func(meet func()) error{
-		"ReduceRuns": func(meet func()) error {
+		"ReduceChunks": func(meet func()) error {
 			return block.ReduceChunks(t.Context(), data, 0, func(block.Chunk) int { meet(); return 0 }, func(int) {})
 		},
 		"Scatter": func(meet func()) error {

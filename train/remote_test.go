@@ -63,7 +63,7 @@ var remotes = []struct {
 	{training{"thin", "logistic", "epochs=3 holdout=0.2"}, "fit.classes train.classes passes.pick"},
 }
 
-// remoteRows returns the rows of remotes that rowSets lacks, in which blocks and runs are several.
+// remoteRows returns the rows of remotes that rowSets lacks, in which blocks and chunks are several.
 func remoteRows(name string) *block.Data {
 	third := func(r int) float64 { return float64(r%7) / 3 }
 	switch name {
@@ -79,7 +79,7 @@ func remoteRows(name string) *block.Data {
 		return thin(2*block.ChunkRows+9, 260, 7, true)
 	case "thin unbiased":
 		return thin(block.ChunkRows+7, 260, 14, false)
-	case "thin weighted": // groups of several runs
+	case "thin weighted": // groups of several chunks
 		return testproblems.Weighted(thin(10*block.ChunkRows+3, 5000, 1, true), third)
 	case "thin columns":
 		return thin(3*block.ChunkRows+1, 40_000, 1, true)

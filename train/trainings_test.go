@@ -231,7 +231,7 @@ func fileOf(t *testing.T, m *model.Model) []byte {
 	return file.Bytes()
 }
 
-// rowSets makes the rows of trainings. Rows of more than 4,096 have several runs.
+// rowSets makes the rows of trainings. Rows of more than 4,096 have several chunks.
 var rowSets = sync.OnceValue(func() map[string]*block.Data {
 	two, few := noise(4400, 5, 2), noise(400, 5, 2)
 	third := func(r int) float64 { return float64(r%3) / 2 }
@@ -325,7 +325,7 @@ type form struct {
 func (c training) forms(t *testing.T, d *block.Data) []form {
 	t.Helper()
 	sparse, access := testproblems.Sparse(d), learner.InOrder
-	all := []form{{name: "memory", src: d}, {name: "sparse", src: sparse}, {name: "runs", src: cutInRuns(d)}}
+	all := []form{{name: "memory", src: d}, {name: "sparse", src: sparse}, {name: "chunks", src: cutInChunks(d)}}
 	if c.learner != "separable" {
 		l, _, _ := c.settings(t, 1)
 		if access = l.Access(l.Settings); l.InMemory { // the limit has room for a quarter of the matrix
@@ -344,8 +344,8 @@ func (c training) forms(t *testing.T, d *block.Data) []form {
 	return all
 }
 
-// cutInRuns returns the rows in blocks of one run.
-func cutInRuns(d *block.Data) *block.Data {
+// cutInChunks returns the rows in blocks of one chunk.
+func cutInChunks(d *block.Data) *block.Data {
 	var blocks []*block.Block
 	for b := range d.Blocks(context.Background()) {
 		for lo := 0; lo < b.Len(); lo += block.ChunkRows {

@@ -40,7 +40,7 @@ var mishaps = []mishap{
 	{"two signals", "SIGTERM and a second one up to 0.4 s later, of the same command", 3, 100, killed(syscall.SIGTERM, "--cache", "DIR/cache")},
 	{"full disk", "no file may be larger than a random number of bytes, of every command that writes", 24, 2000, fullDisk},
 	{"little address space", "`ulimit -v` of 0.6 to 4.1 GiB", 2, 100, littleSpace},
-	{"a flipped bit of data", "in a CSV, svmlight, Arrow or Parquet file; `verify` with a receipt, which names the runs of rows that differ, and no other", 40, 10000, flippedData},
+	{"a flipped bit of data", "in a CSV, svmlight, Arrow or Parquet file; `verify` with a receipt, which names the chunks of rows that differ, and no other", 40, 10000, flippedData},
 }
 
 // TestMishaps: whatever goes wrong, no file is half written, no result is wrong, and nothing is left after the next run.

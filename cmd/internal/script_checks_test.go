@@ -196,8 +196,8 @@ func scriptForge(ts *testscript.TestScript, _ bool, args []string) {
 		r.Epochs[0].Weights = []model.Sum{{}}
 	case "class":
 		r.Epochs[0].Class = 99
-	case "runs":
-		r.Rows = model.NewRowSums(4, 5000, r.Rows.Runs)
+	case "chunks":
+		r.Rows = model.NewRowSums(4, 5000, r.Rows.Chunks)
 	case "option":
 		r.Options = append(r.Options, model.Typed{Option: "out", Values: []string{"x"}})
 	}

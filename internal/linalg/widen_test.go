@@ -125,8 +125,8 @@ func TestWideRows(t *testing.T) {
 		plain := *p.rows
 		plain.Centring = nil
 		var reader linalg.SparseReader
-		run, elements := block.Chunk{Block: p.rows}, 0
-		reader.Begin(run)
+		chunk, elements := block.Chunk{Block: p.rows}, 0
+		reader.Begin(chunk)
 		row, w := make([]float64, p.rows.Cols), make([]float64, p.rows.Cols)
 		for c := range w {
 			w[c] = rng.NormFloat64()
@@ -154,7 +154,7 @@ func TestWideRows(t *testing.T) {
 				t.Fatalf("%s: row %d has the norm %v of %d, want %v of %d, and the score %v, want %v", p.name, r, norm, count, n, len(stored), reader.Score(r, w), score)
 			}
 		}
-		if n := linalg.Elements(run); !reader.Centred() || n != elements {
+		if n := linalg.Elements(chunk); !reader.Centred() || n != elements {
 			t.Errorf("%s: centred %t, %d elements, want %d", p.name, reader.Centred(), n, elements)
 		}
 	}
@@ -249,10 +249,10 @@ func scatter(t *testing.T, src *block.Data, s, f []float64, more, workers int) (
 	cols := src.Spec().Cols()
 	m, err := gram.NewTriangle(cols + more)
 	if err == nil {
-		err = gram.Scatter(t.Context(), m, src, func(run block.Chunk, to, extra []float64) {
-			copy(to, s[run.First:])
+		err = gram.Scatter(t.Context(), m, src, func(chunk block.Chunk, to, extra []float64) {
+			copy(to, s[chunk.First:])
 			for r := range to {
-				copy(extra[r*more:(r+1)*more], f[2*(int(run.First)+r):])
+				copy(extra[r*more:(r+1)*more], f[2*(int(chunk.First)+r):])
 			}
 		}, workers)
 	}

@@ -28,8 +28,9 @@ func exactMoments(values []float64) (mean, deviation float64) {
 	return mean, deviation
 }
 
-// TestMoments holds the moments of runs put together against exact arithmetic. Within a run of m rows Welford's mean is off
-// by at most about m eps max|x|, and typically far less; a relative error of the deviation is that of its squares.
+// TestMoments holds the moments of chunks put together against exact arithmetic. Within a chunk of m rows Welford's
+// mean is off by at most about m eps max|x|, and typically far less; a relative error of the deviation is that of its
+// squares.
 func TestMoments(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	for _, c := range []struct {

@@ -187,7 +187,7 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 		args.Means = append(args.Means, m.means(class)[:d])
 	}
 	t := linalg.NewTriangle(d)
-	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootRun(src, args), t.Merge); err != nil {
+	if err := distributed.Reduce(ctx, src, opt.Workers, rootPass, args, rootChunk(src, args), t.Merge); err != nil {
 		return nil, 0, err
 	}
 	passed()
@@ -204,11 +204,11 @@ func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, 
 
 type rootArgs struct{ Means [][]float64 }
 
-var rootPass = distributed.NewPerChunk("lda.root", rootRun)
+var rootPass = distributed.NewPerChunk("lda.root", rootChunk)
 
-// rootRun returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk minus the
-// means of their classes, each times the square root of its sample weight.
-func rootRun(src block.Source, args rootArgs) func(block.Chunk) []float64 {
+// rootChunk returns the function that computes the triangular factor of a chunk. Its rows are the rows of the chunk
+// minus the means of their classes, each times the square root of its sample weight.
+func rootChunk(src block.Source, args rootArgs) func(block.Chunk) []float64 {
 	classes, d := len(args.Means), src.Spec().Width()
 	return func(chunk block.Chunk) []float64 {
 		t, row := linalg.NewTriangle(d), make([]float64, src.Spec().Cols())

@@ -96,15 +96,15 @@ func fourthMoments(ctx context.Context, src block.Source, workers int, m *moment
 		args.Means[class] = m.means(class)
 	}
 	total := make([]float64, len(m.N))
-	err := distributed.Reduce(ctx, src, workers, fourthPass, args, fourthRun(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
+	err := distributed.Reduce(ctx, src, workers, fourthPass, args, fourthChunk(src, args), func(s []float64) { f64.Axpy(total, 1, s) })
 	return total, err
 }
 
-var fourthPass = distributed.NewPerChunk("lda.fourth", fourthRun)
+var fourthPass = distributed.NewPerChunk("lda.fourth", fourthChunk)
 
 type fourthArgs struct{ Means, Units [][]float64 }
 
-func fourthRun(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
+func fourthChunk(src block.Source, args fourthArgs) func(block.Chunk) []float64 {
 	k, d := len(args.Means), src.Spec().Width()
 	return func(chunk block.Chunk) []float64 {
 		sums, row := make([]float64, k), make([]float64, src.Spec().Cols())

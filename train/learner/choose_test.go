@@ -15,8 +15,8 @@ import (
 // wrongWeight returns the sum of sample weights of wrong rows, row by row.
 func wrongWeight(d *block.Data, w []float32) (sum float64) {
 	cols := d.Spec().Cols()
-	for b := range d.Blocks(context.Background()) { // each is a run
-		run := 0.0
+	for b := range d.Blocks(context.Background()) { // each is a chunk
+		part := 0.0
 		for r, y := range b.Y {
 			best, most := 0, float32(0)
 			for c := range len(w) / cols {
@@ -26,10 +26,10 @@ func wrongWeight(d *block.Data, w []float32) (sum float64) {
 				}
 			}
 			if best != int(y) {
-				run += b.Weight(r)
+				part += b.Weight(r)
 			}
 		}
-		sum += run
+		sum += part
 	}
 	return sum
 }

@@ -67,7 +67,8 @@ func (s seekable) ReadGroup(c int, to *block.Block) error {
 	return s.ReadRows(rows, to)
 }
 
-// programRows returns correct rows of three Boolean features and a bias, in blocks of a run, with weights if asked for.
+// programRows returns correct rows of three Boolean features and a bias, in blocks of a chunk, with weights if asked
+// for.
 func programRows(rows, classes int, weighted bool) *program {
 	spec := &schema.Spec{Features: []string{"a", "b", "c"}, Bias: true, Label: "y", Weighted: weighted}
 	for c := range classes {

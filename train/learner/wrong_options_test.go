@@ -113,7 +113,7 @@ func TestWrongOptions(t *testing.T) {
 			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}})
 			return err
 		}},
-		{"5,000 rows make 2 runs of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
+		{"5,000 rows make 2 chunks of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
 		{"shards is -1", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(-1)).(*perceptron.Settings))},
 		{`mix is "odd": use uniform or mistakes`, many, walk(perceptron.Settings{Options: perceptron.Options{Shards: 2, Mix: "odd"}})},
 		{"each shard has its own: leave them out, or the shards", many, walk(*learner.SetShared(&perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, shards(2)).(*perceptron.Settings))},

@@ -120,7 +120,7 @@ type audited struct {
 
 type auditArgs struct{ W, D []float64 }
 
-var auditPass = newPass("logistic.audit", (*problem).auditRun)
+var auditPass = newPass("logistic.audit", (*problem).auditChunk)
 
 func (a *audited) add(b audited) {
 	f64.Axpy(a.Product, 1, b.Product)
@@ -130,8 +130,8 @@ func (a *audited) add(b audited) {
 	a.Losses += b.Losses
 }
 
-// auditRun returns the function that computes the sums of audit for one chunk.
-func (p *problem) auditRun(args auditArgs) func(block.Chunk) audited {
+// auditChunk returns the function that computes the sums of audit for one chunk.
+func (p *problem) auditChunk(args auditArgs) func(block.Chunk) audited {
 	return func(chunk block.Chunk) audited {
 		a := audited{Product: p.zeros(), Sizes: p.zeros()}
 		changes, row := make([]float64, p.vectors*linalg.PanelRows), make([]float64, p.vectors)

@@ -95,7 +95,7 @@ func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches,
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
 	}
 	all := newMismatches(len(claims), s.cols, s.vectors)
-	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkRun(s.src, args), func(d *mismatches) {
+	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkChunk(s.src, args), func(d *mismatches) {
 		for k := range all.Most {
 			all.Most[k], all.Exact[k] = max(all.Most[k], d.Most[k]), max(all.Exact[k], d.Exact[k])
 			f64.Axpy(all.Sums[k], 1, d.Sums[k])
@@ -130,7 +130,7 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 	}
 }
 
-var checkPass = distributed.NewPerChunk("logistic.check", checkRun)
+var checkPass = distributed.NewPerChunk("logistic.check", checkChunk)
 
 // claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.
@@ -139,7 +139,7 @@ type claimed struct {
 	Pivots       []float64
 }
 
-func checkRun(src block.Source, args claimed) func(block.Chunk) *mismatches {
+func checkChunk(src block.Source, args claimed) func(block.Chunk) *mismatches {
 	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
 	return func(chunk block.Chunk) *mismatches {
 		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)

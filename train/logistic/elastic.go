@@ -91,10 +91,10 @@ func (l *problem) sumLosses(ctx context.Context, all [][]float64) ([]float64, er
 	return total, err
 }
 
-var lossesPass = newPass("logistic.losses", (*problem).lossesRun)
+var lossesPass = newPass("logistic.losses", (*problem).lossesChunk)
 
-// lossesRun returns the function that sums the losses of a chunk for each vector of weights.
-func (l *problem) lossesRun(padded [][]float64) func(block.Chunk) []float64 {
+// lossesChunk returns the function that sums the losses of a chunk for each vector of weights.
+func (l *problem) lossesChunk(padded [][]float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		of := make([]float64, len(padded))
 		l.panels(chunk, func(c *scratch, _ int, rows *block.Block) {

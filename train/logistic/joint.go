@@ -75,7 +75,7 @@ func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
 	return err
 }
 
-var jointPass = newPass("logistic.joint", (*problem).jointRun)
+var jointPass = newPass("logistic.joint", (*problem).jointChunk)
 
 // jointSums are the sums of a chunk, and the blocks of its products.
 type jointSums struct {
@@ -83,8 +83,8 @@ type jointSums struct {
 	Products []float64
 }
 
-// jointRun returns the function that makes the pass of joint on one chunk.
-func (p *problem) jointRun(w []float64) func(block.Chunk) jointSums {
+// jointChunk returns the function that makes the pass of joint on one chunk.
+func (p *problem) jointChunk(w []float64) func(block.Chunk) jointSums {
 	return func(chunk block.Chunk) jointSums {
 		s := newProducts(p.cols, p.vectors*p.cols)
 		return jointSums{p.chunk(chunk, w, nil, s), s.blocks}

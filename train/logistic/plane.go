@@ -105,7 +105,7 @@ func (s *solver) probeBy(ctx context.Context, args probeArgs) (*probed, error) {
 	return all, err
 }
 
-var probePass = newPass("logistic.probe", (*problem).probeRun)
+var probePass = newPass("logistic.probe", (*problem).probeChunk)
 
 // probeArgs are a direction in the layout of the weights, and whether to add the terms of all rows; see onSides.add.
 type probeArgs struct {
@@ -121,8 +121,8 @@ func (s *problem) newProbed() *probed {
 	return p
 }
 
-// probeRun returns the function that probes a direction on a chunk.
-func (s *problem) probeRun(args probeArgs) func(block.Chunk) *probed {
+// probeChunk returns the function that probes a direction on a chunk.
+func (s *problem) probeChunk(args probeArgs) func(block.Chunk) *probed {
 	largest := make([]float64, s.cols) // greatest absolute element of the direction, for each column
 	for i := range largest {
 		for k := range s.vectors {
@@ -289,11 +289,11 @@ func (s *solver) onPlane(ctx context.Context, w []float64) ([]float64, error) {
 	return m.Data, err
 }
 
-var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneRun)
+var onPlanePass = newScatter("logistic.onplane", (*problem).onPlaneChunk)
 
-// onPlaneRun returns the function that sets near to 1 for rows of a chunk that may be on the plane of d, and to 0 for
+// onPlaneChunk returns the function that sets near to 1 for rows of a chunk that may be on the plane of d, and to 0 for
 // other rows.
-func (s *problem) onPlaneRun(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
+func (s *problem) onPlaneChunk(d []float64) func(chunk block.Chunk, near, _ []float64) struct{} {
 	return func(chunk block.Chunk, near, _ []float64) struct{} {
 		s.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
 			s.score(c, d, c.scores, rows.Len())

@@ -27,12 +27,12 @@ func (p *problem) rootSize(w []float64) int {
 	return p.vectors * p.cols
 }
 
-var rootPass = newPass("logistic.root", (*problem).rootRun)
+var rootPass = newPass("logistic.root", (*problem).rootChunk)
 
-// rootRun returns the function that makes the pass of root on one chunk. For more than two classes, the Hessian of a row
-// with sample weight c is the sum over the classes m of u u', where u has the part sqrt(c p_m) ([k = m] - p_k) x for
-// each class k.
-func (p *problem) rootRun(w []float64) func(block.Chunk) []float64 {
+// rootChunk returns the function that makes the pass of root on one chunk. For more than two classes, the Hessian of a
+// row with sample weight c is the sum over the classes m of u u', where u has the part sqrt(c p_m) ([k = m] - p_k) x
+// for each class k.
+func (p *problem) rootChunk(w []float64) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		t := linalg.NewTriangle(p.rootSize(w))
 		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {

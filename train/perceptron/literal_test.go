@@ -15,20 +15,20 @@ import (
 // literal is the algorithm of the papers, one row at a time in the given order. Its pocket judges weights on all rows,
 // or on those of validation.
 type literal struct {
-	x            [][]float32
-	y            []float32
-	weights      []float64 // nil: all are 1
-	validation   *literal
-	mode         pocket.Mode
-	margin       float32
-	w, best      []float32
-	fewest       float64
-	updates      int64
-	visits       int64
-	kept, quiet  int64
-	l2           float64
-	features     int
-	run, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
+	x               [][]float32
+	y               []float32
+	weights         []float64 // nil: all are 1
+	validation      *literal
+	mode            pocket.Mode
+	margin          float32
+	w, best         []float32
+	fewest          float64
+	updates         int64
+	visits          int64
+	kept, quiet     int64
+	l2              float64
+	features        int
+	streak, longest int64 // rows in a row that were right: with w, and with best when it was judged (Gallant's ratchet)
 
 	voters []float32 // w after each update
 	counts []int64   // number of visits that each survived
@@ -80,16 +80,16 @@ func (l *literal) weight(i int) float64 {
 	return l.weights[i]
 }
 
-// wrong sums up the weights of the errors of w, run by run.
+// wrong sums up the weights of the errors of w, chunk by chunk.
 func (l *literal) wrong(w []float32) (sum float64) {
 	for lo := 0; lo < len(l.x); lo += block.ChunkRows {
-		run := 0.0
+		part := 0.0
 		for i := lo; i < min(len(l.x), lo+block.ChunkRows); i++ {
 			if (kernel.Dot(l.x[i], w) > 0) != (l.y[i] > 0) {
-				run += l.weight(i)
+				part += l.weight(i)
 			}
 		}
-		sum += run
+		sum += part
 	}
 	return sum
 }
@@ -105,7 +105,7 @@ func (l *literal) start(mode pocket.Mode, validation *literal) {
 // judge keeps the weights if they are better.
 func (l *literal) judge() {
 	if n := l.validation.wrong(l.w); n < l.fewest {
-		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.run
+		l.best, l.fewest, l.kept, l.longest = slices.Clone(l.w), n, l.updates, l.streak
 	}
 }
 
@@ -153,12 +153,12 @@ func (l *literal) visit(i int, eta float32, maxUpdates int64) bool {
 		kernel.Axpy(l.w, float32(float64(eta*l.y[i])*l.weight(i)), l.x[i])
 		l.voters, l.counts = append(l.voters, l.w...), append(l.counts, 0)
 		l.updates++
-		l.quiet, l.run = 0, 0
+		l.quiet, l.streak = 0, 0
 		for c, v := range l.x[i] {
 			l.change[c] += math.Abs(float64(eta) * float64(v) * l.weight(i))
 		}
 	} else {
-		l.run++
+		l.streak++
 	}
 	if len(l.counts) > 0 {
 		l.counts[len(l.counts)-1]++
@@ -166,7 +166,7 @@ func (l *literal) visit(i int, eta float32, maxUpdates int64) bool {
 	for c, v := range l.w {
 		l.sum[c] += float64(v)
 	}
-	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.run > l.longest {
+	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.streak > l.longest {
 		l.judge()
 	}
 	return (maxUpdates == 0 || l.updates != maxUpdates) && !l.over()

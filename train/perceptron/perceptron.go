@@ -306,19 +306,19 @@ func (l *training) uncount(visits int64) {
 // prediction is right.
 func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
 	args := someArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
-	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, somePass, args, someRun(l.Src, args), func(is bool) { some = some || is })
+	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, somePass, args, someChunk(l.Src, args), func(is bool) { some = some || is })
 	return some, err
 }
 
-var somePass = distributed.NewPerChunk("perceptron.some", someRun)
+var somePass = distributed.NewPerChunk("perceptron.some", someChunk)
 
 type someArgs struct {
 	Opt Settings
 	W   []float32
 }
 
-// someRun returns the function that tells whether a row of a chunk would update the weights.
-func someRun(src block.Source, args someArgs) func(block.Chunk) bool {
+// someChunk returns the function that tells whether a row of a chunk would update the weights.
+func someChunk(src block.Source, args someArgs) func(block.Chunk) bool {
 	return func(chunk block.Chunk) bool {
 		u, _, _ := newRule(src.Spec(), &args.Opt) // the training has made this rule: no error
 		w, log := slices.Clone(args.W), make([]uint32, 1)

@@ -15,8 +15,8 @@ import (
 	"halfspace/train/learner"
 )
 
-// mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the runs that
-// online.Deal documents.
+// mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the
+// chunks that online.Deal documents.
 type mixedLiteral struct {
 	all     *literal
 	mixed   float64
@@ -29,14 +29,14 @@ type mixedLiteral struct {
 // dealt returns the rows of each shard in an epoch.
 func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
 	shared := learner.Shared(&opt)
-	runs, err := online.Deal(int64(n), &shared, int64(epoch))
+	chunks, err := online.Deal(int64(n), &shared, int64(epoch))
 	if err != nil {
 		panic(err)
 	}
-	for _, mine := range runs {
+	for _, mine := range chunks {
 		var all []int
-		for _, run := range mine {
-			for r := int(run) * block.ChunkRows; r < min(n, int(run+1)*block.ChunkRows); r++ {
+		for _, chunk := range mine {
+			for r := int(chunk) * block.ChunkRows; r < min(n, int(chunk+1)*block.ChunkRows); r++ {
 				all = append(all, r)
 			}
 		}
@@ -98,7 +98,7 @@ func (m *mixedLiteral) epoch(shards int, opt Settings, epoch uint64) {
 // TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
-	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 runs
+	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 chunks
 	d := testproblems.Dense(x, y, true)
 	for i, c := range []struct {
 		order  learner.Order

@@ -60,7 +60,7 @@ func (s *solver) hinge(ctx context.Context) error {
 // found, it returns to the weights with the least objective.
 func (s *solver) shrink(ctx context.Context, stage int) error {
 	if !s.goesOn() {
-		s.bestW, s.bestAt = s.w, sums{runSums: runSums{Loss: math.Inf(1)}, objective: math.Inf(1)}
+		s.bestW, s.bestAt = s.w, sums{chunkSums: chunkSums{Loss: math.Inf(1)}, objective: math.Inf(1)}
 		s.chosen = make([]bool, s.src.Rows())
 	}
 	defer func() { s.chosen, s.bestW, s.bestAt = nil, nil, sums{} }()

@@ -22,7 +22,7 @@ type problem struct {
 	loss    smoothing
 	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
 	// leaves out no row.
-	fixed   *runSums
+	fixed   *chunkSums
 	scratch sync.Pool // holds *linalg.Panel
 }
 
@@ -62,7 +62,7 @@ func newProblem(src block.Source, opt Settings) *problem {
 
 // sums are sums over rows at a point, and the objectives that follow from them.
 type sums struct {
-	runSums
+	chunkSums
 	objective float64   // loss plus penalty
 	dual      float64   // objective of the dual problem
 	gradient  []float64 // gradient of the smooth objective: l2 w - sum a y x
@@ -75,8 +75,8 @@ type hessian struct {
 	most []float64 // largest value of each element of the diagonal since the last sum over all rows
 }
 
-// runSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
-type runSums struct {
+// chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
+type chunkSums struct {
 	Loss    float64
 	Apart   float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
 	Weight  float64      // sum of sample weights
@@ -98,7 +98,7 @@ func (p *problem) newSums() sums {
 
 func (s *sums) gap() float64 { return s.objective - s.dual }
 
-func (s *sums) add(t runSums) {
+func (s *sums) add(t chunkSums) {
 	s.Loss += t.Loss
 	s.Apart += t.Apart
 	s.Weight += t.Weight
@@ -131,7 +131,7 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	case p.remote():
 		err = p.passRemote(ctx, pt, nil, at)
 	default:
-		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) runSums { return p.chunk(chunk, pt, nil) }, at.add)
+		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) chunkSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
 	if pt.Raise > 0 {
 		p.loss.slope *= pt.Raise
@@ -141,13 +141,13 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 }
 
 // hessianPass is the pass of the squared hinge at a point.
-var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) runSums {
+var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
 	return newProblem(src, Settings{}).at(pt)
 })
 
 // at returns the function that computes the sums over the rows of a chunk at a point; see chunk.
-func (p *problem) at(pt point) func(chunk block.Chunk, s, _ []float64) runSums {
-	return func(chunk block.Chunk, s, _ []float64) runSums { return p.chunk(chunk, pt, s) }
+func (p *problem) at(pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
+	return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, pt, s) }
 }
 
 // scatter computes the sums at a point and updates h to the point. It needs only rows that are free at exactly one of
@@ -205,7 +205,7 @@ func (h *hessian) change(w, by []float64) {
 
 // chunk computes the sums over the rows of a chunk. Unless s is nil, it sets s to the weights of the rows in the change of
 // the Hessian, divided by the slope.
-func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r runSums) {
+func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r chunkSums) {
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	if pt.From != nil {
@@ -261,7 +261,7 @@ func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[
 type rowsAt struct{ u, from, other, s []float64 }
 
 // rows adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
-func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []float64, r *runSums) {
+func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []float64, r *chunkSums) {
 	loss := p.loss
 	if raise > 0 {
 		for i, u := range at.u {
@@ -321,7 +321,7 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 
 // squares is rows for the squared hinge of rows whose sample weights are 1. It has no branches, because the rows' classes and
 // dual variables predict none. A row adds +0 to the sums of the other class, which changes no sum.
-func (l *smoothing) squares(labels []float32, at rowsAt, factors []float64, r *runSums) {
+func (l *smoothing) squares(labels []float32, at rowsAt, factors []float64, r *chunkSums) {
 	active, near := uint64(0), uint64(0)
 	free := func(u float64) (a float64, some, free uint64) {
 		a = float64(l.slope * u)

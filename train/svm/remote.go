@@ -47,7 +47,7 @@ type hingeArgs struct {
 
 // hingeSums are the sums over the chunks of a piece.
 type hingeSums struct {
-	Chunks   []runSums
+	Chunks   []chunkSums
 	Products [][]float64 // for each chunk, the change of the Hessian; nil without a Hessian
 	Base     []float64   // base of each row if it changed; otherwise nil
 }
@@ -63,7 +63,7 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 	s = &hingeSums{}
 	type pair struct {
 		products []float64
-		sums     runSums
+		sums     chunkSums
 	}
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) *pair {
 		r := &pair{}
@@ -126,7 +126,7 @@ func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *ne
 		chosen[row] = true
 	}
 	s = &nearSums{Base: own.Base}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfRun(chunk, args.At.W, chosen) },
+	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfChunk(chunk, args.At.W, chosen) },
 		func(r nearRows) { s.Chunks = append(s.Chunks, r) })
 	return s, err
 }

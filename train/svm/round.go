@@ -74,13 +74,13 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
 	args := lossesArgs{p.loss.squared(), errors, w}
 	total := args.sums()
-	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesRun(args), func(sums []float64) {
+	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesChunk(args), func(sums []float64) {
 		f64.Axpy(total, 1, sums)
 	})
 	return total, err
 }
 
-var lossesPass = distributed.NewPerChunk("svm.losses", lossesRun)
+var lossesPass = distributed.NewPerChunk("svm.losses", lossesChunk)
 
 // lossesArgs are the points, whether the hinge is squared, and whether to sum squared changes.
 type lossesArgs struct {
@@ -95,18 +95,18 @@ func (a *lossesArgs) sums() []float64 {
 	return make([]float64, len(a.W))
 }
 
-func lossesRun(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
+func lossesChunk(src block.Source, args lossesArgs) func(block.Chunk) []float64 {
 	opt := Settings{Options: Options{Loss: Hinge}}
 	if args.Squared {
 		opt.Loss = SquaredHinge
 	}
-	return newProblem(src, opt).lossesRun(args)
+	return newProblem(src, opt).lossesChunk(args)
 }
 
-// lossesRun returns the function that sums the losses of a chunk at each point.
-func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
+// lossesChunk returns the function that sums the losses of a chunk at each point.
+func (p *problem) lossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 	if optimize.Wide(p.cols) {
-		return p.wideLossesRun(args)
+		return p.wideLossesChunk(args)
 	}
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
@@ -132,8 +132,8 @@ func (p *problem) lossesRun(args lossesArgs) func(block.Chunk) []float64 {
 	}
 }
 
-// wideLossesRun is lossesRun for more columns than a Hessian may have.
-func (p *problem) wideLossesRun(args lossesArgs) func(block.Chunk) []float64 {
+// wideLossesChunk is lossesChunk for more columns than a Hessian may have.
+func (p *problem) wideLossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 	return func(chunk block.Chunk) []float64 {
 		sums := args.sums()
 		var rows linalg.SparseReader

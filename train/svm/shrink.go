@@ -69,7 +69,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	opt := s.opt
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)
 	few = newSolver(gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.runSums
+	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.chunkSums
 	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
 	return few, numbers, nil
 }
@@ -81,7 +81,7 @@ type nearRows struct {
 	Numbers []int
 	Loss    float64 // sum over all rows
 	Weight  float64 // sum over all rows
-	Fixed   runSums
+	Fixed   chunkSums
 }
 
 // eachNear calls add with the near rows of each chunk, in row order.
@@ -89,11 +89,11 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfRun(chunk, s.w, s.chosen) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfChunk(chunk, s.w, s.chosen) }, add)
 }
 
-// nearOfRun returns the near rows of a chunk at w. It sets their elements of chosen.
-func (p *problem) nearOfRun(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
+// nearOfChunk returns the near rows of a chunk at w. It sets their elements of chosen.
+func (p *problem) nearOfChunk(chunk block.Chunk, w []float64, chosen []bool) (r nearRows) {
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
 	var scores [linalg.PanelRows]float64

@@ -273,12 +273,12 @@ func differingChunks(a, b *model.Receipt) []RowRange {
 // rowRanges returns the rows of the chunks that differ. It joins adjacent chunks to one range.
 func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	rows := max(a.Rows, b.Rows)
-	for i := range max(len(a.Runs), len(b.Runs)) {
-		if i < len(a.Runs) && i < len(b.Runs) && a.Runs[i] == b.Runs[i] {
+	for i := range max(len(a.Chunks), len(b.Chunks)) {
+		if i < len(a.Chunks) && i < len(b.Chunks) && a.Chunks[i] == b.Chunks[i] {
 			continue
 		}
-		first := int64(i) * a.RunRows
-		last := min(first+a.RunRows, rows) - 1
+		first := int64(i) * a.ChunkRows
+		last := min(first+a.ChunkRows, rows) - 1
 		if n := len(all); n > 0 && all[n-1].Last == first-1 {
 			all[n-1].Last = last
 			continue

@@ -41,7 +41,7 @@ wrote with the model. It tells whether the same bytes come out. They do on every
 CPU, with any number of workers, in memory or streamed, if DATA has the same rows.
 
 If a file differs from that of the receipt, verify compares the rows first. If
-they are others, it tells in which runs of 4,096 rows, and doesn't train. If only
+they are others, it tells in which chunks of 4,096 rows, and doesn't train. If only
 the weights differ, it tells from which epoch on. Verify reads the files that the
 receipt names for --validation, --init, --labels and --weights, unless you name
 others.
@@ -82,7 +82,7 @@ type Verdict struct {
 	Rows     int64    `json:"rows"`
 	Differ   []string `json:"differ,omitempty"` // keys of the model's file
 
-	Chunks []RowRange   `json:"differing_runs,omitempty"` // ranges of rows that differ
+	Chunks []RowRange   `json:"differing_chunks,omitempty"` // ranges of rows that differ
 	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
 	Files  []string     `json:"differing_files,omitempty"`
 	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
@@ -152,8 +152,8 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 		return nil, err
 	case r.Model != sum:
 		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
-	case r.Rows.RunRows != block.ChunkRows:
-		return nil, fmt.Errorf("%s: its runs have %d rows, and those of this program %d: use the version that wrote it", path, r.Rows.RunRows, int64(block.ChunkRows))
+	case r.Rows.ChunkRows != block.ChunkRows:
+		return nil, fmt.Errorf("%s: its chunks have %d rows, and the chunks of this program %d: use the version that wrote it", path, r.Rows.ChunkRows, int64(block.ChunkRows))
 	}
 	for _, c := range r.Epochs {
 		if c.Class >= max(1, len(m.Classes)) {

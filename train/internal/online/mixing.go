@@ -36,7 +36,7 @@ func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 		if len(chunks) > 1 {
 			most = fmt.Sprintf("%d shards or fewer", len(chunks))
 		}
-		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(chunks)), "run"),
+		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(chunks)), "chunk"),
 			humanize.Count(block.ChunkRows), humanize.Count(int64(shards)), most)
 	}
 	for i := range chunks {

@@ -127,24 +127,24 @@ func visited(n int, order learner.Order, seed, stream uint64) (rows []uint32) {
 
 // epoch is an epoch of iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3), of the rows of a block.
 func (p *path) epoch(b *block.Block, visit way, o *learner.Options, epoch uint64) {
-	var runs []int
+	var chunks []int
 	for lo := 0; lo < b.Len(); lo += 4096 {
-		runs = append(runs, lo)
+		chunks = append(chunks, lo)
 	}
 	if o.Order == learner.FixedShuffle {
 		epoch = 0
 	}
 	if rng := rand.NewPCG(o.Seed, math.MaxUint64-epoch); o.Order != learner.Cyclic {
-		for i := len(runs) - 1; i > 0; i-- {
+		for i := len(chunks) - 1; i > 0; i-- {
 			j := learner.Draw(rng, uint64(i)+1)
-			runs[i], runs[j] = runs[j], runs[i]
+			chunks[i], chunks[j] = chunks[j], chunks[i]
 		}
 	}
 	shards, parts := int(o.Shards), []*path{}
 	for s := range shards {
 		var rows []int
 		for lo := range b.Len() {
-			if slices.Contains(runs[s*len(runs)/shards:(s+1)*len(runs)/shards], lo/4096*4096) {
+			if slices.Contains(chunks[s*len(chunks)/shards:(s+1)*len(chunks)/shards], lo/4096*4096) {
 				rows = append(rows, lo)
 			}
 		}
@@ -228,7 +228,7 @@ func TestShards(t *testing.T) {
 		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 4, 2},
 		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.Random, learner.Uniform, 3, 2},
 	} {
-		rows := noisy(13_000, c.classes) // 4 runs
+		rows := noisy(13_000, c.classes) // 4 chunks
 		if i%2 == 1 {
 			rows = testproblems.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}

@@ -244,7 +244,7 @@ func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 		return t.Sums(ctx, all)
 	}
 	total := make([]float64, len(all))
-	scores, merge := scoresRun(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
+	scores, merge := scoresChunk(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
 		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
 	}
@@ -276,10 +276,10 @@ func (l *labels) at(r int) (y, weight float64) {
 	return float64(l.Y[r]), l.Weights[r]
 }
 
-var scoresPass = distributed.NewPerChunk("truncated.scores", scoresRun)
+var scoresPass = distributed.NewPerChunk("truncated.scores", scoresChunk)
 
-// scoresRun returns the function that computes the scores of a chunk for each vector of weights.
-func scoresRun(_ block.Source, all [][]float64) func(block.Chunk) *scored {
+// scoresChunk returns the function that computes the scores of a chunk for each vector of weights.
+func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 	return func(chunk block.Chunk) *scored {
 		var rows linalg.SparseReader
 		rows.Begin(chunk)

@@ -25,9 +25,9 @@ type looked struct {
 func (l *looked) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
 
 // lookPass is the first pass on a cluster.
-var lookPass = distributed.NewPerChunk("truncated.look", lookRun)
+var lookPass = distributed.NewPerChunk("truncated.look", lookChunk)
 
-func lookRun(src block.Source, _ struct{}) func(block.Chunk) *looked {
+func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	features := src.Spec().Width()
 	return func(chunk block.Chunk) *looked {
 		var rows linalg.SparseReader
@@ -92,7 +92,7 @@ func pieces(groups []group, rows int64) (cut []piece) {
 	return cut
 }
 
-func runsOf(cut []piece) (chunks [][]int64) {
+func chunksOf(cut []piece) (chunks [][]int64) {
 	for _, p := range cut {
 		chunks = append(chunks, p.chunks)
 	}
@@ -199,7 +199,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 		return err
 	}
 	cut := pieces(s.groups, rows)
-	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, runsOf(cut), func(i int) *own {
+	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *own {
 		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
@@ -217,7 +217,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 // productRemote makes the pass of product on the cluster.
 func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
 	cut, row := pieces(s.groups, s.Rows.Rows()), 0
-	return distributed.EachOwn(ctx, s.Rows, productTask, d, runsOf(cut), s.curved(cut), func(sums []*part) error {
+	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curved(cut), func(sums []*part) error {
 		for _, t := range sums {
 			row = s.spread(scores, t.Scores, row, false)
 			t.visited = int64(len(t.Scores))
@@ -233,7 +233,7 @@ func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func
 	for i := range cut {
 		cut[i].groups = nil
 	}
-	return distributed.EachOwn(ctx, s.Rows, restTask, d, runsOf(cut), s.curved(cut), func(some []float64) error {
+	return distributed.EachOwn(ctx, s.Rows, restTask, d, chunksOf(cut), s.curved(cut), func(some []float64) error {
 		row = s.spread(scores, some, row, true)
 		merge(int64(len(some)))
 		return nil

@@ -32,16 +32,16 @@ func TestPieces(t *testing.T) {
 				}
 				for _, chunk := range p.chunks {
 					if chunk != next {
-						t.Fatalf("%d runs: run %d follows run %d", chunks, chunk, next-1)
+						t.Fatalf("%d chunks: chunk %d follows chunk %d", chunks, chunk, next-1)
 					}
 					next++
 				}
 				if p.lo != first*block.ChunkRows || p.hi != min(rows, next*block.ChunkRows) {
-					t.Errorf("%d runs: rows %d to %d of a piece of runs %d to %d", chunks, p.lo, p.hi, first, next)
+					t.Errorf("%d chunks: rows %d to %d of a piece of chunks %d to %d", chunks, p.lo, p.hi, first, next)
 				}
 			}
 			if !reflect.DeepEqual(got, groups) || len(cut) > 256 {
-				t.Errorf("%d runs: %d pieces with groups %v, want %v", chunks, len(cut), got, groups)
+				t.Errorf("%d chunks: %d pieces with groups %v, want %v", chunks, len(cut), got, groups)
 			}
 		}
 	}
