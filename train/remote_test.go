@@ -34,7 +34,7 @@ var remotes = []struct {
 	{training{"three", "logistic", "l2=0 balanced"}, "logistic.joint train.classes"},
 	{training{"wide three", "logistic", "epochs=3"}, "logistic.columns"},
 	{training{"thin,thin unbiased,thin weighted,thin far", "logistic", "solver=truncated balanced epochs=12"}, "truncated.look truncated.sums truncated.product train.evaluate truncated.scores"},
-	{training{"thin columns", "logistic", "solver=truncated epochs=5"}, "truncated.look truncated.sums truncated.product train.evaluate"}, // a group touches few of the columns
+	{training{"thin columns", "logistic", "solver=truncated epochs=5"}, "truncated.look truncated.sums truncated.product train.evaluate"}, // a batch touches few of the columns
 	{training{"weighted,far,sparse two", "svm", ""}, "svm.hessian svm.losses train.evaluate"},
 	{training{"three", "svm", ""}, "svm.hessian"},
 	{training{"long", "svm", ""}, "train.sample"},
@@ -79,7 +79,7 @@ func remoteRows(name string) *block.Data {
 		return thin(2*block.ChunkRows+9, 260, 7, true)
 	case "thin unbiased":
 		return thin(block.ChunkRows+7, 260, 14, false)
-	case "thin weighted": // groups of several chunks
+	case "thin weighted": // batches of several chunks
 		return testproblems.Weighted(thin(10*block.ChunkRows+3, 5000, 1, true), third)
 	case "thin columns":
 		return thin(3*block.ChunkRows+1, 40_000, 1, true)

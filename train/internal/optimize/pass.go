@@ -54,20 +54,20 @@ func (s *search) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.grouping(ctx, elements, resumed)
+	return s.endFirstPass(ctx, elements, resumed)
 }
 
-// grouping ends the first pass: it joins chunks to groups by their numbers of elements.
-func (s *search) grouping(ctx context.Context, elements []int64, resumed bool) error {
-	s.factors = s.worthFactor(s.group(elements))
-	if resumed && s.grouped {
+// endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
+func (s *search) endFirstPass(ctx context.Context, elements []int64, resumed bool) error {
+	s.factors = s.worthFactor(s.makeBatches(elements))
+	if resumed && s.batched {
 		return s.evaluate(ctx, &s.at, nil, nil)
 	}
 	return nil
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
-// it sums over the chunk, and seen with the sums of each group.
+// it sums over the chunk, and seen with the sums of each batch.
 func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *part), seen func(*part)) error {
 	p.reset(s.cols, len(p.Scores))
 	merge := func(t *part) {

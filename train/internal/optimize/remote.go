@@ -12,7 +12,7 @@ import (
 )
 
 // On a cluster, this process keeps the scores, labels, sample weights, curvatures and multipliers of all rows, and
-// computes losses. Other processes make the sums over columns. A piece is one or more whole groups, so all sums have
+// computes losses. Other processes make the sums over columns. A piece is one or more whole batches, so all sums have
 // the order of a single process.
 
 // looked is the data of a chunk from the first pass.
@@ -52,35 +52,35 @@ func (s *search) firstRemote(ctx context.Context, resumed bool) error {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
 		}
-		s.groups = append(s.groups, group{End: len(elements) + 1, All: l.elements >= int64(s.cols)})
+		s.batches = append(s.batches, batch{End: len(elements) + 1, All: l.elements >= int64(s.cols)})
 		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
 	})
 	if err == nil {
 		err = s.evaluate(ctx, &s.at, nil, nil)
 	}
-	if s.groups = nil; err != nil {
+	if s.batches = nil; err != nil {
 		return err
 	}
-	return s.grouping(ctx, elements, resumed)
+	return s.endFirstPass(ctx, elements, resumed)
 }
 
-// A piece is one or more groups of a pass on a cluster, and the numbers of their chunks and rows.
+// A piece is one or more batches of a pass on a cluster, and the numbers of their chunks and rows.
 type piece struct {
-	chunks []int64
-	groups []group // the groups; their ends count from the first chunk of the piece
-	lo, hi int64   // rows lo to hi-1
+	chunks  []int64
+	batches []batch // the batches; their ends count from the first chunk of the piece
+	lo, hi  int64   // rows lo to hi-1
 }
 
-// pieces cuts the groups of rows into pieces. If groups are small, the pieces have nearly the sizes of
+// pieces cuts the batches of rows into pieces. If batches are small, the pieces have nearly the sizes of
 // distributed.Consecutive.
-func pieces(groups []group, rows int64) (cut []piece) {
-	first, rest := 0, groups
+func pieces(batches []batch, rows int64) (cut []piece) {
+	first, rest := 0, batches
 	for _, chunks := range distributed.Consecutive(rows) {
 		p, end := piece{lo: int64(first) * block.ChunkRows}, int(chunks[len(chunks)-1])+1
 		last := first
 		for ; len(rest) > 0 && rest[0].End <= end; rest = rest[1:] {
 			last = rest[0].End
-			p.groups = append(p.groups, group{last - first, rest[0].All})
+			p.batches = append(p.batches, batch{last - first, rest[0].All})
 		}
 		for ; first < last; first++ {
 			p.chunks = append(p.chunks, int64(first))
@@ -99,30 +99,30 @@ func chunksOf(cut []piece) (chunks [][]int64) {
 	return chunks
 }
 
-// own is the arguments of one piece: its groups, and factors and curvatures of its rows.
+// own is the arguments of one piece: its batches, and factors and curvatures of its rows.
 type own struct {
-	Groups            []group
+	Batches           []batch
 	Factor, Curvature []float64 // one number for each row; factor is nil in products
 }
 
 // tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
 func tableOf(src distributed.Piece, o *own) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
-	t.groups = o.Groups
+	t.batches = o.Batches
 	before := 0
-	for _, g := range o.Groups {
+	for _, g := range o.Batches {
 		if g.End <= before {
 			return nil, distributed.ErrOtherRows
 		}
 		before = g.End
 	}
-	if o.Groups != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
+	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil
 }
 
-// The tasks of the passes over groups. sumsTask and productTask return the sums of each group of a piece; productTask
+// The tasks of the passes over batches. sumsTask and productTask return the sums of each batch of a piece; productTask
 // also returns the scores of the rows with a curvature. restTask returns scores of single rows.
 var (
 	sumsTask    = distributed.NewOwn("truncated.sums", sumsOf)
@@ -179,17 +179,17 @@ func appendSome(some, scores, curvature []float64, flat bool) []float64 {
 	return some
 }
 
-// sumsRemote makes the pass of evaluate on the cluster. It calls merge with the sums of each group.
+// sumsRemote makes the pass of evaluate on the cluster. It calls merge with the sums of each batch.
 func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*part
-	err := parallel.Ordered(ctx, s.Workers, len(s.groups), func(g int) *part {
+	err := parallel.Ordered(ctx, s.Workers, len(s.batches), func(g int) *part {
 		c, t, chunk := s.scratch.Get().(*scratch), &part{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {
-			chunk = s.groups[g-1].End
+			chunk = s.batches[g-1].End
 		}
-		for ; chunk < s.groups[g].End; chunk++ {
+		for ; chunk < s.batches[g].End; chunk++ {
 			first := int64(chunk) * block.ChunkRows
 			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
 		}
@@ -198,9 +198,9 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 	if err != nil {
 		return err
 	}
-	cut := pieces(s.groups, rows)
+	cut := pieces(s.batches, rows)
 	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *own {
-		return &own{cut[i].groups, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
+		return &own{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
 	}, func(sums []*part) error {
 		if len(sums) > len(parts) {
 			return distributed.ErrOtherRows
@@ -216,7 +216,7 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 
 // productRemote makes the pass of product on the cluster.
 func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
-	cut, row := pieces(s.groups, s.Rows.Rows()), 0
+	cut, row := pieces(s.batches, s.Rows.Rows()), 0
 	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curved(cut), func(sums []*part) error {
 		for _, t := range sums {
 			row = s.spread(scores, t.Scores, row, false)
@@ -229,9 +229,9 @@ func (s *search) productRemote(ctx context.Context, d, scores []float64, merge f
 
 // restRemote makes the pass of rest on the cluster.
 func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
-	cut, row := pieces(s.groups, s.Rows.Rows()), 0
+	cut, row := pieces(s.batches, s.Rows.Rows()), 0
 	for i := range cut {
-		cut[i].groups = nil
+		cut[i].batches = nil
 	}
 	return distributed.EachOwn(ctx, s.Rows, restTask, d, chunksOf(cut), s.curved(cut), func(some []float64) error {
 		row = s.spread(scores, some, row, true)
@@ -240,9 +240,9 @@ func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func
 	})
 }
 
-// curved returns a function that makes the arguments of piece i: its groups, and the curvatures of its rows.
+// curved returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
 func (s *search) curved(cut []piece) func(i int) *own {
-	return func(i int) *own { return &own{Groups: cut[i].groups, Curvature: s.at.Curvature[cut[i].lo:cut[i].hi]} }
+	return func(i int) *own { return &own{Batches: cut[i].batches, Curvature: s.at.Curvature[cut[i].lo:cut[i].hi]} }
 }
 
 // spread is the inverse of appendSome: it writes the scores some to scores, from number row on. It returns the number

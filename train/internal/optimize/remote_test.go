@@ -11,24 +11,24 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// TestPieces: pieces have each chunk and each group once, in order. No piece divides a group.
+// TestPieces: pieces have each chunk and each batch once, in order. No piece divides a batch.
 func TestPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, chunks := range []int{1, 2, 255, 256, 257, 3000} {
 		for _, most := range []int{1, 3, 40, 5000} {
-			var groups []group
+			var batches []batch
 			for end := 0; end < chunks; {
 				end = min(chunks, end+1+rng.IntN(most))
-				groups = append(groups, group{End: end, All: rng.IntN(2) == 0})
+				batches = append(batches, batch{End: end, All: rng.IntN(2) == 0})
 			}
 			rows := int64(chunks)*block.ChunkRows - 7
-			var got []group
+			var got []batch
 			next := int64(0)
-			cut := pieces(groups, rows)
+			cut := pieces(batches, rows)
 			for _, p := range cut {
 				first := next
-				for _, g := range p.groups {
-					got = append(got, group{int(first) + g.End, g.All})
+				for _, g := range p.batches {
+					got = append(got, batch{int(first) + g.End, g.All})
 				}
 				for _, chunk := range p.chunks {
 					if chunk != next {
@@ -40,18 +40,19 @@ func TestPieces(t *testing.T) {
 					t.Errorf("%d chunks: rows %d to %d of a piece of chunks %d to %d", chunks, p.lo, p.hi, first, next)
 				}
 			}
-			if !reflect.DeepEqual(got, groups) || len(cut) > 256 {
-				t.Errorf("%d chunks: %d pieces with groups %v, want %v", chunks, len(cut), got, groups)
+			if !reflect.DeepEqual(got, batches) || len(cut) > 256 {
+				t.Errorf("%d chunks: %d pieces with batches %v, want %v", chunks, len(cut), got, batches)
 			}
 		}
 	}
 }
 
-// TestGroupsOfPiece: a group has the same sums in a piece of several groups as in one of its own. Arguments for other rows are an error.
-func TestGroupsOfPiece(t *testing.T) {
+// TestBatchesOfPiece: a batch has the same sums in a piece of several batches as in one of its own. Arguments for other
+// rows are an error.
+func TestBatchesOfPiece(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := make([][]float64, 3*block.ChunkRows+5), make([]float64, 3*block.ChunkRows+5)
-	o := &own{Groups: []group{{1, true}, {3, false}, {4, true}}}
+	o := &own{Batches: []batch{{1, true}, {3, false}, {4, true}}}
 	for r := range x {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
 		o.Factor, o.Curvature = append(o.Factor, rng.NormFloat64()), append(o.Curvature, float64(rng.IntN(3))*rng.Float64())
@@ -69,9 +70,9 @@ func TestGroupsOfPiece(t *testing.T) {
 			}
 			return block.NewData(d.Spec(), blocks)
 		}
-		for _, g := range o.Groups {
+		for _, g := range o.Batches {
 			lo, hi := from*block.ChunkRows, min(len(x), g.End*block.ChunkRows)
-			alone := &own{[]group{{g.End - from, g.All}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
+			alone := &own{[]batch{{g.End - from, g.All}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
 			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
@@ -87,8 +88,9 @@ func TestGroupsOfPiece(t *testing.T) {
 			}
 		}
 		for _, wrong := range []*own{
-			{o.Groups, o.Factor, o.Curvature[1:]}, {o.Groups, o.Factor[1:], o.Curvature}, {o.Groups[:2], o.Factor, o.Curvature},
-			{[]group{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature},
+			{o.Batches, o.Factor, o.Curvature[1:]}, {o.Batches, o.Factor[1:], o.Curvature},
+			{o.Batches[:2], o.Factor, o.Curvature},
+			{[]batch{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature},
 		} {
 			if _, err := sumsOf(t.Context(), distributed.Piece{Source: d, Workers: 1}, struct{}{}, wrong); err == nil {
 				t.Error("arguments for other rows are no error")

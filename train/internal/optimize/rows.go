@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	leastGroups  = 8  // least number of groups of chunks, unless there are fewer chunks
-	groupColumns = 16 // a larger group has this number of elements for each column
-	listed       = 4  // a group with fewer elements than the columns divided by this lists the columns it touches
+	leastBatches            = 8  // least number of batches of chunks, unless there are fewer chunks
+	batchElementsPerColumn  = 16 // a larger batch has this number of elements for each column
+	columnsPerListedElement = 4  // a batch with fewer elements than columns divided by this lists the columns it touches
 )
 
-// A table is rows, and work memory for sums over groups of their chunks.
+// A table is rows, and work memory for sums over batches of their chunks.
 type table struct {
 	src     block.Source
 	workers int
 	cols    int
 	forms   []form        // form of each chunk; nil if unknown
-	groups  []group       // nil: each chunk is a group
-	chunks  []block.Chunk // chunks of rows in memory, once there are groups
+	batches []batch       // nil: each chunk is a batch
+	chunks  []block.Chunk // chunks of rows in memory, once there are batches
 	scratch sync.Pool     // holds *scratch
 	spare   sync.Pool     // holds *[]float64: zeros for all columns
 }
@@ -36,23 +36,23 @@ func newTable(src block.Source, workers int) *table {
 	return t
 }
 
-// A scratch is the work memory for the rows of a group. Its sums are 0 between groups. For a group with far fewer elements
-// than there are columns, it lists the touched columns, and the part has only these. So the time and the memory of the
-// part don't depend on the number of columns.
+// A scratch is the work memory for the rows of a batch. Its sums are 0 between batches. For a batch with far fewer
+// elements than there are columns, it lists the touched columns, and the part has only these. So the time and the
+// memory of the part don't depend on the number of columns.
 type scratch struct {
 	sums, squares []float64 // for each column
-	all           bool      // see group.All; touched isn't used
+	all           bool      // see batch.All; touched isn't used
 	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
 	reader        linalg.SparseReader
 
 	z, factor, curvature, loss [block.ChunkRows]float64
 }
 
-// A part is the sums over the rows of a group.
+// A part is the sums over the rows of a batch.
 type part struct {
 	point         // without vectors; on a cluster, scores has the scores of some of the rows
 	radius        float64
-	elements      int64    // number of elements, from the first pass, whose groups are chunks
+	elements      int64    // number of elements, from the first pass, whose batches are chunks
 	visited       int64    // number of visited rows
 	columns       []uint32 // columns of sums and squares; nil: all columns
 	sums, squares []float64
@@ -103,35 +103,35 @@ func (t *table) look(chunk block.Chunk) {
 	}
 }
 
-// group joins consecutive chunks to groups, which depend only on the chunks' numbers of elements. It returns the number of
-// all elements. Sums are made within a group in row order, and then over the groups in row order. Adding the sums of a
-// group to the total takes little time compared with making them.
-func (s *search) group(elements []int64) (total int64) {
+// makeBatches joins consecutive chunks to batches, which depend only on the chunks' numbers of elements. It returns the
+// number of all elements. Sums are made within a batch in row order, and then over the batches in row order. Adding the
+// sums of a batch to the total takes little time compared with making them.
+func (s *search) makeBatches(elements []int64) (total int64) {
 	have := int64(0)
 	for _, n := range elements {
 		total += n
 	}
-	enough := min(total/leastGroups, groupColumns*int64(s.cols))
+	enough := min(total/leastBatches, batchElementsPerColumn*int64(s.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.groups = append(s.groups, group{End: k + 1, All: listed*have >= int64(s.cols)})
+			s.batches = append(s.batches, batch{End: k + 1, All: columnsPerListedElement*have >= int64(s.cols)})
 			have = 0
 		}
 	}
 	return total
 }
 
-// A group is the chunks from the end of the group before up to end-1.
-type group struct {
+// A batch is the chunks from the end of the batch before up to end-1.
+type batch struct {
 	End int
 	All bool // to list the touched columns takes longer than to add all columns
 }
 
-// pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each group, in row order.
+// pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each batch, in row order.
 func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
 	_, stay := t.src.(*block.Data)
 	switch {
-	case t.groups == nil:
+	case t.batches == nil:
 		err := block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *part {
 			c, p := t.scratch.Get().(*scratch), &part{}
 			defer t.scratch.Put(c)
@@ -150,14 +150,14 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
 	}
-	return parallel.Ordered(ctx, t.workers, len(t.groups), func(g int) *part {
+	return parallel.Ordered(ctx, t.workers, len(t.batches), func(g int) *part {
 		c, p, first := t.scratch.Get().(*scratch), &part{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
-			first = t.groups[g-1].End
+			first = t.batches[g-1].End
 		}
-		c.all = t.groups[g].All
-		for _, chunk := range t.chunks[first:t.groups[g].End] {
+		c.all = t.batches[g].All
+		for _, chunk := range t.chunks[first:t.batches[g].End] {
 			do(c, chunk, p)
 		}
 		t.take(c, p, squares)
@@ -177,8 +177,8 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 			return err
 		}
 		for _, chunk := range chunks {
-			c.all = t.groups[g].All
-			if do(c, chunk, p); int(chunk.Number)+1 == t.groups[g].End {
+			c.all = t.batches[g].All
+			if do(c, chunk, p); int(chunk.Number)+1 == t.batches[g].End {
 				t.take(c, p, squares)
 				merge(p)
 				g, p = g+1, &part{}

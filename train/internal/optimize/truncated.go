@@ -38,9 +38,9 @@ const (
 // Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
 // The search stops once the duality gap is at most 5e-7 of the objective; see bound. Sums are float64. They are made
-// within a group of chunks in row order, and then over the groups in row order; see group. A score makes four sums, each
-// of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on the
-// workers nor on the form of the rows.
+// within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes four sums,
+// each of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on
+// the workers nor on the form of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 	return t.truncated(ctx, nil)
 }
@@ -78,14 +78,14 @@ type search struct {
 	products int            // number of products in the last step
 
 	same    int  // consecutive steps whose gain is rounding error
-	grouped bool // the sums at the weights were made by groups
+	batched bool // the sums at the weights were made by batches
 }
 
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.same, &s.products, &s.grouped, &s.lower, s.at.W, s.at.Scores)
+	learner.State(w, &s.same, &s.products, &s.batched, &s.lower, s.at.W, s.at.Scores)
 	linalg.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
@@ -136,7 +136,7 @@ func (s *search) step(ctx context.Context) error {
 	if gain >= -flatStep*s.at.Smooth {
 		s.at, s.other = next, s.at
 		s.Steps++
-		s.grouped = true
+		s.batched = true
 	} else {
 		s.other = next
 		s.hinge.stay(zone)
