@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	jointGoal = 0.3   // the search stops at a gap of this times tolerance times the objective
-	loosest   = 1     // first violation at which the gap is measured
-	tighter   = 0.5   // factor of that violation after each measurement
-	tightest  = 1e-10 // least violation at which the gap is measured
-	still     = 1e-12 // a smaller violation, or a smaller relative change of a dual variable, is rounding error
+	jointGoal       = 0.3   // the search stops at a gap of this times tolerance times the objective
+	firstViolation  = 1     // first violation at which the gap is measured
+	violationFactor = 0.5   // factor of that violation after each measurement
+	leastViolation  = 1e-10 // least violation at which the gap is measured
+	noiseViolation  = 1e-12 // a smaller violation, or a smaller relative change of a dual variable, is rounding error
 )
 
 // solveJoint finds the minimum over the vectors w_k of
@@ -46,7 +46,7 @@ const (
 func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
 	s := &jointSearch{Tally: optimize.Tally{Task: t, Start: time.Now()}, classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
-	s.violation, s.all = loosest, true
+	s.violation, s.all = firstViolation, true
 	err := s.begin(ctx)
 	if err == nil {
 		_, err = s.Checkpoint.Load(s.state)
@@ -164,7 +164,7 @@ func (s *jointSearch) minimise(ctx context.Context) error {
 		for k, sum := range s.sum { // a multiplier moves by inertia times the violation of its constraint
 			s.bias[k] += float64(s.inertia * sum)
 		}
-		s.violation = max(s.violation*tighter, tightest)
+		s.violation = max(s.violation*violationFactor, leastViolation)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	mostStuck = 3   // number of consecutive times that rounding errors may stop Newton's method early
-	mostly    = 1.3 // a gap up to this times the dual variables' part of the gap is mostly due to them
+	mostStops    = 3   // number of consecutive times that rounding errors may stop Newton's method early
+	dualGapRatio = 1.3 // a gap up to this times the dual variables' part of the gap is mostly due to them
 )
 
 // hinge finds the optimum for the hinge from s.w, given the sums and the Hessian's factor at s.w. It is the augmented
@@ -30,11 +30,11 @@ func (s *solver) hinge(ctx context.Context) error {
 			if s.stuck++; whole {
 				s.stuck = 0
 			}
-			if s.stuck == mostStuck || s.loss.slope > optimize.MostSlope {
+			if s.stuck == mostStops || s.loss.slope > optimize.MostSlope {
 				return nil // rounding errors prevent a smaller gap
 			}
 			rows := s.src.Rows()
-			shrinks = rows > fewest && s.at.Near <= rows/nearest && s.loss.slope >= s.least
+			shrinks = rows > fewRows && s.at.Near <= rows/nearShare && s.loss.slope >= s.least
 		}
 		if shrinks {
 			if err := s.shrink(ctx, inShrink); err != nil || s.converged || s.passes >= s.opt.Epochs {
@@ -84,7 +84,7 @@ func (s *solver) shrink(ctx context.Context, stage int) error {
 		}
 		if !narrowed {
 			s.misled = s.at.objective > s.at.Weight
-			s.w, s.at, s.least = s.bestW, s.bestAt, narrower*s.loss.slope
+			s.w, s.at, s.least = s.bestW, s.bestAt, nearSlopeFactor*s.loss.slope
 			for i := range s.loss.base {
 				s.loss.base[i] = 0.5
 			}

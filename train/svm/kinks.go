@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	octaves = 100 // octaves of the places of kinks on a line from 0 to 1; the last octave ends at 1
-	parts   = 8   // parts of an octave
+	octaves     = 100 // octaves of the places of kinks on a line from 0 to 1; the last octave ends at 1
+	octaveParts = 8   // parts of an octave
 )
 
 // kinks are the curvature of a smooth loss along a line: its value at the start, and its changes where dual variables
@@ -21,7 +21,7 @@ type kinks struct {
 }
 
 func newKinks() kinks {
-	return kinks{By: make([]float64, octaves*parts), At: make([]float64, octaves*parts)}
+	return kinks{By: make([]float64, octaves*octaveParts), At: make([]float64, octaves*octaveParts)}
 }
 
 func (k *kinks) add(other *kinks) {
@@ -64,7 +64,7 @@ func (k *kinks) change(place, by float64) {
 		return
 	}
 	f, e := math.Frexp(place)
-	i := max(0, (e+octaves-1)*parts+int((f-0.5)*2*parts))
+	i := max(0, (e+octaves-1)*octaveParts+int((f-0.5)*2*octaveParts))
 	k.By[i] += by
 	k.At[i] += float64(by * place)
 }
@@ -75,7 +75,7 @@ func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.Curvature
 	offset, place, then := slope, 0.0, slope
 	for i := range k.By {
-		next := math.Ldexp(0.5+float64(float64(i%parts+1)/(2*parts)), i/parts-octaves+1)
+		next := math.Ldexp(0.5+float64(float64(i%octaveParts+1)/(2*octaveParts)), i/octaveParts-octaves+1)
 		curvature += k.By[i]
 		offset -= k.At[i]
 		now := offset + float64(curvature*next)

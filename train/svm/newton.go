@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	idle     = 0x1p-60 // a gain of at most this times the objective is rounding error
-	blur     = 0x1p-52 // rounding error of a loss of 1
-	dim      = 0x1p-36 // the same if large products cancel in the loss
-	patience = 10      // passes without halving the gap that end a training whose gap is near rounding error
-	hopeless = 100     // passes without halving the gap that end any training
-	refined  = 1e-20   // squared error of a step that a ridge may leave, relative to the step, in the norm of the Hessian
-	steep    = 0.5     // largest slope at the end of a step, relative to the slope at its beginning
-	least    = 0x1p-96 // a smaller part of a step is not taken
+	noiseGain            = 0x1p-60 // a gain of at most this times the objective is rounding error
+	noiseLoss            = 0x1p-52 // rounding error of a loss of 1
+	noiseCancelled       = 0x1p-36 // the same if large products cancel in the loss
+	passesNearNoise      = 10      // passes without halving the gap that end a training whose gap is near rounding error
+	passesWithoutHalving = 100     // passes without halving the gap that end any training
+	ridgeError           = 1e-20   // squared error of a step that a ridge may leave, relative to the step, in H's norm
+	steepEnd             = 0.5     // largest slope at the end of a step, relative to the slope at its beginning
+	shortestStep         = 0x1p-96 // a smaller part of a step is not taken
 )
 
 // newton minimises the smooth objective from s.w. It stops when the goal is reached, or when most of the gap comes from
@@ -48,7 +48,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 }
 
 // solved tells whether the gap comes mostly from errors of dual variables.
-func (s *solver) solved() bool { return s.at.gap() <= mostly*s.at.Apart }
+func (s *solver) solved() bool { return s.at.gap() <= dualGapRatio*s.at.Apart }
 
 // move takes a Newton step if the slope of the objective falls enough, and otherwise the part of the step with the
 // least objective. It tells whether it took one.
@@ -58,16 +58,16 @@ func (s *solver) move(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	down := f64.Dot(step, s.at.gradient)
-	if !(down > idle*s.at.objective) { // the remaining gain is rounding error
+	if !(down > noiseGain*s.at.objective) { // the remaining gain is rounding error
 		return false, nil
 	}
 	next, at := s.along(step, 1), sums{}
 	if err := s.evaluate(ctx, point{W: next, From: s.w}, true, &at); err != nil {
 		return false, err
 	}
-	if up := -f64.Dot(step, at.gradient); up > steep*down && !s.reached(&at) {
+	if up := -f64.Dot(step, at.gradient); up > steepEnd*down && !s.reached(&at) {
 		t := at.Kinks.minimum(-down, float64(s.l2*s.square(step)))
-		if t < least || s.passes >= s.opt.Epochs {
+		if t < shortestStep || s.passes >= s.opt.Epochs {
 			return false, nil
 		}
 		next = s.along(step, t)
@@ -95,7 +95,7 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 	}
 	by := s.factor.Solve(rest)
 	size := f64.Dot(rest, by)
-	for enough := refined * f64.Dot(step, s.at.gradient); n > 0 && size > enough; n-- {
+	for enough := ridgeError * f64.Dot(step, s.at.gradient); n > 0 && size > enough; n-- {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -143,7 +143,8 @@ func (s *solver) blurred() bool {
 		s.halfGap, s.halved = gap/2, s.passes
 	}
 	since := s.passes - s.halved
-	return gap <= blur*s.at.Active || gap <= dim*s.at.Active && since > patience || since > hopeless
+	return gap <= noiseLoss*s.at.Active || gap <= noiseCancelled*s.at.Active && since > passesNearNoise ||
+		since > passesWithoutHalving
 }
 
 // close sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It

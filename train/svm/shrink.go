@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	narrower = 5   // a solver of near rows begins with this times the slope
-	fewest   = 512 // with at most this number of rows, all rows are kept
-	nearest  = 4   // other rows are left out if at most 1/nearest of the rows are near
+	nearSlopeFactor = 5   // a solver of near rows begins with this times the slope
+	fewRows         = 512 // with at most this number of rows, all rows are kept
+	nearShare       = 4   // other rows are left out if at most 1/nearShare of the rows are near
 )
 
 // nearby finds the optimum for the hinge from weights whose scores have errors of about off.
 func (s *solver) nearby(ctx context.Context, off float64) error {
-	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(zone*off)
+	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(kinkErrors*off)
 	for i := range s.loss.base {
 		s.loss.base[i] = 0.5
 	}
@@ -70,7 +70,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)
 	few = newSolver(gather(s.src.Spec(), parts), opt)
 	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.chunkSums
-	few.loss.base, few.loss.slope = base, narrower*s.loss.slope
+	few.loss.base, few.loss.slope = base, nearSlopeFactor*s.loss.slope
 	return few, numbers, nil
 }
 

@@ -28,7 +28,7 @@ const (
 var Losses = []Loss{SquaredHinge, Hinge}
 
 // Epochs returns the default limit of passes over rows of two classes and up to 256 columns.
-func (l Loss) Epochs() int64 { return l.epochs(1, fewColumns) }
+func (l Loss) Epochs() int64 { return l.epochs(1, mostHessianColumns) }
 
 // epochs returns the default limit of passes over the rows. Most data take 3 to 20 passes; few or difficult rows take up
 // to 130. Newton's method makes more passes if it finds its steps by conjugate gradients. Most passes over the rows of
@@ -79,9 +79,9 @@ type Result struct {
 }
 
 const (
-	tolerance  = 1e-6 // a result has converged if its gap is at most this times the objective
-	fewColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
-	zone       = 4    // a row is near its kink within this times the error of scores in a sample's optimum
+	tolerance          = 1e-6 // a result has converged if its gap is at most this times the objective
+	mostHessianColumns = 256  // a Hessian is used with up to this many columns, without L1 and NonNegative
+	kinkErrors         = 4    // a row is near its kink within this times the error of scores in a sample's optimum
 )
 
 // Train finds the linear support vector machine of rows with labels y of -1 and +1.
@@ -188,7 +188,7 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 }
 
 // many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
-func many(cols int) bool { return cols > fewColumns }
+func many(cols int) bool { return cols > mostHessianColumns }
 
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
 // relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.

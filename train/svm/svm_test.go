@@ -133,7 +133,7 @@ func TestShrink(t *testing.T) {
 			for i, v := range want.Exact {
 				s.w[i] = from * v
 			}
-			require.NoError(t, s.nearby(context.Background(), 0.05/zone))
+			require.NoError(t, s.nearby(context.Background(), 0.05/kinkErrors))
 			if d := s.at.objective/want.Objective - 1; !s.converged || math.Abs(d) > 2*tolerance || s.at.objective < s.lower {
 				t.Errorf("%s from %v: objective %v is %.1e above, gap %v after %d passes", name, from, s.at.objective, d, s.at.objective-s.lower, s.passes)
 			}

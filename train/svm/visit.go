@@ -78,7 +78,7 @@ func (s *jointSearch) visit(b *block.Block, r int) (violation float64) {
 	if one.rests = len(v.free) <= 1; one.rests {
 		return 0
 	}
-	if violation = most - least; violation <= still {
+	if violation = most - least; violation <= noiseViolation {
 		return violation
 	}
 	if !slices.Contains(v.free, int(one.class)) {
@@ -114,7 +114,7 @@ func (s *jointSearch) change(one *jointRow, a []float64) {
 	for _, k := range v.free {
 		next := min(one.limit(k), (t-(v.slope[k]-float64(one.square*a[k])))/one.square)
 		by := next - a[k]
-		if math.Abs(by) <= still*max(math.Abs(a[k]), math.Abs(next)) {
+		if math.Abs(by) <= noiseViolation*max(math.Abs(a[k]), math.Abs(next)) {
 			continue
 		}
 		a[k], changed = next, true
