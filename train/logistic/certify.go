@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	matrixRows = 1024 // most weights of all classes together for which first-order methods compute a Hessian at the end
-	reachable  = 0.5  // certify bounds the gap if the step changes no score by more than this
+	matrixRows      = 1024 // most weights of all classes for which first-order methods compute a Hessian at the end
+	mostScoreChange = 0.5  // certify bounds the gap if the step changes no score by more than this
 )
 
 // certify sets gap, an upper bound of the objective at w minus the optimum, and exists, which tells whether an optimum
@@ -46,14 +46,14 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 		return nil
 	}
 	reach := s.norm * s.at.reach(s.vectors)
-	if !(reach <= reachable) {
+	if !(reach <= mostScoreChange) {
 		p, err := s.probeBy(ctx, probeArgs{D: s.spread(step)})
 		if err != nil {
 			return err
 		}
 		reach = p.Reach
 	}
-	if !(reach <= reachable) {
+	if !(reach <= mostScoreChange) {
 		return nil
 	}
 	norm, blur := s.norm, 0.0

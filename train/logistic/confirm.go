@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	corrections = 2 // number of times that confirm corrects coefficients
-	likeRows    = 4 // a difference of up to this many rounding errors of the row's elements counts as rounding
-	// chance is the square of 4 standard errors. Differences whose mismatches.related is smaller don't tell the
+	corrections        = 2 // number of times that confirm corrects coefficients
+	mostRoundingErrors = 4 // a difference of up to this many rounding errors of the row's elements counts as rounding
+	// chanceSquare is the square of 4 standard errors. Differences whose mismatches.related is smaller don't tell the
 	// classes.
-	chance = 16
+	chanceSquare = 16
 )
 
 // confirm keeps the claims that hold for each row: the column differs from its combination of columns only by rounding
@@ -42,7 +42,8 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim
 			switch {
 			case found.Exact[k] <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case found.Most[k] <= likeRows*floatError+double && tried == corrections && found.related(k) < chance:
+			case found.Most[k] <= mostRoundingErrors*floatError+double && tried == corrections &&
+				found.related(k) < chanceSquare:
 				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.Sums[k])

@@ -108,7 +108,7 @@ func (l *problem) lossesChunk(padded [][]float64) func(block.Chunk) []float64 {
 	}
 }
 
-const surest = 30 // the greatest |bias| that Alone returns
+const mostBias = 30 // the greatest |bias| that Alone returns
 
 // Alone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
 // +1.
@@ -117,7 +117,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 	if big := max(n, p); biased && n != p {
 		odds[0] = big/min(n, p) - 1
 		f64.Log1p(odds, odds)
-		if bias = min(odds[0], surest); n > p {
+		if bias = min(odds[0], mostBias); n > p {
 			bias = -bias
 		}
 	}

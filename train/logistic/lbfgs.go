@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	remembered = 10    // number of steps in the history
-	descent    = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
-	flat       = 1e-13 // a smaller relative difference between objectives is rounding error
-	relative   = 1e-10 // norm of the gradient to reach, relative to the norm at zero weights
-	vanished   = 1e-13 // a norm of the gradient below this times the square root of the objective is rounding error
-	// patient is the number of passes, besides one for each weight, after which Newton's method begins if its Hessian
-	// is small enough.
-	patient  = 20
-	shortest = 1e-10 // shortest step, relative to the first step tried
+	historySteps       = 10    // number of steps in the history
+	sufficientDecrease = 1e-4  // a step must lower the objective by this times the decrease that the slope predicts
+	noiseDecrease      = 1e-13 // a smaller relative difference between objectives is rounding error
+	relativeNorm       = 1e-10 // norm of the gradient to reach, relative to the norm at zero weights
+	noiseGradient      = 1e-13 // a norm of the gradient below this times the root of the objective is rounding error
+	// patiencePasses is the number of passes, besides one for each weight, after which Newton's method begins if its
+	// Hessian is small enough.
+	patiencePasses = 20
+	shortestStep   = 1e-10 // shortest step, relative to the first step tried
 )
 
 // A scaling is a change of variables for first-order methods: to features with mean 0 and about the same second
@@ -218,17 +218,17 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 	for {
 		s.mark()
 		s.relative = norm(s.at.Gradient)
-		if s.relative <= max(relative*s.initial, vanished*math.Sqrt(s.at.Objective)) {
+		if s.relative <= max(relativeNorm*s.initial, noiseGradient*math.Sqrt(s.at.Objective)) {
 			return true, nil
 		}
-		if s.hasMatrix() && s.passes+patient <= s.opt.Epochs && s.passes >= patient+int64(s.vectors*s.cols) {
+		if s.hasMatrix() && s.passes+patiencePasses <= s.opt.Epochs && s.passes >= patiencePasses+int64(s.vectors*s.cols) {
 			return false, nil
 		}
 		direction := s.memory.direction(s.at.Gradient)
 		slope := f64.Dot(s.at.Gradient, direction)
 		step := 1.0
 		for {
-			if s.passes >= s.opt.Epochs || step < shortest || slope >= 0 {
+			if s.passes >= s.opt.Epochs || step < shortestStep || slope >= 0 {
 				return false, nil
 			}
 			copy(next, s.v)
@@ -241,7 +241,8 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 			c.gradient(at.Gradient, s.stride)
 			rise := at.Objective - s.at.Objective
 			end := f64.Dot(at.Gradient, direction)
-			if rise <= descent*step*slope || math.Abs(rise) <= flat*s.at.Objective && math.Abs(end) <= (1-2*descent)*-slope {
+			flat := math.Abs(rise) <= noiseDecrease*s.at.Objective && math.Abs(end) <= (1-2*sufficientDecrease)*-slope
+			if rise <= sufficientDecrease*step*slope || flat {
 				s.w = w
 				break
 			}
@@ -254,9 +255,10 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 	}
 }
 
-// variables returns the change of variables: a whitening, or a scaling if there are more than widest columns.
+// variables returns the change of variables: a whitening, or a scaling if there are more than mostNewtonColumns
+// columns.
 func (s *solver) variables(ctx context.Context) (change, error) {
-	if s.cols > widest {
+	if s.cols > mostNewtonColumns {
 		sc, err := s.scaling(ctx)
 		if err != nil {
 			return nil, err
@@ -293,7 +295,7 @@ func (h *history) add(v, next, g, gNext []float64) {
 	if p.sy = f64.Dot(p.s, p.y); !(p.sy > 1e-16*f64.Dot(p.y, p.y)) {
 		return
 	}
-	if len(h.pairs) == remembered {
+	if len(h.pairs) == historySteps {
 		h.pairs = append(h.pairs[:0], h.pairs[1:]...)
 	}
 	h.pairs = append(h.pairs, p)
@@ -306,7 +308,7 @@ func (h *history) direction(g []float64) []float64 {
 	if len(h.pairs) == 0 {
 		return q
 	}
-	var alpha [remembered]float64
+	var alpha [historySteps]float64
 	for i := len(h.pairs) - 1; i >= 0; i-- {
 		p := h.pairs[i]
 		alpha[i] = f64.Dot(p.s, q) / p.sy

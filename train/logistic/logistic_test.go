@@ -97,7 +97,7 @@ func TestScikitLearn(t *testing.T) {
 			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Settings{Options: Options{L2: c.L2, Solver: LBFGS}})
 			require.Near(t, c.Name+", L-BFGS", r.Exact, c.Weights, 1e-7)
-			if !r.Converged || r.Gradient > relative || r.StdErrors != nil {
+			if !r.Converged || r.Gradient > relativeNorm || r.StdErrors != nil {
 				t.Errorf("%s, L-BFGS: converged %v, gradient %v, standard errors %v", c.Name, r.Converged, r.Gradient, r.StdErrors)
 			}
 			if math.Abs(r.Loss/newton.Loss-1) > 1e-9 {

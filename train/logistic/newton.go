@@ -29,7 +29,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 		if s.suspected++; !suspicious(s.norm, s.last) || !s.fresh || s.ridge > 0 {
 			s.suspected = 0
 		}
-		if s.suspected == suspects && s.opt.L2 == 0 && s.vectors == 1 {
+		if s.suspected == suspiciousSteps && s.opt.L2 == 0 && s.vectors == 1 {
 			s.suspected = 0
 			if err = s.separatedNear(ctx, negative(step)); err != nil {
 				return false, err
@@ -37,9 +37,9 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 		}
 		left := s.norm // an upper bound of the norm after the step
 		if s.last > 0 {
-			left = s.norm * min(1, slack*s.norm/s.last)
+			left = s.norm * min(1, staleGrowth*s.norm/s.last)
 		}
-		if goal := s.goal * min(1, tiny*math.Sqrt(s.at.Objective)); left <= goal || s.fresh && s.norm <= rounding && s.norm > s.last/2 {
+		if goal := s.goal * min(1, vanishedNorm*math.Sqrt(s.at.Objective)); left <= goal || s.fresh && s.norm <= noiseNorm && s.norm > s.last/2 {
 			s.w = s.less(step) // the last step: no pass is needed after it
 			s.fresh = false
 			return true, nil
@@ -47,7 +47,7 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 		if s.passes >= s.opt.Epochs {
 			return false, nil
 		}
-		keep := s.fresh && s.norm <= near || s.norm*keepFactor <= s.last
+		keep := s.fresh && s.norm <= steadyNorm || s.norm*keptFactorGain <= s.last
 		s.last = s.norm
 		var moved bool
 		if moved, err = s.move(ctx, keep); err == nil && !moved {
@@ -90,7 +90,7 @@ func (s *solver) doubt(ctx context.Context) error {
 	switch {
 	case s.passes >= s.opt.Epochs:
 		return nil
-	case !(worth*float64(norm*norm)/2 < float64(s.at.Weight*math.Ln2)-s.at.Objective):
+	case !(sampleWorth*float64(norm*norm)/2 < float64(s.at.Weight*math.Ln2)-s.at.Objective):
 		clear(s.w)
 	case norm <= farthest:
 		return nil
@@ -109,7 +109,7 @@ func (s *solver) begin(ctx context.Context) error {
 	opt.L2 *= share
 	opt.Progress, opt.Checkpoint = nil, nil
 	few := newSolver(sample, opt)
-	few.goal, few.pivots = ofSample, s.pivots
+	few.goal, few.pivots = sampleTolerance, s.pivots
 	reached, err := few.minimise(ctx)
 	if err != nil || !reached || few.ridge > 0 || few.sharp || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
@@ -117,7 +117,7 @@ func (s *solver) begin(ctx context.Context) error {
 		}
 		return err
 	}
-	s.w, s.farthest = few.w, unlike*math.Sqrt(float64(s.cols)/share)
+	s.w, s.farthest = few.w, sampleTooFar*math.Sqrt(float64(s.cols)/share)
 	h := few.at.Hessian
 	for i := range h {
 		h[i] /= share
@@ -130,7 +130,7 @@ func (s *solver) begin(ctx context.Context) error {
 // whether it found one. If the Hessian is from an earlier pass, move first replaces it by the Hessian at w.
 func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 	from := s.point
-	for tried := 0; tried < maxTried && s.passes < s.opt.Epochs; tried++ {
+	for tried := 0; tried < mostTrials && s.passes < s.opt.Epochs; tried++ {
 		step, gain, err := s.damping.Step(ctx, from.factor, s.compact(from.at.Gradient))
 		if err != nil {
 			return false, err

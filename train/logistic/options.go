@@ -107,7 +107,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	switch solver {
 	case "", Auto:
 		switch {
-		case classes == 2 && (cols <= widest || opt.elastic()):
+		case classes == 2 && (cols <= mostNewtonColumns || opt.elastic()):
 			return Newton, nil
 		case classes == 2 && opt.L2 > 0:
 			return Truncated, nil

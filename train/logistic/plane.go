@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	onPlane     = 0x1p-49 // error of the score of a row on the plane, relative to the sizes of the score's terms
-	onReach     = 0x1p-50 // the same, relative to the greatest score
-	onPart      = 1e-6    // a row on the plane has a score of at most this times the greatest score
-	offRounding = 0x1p-44 // a score above this times the sizes of its terms is no rounding error
-	offPlane    = 0.1     // a score above this times the greatest score is no rounding error
-	between     = 0.1     // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
-	// noise is the limit for rounding errors in a direction. An element is 0 if its part of scores is below this times
-	// the greatest part.
-	noise    = 1e-12
-	refined  = 2 // number of times that separatedNear refines a direction
-	suspects = 3 // number of consecutive suspicious steps after which minimise looks for a plane
+	planeError      = 0x1p-49 // error of the score of a row on the plane, relative to the sizes of the score's terms
+	planeReachError = 0x1p-50 // the same, relative to the greatest score
+	planeScoreShare = 1e-6    // a row on the plane has a score of at most this times the greatest score
+	trueScoreError  = 0x1p-44 // a score above this times the sizes of its terms is no rounding error
+	trueScoreShare  = 0.1     // a score above this times the greatest score is no rounding error
+	nearPlaneScore  = 0.1     // rows with smaller scores may be on the plane; each Newton step adds 1 to the scores of rows off it
+	// noiseShare is the limit for rounding errors in a direction. An element is 0 if its part of scores is below this
+	// times the greatest part.
+	noiseShare      = 1e-12
+	refinements     = 2 // number of times that separatedNear refines a direction
+	suspiciousSteps = 3 // number of consecutive suspicious steps after which minimise looks for a plane
 )
 
 // A probed is the changes of the scores of rows by a direction.
@@ -55,7 +55,7 @@ func newOnSides() onSides { return onSides{Near: math.Inf(1), Off: math.Inf(1), 
 func (o *onSides) add(z float64, exact bool, t *terms) {
 	if exact || z < o.Least {
 		size := t.size()
-		o.Near, o.Off = min(o.Near, z+float64(onPlane*size)), min(o.Off, z-float64(offRounding*size))
+		o.Near, o.Off = min(o.Near, z+float64(planeError*size)), min(o.Off, z-float64(trueScoreError*size))
 		o.Terms, o.Least = max(o.Terms, size), min(o.Least, z)
 	}
 	o.Most = max(o.Most, z)
@@ -71,8 +71,8 @@ func (o *onSides) merge(p onSides) {
 // part of the reach. The errors of a row are computed from its own terms, because other rows may be many times as
 // large.
 func (o onSides) separate(reach float64) bool {
-	near := o.Near >= -onReach*reach && onPlane*o.Terms <= onPart*reach
-	return (o.Off > 0 || near) && o.Most > offPlane*reach && reach > 0
+	near := o.Near >= -planeReachError*reach && planeError*o.Terms <= planeScoreShare*reach
+	return (o.Off > 0 || near) && o.Most > trueScoreShare*reach && reach > 0
 }
 
 // anySeparate tells whether any of the sides is separate.
@@ -256,7 +256,7 @@ func (s *solver) separatedNear(ctx context.Context, w []float64) error {
 			d[i] = 0
 		}
 	}
-	for range 1 + refined {
+	for range 1 + refinements {
 		product := make([]float64, s.cols)
 		for i := range d {
 			for j := range d {
@@ -271,7 +271,7 @@ func (s *solver) separatedNear(ctx context.Context, w []float64) error {
 		most = max(most, size(i))
 	}
 	for i := range d {
-		if !out[i] && size(i) < noise*most {
+		if !out[i] && size(i) < noiseShare*most {
 			d[i] = 0
 		}
 	}
@@ -299,7 +299,7 @@ func (s *problem) onPlaneChunk(d []float64) func(chunk block.Chunk, near, _ []fl
 			s.score(c, d, c.scores, rows.Len())
 			for r, score := range c.scores[:rows.Len()] {
 				near[lo+r] = 0
-				if math.Abs(score) <= between && rows.Weight(r) > 0 {
+				if math.Abs(score) <= nearPlaneScore && rows.Weight(r) > 0 {
 					near[lo+r] = 1
 				}
 			}

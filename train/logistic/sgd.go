@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	batch      = linalg.PanelRows
-	averageAge = 3    // weight of early weights in the mean: the greater averageAge, the less they count
-	progress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
-	patience   = 3    // consecutive stale epochs that end the training
+	batchRows       = linalg.PanelRows
+	averageAge      = 3    // weight of early weights in the mean: the greater averageAge, the less they count
+	leastProgress   = 1e-4 // an epoch is stale if its loss isn't below the least loss so far by this times the least loss
+	mostStaleEpochs = 3    // consecutive stale epochs that end the training
 )
 
 // descend comes near the optimum by averaged stochastic gradient descent, in the order opt.Order.
@@ -71,7 +71,7 @@ func (s *solver) descend(ctx context.Context) error {
 		s.passes++
 		s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 		s.report(by.sum())
-		if s.epochs > 0 && !(sum.Loss < s.least*(1-progress)) {
+		if s.epochs > 0 && !(sum.Loss < s.least*(1-leastProgress)) {
 			s.stale++
 		} else {
 			s.stale = 0
@@ -79,7 +79,7 @@ func (s *solver) descend(ctx context.Context) error {
 		if s.epochs == 0 || sum.Loss < s.least {
 			s.least = sum.Loss
 		}
-		if s.stale < patience && s.passes < s.opt.Epochs {
+		if s.stale < mostStaleEpochs && s.passes < s.opt.Epochs {
 			continue
 		}
 		by.mean(s.w)
@@ -90,7 +90,7 @@ func (s *solver) descend(ctx context.Context) error {
 		if err := s.bound(ctx); err != nil {
 			return err
 		}
-		if s.converged = s.stale >= patience && s.gap <= roughly*s.at.Objective; s.converged {
+		if s.converged = s.stale >= mostStaleEpochs && s.gap <= convergedGapSGD*s.at.Objective; s.converged {
 			break
 		}
 		s.stale = 0
@@ -112,8 +112,8 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 			return err
 		}
 		for _, chunk := range chunks {
-			for lo := 0; lo < chunk.Len(); lo += batch {
-				learn(chunk.Slice(lo, min(chunk.Len(), lo+batch)), c)
+			for lo := 0; lo < chunk.Len(); lo += batchRows {
+				learn(chunk.Slice(lo, min(chunk.Len(), lo+batchRows)), c)
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, le
 			b, r := p.At(i)
 			if optimize.Wide(s.cols) { // a step takes one row
 				learn(b.Slice(r, r+1))
-			} else if learner.AppendRow(part, b, r); part.Len() == batch {
+			} else if learner.AppendRow(part, b, r); part.Len() == batchRows {
 				take()
 			}
 		}
@@ -175,7 +175,7 @@ func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
 		f64.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
 	a.gradient(a.g, a.stride)
-	perEpoch := (a.Each + batch - 1) / batch
+	perEpoch := (a.Each + batchRows - 1) / batchRows
 	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
 	f64.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
@@ -207,7 +207,7 @@ func (s *solver) bound(ctx context.Context) error {
 	if err := s.certify(ctx, s.written()); err != nil {
 		return err
 	}
-	if s.gap <= roughly*s.at.Objective {
+	if s.gap <= convergedGapSGD*s.at.Objective {
 		return nil
 	}
 	if s.best == 0 {

@@ -96,7 +96,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		})
 		return parts, err
 	})
-	each := int64(batch)
+	each := int64(batchRows)
 	if optimize.Wide(s.cols) {
 		each = 1
 	}

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	floatError = 0x1p-24 // relative rounding error of the elements of columns
-	tolerance  = 1e-6    // norm of the gradient at which Newton's method stops
-	converges  = 1e-6    // a result has converged if its gap is at most this times the objective
-	roughly    = 1e-3    // the same for SGD
-	tiny       = 100     // that norm is also at most tolerance * tiny * sqrt(objective)
-	unlike     = 10      // all rows differ from a sample if their optima are more than this times as far apart as chance explains
-	worth      = 20      // a sample's optimum is used if its gain over zeros is more than this times the gain that is left
-	ofSample   = 0.1     // tolerance for a sample's optimum
-	// slack bounds the effect of a step with an earlier Hessian. The step multiplies the norm by at most slack times
-	// the factor of the step before.
-	slack      = 4
-	rounding   = 1e-4    // a smaller norm that a step doesn't halve is rounding error
-	near       = 1       // after a step from a norm of at most this, the Hessian is nearly the same
-	keepFactor = 100     // a factor stays in use while each step divides the norm by this or more
-	maxColumns = 1 << 14 // the Hessian of this many columns is 1 GiB
-	maxTried   = 40      // most trials of a step from one point, each with more damping
-	widest     = 256     // Auto chooses Newton's method with up to this many columns
-	maxFinish  = 4       // most times that Newton's method continues to a smaller norm because the gap is too large
+	floatError      = 0x1p-24 // relative rounding error of the elements of columns
+	tolerance       = 1e-6    // norm of the gradient at which Newton's method stops
+	convergedGap    = 1e-6    // a result has converged if its gap is at most this times the objective
+	convergedGapSGD = 1e-3    // the same for SGD
+	vanishedNorm    = 100     // that norm is also at most tolerance * vanishedNorm * sqrt(objective)
+	sampleTooFar    = 10      // all rows differ from a sample if their optima are more than this times as far apart as chance explains
+	sampleWorth     = 20      // a sample's optimum is used if its gain over zeros is more than this times the gain that is left
+	sampleTolerance = 0.1     // tolerance for a sample's optimum
+	// staleGrowth bounds the effect of a step with an earlier Hessian. The step multiplies the norm by at most staleGrowth
+	// times the factor of the step before.
+	staleGrowth       = 4
+	noiseNorm         = 1e-4    // a smaller norm that a step doesn't halve is rounding error
+	steadyNorm        = 1       // after a step from a norm of at most this, the Hessian is nearly the same
+	keptFactorGain    = 100     // a factor stays in use while each step divides the norm by this or more
+	maxColumns        = 1 << 14 // the Hessian of this many columns is 1 GiB
+	mostTrials        = 40      // most trials of a step from one point, each with more damping
+	mostNewtonColumns = 256     // Auto chooses Newton's method with up to this many columns
+	mostFinishes      = 4       // most times that Newton's method continues to a smaller norm because the gap is too large
 )
 
 type solver struct {
@@ -87,13 +87,13 @@ func (s *solver) fit(ctx context.Context) (err error) {
 		return err
 	}
 	switch solver := s.opt.Solver; {
-	case s.stage == finishing:
+	case s.stage == stageFinish:
 	case solver == LBFGS:
 		if done, err := s.first(ctx); done || err != nil {
 			return err
 		}
 	case solver == SGD:
-		s.stage = descending
+		s.stage = stageSGD
 		return s.descend(ctx)
 	default:
 		if !s.resumed {
@@ -101,7 +101,7 @@ func (s *solver) fit(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		s.stage = stepping
+		s.stage = stageNewton
 		if _, err := s.minimise(ctx); err != nil {
 			return err
 		}
@@ -112,17 +112,17 @@ func (s *solver) fit(ctx context.Context) (err error) {
 // first runs L-BFGS. If L-BFGS is slow and the Hessian is small enough, it then runs Newton's method. It tells whether
 // the gap needs no more work.
 func (s *solver) first(ctx context.Context) (done bool, err error) {
-	if s.stage == fallen {
+	if s.stage == stageFallback {
 		_, err = s.minimise(ctx)
 		return false, err
 	}
-	s.stage = first
+	s.stage = stageLBFGS
 	reached, err := s.quasiNewton(ctx)
 	if err != nil {
 		return false, err
 	}
 	s.balanceWeights()
-	matrix := s.hasMatrix() && s.passes+patient <= s.opt.Epochs
+	matrix := s.hasMatrix() && s.passes+patiencePasses <= s.opt.Epochs
 	if reached && matrix && s.opt.L2 == 0 {
 		if err := s.certify(ctx, s.w); err != nil {
 			return false, err
@@ -133,7 +133,7 @@ func (s *solver) first(ctx context.Context) (done bool, err error) {
 		return s.boundDual(ctx)
 	}
 	clear(s.w) // few steps lead from zeros to the optimum; if there is no optimum, scores grow slowly
-	s.factor, s.stage = nil, fallen
+	s.factor, s.stage = nil, stageFallback
 	_, err = s.minimise(ctx)
 	return false, err
 }
@@ -173,13 +173,13 @@ func (s *solver) written() []float64 {
 }
 
 // good tells whether the gap is at most 1e-6 of the objective.
-func (s *solver) good() bool { return s.gap <= converges*s.at.Objective }
+func (s *solver) good() bool { return s.gap <= convergedGap*s.at.Objective }
 
 // finish bounds the gap of the rounded weights. If the gap is too large, and not because of rounding, Newton's method
 // continues. finish returns an error if it finds that a plane separates the rows.
 func (s *solver) finish(ctx context.Context) error {
 	for ; ; s.tried++ {
-		if s.stage == finishing && s.resumed { // taken inside the call of minimise below
+		if s.stage == stageFinish && s.resumed { // taken inside the call of minimise below
 			if _, err := s.minimise(ctx); err != nil {
 				return err
 			}
@@ -203,7 +203,7 @@ func (s *solver) finish(ctx context.Context) error {
 		if err := s.compareDual(ctx, &told); err != nil {
 			return err
 		}
-		if s.converged = told.gap <= converges*told.at.Objective; s.converged {
+		if s.converged = told.gap <= convergedGap*told.at.Objective; s.converged {
 			told.exists = told.exists || s.exists
 			s.point, s.rounded = told, false
 			return nil
@@ -219,11 +219,11 @@ func (s *solver) finish(ctx context.Context) error {
 				}
 			}
 		}
-		if s.rounded || s.passes >= s.opt.Epochs || s.tried == maxFinish {
+		if s.rounded || s.passes >= s.opt.Epochs || s.tried == mostFinishes {
 			s.point = told
 			return nil
 		}
-		s.goal, s.factor, s.stage = s.goal/10, nil, finishing
+		s.goal, s.factor, s.stage = s.goal/10, nil, stageFinish
 		if _, err := s.minimise(ctx); err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (s *solver) finish(ctx context.Context) error {
 // compareDual lowers the gap of told to the bound that the dual problem gives, if there is a penalty and the Hessian's
 // bound is too large. s.at must be the sums at s.w.
 func (s *solver) compareDual(ctx context.Context, told *point) error {
-	if s.l2 == 0 || told.gap <= converges*told.at.Objective || s.rounded || !s.sharp && s.ridge == 0 {
+	if s.l2 == 0 || told.gap <= convergedGap*told.at.Objective || s.rounded || !s.sharp && s.ridge == 0 {
 		return nil
 	}
 	if s.zero == nil {
@@ -248,7 +248,7 @@ func (s *solver) compareDual(ctx context.Context, told *point) error {
 		s.zero, s.total = at.Gradient, sc.Total
 	}
 	gap := max(0, s.dualGap(s.w, &s.at, s.zero, s.total))
-	if s.rounded = gap <= converges*s.at.Objective; gap < s.gap {
+	if s.rounded = gap <= convergedGap*s.at.Objective; gap < s.gap {
 		s.gap = gap
 	}
 	told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))

@@ -10,12 +10,12 @@ import (
 
 // The stages of fit. A checkpoint has the stage in which it was taken.
 const (
-	_          = iota
-	stepping   // Newton's method
-	first      // L-BFGS
-	fallen     // Newton's method after L-BFGS
-	descending // SGD
-	finishing  // Newton's method in finish
+	_             = iota
+	stageNewton   // Newton's method
+	stageLBFGS    // L-BFGS
+	stageFallback // Newton's method after L-BFGS
+	stageSGD      // SGD
+	stageFinish   // Newton's method in finish
 )
 
 // A trace is the fields that are kept from one pass to the next, for checkpoints.
@@ -68,10 +68,10 @@ func (s *solver) state(w *checkpoint.Walk) {
 		checkpoint.List(w, &d.On, func(c *int) { s.column(w, c) })
 		s.column(w, &d.Column)
 	})
-	if len(s.memory.pairs) > remembered || s.stage > finishing {
+	if len(s.memory.pairs) > historySteps || s.stage > stageFinish {
 		w.Fail(errors.New("it has too much"))
 	}
-	if s.stage == descending {
+	if s.stage == stageSGD {
 		w.Inner(&s.mover, func(w *checkpoint.Walk) { s.by.state(w) })
 	}
 	s.leaveOut()

@@ -102,7 +102,7 @@ func TestHistory(t *testing.T) {
 		gNext[i%3] = next[i%3] * curvature[i%3]
 		h.add(v, next, g, gNext)
 	}
-	if len(h.pairs) != remembered || h.pairs[0].sy != 9*100 || h.pairs[9].sy != 12*12*100 {
+	if len(h.pairs) != historySteps || h.pairs[0].sy != 9*100 || h.pairs[9].sy != 12*12*100 {
 		t.Errorf("%d pairs, %+v to %+v", len(h.pairs), h.pairs[0], h.pairs[len(h.pairs)-1])
 	}
 	for i, v := range h.direction([]float64{1, 1, 1}) {
