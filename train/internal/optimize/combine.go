@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	between   = 8     // elements visited between two calls of combine, for each row and column
-	farthest  = 16    // greatest multiple of a move
-	shortest  = 1e-7  // least length of a move, relative to w; w has rounding errors, which multiples would grow
-	collinear = 1e-10 // two moves count as one if the squared sine of their angle is at most this
+	elementsBetween = 8     // elements visited between two calls of combine, for each row and column
+	mostMultiple    = 16    // greatest multiple of a move
+	shortestMove    = 1e-7  // least length of a move, relative to w; w has rounding errors, which multiples would grow
+	collinearSquare = 1e-10 // two moves count as one if the squared sine of their angle is at most this
 )
 
 // variables are the dual variable of each row, and w, which belongs to them. They are also the difference between two
@@ -36,7 +36,7 @@ func (v variables) copy(u variables) {
 // as conjugate gradients do that are preconditioned by sweeps. Variables that would leave their bounds stay at the
 // bounds. If that lowers the dual objective, combine adds nothing.
 func (s *dual) combine() {
-	if s.worked < between*int64(len(s.w)+len(s.a)) {
+	if s.worked < elementsBetween*int64(len(s.w)+len(s.a)) {
 		return
 	}
 	s.worked = 0
@@ -49,7 +49,7 @@ func (s *dual) combine() {
 	}
 	s.rebias(move, 0)
 	f, g := s.multiples(move, s.past)
-	if !(max(math.Abs(f), math.Abs(g)) <= farthest) {
+	if !(max(math.Abs(f), math.Abs(g)) <= mostMultiple) {
 		f, g = 0, 0
 	}
 	next.copy(old)
@@ -58,7 +58,7 @@ func (s *dual) combine() {
 	s.clip(next)
 	s.rebias(next, s.centre)
 	before := s.value(old)
-	if s.value(next) >= before-float64(flatStep*before) {
+	if s.value(next) >= before-float64(noiseStepGain*before) {
 		move.axpy(1, next)
 		move.axpy(-1, old)
 		s.rebias(move, 0)
@@ -99,13 +99,13 @@ func (s *dual) refresh() {
 // multiples returns the multiples of two moves that maximise the dual objective.
 func (s *dual) multiples(u, v variables) (f, g float64) {
 	uu, uv, vv := s.product(u, u), s.product(u, v), s.product(v, v)
-	if least := float64(shortest * shortest * s.product(s.variables, s.variables)); !(uu > least) {
+	if least := float64(shortestMove * shortestMove * s.product(s.variables, s.variables)); !(uu > least) {
 		return 0, 0
 	} else if !(vv > least) {
 		vv = 0
 	}
 	slopes := [2]float64{total(u.a) - s.product(u, s.variables), total(v.a) - s.product(v, s.variables)}
-	if det := float64(uu*vv) - float64(uv*uv); det > collinear*uu*vv {
+	if det := float64(uu*vv) - float64(uv*uv); det > collinearSquare*uu*vv {
 		return (float64(vv*slopes[0]) - float64(uv*slopes[1])) / det, (float64(uu*slopes[1]) - float64(uv*slopes[0])) / det
 	}
 	return slopes[0] / uu, 0

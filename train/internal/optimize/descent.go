@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	precise   = 1e-11 // coordinate descent ends when its largest move is at most this times the largest move so far
-	rough     = 1e-8  // of the largest move so far: shorter moves that don't get shorter are rounding errors
-	accurate  = 1e-8  // part of the gradient that a solution of well-conditioned equations leaves
-	maxRounds = 200   // most rounds of coordinate descent
-	sweeps    = 4     // sweeps over the weights that aren't 0 in a round
-	corners   = 8     // most Newton steps of a round; each sets one weight to 0, or is the round's last
-	constant  = 1e-13 // a column is constant if its variance is at most this times its mean square
+	endMove           = 1e-11 // coordinate descent ends when its largest move is at most this times the largest so far
+	noiseMove         = 1e-8  // of the largest move so far: shorter moves that don't get shorter are rounding errors
+	equationsResidual = 1e-8  // part of the gradient that a solution of well-conditioned equations leaves
+	maxRounds         = 200   // most rounds of coordinate descent
+	roundSweeps       = 4     // sweeps over the weights that aren't 0 in a round
+	roundCorners      = 8     // most Newton steps of a round; each sets one weight to 0, or is the round's last
+	constantVariance  = 1e-13 // a column is constant if its variance is at most this times its mean square
 )
 
 // A quadratic is the model g.d + 1/2 d'Hd + penalty of w + d, at a point w. It is a function of z, which is w + d
@@ -47,7 +47,7 @@ func newQuadratic(s *Search, damping float64) *quadratic {
 		if q.bias != nil {
 			q.diagonal[j] -= float64(q.bias[j] * (q.bias[j] / q.biasDiagonal))
 		}
-		if q.diagonal[j] <= constant*h {
+		if q.diagonal[j] <= constantVariance*h {
 			q.diagonal[j] = 0
 		}
 	}
@@ -87,18 +87,18 @@ func (q *quadratic) minimise(ctx context.Context) error {
 			return err
 		}
 		moved := q.sweep(false)
-		for i := 0; i < sweeps && moved > precise*q.largest; i++ {
+		for i := 0; i < roundSweeps && moved > endMove*q.largest; i++ {
 			moved = q.sweep(true)
-			if moved <= precise*q.largest {
+			if moved <= endMove*q.largest {
 				moved = q.sweep(false)
 			}
 		}
-		if moved <= precise*q.largest {
+		if moved <= endMove*q.largest {
 			return nil
 		}
-		for range corners {
+		for range roundCorners {
 			whole, err := q.newton(ctx)
-			if err != nil || whole && moved > last/2 && moved <= rough*q.largest {
+			if err != nil || whole && moved > last/2 && moved <= noiseMove*q.largest {
 				return err
 			}
 			if whole {
@@ -136,7 +136,7 @@ func (q *quadratic) solve(ctx context.Context) (bool, error) {
 			}
 		}
 	}
-	return sizes[1] <= accurate*accurate*sizes[0], nil
+	return sizes[1] <= equationsResidual*equationsResidual*sizes[0], nil
 }
 
 // among returns the lower triangle of the Hessian in z and of the penalty, of the variables on.

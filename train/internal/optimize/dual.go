@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	finest   = 1e-9 // the search ends when enough falls below this
-	leastCut = 0.05 // least factor of enough after the gap was computed
-	mostCut  = 0.5  // greatest factor of enough after the gap was computed
+	finestEstimate = 1e-9 // the search ends when enough falls below this
+	leastCut       = 0.05 // least factor of enough after the gap was computed
+	mostCut        = 0.5  // greatest factor of enough after the gap was computed
 
-	soft     = 0.05 // softness of the bias, as a share of the mean of squares
-	drifting = 0.5  // stride doubles if the bias minus the centre keeps its sign and more than this times its size
+	biasSoftness = 0.05 // softness of the bias, as a share of the mean of squares
+	driftShare   = 0.5  // stride doubles if the bias minus the centre keeps its sign and more than this times its size
 
-	neighbours = 16 // rows of a group; with 64 the search takes many more passes
+	neighbourRows = 16 // rows of a group; with 64 the search takes many more passes
 )
 
 // A dual is the state of a search by DualHinge.
@@ -143,7 +143,7 @@ func (s *dual) begin(ctx context.Context) error {
 		return learner.TooLarge()
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
-		if s.softness = soft * square / float64(len(s.order)); s.softness == 0 {
+		if s.softness = biasSoftness * square / float64(len(s.order)); s.softness == 0 {
 			s.softness = 1 // any penalty works if all features are 0
 		}
 		for i := range s.squares {
@@ -192,7 +192,7 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*goal*s.estimate()) || steps == s.Steps && off == 0 // NaN ends the search
+		ready := !(swept.gap > s.enough*gapGoal*s.estimate()) || steps == s.Steps && off == 0 // NaN ends the search
 		if !ready && swept.gap > s.waking {
 			continue
 		}
@@ -204,8 +204,8 @@ func (s *dual) maximise(ctx context.Context) error {
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lower, goal*s.objective()
-		if gap <= goal || s.enough < finest || steps == s.Steps && off == 0 {
+		gap, goal := s.objective()-s.lower, gapGoal*s.objective()
+		if gap <= goal || s.enough < finestEstimate || steps == s.Steps && off == 0 {
 			return nil
 		}
 		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
@@ -247,7 +247,7 @@ func (s *dual) bias() float64 {
 // bias moves by the same distance. After a move beyond the bias, rows that were left out may matter.
 func (s *dual) recentre() {
 	off := s.bias() - s.centre
-	if float64(off*s.off) > 0 && math.Abs(off) > drifting*math.Abs(s.off) {
+	if float64(off*s.off) > 0 && math.Abs(off) > driftShare*math.Abs(s.off) {
 		s.stride *= 2
 		s.wake()
 	} else {
@@ -271,11 +271,11 @@ type swept struct {
 // group. That takes far less time than to fetch single rows from all over the memory.
 func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 	top, bottom := math.Inf(-1), math.Inf(1)
-	groups := slices.Collect(slices.Chunk(s.order, neighbours))
+	groups := slices.Collect(slices.Chunk(s.order, neighbourRows))
 	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
-	var order [neighbours]uint32
+	var order [neighbourRows]uint32
 	for g, group := range groups {
-		if g%(block.ChunkRows/neighbours) == 0 && ctx.Err() != nil {
+		if g%(block.ChunkRows/neighbourRows) == 0 && ctx.Err() != nil {
 			return t, ctx.Err()
 		}
 		for _, i := range group {

@@ -99,11 +99,11 @@ func (s *Search) state(w *checkpoint.Walk) {
 }
 
 const (
-	flat     = 1e-12 // a smaller relative difference between objectives is rounding error
-	maxFlat  = 4     // most steps with a smaller gain; they only improve the bound
-	relaxed  = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
-	eased    = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
-	maxTried = 40    // most trials of a step from one point, each with more damping
+	noiseDecrease  = 1e-12 // a smaller relative difference between objectives is rounding error
+	mostFlatSteps  = 4     // most steps with a smaller gain; they only improve the bound
+	mostRelaxation = 1e-3  // greatest penalty L2 of relax, relative to the largest value of the Hessian's diagonal
+	relaxedGap     = 0.05  // gap, relative to the objective, at which relax goes on to the next penalty
+	mostTrials     = 40    // most trials of a step from one point, each with more damping
 )
 
 // features returns the weights w that are penalised.
@@ -160,10 +160,10 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 		if err != nil || s.Gap() <= goal*s.Objective(s.Point) || s.Passes >= s.Most {
 			return step, err
 		}
-		if !(s.gain(step) > flat*s.Objective(s.Point)) {
+		if !(s.gain(step) > noiseDecrease*s.Objective(s.Point)) {
 			s.level++
 		}
-		if s.level > maxFlat {
+		if s.level > mostFlatSteps {
 			return step, nil
 		}
 		if moved, err := s.move(ctx, step); err != nil || !moved {
@@ -184,12 +184,12 @@ func (s *Search) relax(ctx context.Context) error {
 	s.relaxed, s.mark = true, nil
 	defer func() { s.mark = mark }()
 	var greater []float64
-	for l2 := p.L2 * 10; l2 < relaxed*s.steepest; l2 *= 10 {
+	for l2 := p.L2 * 10; l2 < mostRelaxation*s.steepest; l2 *= 10 {
 		greater = append(greater, l2)
 	}
 	for _, l2 := range slices.Backward(greater) {
 		s.Change(Penalty{L2: l2})
-		if _, err := s.Minimise(ctx, eased); err != nil {
+		if _, err := s.Minimise(ctx, relaxedGap); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (s *Search) gain(step *Step) float64 {
 // move takes a step with which the objective falls. It tells whether it found one.
 func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 	from := s.Objective(s.Point)
-	for range maxTried {
+	for range mostTrials {
 		if s.damping > 0 {
 			q := newQuadratic(s, float64(s.damping))
 			if err := q.minimise(ctx); err != nil {
@@ -232,7 +232,7 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 			return false, err
 		}
 		gain, to := s.gain(step), s.Objective(next)
-		if level := gain <= flat*from; to < from || level && to <= from*(1+flat) {
+		if level := gain <= noiseDecrease*from; to < from || level && to <= from*(1+noiseDecrease) {
 			if !level {
 				s.damping.Gain((from - to) / gain)
 			}

@@ -23,7 +23,7 @@ func TestPick(t *testing.T) {
 			total += s.at.Curvature[len(s.at.Curvature)-1]
 		}
 		s.pick(picks)
-		threshold, sum := total/(picksColumn*cols), 0.0
+		threshold, sum := total/(sampleRowsPerColumn*cols), 0.0
 		for i, c := range s.at.Curvature {
 			if sum += c - picks[i]; picks[i] > 0 {
 				picked++
@@ -36,7 +36,7 @@ func TestPick(t *testing.T) {
 		if most > threshold*(1+1e-9) {
 			t.Errorf("power %v: the sums differ by up to %v, more than %v", power, most, threshold)
 		}
-		if picked > picksColumn*cols+1 || picked < picksColumn*cols/4 {
+		if picked > sampleRowsPerColumn*cols+1 || picked < sampleRowsPerColumn*cols/4 {
 			t.Errorf("power %v: %d rows are picked", power, picked)
 		}
 	}

@@ -17,10 +17,10 @@ const (
 )
 
 const (
-	// The multipliers change once the gradient's part of the gap is at most share times the gap.
-	share    = 0.05
-	stuck    = 2   // or after this number of steps whose gain is rounding error
-	narrower = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
+	// The multipliers change once the gradient's part of the gap is at most gradientShare times the gap.
+	gradientShare  = 0.05
+	mostNoiseSteps = 2   // or after this number of steps whose gain is rounding error
+	zoneFactor     = 0.2 // the first zone with new multipliers is this times the widest zone with the last ones
 )
 
 // Hinge finds the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0, as Truncated does for a smooth loss.
@@ -110,7 +110,7 @@ func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
 // ready tells whether the smooth form is near its minimum.
 func (s *search) ready() bool {
 	g := s.at.Gradient[:s.features]
-	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(share*(s.at.Objective-s.lower)) || s.same >= stuck)
+	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.at.Objective-s.lower)) || s.same >= mostNoiseSteps)
 }
 
 // raise makes the dual variables the multipliers, and raises the slope.
@@ -120,7 +120,7 @@ func (s *search) raise(ctx context.Context) error {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
 	h.slope *= Growth(s.Steps - h.before)
-	h.zone, h.widest = narrower*h.widest, 0
+	h.zone, h.widest = zoneFactor*h.widest, 0
 	h.before, s.same = s.Steps, 0
 	return s.evaluate(ctx, &s.at, nil, nil)
 }

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	slow      = 0.5  // a round of coordinate descent is slow if it leaves more than this times the sum of violations
-	fine      = 0.05 // conjugate gradients stop at a residual of this times the first residual
-	firstTurn = 4    // most products with the Hessian in the first call of face
-	leastTurn = 2    // least value of that limit
-	mostTurn  = 40   // greatest value of that limit
-	blurred   = 1e-6 // a curvature below this times the curvature of the Hessian's diagonal is rounding error
-	faceTries = 8    // most trials of a step of face, each half the one before
+	slowViolations    = 0.5  // a round of coordinate descent is slow if more than this times the sum of violations is left
+	faceResidual      = 0.05 // conjugate gradients stop at a residual of this times the first residual
+	firstFaceProducts = 4    // most products with the Hessian in the first call of face
+	leastFaceProducts = 2    // least value of that limit
+	mostFaceProducts  = 40   // greatest value of that limit
+	noiseCurvature    = 1e-6 // a curvature below this times the curvature of the Hessian's diagonal is rounding error
+	mostFaceTrials    = 8    // most trials of a step of face, each half the one before
 )
 
 // A model is the quadratic model of the objective for a step of a net, over some of the columns. The places are these
@@ -71,7 +71,7 @@ func (m *model) begin(ctx context.Context, columns []int) error {
 		p := &m.places[at[j]-1]
 		p.scale = m.scales[j]
 		n, square := m.elements.scaled(j, p.scale, m.roots, m.row[p.first:], m.val[p.first:])
-		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale*m.unit*m.unit)+least
+		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale*m.unit*m.unit)+leastCurvature
 		if j < m.features {
 			p.curvature += m.L2
 		}
@@ -207,7 +207,7 @@ func (m *model) face(ctx context.Context) error {
 	for k, i := range on {
 		w[k] = m.places[i].to
 	}
-	for part, tried := 1.0, 0; tried < faceTries; part, tried = part/2, tried+1 {
+	for part, tried := 1.0, 0; tried < mostFaceTrials; part, tried = part/2, tried+1 {
 		for r, v := range m.turn {
 			m.z[r] = z[r] + float32(float32(part)*v)
 		}
@@ -221,14 +221,14 @@ func (m *model) face(ctx context.Context) error {
 		}
 		if m.value() < from {
 			if part == 1 {
-				m.products = min(mostTurn, m.products*2)
+				m.products = min(mostFaceProducts, m.products*2)
 			} else {
-				m.products = max(leastTurn, m.products/2)
+				m.products = max(leastFaceProducts, m.products/2)
 			}
 			return nil
 		}
 	}
-	m.products = leastTurn
+	m.products = leastFaceProducts
 	copy(m.z, z)
 	for k, i := range on {
 		m.places[i].to = w[k]
@@ -250,7 +250,7 @@ func (m *model) conjugate(ctx context.Context, on []int) (step []float64, err er
 	clear(m.turn)
 	square := m.divide(scaled, residual, on)
 	copy(direction, scaled)
-	enough := fine * math.Sqrt(square)
+	enough := faceResidual * math.Sqrt(square)
 	for range m.products {
 		if math.Sqrt(square) <= enough || m.spent(3*m.size) {
 			break
@@ -291,7 +291,7 @@ func (m *model) blur(v []float64, on []int) (sum float64) {
 	for k, i := range on {
 		sum += float64(float64(v[k]*v[k]) * m.places[i].curvature)
 	}
-	return sum * blurred
+	return sum * noiseCurvature
 }
 
 // product sets out to the product of the Hessian and v, and along to the scores of v.

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostPart  = 0.25  // greatest part of a net
-	leastPart = 0.01  // least part of a net, unless a step gains nothing
-	tiniest   = 1e-6  // steps that end at a smaller part cannot improve: rounding errors prevent it
-	flatMove  = 1e-13 // a gain below this times the objective is rounding error
-	halves    = 40    // most trials of a step, each half the one before
-	slight    = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
+	mostPart       = 0.25  // greatest part of a net
+	leastPart      = 0.01  // least part of a net, unless a step gains nothing
+	shortestPart   = 1e-6  // steps that end at a smaller part cannot improve: rounding errors prevent it
+	noiseGain      = 1e-13 // a gain below this times the objective is rounding error
+	mostHalvings   = 40    // most trials of a step, each half the one before
+	leastGainShare = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
 )
 
 // A net is the state of a search by columns.
@@ -93,7 +93,7 @@ func newNet(t *Task) *net {
 }
 
 // first makes the next step as rough as the first step of a search.
-func (s *net) first() { s.part, s.total, s.products = mostPart, 0, firstTurn }
+func (s *net) first() { s.part, s.total, s.products = mostPart, 0, firstFaceProducts }
 
 // begin reads the rows, and evaluates zero weights with the best bias.
 func (s *net) begin(ctx context.Context) (err error) {
@@ -226,7 +226,7 @@ func (s *net) balance(ctx context.Context) error {
 		})
 		return sum[0], sum[1], err
 	}
-	by, err := bestBias(even*s.weight, slope)
+	by, err := bestBias(biasSlope*s.weight, slope)
 	if by == 0 {
 		return err
 	}
@@ -253,7 +253,7 @@ func (s *net) minimise(ctx context.Context) error {
 			return err
 		}
 		if !moved {
-			if s.part < tiniest {
+			if s.part < shortestPart {
 				return nil // rounding errors prevent a further step
 			}
 			s.part, s.total = s.part/16, 0
@@ -266,7 +266,7 @@ func (s *net) minimise(ctx context.Context) error {
 }
 
 // done tells whether the gap is small enough to stop.
-func (s *net) done() bool { return s.objective()-s.lower <= goal*s.objective() }
+func (s *net) done() bool { return s.objective()-s.lower <= gapGoal*s.objective() }
 
 // move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
 // changed.
@@ -277,7 +277,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 		slope += float64(s.gradient[j] * (v - s.w[j]))
 	}
 	w, scores := slices.Clone(s.w), slices.Clone(s.scores)
-	for part, tried := 1.0, 0; tried < halves; part, tried = part/2, tried+1 {
+	for part, tried := 1.0, 0; tried < mostHalvings; part, tried = part/2, tried+1 {
 		for j, v := range w {
 			if s.w[j] = v + float64(part*(next[j]-v)); part == 1 {
 				s.w[j] = next[j]
@@ -298,8 +298,8 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 		}
 		loss := s.loss
 		s.loss = sum[0]
-		rounding := float64(flatMove * from)
-		if to := s.objective(); to <= from+float64(slight*part*slope)+rounding && to < from+rounding {
+		rounding := float64(noiseGain * from)
+		if to := s.objective(); to <= from+float64(leastGainShare*part*slope)+rounding && to < from+rounding {
 			s.steps++
 			return true, nil
 		}

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	converges = 1e-6 // a result has converged if its gap is at most this times the objective
-	sharp     = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
+	convergedGap = 1e-6 // a result has converged if its gap is at most this times the objective
+	searchGap    = 1e-7 // the search stops at a gap of this times the objective; one more step follows, which divides the gap again
 )
 
 // A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
@@ -90,8 +90,8 @@ func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution
 		return nil, err
 	}
 	r.Gap = max(0, r.Objective-s.Lower)
-	r.Converged = r.Gap <= converges*r.Objective
-	r.Rounded = !r.Converged && s.Gap() <= converges*s.Objective
+	r.Converged = r.Gap <= convergedGap*r.Objective
+	r.Rounded = !r.Converged && s.Gap() <= convergedGap*s.Objective
 	return r, nil
 }
 
@@ -185,11 +185,11 @@ func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float
 	if err != nil {
 		return nil, err
 	}
-	step, err := s.Minimise(ctx, sharp)
-	if err == nil && s.Gap() <= sharp*s.Objective(s.Point) && step == nil {
+	step, err := s.Minimise(ctx, searchGap)
+	if err == nil && s.Gap() <= searchGap*s.Objective(s.Point) && step == nil {
 		step, err = s.Step(ctx)
 	}
-	if err != nil || s.Gap() > sharp*s.Objective(s.Point) {
+	if err != nil || s.Gap() > searchGap*s.Objective(s.Point) {
 		return s.Point.W, err
 	}
 	return sum(s.Point.W, step.D), nil

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	lnDeep    = -9.210340371976182 // log 1e-4: the last penalty of a path is 1e-4 times the first
-	lnShallow = -4.605170185988091 // log 1e-2: the same with fewer rows than features
-	explained = 0.999              // a path ends once the loss is below 1-explained times the loss of the bias alone
+	lnLastPenalty        = -9.210340371976182 // log 1e-4: the last penalty of a path is 1e-4 times the first
+	lnLastPenaltyFewRows = -4.605170185988091 // log 1e-2: the same with fewer rows than features
+	explainedLoss        = 0.999              // a path ends once the loss is below 1-explainedLoss times the bias's loss
 )
 
 // A Stage is the minimum for one penalty of a path.
@@ -81,7 +81,7 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 	for _, l1 := range penalties {
 		s.Change(Penalty{l1, t.L2, t.NonNegative})
 		s.Most = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
-		if _, err := s.Minimise(ctx, converges); err != nil {
+		if _, err := s.Minimise(ctx, convergedGap); err != nil {
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
@@ -122,17 +122,17 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 }
 
 // explains tells whether a path ends at a loss. alone is the loss of the bias alone.
-func explains(loss, alone float64) bool { return loss < (1-explained)*alone }
+func explains(loss, alone float64) bool { return loss < (1-explainedLoss)*alone }
 
 // ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
 // the best bias.
 func (p Penalty) ladder(gradient []float64, rows int64, n int) []float64 {
-	largest, depth := 0.0, lnDeep
+	largest, depth := 0.0, lnLastPenalty
 	for _, g := range gradient {
 		largest = max(largest, p.pull(-g))
 	}
 	if rows < int64(len(gradient)) {
-		depth = lnShallow
+		depth = lnLastPenaltyFewRows
 	}
 	all := make([]float64, n)
 	for i := 1; i < n; i++ {

@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	mostRounds = 100   // most rounds of coordinate descent in a step
-	least      = 1e-12 // summand of a second derivative, so that it is above 0
+	mostRounds     = 100   // most rounds of coordinate descent in a step
+	leastCurvature = 1e-12 // summand of a second derivative, so that it is above 0
 
-	mild    = 1 << 10 // columns of values up to this have an equal share in the sum of violations
-	extreme = 1 << 40 // columns of greater values have the share of columns of such values
+	mildSize    = 1 << 10 // columns of values up to this have an equal share in the sum of violations
+	extremeSize = 1 << 40 // columns of greater values have the share of columns of such values
 )
 
 // violation returns by how much a weight w violates the optimum's conditions. slope is the derivative of its loss and
@@ -33,7 +33,7 @@ func (s *net) violation(j int, w, slope float64) float64 {
 // share returns the factor of the violation of column j in sums of violations. Violations grow with the values of their
 // column. With equal factors, a single column of values of 1e9 decides when a step ends. Columns of extreme values are
 // still the last whose violations become small enough for the dual objective.
-func (s *net) share(j int) float64 { return mild / min(extreme, max(mild, s.scales[j])) }
+func (s *net) share(j int) float64 { return mildSize / min(extremeSize, max(mildSize, s.scales[j])) }
 
 // best returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
 // derivative of the loss's model plus the l2 penalty at w.
@@ -74,7 +74,7 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 			}
 			sum, most := m.round(&active, limit)
 			rounds++
-			if !(sum > s.part*total) || sum > slow*last || rounds >= mostRounds || s.spent(2*m.size) {
+			if !(sum > s.part*total) || sum > slowViolations*last || rounds >= mostRounds || s.spent(2*m.size) {
 				break
 			}
 			limit, last = most/float64(len(s.y)), sum

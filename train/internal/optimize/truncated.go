@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	goal     = 5e-7  // the search stops at a gap of this times the objective
-	forcing  = 0.3   // conjugate gradients stop at a residual of this times the gradient
-	proving  = 0.25  // or if the residual alone would leave this times the gap to reach
-	steadier = 0.03  // forcing if there is a bias; the rule of proving is then off
-	flatStep = 1e-12 // a gain below this times the objective is rounding error
-	idle     = 5     // consecutive steps with a smaller gain that end the search
-	level    = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
-	even     = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
+	gapGoal          = 5e-7  // the search stops at a gap of this times the objective
+	forcingTerm      = 0.3   // conjugate gradients stop at a residual of this times the gradient
+	residualGapShare = 0.25  // or if the residual alone would leave this times the gap to reach
+	biasForcingTerm  = 0.03  // forcingTerm if there is a bias; the rule of residualGapShare is then off
+	noiseStepGain    = 1e-12 // a gain below this times the objective is rounding error
+	mostIdleSteps    = 5     // consecutive steps with a smaller gain that end the search
+	endSlope         = 0.1   // a step of length 1 is taken if the slope at its end is at most this times the slope at its beginning
+	biasSlope        = 1e-11 // the bias is optimal if the slope along it is at most this times the sum of sample weights
 )
 
 // Truncated finds the minimum with the penalty L2 > 0. If ctx ends or reading the rows fails, it returns the weights so
@@ -93,7 +93,7 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.state); s.at.Objective-s.lower > goal*s.at.Objective && s.same < idle && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
+	for s.Mark(s.state); s.at.Objective-s.lower > gapGoal*s.at.Objective && s.same < mostIdleSteps && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.ready() {
 			next = s.raise
@@ -130,10 +130,10 @@ func (s *search) step(ctx context.Context) error {
 		return err
 	}
 	gain := s.at.Smooth - next.Smooth
-	if s.same++; gain > flatStep*s.at.Smooth {
+	if s.same++; gain > noiseStepGain*s.at.Smooth {
 		s.same = 0
 	}
-	if gain >= -flatStep*s.at.Smooth {
+	if gain >= -noiseStepGain*s.at.Smooth {
 		s.at, s.other = next, s.at
 		s.Steps++
 		s.batched = true
@@ -160,9 +160,9 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	f64.Axpy(residual, -1, s.at.Gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcing*math.Sqrt(square), 2*s.L2*proving*goal*s.at.Objective
+	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.at.Objective
 	if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
-		enough, proved = steadier*math.Sqrt(square), 0
+		enough, proved = biasForcingTerm*math.Sqrt(square), 0
 	}
 	for range s.cols {
 		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
@@ -193,7 +193,8 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
 	linear := float64(s.L2 * f64.Dot(s.at.W[:s.features], step[:s.features]))
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
-	return linalg.Root(1, -level*f64.Dot(s.at.Gradient, step), func(length float64) (slope, curvature float64, err error) {
+	enough := -endSlope * f64.Dot(s.at.Gradient, step)
+	return linalg.Root(1, enough, func(length float64) (slope, curvature float64, err error) {
 		slope, curvature, err = s.slope(ctx, s.at.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
@@ -204,7 +205,7 @@ func (s *search) balance(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	by, err := bestBias(even*s.at.Weight, func(by float64) (slope, curvature float64, err error) {
+	by, err := bestBias(biasSlope*s.at.Weight, func(by float64) (slope, curvature float64, err error) {
 		return s.slope(ctx, p.Scores, nil, by)
 	})
 	if by == 0 {
@@ -289,16 +290,16 @@ func (s *search) bound(p *point) float64 {
 }
 
 const (
-	picksColumn = 8   // rows for each column in a sampled Hessian
-	factorWorth = 350 // a Hessian of d columns is sampled if d^3 is at most this times the number of elements
-	stale       = 4   // number of products in a step above which the next step samples the Hessian again
+	sampleRowsPerColumn  = 8   // rows for each column in a sampled Hessian
+	factorCostPerElement = 350 // a Hessian of d columns is sampled if d^3 is at most this times the number of elements
+	staleProducts        = 4   // number of products in a step above which the next step samples the Hessian again
 )
 
 // worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3
 // multiplications, which take the time of about 4 d^3 / 70 elements in a product. It saves about 20 products in a step.
 func (s *search) worthFactor(elements int64) bool {
 	d := float64(s.cols)
-	return d*d*d <= factorWorth*float64(elements)
+	return d*d*d <= factorCostPerElement*float64(elements)
 }
 
 // refactor sets the preconditioner to the factor of a sampled Hessian at the weights, unless the last factor still
@@ -308,7 +309,7 @@ func (s *search) worthFactor(elements int64) bool {
 // the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
 // diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
-	if !s.factors || s.factor != nil && s.products <= stale || s.spent(3) {
+	if !s.factors || s.factor != nil && s.products <= staleProducts || s.spent(3) {
 		return nil
 	}
 	m, err := gram.NewTriangle(s.cols)
@@ -345,7 +346,7 @@ func (s *search) pick(picks []float64) {
 	for _, c := range s.at.Curvature {
 		total += c
 	}
-	threshold, sum := total/float64(picksColumn*s.cols), 0.0
+	threshold, sum := total/float64(sampleRowsPerColumn*s.cols), 0.0
 	for i, c := range s.at.Curvature {
 		picks[i] = 0
 		if c >= threshold {
