@@ -70,7 +70,7 @@ func (o *Session) checkCalibrate(l Learner) error {
 		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
 	case o.HoldOut > 0:
 		return errors.New("a share to hold out beside a calibration, which holds back folds of its own: leave one of them out, or give the rows to validate on")
-	case o.Validation != nil && l.Judges:
+	case o.Validation != nil && l.ChoosesByValidation:
 		return fmt.Errorf("rows to validate on beside a calibration: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
 	case o.Init != nil:
 		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")

@@ -139,7 +139,7 @@ func TestLearnersDescribed(t *testing.T) {
 			t.Errorf("%s is there twice", l.Name)
 		}
 		names = append(names, l.Name)
-		if l.Minimises == "" || l.Use == "" || l.Train == nil {
+		if l.Objective == "" || l.WhenToUse == "" || l.Train == nil {
 			t.Errorf("%s: the description lacks something: %+v", l.Name, l)
 		}
 		s := l.New()
@@ -155,7 +155,7 @@ func TestLearnersDescribed(t *testing.T) {
 				t.Errorf("%s: %s depends on %s, which the learner hasn't", l.Name, o.Name, o.When.Option)
 			}
 			text := o.Text(s)
-			if again := learner.CopySettings(s); !o.Auto && (o.Set(again, text) != nil || o.Text(again) != text) {
+			if again := learner.CopySettings(s); !o.ZeroMeansChosen && (o.Set(again, text) != nil || o.Text(again) != text) {
 				t.Errorf("%s: %s is %s, and %s when that is typed", l.Name, o.Name, text, o.Text(again))
 			}
 		}

@@ -36,7 +36,7 @@ func (j *job) model(learned *learner.Result) *model.Model {
 func (j *job) modelOptions() model.Options {
 	var m model.Options
 	for i := range j.Options {
-		if o := &j.Options[i]; j.Has(o.Name) && o.Kept(j.Settings) {
+		if o := &j.Options[i]; j.Has(o.Name) && o.IsStored(j.Settings) {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}

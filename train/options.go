@@ -135,13 +135,13 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 		return fmt.Errorf("no bias with %s, %s: add one", l.Name, l.NeedsBias)
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
 		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
-	case o.Multiclass == model.Joint && !l.Joint:
+	case o.Multiclass == model.Joint && !l.JointClasses:
 		return fmt.Errorf("%s can't learn the classes together: learn one class versus the rest", l.Name)
-	case o.Multiclass == model.Joint && l.OnlyApart(l.Settings) != "":
-		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.OnlyApart(l.Settings))
+	case o.Multiclass == model.Joint && l.VersusOnly(l.Settings) != "":
+		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.VersusOnly(l.Settings))
 	case o.Init != nil && o.CV.asked():
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
-	case o.Init != nil && !l.Begins:
+	case o.Init != nil && !l.BeginsWithModel:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, humanize.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:
 		if err := learner.TwoClasses(spec); err != nil {

@@ -222,7 +222,7 @@ func (j *job) classes() int { return len(j.src.Spec().Classes) }
 
 // together tells whether more than two classes are learned together.
 func (j *job) together() bool {
-	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsTogether(j.Settings)
+	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsJointly(j.Settings)
 }
 
 // learn trains. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. A
@@ -240,7 +240,7 @@ func (j *job) learn(ctx, after context.Context) (*Trained, error) {
 		}
 	}
 	how := one.whole
-	if j.classes() > 2 && !j.together() && !j.EachClass {
+	if j.classes() > 2 && !j.together() && !j.VersusRest {
 		how = one.eachVersusRest
 	}
 	f, err := how(ctx, after)
@@ -256,7 +256,7 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, Beside: j.beside, Memory: j.opt.Memory, Held: j.held, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.beside, Memory: j.opt.Memory, HeldBytes: j.held, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.AssumeValid(j.validation)
 	}
@@ -283,8 +283,8 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 		}
 	}
 	m := j.model(r)
-	if learned.Keep != nil {
-		learned.Keep(m)
+	if learned.AddToModel != nil {
+		learned.AddToModel(m)
 	}
 	if r.Interrupted && m.Voters != nil { // the mean of the voters was evaluated
 		wrong, late := Count(after, m, j.src, j.Workers())

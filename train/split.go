@@ -316,7 +316,7 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 
 // spreads tells whether a cluster can make the passes of a training on its rows.
 func spreads(l Learner) bool {
-	return learner.Shared(l.Settings).Shards > 1 && l.Option("shards") != nil || l.Solves && l.Access(l.Settings) < learner.AnyOrder
+	return learner.Shared(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum && l.Access(l.Settings) < learner.AnyOrder
 }
 
 // Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation

@@ -30,7 +30,7 @@ func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(spec.Classes) == 2 || l.Together {
+	if len(spec.Classes) == 2 || l.JointByDefault {
 		return l.Learner.Stepper(spec, settings)
 	}
 	two := *spec
@@ -123,7 +123,7 @@ func describeOnline(l Learner, m *model.Model) {
 	m.Algorithm, m.Options = l.Name, j.modelOptions()
 	m.Options.Order, m.Options.Epochs, m.Options.Seed = string(learner.Cyclic), 1, nil
 	if len(m.Classes) > 2 {
-		if m.Options.Multiclass = model.OneVersusRest; l.Together {
+		if m.Options.Multiclass = model.OneVersusRest; l.JointByDefault {
 			m.Options.Multiclass = model.Joint
 		}
 	}

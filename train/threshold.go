@@ -48,7 +48,7 @@ func (o *Session) checkThreshold(l Learner, spec *schema.Spec) error {
 		return fmt.Errorf("the threshold %v is a probability, and %s has none: calibrate the model too, or give a score", t, l.Name)
 	case !t.NeedsRows():
 		return nil
-	case (o.Validation != nil || o.HoldOut > 0) && l.Judges:
+	case (o.Validation != nil || o.HoldOut > 0) && l.ChoosesByValidation:
 		return fmt.Errorf("rows to validate on beside the choice of a threshold: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
 	case o.Init != nil:
 		return errors.New("a model to begin with beside the choice of a threshold, whose folds it may have seen: leave one of them out")

@@ -73,7 +73,7 @@ func Names(has ...func(*learner.Learner) bool) (names []string) {
 }
 
 // Beginners returns the names of the learners that can begin with the weights of a model.
-func Beginners() []string { return Names(func(l *learner.Learner) bool { return l.Begins }) }
+func Beginners() []string { return Names(func(l *learner.Learner) bool { return l.BeginsWithModel }) }
 
 // Describe returns the description of the learner with the name, or nil.
 func Describe(name string) *learner.Learner {

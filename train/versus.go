@@ -74,7 +74,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
 }
 
 // severalClasses tells whether several classes versus the rest may be trained at the same time.
-func (j *job) severalClasses() bool { return !j.Solves && j.opt.Trace == nil }
+func (j *job) severalClasses() bool { return !j.SolvesForOptimum && j.opt.Trace == nil }
 
 // ofClass returns the job of one class versus the rest.
 func (j *job) ofClass(class int) *job {

@@ -50,7 +50,7 @@ func options() string {
 	b.WriteString("# Options of every learner\n\nThis page is written from what the learners say of themselves, by `go test ./cmd/halfspace -update`.\n")
 	for _, l := range train.Learners {
 		fmt.Fprintf(&b, "\n## %s\n\n", l.Name)
-		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Minimises), cell(l.Use))
+		fmt.Fprintf(&b, "| | |\n|---|---|\n| minimises | %s |\n| use it for | %s |\n", cell(l.Objective), cell(l.WhenToUse))
 		b.WriteString("\n| option | values | default | meaning |\n|---|---|---|---|\n")
 		for i := range l.Options {
 			o := &l.Options[i]
@@ -73,7 +73,7 @@ func values(o *learner.Option) string {
 
 // initial returns an option's default.
 func initial(l *learner.Learner, o *learner.Option) string {
-	if text := o.Text(l.New()); text != "0" || !o.Auto {
+	if text := o.Text(l.New()); text != "0" || !o.ZeroMeansChosen {
 		return "`" + text + "`"
 	}
 	return "depends"

@@ -169,7 +169,7 @@ func optionsText(m *model.Model) string {
 	}
 	shared := []string{"order", "epochs", "eta", "max-updates"}
 	rank := func(o learner.Option) int {
-		if i := slices.Index(shared, o.Name); i >= 0 || o.Bare {
+		if i := slices.Index(shared, o.Name); i >= 0 || o.WithoutName {
 			return i
 		}
 		return len(shared)

@@ -69,7 +69,7 @@ func testModelRows(t *testing.T, path string) string {
 	t.Helper()
 	m, err := model.Load("m.json")
 	require.NoError(t, err)
-	if m.LogOdds() != console.Learner(m.Algorithm).LogOdds {
+	if m.LogOdds() != console.Learner(m.Algorithm).ScoresAreLogOdds {
 		t.Errorf("%s: models have probabilities: %t; the learner says otherwise", m.Algorithm, m.HasProbabilities())
 	}
 	testPredictRows(t, m, path)

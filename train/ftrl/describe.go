@@ -8,13 +8,13 @@ import (
 
 // FTRL describes FTRL-Proximal.
 var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
-	Minimises: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
-	Use:       "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
+	Objective: "the sum of log(1 + e^(-y(w.x+b))) over visits, by steps whose size adapts to each feature, + l1 |w|_1 + 1/2 l2 |w|^2",
+	WhenToUse: "streams and clicks: probabilities, and weights of 0 by --l1", Example: "--alpha 0.05 --l1 1",
 	Options: []learner.Option{learner.OrderOption, alphaOption, betaOption, l1Option, l2Option, learner.EpochsOption},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Alpha: 0.1, Beta: 1}, Run: learner.Run{Seed: 1}}
 	},
-	LogOdds: true, NotFound: notFound,
+	ScoresAreLogOdds: true, NotFoundText: notFound,
 	RowLoss: func(learner.Settings) learner.RowLoss { return learner.LogisticLoss },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 		o := s.(*Settings)
@@ -23,13 +23,13 @@ var FTRL = online.Steps(&learner.Learner{Name: "ftrl",
 
 // adaGrad describes AdaGrad.
 var adaGrad = online.Steps(&learner.Learner{Name: "adagrad",
-	Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
-	Use:       "rare features beside frequent ones", Example: "--eta 0.05",
+	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of max(0, 1 - y(w.x+b)), by steps whose size adapts to each feature",
+	WhenToUse: "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
 	New: func() learner.Settings {
 		return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1, Loss: Logistic}, Run: learner.Run{Seed: 1}}
 	},
-	LogOdds: true, NotFound: notFound,
+	ScoresAreLogOdds: true, NotFoundText: notFound,
 	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradSettings).Loss) },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 		o := s.(*AdaGradSettings)
@@ -52,7 +52,7 @@ func AdaGrad(o AdaGradOptions) learner.Configured {
 
 var (
 	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		Want: "a number above 0", Strict: true, Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
+		Want: "a number above 0", MustExist: true, Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
 	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
 		Want: "a number above 0", Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
 	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",

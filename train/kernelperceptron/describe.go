@@ -29,7 +29,7 @@ func New(o Options) learner.Configured { return learner.Configure(mercer, &Setti
 func Dual(o Options) learner.Configured { return learner.Configure(dual, &Settings{Options: o}) }
 
 func describe(name, minimises, example string) *learner.Learner {
-	l := &learner.Learner{Name: name, Minimises: minimises, Use: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, EachClass: true,
+	l := &learner.Learner{Name: name, Objective: minimises, WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, VersusRest: true,
 		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
 		New: func() learner.Settings {
 			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
@@ -43,21 +43,22 @@ func describe(name, minimises, example string) *learner.Learner {
 
 var options = []learner.Option{
 	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
-		Words: []string{"linear", "poly", "rbf"}, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
-	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Never,
+		Words: []string{"linear", "poly", "rbf"}, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredElsewhere,
 		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
 	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
-		Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Never, When: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+		Valid: func(v float64) bool { return v >= 0 }, Stored: learner.StoredElsewhere, When: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Gamma })},
-	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.", Keep: learner.Never,
-		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
+	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.",
+		Stored: learner.StoredElsewhere,
+		When:   &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
 	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
-		Words: learner.WordsOf(learner.Forms), Keep: learner.Changed, Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
+		Words: learner.WordsOf(learner.Forms), Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
 }
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
 func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.Learned, error) {
-	limit, used, source := memory.Limit(task.Memory), task.Held, "memory"
+	limit, used, source := memory.Limit(task.Memory), task.HeldBytes, "memory"
 	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
 		source = "the memory for it"
@@ -77,7 +78,7 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.L
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) {
 		if r.Expansion != nil {
 			m.Expansion, m.Bias = r.Expansion, nil
 			if m.FitBias {

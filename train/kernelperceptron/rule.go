@@ -79,7 +79,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	opt.Kernel = opt.mercer(data.Spec().Width())
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, learner.Shared(&opt))
-	l.Rule, l.Own, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
+	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
 	l.Prepare, l.EpochEnded, l.Sum = l.prepare, l.epochEnded, l.alphas
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {

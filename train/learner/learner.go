@@ -16,8 +16,8 @@ import (
 // function. Each learner's package exports one Learner. Flags, help, notes, reports and docs are derived from it.
 type Learner struct {
 	Name      string   // value of --algo, also stored in models
-	Minimises string   // its objective, or the aim of its search, in one line
-	Use       string   // when to use it, in one line
+	Objective string   // its objective, or the aim of its search, in one line
+	WhenToUse string   // when to use it, in one line
 	Options   []Option // the options that it uses
 	Example   string   // example options as a user types them
 	New       func() Settings
@@ -26,52 +26,52 @@ type Learner struct {
 	// is nil if no option needs this.
 	Default func(Settings)
 
-	Passes    Access // how it reads rows in file order
-	InMemory  bool   // it takes only a *block.Data
-	NeedsBias string // why it can't learn without the bias; "": it can
-	NoWeights string // why its rows can't have weights; "": they can
-	Joint     bool   // it can learn the vectors of more than two classes together
-	Together  bool   // it learns more than two classes together by default
-	EachClass bool   // it learns each class versus the rest separately
-	Judges    bool   // it chooses its weights by the errors on validation rows
-	LogOdds   bool   // scores are logarithms of the odds of the positive class, with the options that New returns
-	Solves    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
-	LastOnly  bool   // it keeps the last weights, which need not be the best seen
+	Passes              Access // how it reads rows in file order
+	InMemory            bool   // it takes only a *block.Data
+	NeedsBias           string // why it can't learn without the bias; "": it can
+	NoWeights           string // why its rows can't have weights; "": they can
+	JointClasses        bool   // it can learn the vectors of more than two classes together
+	JointByDefault      bool   // it learns more than two classes together by default
+	VersusRest          bool   // it learns each class versus the rest separately
+	ChoosesByValidation bool   // it chooses its weights by the errors on validation rows
+	ScoresAreLogOdds    bool   // scores are logarithms of the odds of the positive class, with New's options
+	SolvesForOptimum    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
+	KeepsLastWeights    bool   // it keeps the last weights, which need not be the best seen
 
 	// Perceptron returns the margin and the penalty of its updates if the learner makes the perceptron's updates. It is
 	// nil for other learners.
 	Perceptron func(Settings) (margin, l2 float64)
 
-	// Begins tells whether a training can begin with the weights of a model.
-	Begins bool
+	// BeginsWithModel tells whether a training can begin with the weights of a model.
+	BeginsWithModel bool
 
 	// RowLoss returns the loss that EvaluateLoss sums at the end of a training. It is nil for learners that compute
 	// their loss themselves.
 	RowLoss func(Settings) RowLoss
 
 	// Stepper returns a Stepper, which learns from rows of a spec one after another. It is nil for learners that have
-	// none. Labels are class numbers if the spec has more than two classes and Joint is set.
+	// none. Labels are class numbers if the spec has more than two classes and JointClasses is set.
 	Stepper func(*schema.Spec, Settings) (Stepper, error)
 
 	// ScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
 	// same.
 	ScaleFree func(Settings) bool
 
-	// Apart returns the options with which it learns each of more than two classes versus the rest, and never together.
-	// nil, or "": no option has this effect.
-	Apart func(Settings) string
+	// VersusOnlyOption returns the options with which it learns each of more than two classes versus the rest, and never
+	// together. nil, or "": no option has this effect.
+	VersusOnlyOption func(Settings) string
 
-	DrawsTogether bool // learning several classes together makes random choices
+	JointIsRandom bool // learning several classes together makes random choices
 
-	// Refuses returns an option that can't be used with the other options, and why. nil, or an empty option: all can be
-	// used.
-	Refuses func(Settings) (option, why string)
+	// RefusedOption returns an option that can't be used with the other options, and why. nil, or an empty option: all can
+	// be used.
+	RefusedOption func(Settings) (option, why string)
 
-	Converged string // text that a report adds if the last weights make no mistake; "": nothing
-	// NotFound is the text of a report for the object of the search, if it did not converge. "" stands for a plane that
-	// separates the classes.
-	NotFound string
-	Story    func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
+	ConvergedText string // text that a report adds if the last weights make no mistake; "": nothing
+	// NotFoundText is the text of a report for the object of the search, if it did not converge. "" stands for a plane
+	// that separates the classes.
+	NotFoundText string
+	Story        func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
 
 	Train func(context.Context, *Task) (*Learned, error) // learns from the rows of a task
 }
@@ -127,23 +127,23 @@ func CopySettings(s Settings) Settings {
 
 // Task is the rows to learn from, and the settings of the training.
 type Task struct {
-	Rows         block.Source
-	Validation   block.Source // rows to validate on; nil: none
-	Settings     Settings
-	ClassWeights []float64 // factor by which Rows' sample weights were multiplied, for each class; nil: none
-	Init         *Start    // weights and state to begin with; nil: zeros
-	Versus       int       // number of classes if Rows are one class versus the rest; 0 otherwise
-	Memory       int64     // most bytes for the rows and for the learner's own arrays; 0: all available memory
-	Beside       int       // number of trainings that run at the same time, this one included; 0 or 1: only this one
-	Held         int64     // bytes of all rows in memory, rows of other shares included
-	Note         func(text string)
+	Rows              block.Source
+	Validation        block.Source // rows to validate on; nil: none
+	Settings          Settings
+	ClassWeights      []float64 // factor by which Rows' sample weights were multiplied, for each class; nil: none
+	Init              *Start    // weights and state to begin with; nil: zeros
+	Versus            int       // number of classes if Rows are one class versus the rest; 0 otherwise
+	Memory            int64     // most bytes for the rows and for the learner's own arrays; 0: all available memory
+	ParallelTrainings int       // number of trainings that run at the same time, this one included; 0 or 1: only this one
+	HeldBytes         int64     // bytes of all rows in memory, rows of other shares included
+	Note              func(text string)
 }
 
 // Learned is the result of a learner.
 type Learned struct {
 	*Result
-	Own  any                  // the result of the learner's own package
-	Keep func(m *model.Model) // adds the fields that only this learner keeps to the model; nil: there are none
+	Own        any                  // the result of the learner's own package
+	AddToModel func(m *model.Model) // adds the fields that only this learner keeps to the model; nil: there are none
 }
 
 // Option returns the option with the name, or nil.
@@ -183,7 +183,7 @@ func (l *Learner) Complete(s Settings) {
 		l.Default(s)
 	}
 	for i := range l.Options {
-		if o := &l.Options[i]; !o.Auto && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
+		if o := &l.Options[i]; !o.ZeroMeansChosen && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
 			o.copy(s, defaults)
 		}
 	}
@@ -204,7 +204,7 @@ func (l *Learner) Drop(s Settings) {
 func (l *Learner) CheckSettings(s Settings) error {
 	err := l.checkEach(s)
 	if err == nil {
-		err = l.CheckTogether(s)
+		err = l.CheckCombination(s)
 	}
 	if err != nil {
 		return err
@@ -228,28 +228,28 @@ func (l *Learner) checkEach(s Settings) error {
 	return nil
 }
 
-// CheckTogether returns an *OptionError if an option can't be used with the other options.
-func (l *Learner) CheckTogether(s Settings) error {
-	if l.Refuses == nil {
+// CheckCombination returns an *OptionError if an option can't be used with the other options.
+func (l *Learner) CheckCombination(s Settings) error {
+	if l.RefusedOption == nil {
 		return nil
 	}
-	if option, why := l.Refuses(s); option != "" {
+	if option, why := l.RefusedOption(s); option != "" {
 		return &OptionError{Option: option, text: why}
 	}
 	return nil
 }
 
-// LearnsTogether tells whether the learner learns more than two classes together by default with these settings.
-func (l *Learner) LearnsTogether(s Settings) bool {
-	return l.Together && l.OnlyApart(s) == ""
+// LearnsJointly tells whether the learner learns more than two classes together by default with these settings.
+func (l *Learner) LearnsJointly(s Settings) bool {
+	return l.JointByDefault && l.VersusOnly(s) == ""
 }
 
-// OnlyApart returns the options in s with which the learner never learns more than two classes together, or "".
-func (l *Learner) OnlyApart(s Settings) string {
-	if l.Apart == nil {
+// VersusOnly returns the options in s with which the learner never learns more than two classes together, or "".
+func (l *Learner) VersusOnly(s Settings) string {
+	if l.VersusOnlyOption == nil {
 		return ""
 	}
-	return l.Apart(s)
+	return l.VersusOnlyOption(s)
 }
 
 // Ready completes s as Complete does, and resolves the number of workers. It returns an *OptionError if an option is out
@@ -257,7 +257,7 @@ func (l *Learner) OnlyApart(s Settings) string {
 func (l *Learner) Ready(s Settings) (err error) {
 	l.Complete(s)
 	if err = l.checkEach(s); err == nil {
-		err = l.CheckTogether(s)
+		err = l.CheckCombination(s)
 	}
 	if err == nil {
 		s.Running().Workers, err = parallel.Resolve(s.Running().Workers)

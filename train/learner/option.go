@@ -18,18 +18,18 @@ type Option struct {
 	Help  string   // effect of the option
 	Words []string // allowed words, the default first; nil for numbers
 
-	Want   string             // the allowed numbers, as an error says after "use"
-	Valid  func(float64) bool // tells whether a number is allowed; nil: all numbers but NaN and infinities are
-	Named  map[string]float64 // words that stand for numbers
-	Narrow bool               // the value must be a float32 number
-	Auto   bool               // 0 lets the learner choose the value
-	Zero   func(Settings)     // tells the settings that a typed 0 isn't the default; nil: 0 is the default or out of range
-	Strict bool               // using it with a learner that doesn't have it is an error, not a note
+	Want            string             // the allowed numbers, as an error says after "use"
+	Valid           func(float64) bool // tells whether a number is allowed; nil: all numbers but NaN and infinities are
+	NamedNumbers    map[string]float64 // words that stand for numbers
+	Float32         bool               // the value must be a float32 number
+	ZeroMeansChosen bool               // 0 lets the learner choose the value
+	ZeroTyped       func(Settings)     // tells the settings that a typed 0 isn't the default; nil: no need
+	MustExist       bool               // using it with a learner that doesn't have it is an error, not a note
 
-	When *Condition // condition under which it has an effect; nil: always
-	Keep Keep       // condition under which the model's file has it
-	Unit string     // reports say "at most N" of this unit; "": name and value
-	Bare bool       // reports show the value without the name
+	When        *Condition // condition under which it has an effect; nil: always
+	Stored      StoredIf   // condition under which the model's file has it
+	Unit        string     // reports say "at most N" of this unit; "": name and value
+	WithoutName bool       // reports show the value without the name
 
 	Field func(Settings) any // pointer to the field: to an int, an int64, a float64, a bool or a string type
 }
@@ -41,14 +41,14 @@ type Condition struct {
 	Except bool
 }
 
-// Keep says under which condition a model's file has an option.
-type Keep int
+// StoredIf says under which condition a model's file has an option.
+type StoredIf int
 
 const (
-	Always  Keep = iota
-	Changed      // if it isn't the default, which is 0 or the first word
-	Several      // if it is above 1
-	Never        // the learner adds it itself, or the model has it in another field
+	StoredAlways    StoredIf = iota
+	StoredIfChanged          // if it isn't the default, which is 0 or the first word
+	StoredIfSeveral          // if it is above 1
+	StoredElsewhere          // the learner adds it itself, or the model has it in another field
 )
 
 // FieldOf returns Option.Field for an option of a learner whose options have the type O.
@@ -73,13 +73,13 @@ var (
 	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
 		Valid: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
 	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
-		Want: fmt.Sprintf("1 to %d", mostShards), Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Keep: Several, Strict: true, Field: sharedField("Shards")}
-	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Keep: Changed,
-		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, Strict: true, Field: sharedField("Mix")}
+		Want: fmt.Sprintf("1 to %d", mostShards), Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Stored: StoredIfSeveral, MustExist: true, Field: sharedField("Shards")}
+	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Stored: StoredIfChanged,
+		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, MustExist: true, Field: sharedField("Mix")}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: Changed, Field: sharedField("L1")}
-	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Keep: Changed, Field: sharedField("NonNegative")}
-	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Narrow: true,
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Stored: StoredIfChanged, Field: sharedField("L1")}
+	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Stored: StoredIfChanged, Field: sharedField("NonNegative")}
+	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Float32: true,
 		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
 )
 
@@ -115,7 +115,7 @@ func (o *Option) Text(s Settings) string {
 	case v.Kind() == reflect.Bool:
 		return strconv.FormatBool(v.Bool())
 	}
-	for name, number := range o.Named {
+	for name, number := range o.NamedNumbers {
 		if number == v.Float() {
 			return name
 		}
@@ -124,11 +124,11 @@ func (o *Option) Text(s Settings) string {
 }
 
 // Get returns the option's value as a string, an int64, a float64 or a bool. It returns a string if the option has
-// Named words.
+// NamedNumbers.
 func (o *Option) Get(s Settings) any {
 	v := o.value(s)
 	switch {
-	case v.Kind() == reflect.String || o.Named != nil:
+	case v.Kind() == reflect.String || o.NamedNumbers != nil:
 		return o.Text(s)
 	case v.CanInt():
 		return v.Int()
@@ -138,14 +138,14 @@ func (o *Option) Get(s Settings) any {
 	return v.Float()
 }
 
-// Kept tells whether a model's file has the option with these settings.
-func (o *Option) Kept(s Settings) bool {
-	switch o.Keep {
-	case Always:
+// IsStored tells whether a model's file has the option with these settings.
+func (o *Option) IsStored(s Settings) bool {
+	switch o.Stored {
+	case StoredAlways:
 		return true
-	case Changed:
+	case StoredIfChanged:
 		return !o.zero(s) && !(len(o.Words) > 0 && o.Text(s) == o.Words[0])
-	case Several:
+	case StoredIfSeveral:
 		return o.value(s).Int() > 1
 	}
 	return false
@@ -172,7 +172,7 @@ func (o *Option) Set(s Settings, text string) error {
 		v.SetBool(on)
 		return nil
 	}
-	if number, ok := o.Named[text]; ok {
+	if number, ok := o.NamedNumbers[text]; ok {
 		v.SetFloat(number)
 		return nil
 	}
@@ -189,26 +189,26 @@ func (o *Option) Set(s Settings, text string) error {
 		return o.wrong(strconv.Quote(text), o.want())
 	}
 	v.SetFloat(number)
-	if number == 0 && o.Zero != nil {
-		o.Zero(s)
+	if number == 0 && o.ZeroTyped != nil {
+		o.ZeroTyped(s)
 	}
 	return o.check(number)
 }
 
-// Check returns an *OptionError unless the option's value in s is allowed. With Narrow, float32 must be able to hold
+// Check returns an *OptionError unless the option's value in s is allowed. With Float32, float32 must be able to hold
 // the value.
 func (o *Option) Check(s Settings) error {
 	v := o.value(s)
 	switch {
 	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
 		return o.wrong(strconv.Quote(v.String()), humanize.OneOf(o.Words))
-	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.Auto && v.IsZero():
+	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.ZeroMeansChosen && v.IsZero():
 		return nil
 	case v.CanInt():
 		return o.check(float64(v.Int()))
 	}
 	number := v.Float()
-	for _, named := range o.Named {
+	for _, named := range o.NamedNumbers {
 		if named == number {
 			return nil
 		}
@@ -219,15 +219,15 @@ func (o *Option) Check(s Settings) error {
 // check returns an *OptionError unless the number v is allowed.
 func (o *Option) check(v float64) error {
 	narrow := float32(v)
-	held := !o.Narrow || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
+	held := !o.Float32 || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
 	if held && !math.IsNaN(v) && !math.IsInf(v, 0) && (o.Valid == nil || o.Valid(v)) {
 		return nil
 	}
 	value, want := fmt.Sprint(v), o.want()
-	if o.Named != nil {
+	if o.NamedNumbers != nil {
 		value = strconv.Quote(value)
 	}
-	if o.Narrow {
+	if o.Float32 {
 		want += " that a float32 can hold"
 	}
 	return o.wrong(value, want)
@@ -245,9 +245,9 @@ func (o *Option) wrong(value, want string) error {
 }
 
 // InReport returns the texts of a report for the option's value in a model's file. It returns nil if value is nil, or
-// if value is 0 and Keep isn't Always.
+// if value is 0 and Stored isn't StoredAlways.
 func (o *Option) InReport(value any) []string {
-	if value == nil || reflect.ValueOf(value).IsZero() && o.Keep != Always {
+	if value == nil || reflect.ValueOf(value).IsZero() && o.Stored != StoredAlways {
 		return nil
 	}
 	text := fmt.Sprint(value)
@@ -261,7 +261,7 @@ func (o *Option) InReport(value any) []string {
 	case bool:
 		return []string{o.Name}
 	}
-	if o.Bare {
+	if o.WithoutName {
 		return []string{text}
 	}
 	return []string{strings.ReplaceAll(o.Name, "-", " ") + " " + text}

@@ -17,12 +17,12 @@ import (
 )
 
 // Learner describes logistic regression.
-var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
-	Use: "probabilities, and standard errors of weights", Example: "--l2 0.1",
+var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
+	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Zero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, ZeroTyped: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
 		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
-		forSGD(learner.OrderOption, learner.Changed, false), forSGD(learner.EtaOption, learner.Always, true), forSGD(learner.ShardsOption, learner.Several, false)},
+		forSGD(learner.OrderOption, learner.StoredIfChanged, false), forSGD(learner.EtaOption, learner.StoredAlways, true), forSGD(learner.ShardsOption, learner.StoredIfSeveral, false)},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
@@ -31,14 +31,14 @@ var Learner = &learner.Learner{Name: "logistic", Minimises: "the sum of log(1 + 
 			o.L2 = 1
 		}
 	},
-	Apart: func(s learner.Settings) string {
+	VersusOnlyOption: func(s learner.Settings) string {
 		if s.(*Settings).elastic() {
 			return "a penalty l1 or nonnegative weights"
 		}
 		return ""
 	},
-	Refuses: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
-	LogOdds: true, Solves: true, Joint: true, Together: true,
+	RefusedOption:    func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
+	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
 	ScaleFree: func(s learner.Settings) bool {
 		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD
 	},
@@ -50,15 +50,15 @@ func init() { Learner.Train = learnTask } // set here, because Train makes its o
 func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", Auto: true,
-		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", ZeroMeansChosen: true,
+		Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
 	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
-		Words: learner.WordsOf(Solvers), Strict: true, Keep: learner.Never, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
+		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
 // forSGD returns an option that only the solver SGD uses.
-func forSGD(o learner.Option, keep learner.Keep, auto bool) learner.Option {
-	o.When, o.Keep, o.Auto = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
+func forSGD(o learner.Option, keep learner.StoredIf, auto bool) learner.Option {
+	o.When, o.Stored, o.ZeroMeansChosen = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
 	return o
 }
 
@@ -77,7 +77,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) { r.keep(m, &opt) }}, err
+	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the

@@ -8,15 +8,15 @@ import (
 
 // Learner describes the passive-aggressive algorithms.
 var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
-	Minimises: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
-	Use:       "streams of rows, since one pass is often enough", Example: "--C 0.1",
+	Objective: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
+	WhenToUse: "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Shards: 1, Mix: learner.Uniform, Loss: Hinge, C: 1}, Run: learner.Run{Seed: 1}}
 	},
-	Joint: true, Together: true,
-	NotFound: "no plane with a margin of 1 for every row was found",
-	RowLoss:  func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Settings).Loss) },
+	JointClasses: true, JointByDefault: true,
+	NotFoundText: "no plane with a margin of 1 for every row was found",
+	RowLoss:      func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*Settings).Loss) },
 	Stepper: func(spec *schema.Spec, s learner.Settings) (learner.Stepper, error) {
 		return newStepper(spec, *s.(*Settings))
 	}})
@@ -26,7 +26,7 @@ func New(o Options) learner.Configured { return learner.Configure(Learner, &Sett
 
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		Want: "a number above 0", Strict: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
+		Want: "a number above 0", MustExist: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )

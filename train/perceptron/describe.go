@@ -11,20 +11,20 @@ import (
 )
 
 // Learner is the perceptron. It keeps the last weights.
-var Learner = describe(learner.Learner{Name: "perceptron", Minimises: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	Use: "rows that a plane separates", Example: "--order shuffle", Joint: true, Judges: true, LastOnly: true, Begins: true}, Options{}, marginOption, l2Option, earlyStopOption)
+var Learner = describe(learner.Learner{Name: "perceptron", Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
+	WhenToUse: "rows that a plane separates", Example: "--order shuffle", JointClasses: true, ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // pocketed is the perceptron that keeps the weights with the fewest errors.
-var pocketed = describe(learner.Learner{Name: "pocket", Minimises: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	Use: "any rows, if the number of errors matters", Example: "--pocket ratchet", Judges: true, Passes: learner.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+var pocketed = describe(learner.Learner{Name: "pocket", Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true, Passes: learner.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // averaged is the perceptron that keeps the mean of the weights after every visit.
-var averaged = describe(learner.Learner{Name: "averaged", Minimises: "the perceptron's loss; the model is the mean of the weights after every visit",
-	Use: "a first model of any rows", Example: "--order shuffle --epochs 10", Joint: true, Judges: true, Begins: true, Converged: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
+var averaged = describe(learner.Learner{Name: "averaged", Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
+	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10", JointClasses: true, ChoosesByValidation: true, BeginsWithModel: true, ConvergedText: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // voted is the perceptron that keeps all weights, which vote.
-var voted = describe(learner.Learner{Name: "voted", Minimises: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
-	Use: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", Converged: "all are kept"}, Options{Form: learner.Voted}, marginOption)
+var voted = describe(learner.Learner{Name: "voted", Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
+	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", ConvergedText: "all are kept"}, Options{Form: learner.Voted}, marginOption)
 
 // Of returns the learner for the options.
 func Of(o *Options) *learner.Learner {
@@ -63,9 +63,9 @@ func Voted(o Options) learner.Configured {
 
 var (
 	marginOption = learner.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
-		Want: "a number of 0 or more", Narrow: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
+		Want: "a number of 0 or more", Float32: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Keep: learner.Changed, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
 		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
 	pocketOption = learner.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +

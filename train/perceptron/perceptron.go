@@ -109,7 +109,7 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	l := &training{Training: t, opt: *t.Task.Settings.(*Settings)}
 	learner.SetShared(&l.opt, t.Opt)
 	validation, versus := t.Task.Validation, t.Task.Versus
-	if !t.Learner.Judges {
+	if !t.Learner.ChoosesByValidation {
 		validation = nil
 	}
 	if t.IsShard() {
@@ -146,8 +146,8 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	if l.opt.Trace != nil {
 		l.tracer = &tracer{w: make([]float32, len(l.w)), every: max(1, l.opt.TraceEvery), cols: spec.Cols()}
 	}
-	t.Streaks = true
-	t.Single = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
+	t.ConvergesByStreak = true
+	t.OneUpdatePerPanel = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
 	l.keeper, err = newKeeper(ctx, t.Src, validation, l.opt, vectors)
 	if p, ok := l.keeper.pocket(); ok && versus > 0 {
 		p.LeaveZeros()
@@ -169,7 +169,7 @@ func (l *training) hook() {
 	}
 	if l.voters != nil {
 		t.Evaluated = l.evaluated
-		t.Keep = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
+		t.AddToModel = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
 	}
 }
 

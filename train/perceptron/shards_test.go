@@ -186,13 +186,13 @@ func TestShardsBound(t *testing.T) {
 func TestShardsMemory(t *testing.T) {
 	opt := Settings{Options: Options{Shards: 3, Epochs: 1}}
 	require.NoError(t, Learner.Ready(&opt))
-	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, Held: 1 << 20}
+	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, HeldBytes: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many
 		beside int
 		fits   bool
 	}{{95, 0, false}, {96, 1, true}, {479, 5, false}, {480, 5, true}} {
-		task.Memory, task.Beside = task.Held+c.room, c.beside
+		task.Memory, task.ParallelTrainings = task.HeldBytes+c.room, c.beside
 		if _, err := Learner.Train(t.Context(), task); (err == nil) != c.fits {
 			t.Errorf("with %d bytes beside the rows, and %d trainings: error %v", c.room, c.beside, err)
 		}

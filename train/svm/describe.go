@@ -8,15 +8,15 @@ import (
 )
 
 // Learner describes the support vector machine.
-var Learner = &learner.Learner{Name: "svm", Minimises: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
-	Use:     "the fewest errors on new rows, with a proof of the optimum",
-	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
+	WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
+	Options:   []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
 	New: func() learner.Settings {
 		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
 	},
-	Solves: true, Joint: true,
-	Apart: func(s learner.Settings) string { return s.(*Settings).apart() }, DrawsTogether: true,
-	Refuses: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
+	SolvesForOptimum: true, JointClasses: true,
+	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).apart() }, JointIsRandom: true,
+	RefusedOption: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
@@ -40,11 +40,11 @@ func init() { Learner.Train = learnTask } // set here, because Train makes its o
 func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", Auto: true,
-		Valid: func(v float64) bool { return v >= 1 }, Keep: learner.Changed, Field: learner.EpochsOption.Field}
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", ZeroMeansChosen: true,
+		Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, Auto: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
-	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), Bare: true,
+		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), WithoutName: true,
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )
 
@@ -54,7 +54,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, Keep: func(m *model.Model) {
+	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) {
 		if opt.Epochs == 0 {
 			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.Exact)/len(m.Weights))
 		}

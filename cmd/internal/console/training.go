@@ -32,7 +32,7 @@ func (t *Training) Show(p learner.Progress) {
 	most := maxUpdates(t.learner)
 	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Rows: true}
 	switch {
-	case t.learner.Solves: // it ends near the optimum, which isn't known before
+	case t.learner.SolvesForOptimum: // it ends near the optimum, which isn't known before
 	case most > 0:
 		s.Done, s.Total, s.Rows, s.AtMost = p.Updates, most, false, true
 	default:
@@ -52,7 +52,7 @@ func maxUpdates(l train.Learner) int64 {
 // detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;
 // for any other learner it is epochs, updates and fewest errors.
 func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdates int64) string {
-	if l.Solves {
+	if l.SolvesForOptimum {
 		text := "pass " + humanize.Count(p.Epoch)
 		if m != nil {
 			text += ", objective " + humanize.Real(m.Objective)

@@ -45,11 +45,11 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 		finer = "--standardize"
 	}
 	switch l2 := r.Options.L2; {
-	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.Judges:
+	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.ChoosesByValidation:
 		return "it stopped, since no row of the validation is wrong. More rows there may find better weights.", false
 	case early > 0 && r.Epochs < s.Epochs && !full:
 		return fmt.Sprintf("it stopped after %s without fewer errors, since --early-stop is %d.", humanize.Plural(early, "epoch"), early), false
-	case r.Validation != nil && o.learner.Judges && r.Kept != nil && *r.Kept <= r.Updates/2:
+	case r.Validation != nil && o.learner.ChoosesByValidation && r.Kept != nil && *r.Kept <= r.Updates/2:
 		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
 			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
 	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
@@ -68,14 +68,14 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 		return fmt.Sprintf("rounding ended the progress after %s. Use %s.", humanize.Passes(r.Epochs), finer), false
 	case solves:
 		return fmt.Sprintf("more --epochs than %d may do better.", r.most), false
-	case o.learner.LastOnly && r.Validation == nil && *r.TrainErrors > 0:
+	case o.learner.KeepsLastWeights && r.Validation == nil && *r.TrainErrors > 0:
 		why = "the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 		if s.Order == learner.Cyclic {
 			why += ", or --order shuffle if the rows are sorted"
 		}
 		return why + ".", true
-	case o.learner.NotFound != "":
-		return o.learner.NotFound + " in " + humanize.Plural(s.Epochs, "epoch") + ".", false
+	case o.learner.NotFoundText != "":
+		return o.learner.NotFoundText + " in " + humanize.Plural(s.Epochs, "epoch") + ".", false
 	case full:
 		return "it stopped at --max-updates. More of them may do better.", false
 	case len(r.Classes) > 2:
@@ -88,7 +88,7 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range flags.LearnerOptions(train.Learners) {
 		used := func(l train.Learner) bool { return l.Has(option.Name) }
-		strict := (option.Strict || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
+		strict := (option.MustExist || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
@@ -107,7 +107,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 
 func (o *trainOptions) random() bool {
 	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
-		o.learner.DrawsTogether && o.multiclass == model.Joint
+		o.learner.JointIsRandom && o.multiclass == model.Joint
 }
 
 // manyNumbers is the number of distinct labels from which a label column of numbers gets a note.
@@ -209,7 +209,7 @@ func shuffled(l train.Learner) string {
 		}
 	case l.Text("solver") == string(logistic.SGD):
 		return "use --solver lbfgs"
-	case !l.Solves:
+	case !l.SolvesForOptimum:
 		return "shuffle the rows of the file"
 	}
 	return ""

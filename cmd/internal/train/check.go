@@ -49,10 +49,10 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	case l.NeedsBias != "" && o.Data.NoBias:
 		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
-	case o.multiclass == "joint" && !l.Joint:
+	case o.multiclass == "joint" && !l.JointClasses:
 		var others []string
 		for _, l := range train.Learners {
-			if l.Joint {
+			if l.JointClasses {
 				others = append(others, l.Name)
 			}
 		}
@@ -236,7 +236,7 @@ func (o *trainOptions) checkThreshold() error {
 	case o.threshold.By == predict.ByProbability && !o.calibrates() && !o.learner.HasOdds():
 		return console.Usagef("--threshold %v with --algo %s, which has no probabilities: add --calibrate platt, or give a score", o.threshold, o.learner.Name)
 	case !o.choosesThreshold():
-	case o.validation != "" && o.learner.Judges:
+	case o.validation != "" && o.learner.ChoosesByValidation:
 		return console.Usagef("--threshold %v with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
 			"leave one of them out, or choose the threshold with eval --save-threshold", o.threshold, o.learner.Name)
 	case o.init != "":

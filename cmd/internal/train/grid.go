@@ -101,7 +101,7 @@ func (o *trainOptions) checkCalibrate() error {
 		return console.Usagef("--calibrate with --algo %s, which has probabilities of its own: leave it out", o.learner.Name)
 	case o.share > 0:
 		return console.Usagef("--calibrate with --validation %s: it holds back folds of its own: give --validation a file, or leave one of them out", o.validation)
-	case o.validation != "" && o.learner.Judges:
+	case o.validation != "" && o.learner.ChoosesByValidation:
 		return console.Usagef("--calibrate with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
 			"leave one of them out, and judge the model with eval", o.learner.Name)
 	case o.init != "":
@@ -116,7 +116,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	case !cmd.Flags().Changed("path"):
 	case o.path < 2 || o.path > learner.MaxPoints:
 		return console.Usagef("--path is %d: use 2 to %s penalties", o.path, humanize.Count(learner.MaxPoints))
-	case o.learner.Option("l1") == nil || !o.learner.Solves:
+	case o.learner.Option("l1") == nil || !o.learner.SolvesForOptimum:
 		return console.Usagef("--path with --algo %s, which follows no path: use --algo logistic or svm", o.learner.Name)
 	case cmd.Flags().Changed("l1"):
 		return console.Usagef("--path with --l1, whose values it chooses: leave one of them out")
@@ -127,7 +127,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 	default:
 		s := learner.CopySettings(o.learner.Settings)
 		*o.learner.Option("l1").Field(s).(*float64) = 1
-		if err := o.learner.CheckTogether(s); err != nil {
+		if err := o.learner.CheckCombination(s); err != nil {
 			return console.Usagef("--%w", err)
 		}
 		o.learner.Settings = s // with l1 > 0, as on the path
@@ -154,7 +154,7 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 	none := zero(o.learner.Text("l2")) || slices.ContainsFunc(o.axes, func(a train.Axis) bool {
 		return a.Option == "l2" && slices.ContainsFunc(a.Values, func(v any) bool { return zero(v.(string)) })
 	})
-	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.Auto {
+	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.ZeroMeansChosen {
 		return console.Usagef("--l2 is 0: use %s", l2.Want)
 	}
 	return nil

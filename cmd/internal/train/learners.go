@@ -35,7 +35,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 			cmd.Flags().String(o.Name, "", strings.TrimSuffix(thresholdUsage, " (default 0)")+" For winnow: "+o.Option.Help)
 		case len(o.Option.Words) > 0:
 			flags.AddChoice(cmd, &text, o.Name, usage, o.Words...)
-		case o.Named != nil:
+		case o.NamedNumbers != nil:
 			cmd.Flags().String(o.Name, text, usage)
 		case o.Switch(s):
 			cmd.Flags().Bool(o.Name, o.Get(s).(bool), help)
@@ -49,7 +49,7 @@ func addLearnerFlags(cmd *cobra.Command) {
 
 // helpWith limits the help of train to one learner: its objective, examples, its options and their defaults.
 func helpWith(cmd *cobra.Command, l *learner.Learner) {
-	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Minimises, 13) + "\n  use it     " + flags.Wrapped(l.Use, 13)
+	cmd.Long = "Train --algo " + l.Name + " learns from the rows of DATA.\n\n  minimises  " + flags.Wrapped(l.Objective, 13) + "\n  use it     " + flags.Wrapped(l.WhenToUse, 13)
 	cmd.Example = "  halfspace train data.csv --label y --algo " + l.Name + " --out m.json"
 	if l.Example != "" {
 		cmd.Example += "\n  halfspace train data.csv --label y --algo " + l.Name + " " + l.Example
@@ -69,7 +69,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 			flag.Usage = flags.Placeholder(own.Value, own.Words) + own.Help
 		}
 	}
-	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.Joint} {
+	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.JointClasses} {
 		if hidden {
 			cmd.Flags().Lookup(name).Hidden = true
 		}
@@ -117,12 +117,13 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 			return l, optionError(l.Learner, &l.Options[i], l.Text(l.Options[i].Name), err)
 		}
 	}
-	if err := l.CheckTogether(l.Settings); err != nil {
+	if err := l.CheckCombination(l.Settings); err != nil {
 		return l, console.Usagef("--%w", err)
 	}
 	l.Settings = learner.CopySettings(l.Settings)
 	l.Drop(l.Settings)
-	if l.Judges && l.Option("pocket") == nil && o.validation == "" && l.Has("early-stop") && l.Text("early-stop") != "0" {
+	stops := l.Has("early-stop") && l.Text("early-stop") != "0"
+	if l.ChoosesByValidation && l.Option("pocket") == nil && o.validation == "" && stops {
 		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
 	}
 	return l, nil
@@ -131,10 +132,10 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 // checkUnused returns an error if value is wrong for an option that the learner l lacks: no learner takes the value, or
 // the option is strict.
 func checkUnused(l *learner.Learner, option *flags.LearnerOption, value string) error {
-	if advice := console.OtherOption(option.Name); option.Strict && advice != "" {
+	if advice := console.OtherOption(option.Name); option.MustExist && advice != "" {
 		return console.Usagef("unknown option --%s%s, or --algo %s, which has it", option.Name, advice, option.Learner.Name)
 	}
-	if option.Strict && value != autoName {
+	if option.MustExist && value != autoName {
 		return console.Usagef("--%s %s with --algo %s, which doesn't take it: leave it out", option.Name, value, l.Name)
 	}
 	s := option.Learner.New()
@@ -152,7 +153,7 @@ func checkUnused(l *learner.Learner, option *flags.LearnerOption, value string) 
 func optionError(l *learner.Learner, o *learner.Option, value string, err error) error {
 	var of *learner.OptionError
 	switch {
-	case o.Strict && len(o.Words) > 0:
+	case o.MustExist && len(o.Words) > 0:
 		return console.Usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
 	case errors.As(err, &of):
 		return console.Usagef("--%w", err)

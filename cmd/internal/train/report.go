@@ -188,7 +188,7 @@ func (r *Report) converged(o *trainOptions) string {
 		return "no"
 	}
 	text := "yes, after " + humanize.Plural(r.Updates, "update")
-	kept := o.learner.Converged
+	kept := o.learner.ConvergedText
 	switch learner.Form(r.Options.Form) {
 	case learner.Averaged:
 		kept = "the mean of all is kept"
@@ -370,7 +370,7 @@ func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) 
 	default:
 		text = append(text, fmt.Sprintf("%s of --validation %s, which the training did not learn from.", n, t.trainOptions.validation))
 	}
-	if h.Folds == 0 && t.learner.Judges {
+	if h.Folds == 0 && t.learner.ChoosesByValidation {
 		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their figures look better than those of new rows.")
 	}
 	if len(t.axes) > 0 || t.path > 0 {

@@ -195,7 +195,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 func (t *trainer) copiesRows() bool {
 	const mostHessian = 1 << 14
 	l1 := t.learner.Text("l1")
-	return t.learner.Solves && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 || t.learner.Text("nonnegative") == "true")
+	return t.learner.SolvesForOptimum && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 || t.learner.Text("nonnegative") == "true")
 }
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
@@ -212,7 +212,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		t.Storage.Hold(bytes)
 	case t.copiesRows():
 		t.Storage.Extend(2 * bytes) // for the elements by column, and for the elements of a step
-	case t.learner.Solves:
+	case t.learner.SolvesForOptimum:
 		t.Storage.Extend(bytes / 2) // for copies of dense rows with many zeros, at most a quarter of their elements with an index each
 	}
 	for _, step := range []struct {

@@ -134,8 +134,8 @@ func (o *trainOptions) follows() bool {
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
 func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
-	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsTogether(l.Settings))
-	if len(spec.Classes) > 2 && !joint && !l.EachClass {
+	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsJointly(l.Settings))
+	if len(spec.Classes) > 2 && !joint && !l.VersusRest {
 		for _, c := range spec.Classes {
 			layout.Classes = append(layout.Classes, c.Text)
 		}

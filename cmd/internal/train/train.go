@@ -59,7 +59,7 @@ func Train(a *console.App) *cobra.Command {
 	}
 	o.addFlags(cmd)
 	for _, l := range train.Learners {
-		cmd.Long += fmt.Sprintf("\n  %-18s %s", l.Name, l.Use)
+		cmd.Long += fmt.Sprintf("\n  %-18s %s", l.Name, l.WhenToUse)
 	}
 	help := cmd.HelpFunc()
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {

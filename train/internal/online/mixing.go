@@ -298,9 +298,9 @@ func CheckMemory(task *learner.Task, each int64) error {
 	if shards < 2 {
 		return nil
 	}
-	limit, beside := memory.Limit(task.Memory), max(1, task.Beside)
+	limit, beside := memory.Limit(task.Memory), max(1, task.ParallelTrainings)
 	if _, ok := task.Rows.(*block.Data); ok && task.Memory > 0 { // otherwise the limit is the free memory beside the rows
-		limit -= task.Held
+		limit -= task.HeldBytes
 	}
 	if float64(shards)*float64(each)*float64(beside) <= float64(limit) {
 		return nil

@@ -125,7 +125,7 @@ func TestShardVerifies(t *testing.T) {
 	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
 	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
 		q := new(quiet)
-		t.Streaks, t.Verify = true, q.verify
+		t.ConvergesByStreak, t.Verify = true, q.verify
 		return q, nil
 	}, nil, learner.Options{Order: learner.Random}, numbered(3), 0))(t)
 	m := member{shard}

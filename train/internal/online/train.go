@@ -67,7 +67,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 		if r == nil {
 			return nil, err
 		}
-		return &learner.Learned{Result: r, Own: r, Keep: t.Keep}, err
+		return &learner.Learned{Result: r, Own: r, AddToModel: t.AddToModel}, err
 	}
 	return l
 }
@@ -104,7 +104,7 @@ func (t *Training) make(ctx context.Context, rule Maker) (err error) {
 		return err
 	}
 	t.log = make([]uint32, MostRows(kernel.Stride(t.Src.Spec().Cols())))
-	if t.Single {
+	if t.OneUpdatePerPanel {
 		t.log = t.log[:1]
 	}
 	return nil
@@ -119,12 +119,12 @@ func (t *Training) shardsEpoch(ctx context.Context) error {
 		}
 		clean := t.take(parts)
 		t.at = t.Rows
-		if clean && t.Streaks {
+		if clean && t.ConvergesByStreak {
 			t.Converged, t.streak = true, t.Rows
 			return ErrStop
 		}
 	}
-	if !t.Streaks && t.Updates == t.before && t.Opt.Order != learner.Random {
+	if !t.ConvergesByStreak && t.Updates == t.before && t.Opt.Order != learner.Random {
 		t.Converged = true
 		return ErrStop
 	}
@@ -227,7 +227,7 @@ func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArg
 // Steps is Complete with the learner's steppers. The training converges if an epoch in any order but learner.Random
 // changes nothing.
 func Steps(l *learner.Learner) *learner.Learner {
-	l.Begins = true
+	l.BeginsWithModel = true
 	return Complete(l, newStepping)
 }
 
@@ -251,7 +251,7 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 		stepper.Begin(t.Task.Init.Weights, t.Task.Init.State)
 	}
 	t.LastSum = true
-	t.Keep = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
+	t.AddToModel = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
 	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
 }
 

@@ -54,9 +54,9 @@ type Hooks struct {
 	Best       func() int64                                 // see learner.Progress
 	Sum        func() func() [sha256.Size]byte              // returns the hash of the numbers in place of the weights; see learner.Progress
 
-	Complete  func(*learner.Result)                        // sets the figures of the rule in a result
-	Evaluated func(context.Context, *learner.Result) error // completes a result that is evaluated
-	Keep      func(*model.Model)                           // see learner.Learned
+	Complete   func(*learner.Result)                        // sets the figures of the rule in a result
+	Evaluated  func(context.Context, *learner.Result) error // completes a result that is evaluated
+	AddToModel func(*model.Model)                           // see learner.Learned
 }
 
 func call(ctx context.Context, f func(context.Context) error) error {
@@ -77,10 +77,10 @@ type Training struct {
 
 	// The Maker may set these fields.
 	Hooks
-	Streaks bool // converges once consecutive visits without an update are as many as there are rows; see converge
-	Single  bool // a panel ends after an update
-	LastSum bool // reports the weights at the end of the last epoch too
-	Own     bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
+	ConvergesByStreak bool // converges after as many consecutive visits without an update as there are rows; see converge
+	OneUpdatePerPanel bool // a panel ends after an update
+	LastSum           bool // reports the weights at the end of the last epoch too
+	RuleCountsUpdates bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
 
 	Visits    int64
 	Updates   int64
@@ -166,7 +166,7 @@ func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.num
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
 	err := pass.Epoch(ctx, epoch, t.at, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
-	if err == nil && t.Updates == t.before && !t.Own && (t.Opt.Order == learner.Shuffle || !t.Streaks && t.Opt.Order != learner.Random) {
+	if err == nil && t.Updates == t.before && !t.RuleCountsUpdates && (t.Opt.Order == learner.Shuffle || !t.ConvergesByStreak && t.Opt.Order != learner.Random) {
 		t.Converged, err = true, ErrStop
 	}
 	return err
@@ -208,7 +208,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	if err != nil {
 		return 0, err
 	}
-	if updates > 0 && !t.Own {
+	if updates > 0 && !t.RuleCountsUpdates {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
 		if err := call(ctx, t.Updated); err != nil {
 			return 0, err
@@ -223,7 +223,7 @@ func (t *Training) checkEnd(ctx context.Context) error {
 	if t.Updates > 0 && t.Opt.MaxUpdates > 0 && t.Updates >= t.Opt.MaxUpdates {
 		return ErrStop
 	}
-	if !t.Streaks || t.Opt.Order == learner.Shuffle || t.streak < t.Rows {
+	if !t.ConvergesByStreak || t.Opt.Order == learner.Shuffle || t.streak < t.Rows {
 		return nil
 	}
 	if t.Opt.Order == learner.Random {
