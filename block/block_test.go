@@ -135,9 +135,9 @@ func (l lender) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		for b, err := range l.Data.Blocks(ctx) {
 			lent := b.Clone()
-			goOn := yield(lent, err)
+			more := yield(lent, err)
 			clear(lent.X)
-			if !goOn {
+			if !more {
 				return
 			}
 		}

@@ -32,11 +32,11 @@ func EachLease(leases iter.Seq2[Lease, error]) iter.Seq2[*Block, error] {
 				yield(nil, err)
 				return
 			}
-			goOn := func() bool {
+			more := func() bool {
 				defer lease.Release() // also if the caller panics
 				return yield(lease.Block, nil)
 			}()
-			if !goOn {
+			if !more {
 				return
 			}
 		}
@@ -63,9 +63,9 @@ func lend(ctx context.Context, src Source) iter.Seq2[Lease, error] {
 				return
 			}
 			released := make(chan struct{})
-			goOn := yield(Lease{b, func() { close(released) }}, nil)
+			more := yield(Lease{b, func() { close(released) }}, nil)
 			<-released
-			if !goOn {
+			if !more {
 				return
 			}
 		}

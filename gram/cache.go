@@ -38,12 +38,12 @@ type RowCache struct {
 
 // A slot is memory for a row.
 type slot struct {
-	row    uint32
-	used   int64 // clock of its last use
-	pinned int64 // clock when it was last found to be needed soon
-	asked  bool  // it was requested after it was computed
-	place  int   // in the heap
-	values []float32
+	row       uint32
+	used      int64 // clock of its last use
+	pinned    int64 // clock when it was last found to be needed soon
+	requested bool  // it was requested after it was computed
+	place     int   // in the heap
+	values    []float32
 }
 
 // A batch of rows is computed together. It has leastBatch rows, which cost little more than one row, up to the number
@@ -100,7 +100,7 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 	c.uses[i]++
 	c.clock++
 	if s := c.at[i]; s != nil {
-		s.used, s.asked = c.clock, true
+		s.used, s.requested = c.clock, true
 		heap.Fix((*slotHeap)(c), s.place)
 		return s.values, nil
 	}
@@ -123,7 +123,7 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 		return nil, err
 	}
 	for k, s := range slots {
-		s.row, s.used, s.asked = batch[k], c.clock, k == 0
+		s.row, s.used, s.requested = batch[k], c.clock, k == 0
 		c.at[s.row] = s
 		heap.Push((*slotHeap)(c), s)
 	}
@@ -136,7 +136,7 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 func (c *RowCache) adapt() {
 	asked := 0
 	for _, s := range c.latest {
-		if s.asked {
+		if s.requested {
 			asked++
 		}
 	}

@@ -95,7 +95,7 @@ func (c *crossing) trainFold(ctx context.Context, all block.Source, number int, 
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.Kept, held: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given())}
+	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.Kept, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -35,8 +35,8 @@ type CV struct {
 	OneStandardError bool
 }
 
-// asked tells whether Run cross-validates.
-func (cv *CV) asked() bool { return cv.Folds != 0 || len(cv.Grid) > 0 || cv.Path > 0 }
+// isSet tells whether Run cross-validates.
+func (cv *CV) isSet() bool { return cv.Folds != 0 || len(cv.Grid) > 0 || cv.Path > 0 }
 
 // defaultFolds is the default of CV.Folds.
 const defaultFolds = 5
@@ -307,7 +307,7 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
-			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, beside: side, held: bytes}
+			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, parallelTrainings: side, heldBytes: bytes}
 			t, value, err := c.judge(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()

@@ -140,7 +140,7 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 	if err != nil {
 		return err
 	}
-	part := &job{Learner: j.Running(j.Workers(), nil), opt: opt, src: src, validation: j.validation, held: j.held + block.MemoryBytes(src, src.Spec().Weighted)}
+	part := &job{Learner: j.Running(j.Workers(), nil), opt: opt, src: src, validation: j.validation, heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
 	f, err := part.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -97,7 +97,7 @@ func (s *Session) checkOnline(l Learner) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
-	if s.HoldOut != 0 || s.Validation != nil || s.CV.asked() || s.Weights.given() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
+	if s.HoldOut != 0 || s.Validation != nil || s.CV.isSet() || s.Weights.given() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
 		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, folds, weights of classes, outputs, checkpoints and traces")
 	}
 	if rosenblatts(l) {

@@ -125,7 +125,7 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 	switch {
 	case o.HoldOut != 0 && !(o.HoldOut > 0 && o.HoldOut < 1):
 		return fmt.Errorf("the share to hold out is %v: use one above 0 and below 1", o.HoldOut)
-	case o.CV.asked() && validated:
+	case o.CV.isSet() && validated:
 		return errors.New("rows to validate on beside a cross-validation, which judges on the rows that each fold holds back: leave one of them out")
 	case o.Weights.Balanced && len(o.Weights.Classes) > 0:
 		return errors.New("balanced weights of classes beside given ones: leave one of them out")
@@ -139,7 +139,7 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 		return fmt.Errorf("%s can't learn the classes together: learn one class versus the rest", l.Name)
 	case o.Multiclass == model.Joint && l.VersusOnly(l.Settings) != "":
 		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.VersusOnly(l.Settings))
-	case o.Init != nil && o.CV.asked():
+	case o.Init != nil && o.CV.isSet():
 		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
 	case o.Init != nil && !l.BeginsWithModel:
 		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, humanize.OneOf(Beginners()))

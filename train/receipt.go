@@ -117,7 +117,7 @@ func (j *job) watched() learner.Settings {
 	}
 	s := learner.CopySettings(j.Settings)
 	s.Running().Checkpoint = j.opt.State.Part(int64(j.class))
-	s.Running().Checkpoint.Beside(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
+	s.Running().Checkpoint.AddState(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
 	show := s.Running().Progress
 	s.Running().Progress = func(p learner.Progress) {
 		if p.Sum != nil {

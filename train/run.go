@@ -111,7 +111,7 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	}
 	if s.Path == nil && s.CV.Path > 0 {
 		err = one.FollowPath(ctx)
-	} else if s.CV.Path == 0 && s.CV.asked() && s.Judged == nil {
+	} else if s.CV.Path == 0 && s.CV.isSet() && s.Judged == nil {
 		err = one.CrossValidate(ctx)
 	}
 	if err == nil && s.Output.Calibrate != "" && s.Calibration == nil {
@@ -120,7 +120,7 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	if err == nil && s.Output.Threshold.NeedsRows() && s.ThresholdAt == nil {
 		err = one.ChooseThreshold(ctx)
 	}
-	if err == nil && s.Output.HeldOut && s.CV.asked() {
+	if err == nil && s.Output.HeldOut && s.CV.isSet() {
 		err = one.PoolFolds(ctx)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func checked(ctx context.Context, src block.Source, l Learner) (block.Source, er
 // share of all rows.
 func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Trained, error) {
 	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.given())
-	j := &job{Learner: l, opt: s, src: src, validation: validation, held: held}
+	j := &job{Learner: l, opt: s, src: src, validation: validation, heldBytes: held}
 	if s.Output.Receipt != nil || s.State != nil {
 		j.trail = new(trail)
 	}
@@ -211,11 +211,11 @@ type job struct {
 	src, validation block.Source
 	classWeights    []float64 // weights of the classes of src; nil if classes have none
 	class           int       // the class, if rows are one class versus the rest
-	// versus is the number of classes if the rows are one class versus the rest, and 0 otherwise. beside is the number
-	// of trainings that run at the same time; 0: only this one.
-	versus, beside int
-	held           int64  // bytes of all rows in memory
-	trail          *trail // gets the sums of the weights; nil: not recorded
+	// versus is the number of classes if the rows are one class versus the rest, and 0 otherwise. parallelTrainings is the
+	// number of trainings that run at the same time; 0: only this one.
+	versus, parallelTrainings int
+	heldBytes                 int64  // bytes of all rows in memory
+	trail                     *trail // gets the sums of the weights; nil: not recorded
 }
 
 func (j *job) classes() int { return len(j.src.Spec().Classes) }
@@ -256,7 +256,7 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.beside, Memory: j.opt.Memory, HeldBytes: j.held, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.AssumeValid(j.validation)
 	}

@@ -90,7 +90,7 @@ func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceHow
 	if err := learner.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
 		return nil, err
 	}
-	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, Within: how.Margin, several: spec.Vectors() > 1}
+	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, UpdateMargin: how.Margin, severalClasses: spec.Vectors() > 1}
 	if how.Begin != nil {
 		r.bounds.Norm = learner.Norm(how.Begin)
 		r.bounds.Dot = dot(how.Begin, r.unit)

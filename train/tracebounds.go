@@ -12,19 +12,19 @@ import "math"
 // number is R^2/rho^2. With more than two classes the update of a row has the norm eta |x| sqrt(2), and the margin is
 // the margin of learner.Evaluate: both sides then have the factor sqrt(2).
 type traceBounds struct {
-	Radius float64 // R
-	Margin float64 // rho; 0 if u doesn't separate the rows
-	Eta    float64
-	Within float64 // m
-	Norm   float64 // |w0|
-	Dot    float64 // w0.u
+	Radius       float64 // R
+	Margin       float64 // rho; 0 if u doesn't separate the rows
+	Eta          float64
+	UpdateMargin float64 // m
+	Norm         float64 // |w0|
+	Dot          float64 // w0.u
 
-	several bool // more than two classes are learned together
+	severalClasses bool // more than two classes are learned together
 }
 
 // factor returns sqrt(2) with more than two classes, and 1 with two.
 func (b *traceBounds) factor() float64 {
-	if b.several {
+	if b.severalClasses {
 		return math.Sqrt2
 	}
 	return 1
@@ -43,5 +43,5 @@ func (b *traceBounds) Upper(updates int64) float64 {
 // grows returns the largest amount that one update adds to the squared norm.
 func (b *traceBounds) grows() float64 {
 	f, reach := b.factor(), b.Eta*b.Radius
-	return f * f * (reach*reach + 2*b.Eta*b.Within)
+	return f * f * (reach*reach + 2*b.Eta*b.UpdateMargin)
 }

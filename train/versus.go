@@ -84,7 +84,7 @@ func (j *job) ofClass(class int) *job {
 		one.validation = learner.Versus(j.validation, class)
 	}
 	if j.severalClasses() {
-		one.beside = max(1, j.beside) * learner.Beside(j.src, j.Workers())
+		one.parallelTrainings = max(1, j.parallelTrainings) * learner.ClassesAtOnce(j.src, j.Workers())
 	}
 	return &one
 }

@@ -79,7 +79,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.Storage.Access = learner.Nested // check makes many passes, and trains a pocket at the end
-		o.Storage.Beside = separability.Bytes
+		o.Storage.VerbBytes = separability.Bytes
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}

@@ -132,8 +132,8 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// goOn returns the counter in a directory, the visits and the notes.
-func goOn(t *testing.T, dir string) (c counter, visits int64, notes string) {
+// resumedCounter returns the counter in a directory, the visits and the notes.
+func resumedCounter(t *testing.T, dir string) (c counter, visits int64, notes string) {
 	t.Helper()
 	c.w = make([]float32, 2)
 	r, all := open(t, Options{Dir: dir, Resume: true})
@@ -152,7 +152,7 @@ func TestRun(t *testing.T) {
 	if got := filesIn(t, dir); !slices.Equal(got, []string{"checkpoint-000002.halfspace", "checkpoint-000003.halfspace"}) {
 		t.Errorf("%q", got)
 	}
-	c, visits, _ := goOn(t, dir)
+	c, visits, _ := resumedCounter(t, dir)
 	if c.n != 2 || !slices.Equal(c.w, []float32{1, 2}) || !slices.Equal(c.list, []float64{2}) || visits != 20 {
 		t.Errorf("%+v after %d visits", c, visits)
 	}
@@ -181,7 +181,7 @@ func TestRun(t *testing.T) {
 func TestNil(t *testing.T) {
 	var r *Run
 	p := r.Part(0)
-	p.Beside(nil)
+	p.AddState(nil)
 	p.Mark(1, 1, nil)
 	p.Pass(1, 1, nil)
 	loaded, err := p.Load(nil)
@@ -223,7 +223,8 @@ func TestDamaged(t *testing.T) {
 			check("bit", i)
 		}
 	}
-	if c, visits, notes := goOn(t, dir); c.n != 1 || visits != 10 || !strings.Contains(notes, path+" can't be used") {
+	c, visits, notes := resumedCounter(t, dir)
+	if c.n != 1 || visits != 10 || !strings.Contains(notes, path+" can't be used") {
 		t.Errorf("%+v after %d visits: %s", c, visits, notes)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name(2)), whole[:9], 0o600))

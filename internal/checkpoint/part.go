@@ -18,26 +18,26 @@ const fresh = time.Second
 //
 // All methods do nothing if the part is nil. Only the goroutine of the learner may call them.
 type Part struct {
-	run    *Run
-	due    atomic.Bool
-	now    record    // guarded by run.mu
-	last   int64     // epochs when the previous checkpoint was due
-	taken  time.Time // when the state was taken
-	from   []byte    // the saved state to resume from; nil: none
-	beside func(*Walk)
+	run        *Run
+	due        atomic.Bool
+	now        record    // guarded by run.mu
+	last       int64     // epochs when the previous checkpoint was due
+	taken      time.Time // when the state was taken
+	from       []byte    // the saved state to resume from; nil: none
+	addedState func(*Walk)
 }
 
-// Beside makes the part save a second state together with the learner's state. Call it before Load and Mark.
-func (p *Part) Beside(state func(*Walk)) {
+// AddState makes the part save a second state together with the learner's state. Call it before Load and Mark.
+func (p *Part) AddState(state func(*Walk)) {
 	if p != nil {
-		p.beside = state
+		p.addedState = state
 	}
 }
 
 func (p *Part) whole(state func(*Walk)) func(*Walk) {
 	return func(w *Walk) {
-		if p.beside != nil {
-			p.beside(w)
+		if p.addedState != nil {
+			p.addedState(w)
 		}
 		state(w)
 	}

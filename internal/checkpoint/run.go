@@ -122,13 +122,13 @@ func (r *Run) begin() error {
 	case opt.Resume && from == nil:
 		r.note(opt.Dir + " has no checkpoint: the training begins at the start")
 	case opt.Resume:
-		r.goOn(from)
+		r.restore(from)
 	}
 	return nil
 }
 
-// goOn sets the states of the run to the states of an image.
-func (r *Run) goOn(from *image) {
+// restore sets the states of the run to the states of an image.
+func (r *Run) restore(from *image) {
 	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
 	r.early = len(from.parts) > 0 && !slices.ContainsFunc(from.parts, func(rec record) bool { return rec.id >= 0 })
 	for _, rec := range from.parts {

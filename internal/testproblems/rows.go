@@ -144,7 +144,7 @@ func (s Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 				return
 			}
 			c := b.Clone()
-			goOn := yield(c, nil)
+			more := yield(c, nil)
 			for i := range c.X {
 				c.X[i] = float32(math.NaN())
 			}
@@ -152,7 +152,7 @@ func (s Stream) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 			for i := range c.W {
 				c.W[i] = math.NaN()
 			}
-			if !goOn {
+			if !more {
 				return
 			}
 		}

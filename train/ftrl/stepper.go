@@ -61,8 +61,8 @@ func (s *stepper) State() map[string][]float64 {
 	return map[string][]float64{"z": slices.Clone(s.Z[:s.cols]), "n": slices.Clone(s.N[:s.cols])}
 }
 
-// Swift tells whether rows are dense.
-func (s *stepper) Swift(b *block.Block) bool { return b.Sparse == nil }
+// TakesBatch tells whether rows are dense.
+func (s *stepper) TakesBatch(b *block.Block) bool { return b.Sparse == nil }
 
 func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int) {
 	weights := b.W

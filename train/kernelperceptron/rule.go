@@ -80,7 +80,7 @@ func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training,
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
 	l.Training = online.New(data, learner.Shared(&opt))
 	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
-	l.Prepare, l.EpochEnded, l.Sum = l.prepare, l.epochEnded, l.alphas
+	l.Prepare, l.AfterEpoch, l.Sum = l.prepare, l.epochEnded, l.alphas
 	classes := len(data.Spec().Classes)
 	if classes <= 2 {
 		if err := learner.TwoClasses(data.Spec()); err != nil {
@@ -183,13 +183,13 @@ func (m *binary) finish(visit int64, converged bool) {
 // matrix from memory.
 func (l *training) prepare(p *online.Pass) {
 	windows := l.whole != nil && l.n > fewRows && (l.opt.Order == learner.Shuffle || l.opt.Order == learner.FixedShuffle)
-	p.Enter = func(length int, cut func(at, rows int) online.Panel) {
+	p.BeforePanels = func(length int, cut func(at, rows int) online.Panel) {
 		l.length, l.cut, l.hot = length, cut, []span{{0, l.n}}
 		if windows {
 			l.hot = l.groups()
 		}
 	}
-	p.Leave = l.catchUp
+	p.AfterPanels = l.catchUp
 }
 
 // groups returns the rows of the present window in ascending order. A window has whole groups.

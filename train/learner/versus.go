@@ -66,9 +66,9 @@ func init() {
 	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return Versus(src, class) })
 }
 
-// Beside returns the number of classes that OneVersusRest learns at once if its argument beside is set: 1 or more.
-// workers is 1 or more.
-func Beside(src block.Source, workers int) int {
+// ClassesAtOnce returns the number of classes that OneVersusRest learns at once if its argument parallelClasses is set:
+// 1 or more. workers is 1 or more.
+func ClassesAtOnce(src block.Source, workers int) int {
 	if _, inMemory := src.(*block.Data); !inMemory {
 		return 1
 	}
@@ -79,10 +79,11 @@ func Beside(src block.Source, workers int) int {
 // and Klautau, "In Defense of One-Vs-All Classification", 2004). The weights of a class don't depend on the other
 // trainings.
 //
-// If beside is set and the rows are in memory, up to workers classes are learned at once, each with an equal share of
-// the workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned after
-// another, with all workers. If several classes fail, OneVersusRest returns the error of the first one, with its name.
-func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, beside bool,
+// If parallelClasses is set and the rows are in memory, up to workers classes are learned at once, each with an equal
+// share of the workers. Their labels take at most a quarter of the memory of the rows. Otherwise one class is learned
+// after another, with all workers. If several classes fail, OneVersusRest returns the error of the first one, with its
+// name.
+func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, parallelClasses bool,
 	learn func(ctx context.Context, class, workers int) (R, error)) ([]R, error) {
 	workers, err := parallel.Resolve(workers)
 	if err != nil {
@@ -91,8 +92,8 @@ func OneVersusRest[R any](ctx context.Context, src block.Source, workers int, be
 	classes := src.Spec().Classes
 	results := make([]R, len(classes))
 	side := 1
-	if beside {
-		side = Beside(src, workers)
+	if parallelClasses {
+		side = ClassesAtOnce(src, workers)
 	}
 	errs := make([]error, len(classes))
 	var failed atomic.Int64 // lowest number of a class that failed; no class after it begins

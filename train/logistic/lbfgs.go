@@ -206,7 +206,7 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 		return false, err
 	}
 	next, at := s.zeros(), sums{}
-	if !s.goesOn() {
+	if !s.takeResumed() {
 		s.v = s.zeros()
 		if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
 			return false, err

@@ -15,7 +15,7 @@ import (
 // minimise runs Newton's method from s.w. If s.factor isn't nil, it is used first. minimise tells whether it reached
 // its goal.
 func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
-	if !s.goesOn() {
+	if !s.takeResumed() {
 		s.last, s.suspected = 0, 0
 		err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
 		if err == nil && s.farthest > 0 {

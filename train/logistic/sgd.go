@@ -54,7 +54,7 @@ func (s *solver) descend(ctx context.Context) error {
 		return err
 	}
 	s.total = sc.Total
-	if s.by = by; s.goesOn() {
+	if s.by = by; s.takeResumed() {
 		if err := s.opt.Checkpoint.Read(s.mover, by.state); err != nil {
 			return err
 		}

@@ -35,8 +35,8 @@ type trace struct {
 	mover     []byte // saved state of by, until by exists
 }
 
-// goesOn tells whether the state comes from a checkpoint. It returns true at most once.
-func (t *trace) goesOn() bool {
+// takeResumed tells whether the state comes from a checkpoint. It returns true at most once.
+func (t *trace) takeResumed() bool {
 	resumed := t.resumed
 	t.resumed = false
 	return resumed

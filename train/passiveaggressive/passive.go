@@ -105,8 +105,8 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 	return true
 }
 
-// Swift tells whether rows are dense, of two classes and without weights.
-func (s *stepper) Swift(b *block.Block) bool {
+// TakesBatch tells whether rows are dense, of two classes and without weights.
+func (s *stepper) TakesBatch(b *block.Block) bool {
 	return b.Sparse == nil && b.W == nil && len(s.w) == s.stride
 }
 

@@ -125,8 +125,8 @@ func (l *training) ended(ctx context.Context) error {
 	if l.keeper.validated {
 		return nil
 	}
-	some, err := l.mayUpdate(ctx, best.Weights)
-	l.Converged = !some
+	anyUpdates, err := l.mayUpdate(ctx, best.Weights)
+	l.Converged = !anyUpdates
 	return err
 }
 

@@ -158,17 +158,17 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 
 func (l *training) hook() {
 	t := l.Training
-	t.Prepare, t.EpochEnded, t.Uncount, t.Complete = l.prepare, l.epochEnded, l.uncount, l.complete
-	t.Verify = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
+	t.Prepare, t.AfterEpoch, t.Unvisited, t.CompleteResult = l.prepare, l.epochEnded, l.unvisited, l.complete
+	t.AnyUpdates = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
-		t.Ended, t.Best = l.ended, l.best
+		t.AfterLastEpoch, t.Best = l.ended, l.best
 		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
-		t.Updated = func(ctx context.Context) error {
+		t.AfterUpdates = func(ctx context.Context) error {
 			return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
 		}
 	}
 	if l.voters != nil {
-		t.Evaluated = l.evaluated
+		t.AfterEvaluation = l.evaluated
 		t.AddToModel = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
 	}
 }
@@ -206,14 +206,14 @@ func (l *training) Visit(_ context.Context, p *online.Panel, _ int, log []uint32
 // prepare sets the functions of a pass.
 func (l *training) prepare(p *online.Pass) {
 	// The visits that end a span of the mean, or the training, if they make no update.
-	p.Most = func() int64 {
+	p.MostSparseRows = func() int64 {
 		if l.mean != nil {
-			return min(l.Left(), spanVisits-l.mean.span)
+			return min(l.VisitsToConverge(), spanVisits-l.mean.span)
 		}
-		return l.Left()
+		return l.VisitsToConverge()
 	}
 	if spec := l.Src.Spec(); spec.Weighted && spec.Vectors() == 1 {
-		p.Filled = func(index *block.Index) (any, func()) {
+		p.PrepareIndex = func(index *block.Index) (any, func()) {
 			s := newSteps(index, l.rule.eta)
 			return s, s.update
 		}
@@ -293,7 +293,7 @@ func (l *training) ShardBytes() int64 {
 	return each * int64(len(l.w))
 }
 
-func (l *training) uncount(visits int64) {
+func (l *training) unvisited(visits int64) {
 	if l.mean != nil {
 		l.mean.span -= visits
 	}
@@ -304,21 +304,21 @@ func (l *training) uncount(visits int64) {
 
 // mayUpdate tells whether any row would update the weights w. A row of class -1 with score 0 would, although its
 // prediction is right.
-func (l *training) mayUpdate(ctx context.Context, w []float32) (some bool, err error) {
-	args := someArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
-	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, somePass, args, someChunk(l.Src, args), func(is bool) { some = some || is })
-	return some, err
+func (l *training) mayUpdate(ctx context.Context, w []float32) (anyUpdates bool, err error) {
+	args := mayUpdateArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
+	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, mayUpdatePass, args, mayUpdateChunk(l.Src, args), func(is bool) { anyUpdates = anyUpdates || is })
+	return anyUpdates, err
 }
 
-var somePass = distributed.NewPerChunk("perceptron.some", someChunk)
+var mayUpdatePass = distributed.NewPerChunk("perceptron.some", mayUpdateChunk)
 
-type someArgs struct {
+type mayUpdateArgs struct {
 	Opt Settings
 	W   []float32
 }
 
-// someChunk returns the function that tells whether a row of a chunk would update the weights.
-func someChunk(src block.Source, args someArgs) func(block.Chunk) bool {
+// mayUpdateChunk returns the function that tells whether a row of a chunk would update the weights.
+func mayUpdateChunk(src block.Source, args mayUpdateArgs) func(block.Chunk) bool {
 	return func(chunk block.Chunk) bool {
 		u, _, _ := newRule(src.Spec(), &args.Opt) // the training has made this rule: no error
 		w, log := slices.Clone(args.W), make([]uint32, 1)

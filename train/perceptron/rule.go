@@ -65,7 +65,7 @@ func (u *rule) epoch(w []float32, log []uint32, p *online.Panel) (visits, update
 	if b == nil {
 		sparse, dense := p.Index.Sparse(), p.Index.Rows()
 		if u.weighted {
-			s := p.Kept.(*steps)
+			s := p.Cached.(*steps)
 			sparse, dense = s.sparse, s.dense
 		}
 		if sparse != nil {

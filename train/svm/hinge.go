@@ -20,7 +20,7 @@ func (s *solver) hinge(ctx context.Context) error {
 	for {
 		shrinks, whole := s.resumed && s.stage == inShrink, false
 		if !shrinks {
-			if !s.goesOn() {
+			if !s.takeResumed() {
 				s.before = s.steps
 			}
 			var err error
@@ -59,7 +59,7 @@ func (s *solver) hinge(ctx context.Context) error {
 // were left out wrongly. shrink ends when the gap is small enough. If too many rows are near, or their optimum isn't
 // found, it returns to the weights with the least objective.
 func (s *solver) shrink(ctx context.Context, stage int) error {
-	if !s.goesOn() {
+	if !s.takeResumed() {
 		s.bestW, s.bestAt = s.w, sums{chunkSums: chunkSums{Loss: math.Inf(1)}, objective: math.Inf(1)}
 		s.chosen = make([]bool, s.src.Rows())
 	}

@@ -48,7 +48,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 }
 
 // solved tells whether the gap comes mostly from errors of dual variables.
-func (s *solver) solved() bool { return s.at.gap() <= dualGapRatio*s.at.Apart }
+func (s *solver) solved() bool { return s.at.gap() <= dualGapRatio*s.at.DualPart }
 
 // move takes a Newton step if the slope of the objective falls enough, and otherwise the part of the step with the
 // least objective. It tells whether it took one.

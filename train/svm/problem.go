@@ -77,15 +77,15 @@ type hessian struct {
 
 // chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type chunkSums struct {
-	Loss    float64
-	Apart   float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
-	Weight  float64      // sum of sample weights
-	Active  float64      // sum of the sample weights of rows whose dual variable is above 0
-	Near    int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
-	A       [2]float64   // sum of dual variables
-	Squares [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
-	Ax      [2][]float64 // sum of a times the row
-	Kinks   kinks
+	Loss     float64
+	DualPart float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	Weight   float64      // sum of sample weights
+	Active   float64      // sum of the sample weights of rows whose dual variable is above 0
+	Near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	A        [2]float64   // sum of dual variables
+	Squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	Ax       [2][]float64 // sum of a times the row
+	Kinks    kinks
 }
 
 func (p *problem) newSums() sums {
@@ -100,7 +100,7 @@ func (s *sums) gap() float64 { return s.objective - s.dual }
 
 func (s *sums) add(t chunkSums) {
 	s.Loss += t.Loss
-	s.Apart += t.Apart
+	s.DualPart += t.DualPart
 	s.Weight += t.Weight
 	s.Active += t.Active
 	s.Near += t.Near
@@ -306,9 +306,9 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 			r.Squares[class] += float64(float64(a*a) / 4 * c)
 		} else if u > 0 {
 			r.Loss += float64(u * c)
-			r.Apart += float64(float64(u*(1-a)) * c)
+			r.DualPart += float64(float64(u*(1-a)) * c)
 		} else {
-			r.Apart -= float64(float64(u*a) * c)
+			r.DualPart -= float64(float64(u*a) * c)
 		}
 		if at.from != nil {
 			r.Kinks.row(&loss, row, c, at.from[i], u)

@@ -29,8 +29,8 @@ type trace struct {
 	bestAt sums
 }
 
-// goesOn tells whether the state comes from a checkpoint. It returns true at most once.
-func (t *trace) goesOn() bool {
+// takeResumed tells whether the state comes from a checkpoint. It returns true at most once.
+func (t *trace) takeResumed() bool {
 	resumed := t.resumed
 	t.resumed = false
 	return resumed
@@ -62,7 +62,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 		&s.lower, &s.ridge, &s.halfGap, &s.least, &s.loss.slope, &s.fresh, &s.misled, s.w)
 	vectors := []*[]float64{&s.hessian.w, &s.hessian.most, &s.bestW}
 	for _, at := range []*sums{&s.at, &s.bestAt} {
-		learner.State(w, &at.Loss, &at.Apart, &at.Weight, &at.Active, &at.objective, &at.dual, &at.Near, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
+		learner.State(w, &at.Loss, &at.DualPart, &at.Weight, &at.Active, &at.objective, &at.dual, &at.Near, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
 		vectors = append(vectors, &at.gradient, &at.Ax[0], &at.Ax[1])
 	}
 	for _, v := range vectors {

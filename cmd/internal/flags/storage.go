@@ -27,7 +27,7 @@ type Storage struct {
 	Halved   bool  // a learning curve takes the memory of half of the rows once more
 	Parted   bool  // each part of the rows gets its own cache
 
-	Beside func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
+	VerbBytes func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
 }
 
 // check returns an error if --cache can't be used.
@@ -92,8 +92,8 @@ func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fi
 	limit, all := s.Memory.Limit(), bytes(count)
 	held := s.parted(all)
 	beside := int64(0)
-	if s.Beside != nil {
-		beside = s.Beside(count, cols)
+	if s.VerbBytes != nil {
+		beside = s.VerbBytes(count, cols)
 	}
 	if held += beside; held <= limit/5*4 {
 		garbage := max(held/4, min(held, pageBytes*int64(cols)))

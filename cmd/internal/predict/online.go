@@ -67,7 +67,7 @@ doesn't say how many features it has.`,
 		if err := o.check(args); err != nil {
 			return err
 		}
-		m, err := goOn(a, cmd, &o)
+		m, err := beginningModel(a, cmd, &o)
 		if err = cmp.Or(err, o.setLearner(a, cmd, m)); err != nil {
 			return err
 		}
@@ -119,9 +119,9 @@ func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	o.Scan.AddTo(cmd)
 }
 
-// goOn loads the model to continue from; it returns nil without --model. It also sets the options that the model
-// determines.
-func goOn(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
+// beginningModel loads the model to continue from; it returns nil without --model. It also sets the options that the
+// model determines.
+func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*model.Model, error) {
 	if o.model == "" {
 		return nil, nil
 	}

@@ -115,17 +115,17 @@ func MeanState(parts []Part) [][]float64 {
 
 const groupsPerChunk = block.ChunkRows / kernel.GroupRows
 
-// A dealable is the rows of a source, in a form from which shards can be made.
-type dealable struct {
+// A shardSource is the rows of a source, in a form from which shards can be made.
+type shardSource struct {
 	spec   *schema.Spec
 	chunks []*block.Block // rows in memory
 	file   block.Seekable // other rows
 }
 
-// newDealable returns the rows of src, which must come from block.Validate. It returns an error unless src is a
+// newShardSource returns the rows of src, which must come from block.Validate. It returns an error unless src is a
 // *block.Data or a block.Seekable.
-func newDealable(src block.Source) (*dealable, error) {
-	d := &dealable{spec: src.Spec()}
+func newShardSource(src block.Source) (*shardSource, error) {
+	d := &shardSource{spec: src.Spec()}
 	switch from := src.(type) {
 	case *block.Data:
 		for b, err := range from.Blocks(context.Background()) {
@@ -146,7 +146,7 @@ func newDealable(src block.Source) (*dealable, error) {
 
 // shard returns the rows of the given chunks as a source. Its rows are numbered from 0. Each block is a chunk. Only the
 // last chunk of all rows may be shorter than the other chunks, and it must be the last chunk of the shard.
-func (d *dealable) shard(chunks []int64) block.Source {
+func (d *shardSource) shard(chunks []int64) block.Source {
 	if d.file != nil {
 		return block.AssumeValid(block.Source(&shardFile{d.file, chunks}))
 	}
@@ -264,26 +264,26 @@ var errPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
-	opt     learner.Options
-	count   int64                                                           // number of rows
-	rows    *dealable                                                       // nil if the rows are on a cluster
-	begin   func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
-	cluster func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt chunks
+	opt          learner.Options
+	count        int64                                                           // number of rows
+	rows         *shardSource                                                    // nil if the rows are on a cluster
+	newMember    func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
+	clusterEpoch func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt chunks
 
-	each []Member // members of the present epoch; nil between two epochs
-	done []bool   // members that have finished the epoch
+	members []Member // members of the present epoch; nil between two epochs
+	done    []bool   // members that have finished the epoch
 }
 
-// NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch, begin
-// makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the function
-// cluster in place of begin: it makes the passes of an epoch on the cluster. dealt has the chunks of each shard, and
-// cluster returns the parts of the shards in the order of dealt. NewShards returns an error if there are too few rows,
-// or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
-func NewShards(src block.Source, opt learner.Options, begin func(rows block.Source, shard int) (Member, error),
-	cluster func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
-	x = &Shards{opt: opt, count: src.Rows(), begin: begin, cluster: cluster}
+// NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch,
+// newMember makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the
+// function clusterEpoch in place of newMember: it makes the passes of an epoch on the cluster. dealt has the chunks of
+// each shard, and clusterEpoch returns the parts of the shards in the order of dealt. NewShards returns an error if
+// there are too few rows, or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
+func NewShards(src block.Source, opt learner.Options, newMember func(rows block.Source, shard int) (Member, error),
+	clusterEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
+	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, clusterEpoch: clusterEpoch}
 	if remote, _ := block.RemoteOf(src); remote == nil {
-		if x.rows, err = newDealable(src); err != nil {
+		if x.rows, err = newShardSource(src); err != nil {
 			return nil, err
 		}
 	}
@@ -321,9 +321,9 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, e
 		if err != nil {
 			return nil, err
 		}
-		return x.cluster(ctx, epoch, dealt)
+		return x.clusterEpoch(ctx, epoch, dealt)
 	}
-	if x.each == nil {
+	if x.members == nil {
 		if err := x.deal(epoch); err != nil {
 			return nil, err
 		}
@@ -346,11 +346,11 @@ func (x *Shards) deal(epoch int64) error {
 	}
 	each := make([]Member, len(dealt))
 	for s, chunks := range dealt {
-		if each[s], err = x.begin(x.rows.shard(chunks), s); err != nil {
+		if each[s], err = x.newMember(x.rows.shard(chunks), s); err != nil {
 			return err
 		}
 	}
-	x.each, x.done = each, make([]bool, len(dealt))
+	x.members, x.done = each, make([]bool, len(dealt))
 	return nil
 }
 
@@ -361,11 +361,11 @@ func (x *Shards) passes(ctx context.Context, epoch int64) error {
 	defer stop()
 	var failed error
 	var once sync.Once
-	err := parallel.For(ctx, x.opt.Workers, len(x.each), func(_, s int) {
+	err := parallel.For(ctx, x.opt.Workers, len(x.members), func(_, s int) {
 		if x.done[s] {
 			return
 		}
-		err := x.each[s].Pass(ctx, epoch)
+		err := x.members[s].Pass(ctx, epoch)
 		if x.done[s] = err == nil; err != nil && err != errPause {
 			once.Do(func() { failed = err })
 			stop()
@@ -376,16 +376,16 @@ func (x *Shards) passes(ctx context.Context, epoch int64) error {
 
 // Take returns the parts of the epoch so far, and ends the epoch. It returns nil between two epochs.
 func (x *Shards) Take() (parts []Part) {
-	for _, member := range x.each {
+	for _, member := range x.members {
 		parts = append(parts, member.Part())
 	}
-	x.each = nil
+	x.members = nil
 	return parts
 }
 
 // visits returns the number of visits of all members in the present epoch.
 func (x *Shards) visits() (visits int64) {
-	for _, member := range x.each {
+	for _, member := range x.members {
 		visits += member.Visits()
 	}
 	return visits
@@ -393,9 +393,9 @@ func (x *Shards) visits() (visits int64) {
 
 // State saves or restores the members of the present epoch.
 func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
-	within := x.each != nil
+	within := x.members != nil
 	if w.Bool(&within); !within {
-		x.each = nil
+		x.members = nil
 		return
 	}
 	if w.Reading() {
@@ -408,7 +408,7 @@ func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
 			return
 		}
 	}
-	for s, member := range x.each {
+	for s, member := range x.members {
 		w.Bool(&x.done[s])
 		member.State(w)
 	}

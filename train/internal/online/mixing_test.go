@@ -77,7 +77,7 @@ func TestShards(t *testing.T) {
 	}
 	failed := errors.New("failed")
 	x := counters(t, failed)
-	if _, err := x.Epoch(t.Context(), 0, func() {}); err != failed || x.each[1].Visits() != 2 {
+	if _, err := x.Epoch(t.Context(), 0, func() {}); err != failed || x.members[1].Visits() != 2 {
 		t.Errorf("error %v after %d visits", err, x.visits())
 	}
 	state := require.Value(checkpoint.Write(func(w *checkpoint.Walk) { x.State(w, 0) }))(t)
@@ -125,7 +125,7 @@ func TestShardVerifies(t *testing.T) {
 	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
 	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
 		q := new(quiet)
-		t.ConvergesByStreak, t.Verify = true, q.verify
+		t.ConvergesByStreak, t.AnyUpdates = true, q.verify
 		return q, nil
 	}, nil, learner.Options{Order: learner.Random}, numbered(3), 0))(t)
 	m := member{shard}

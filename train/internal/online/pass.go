@@ -21,11 +21,11 @@ type Panel struct {
 	Block  *block.Block // nil if rows are visited by number
 	Lo, Hi int          // numbers of the first row and of the row after the last, in Block
 
-	Index *block.Index
-	Rows  []uint32  // row numbers in Index
-	Ahead []float32 // features to prefetch; see kernel.EpochIndexed
-	Kept  any       // see Pass.Filled
-	from  *window   // window to which Index belongs
+	Index  *block.Index
+	Rows   []uint32  // row numbers in Index
+	Ahead  []float32 // features to prefetch; see kernel.EpochIndexed
+	Cached any       // see Pass.PrepareIndex
+	from   *window   // window to which Index belongs
 }
 
 // Len returns the number of rows.
@@ -62,15 +62,15 @@ func (p *Panel) Sparse() bool {
 
 // A Pass makes passes over the rows of a source in the order of the options, one panel after another.
 type Pass struct {
-	// Enter, if not nil, is called before the first of some panels. cut returns the rows from position at on, at most
-	// the given number. Leave is called after the last of these panels; cut is then no longer valid.
-	Enter func(length int, cut func(at, rows int) Panel)
-	Leave func()
-	// Most, if not nil, returns the most rows that a panel of sparse rows must have.
-	Most func() int64
-	// Filled, if not nil, is called with each index that the pass makes. The panels with rows of that index have its
-	// result kept. The function again is called after new rows are read into that index.
-	Filled func(*block.Index) (kept any, again func())
+	// BeforePanels, if not nil, is called before the first of some panels. cut returns the rows from position at on, at
+	// most the given number. AfterPanels is called after the last of these panels; cut is then no longer valid.
+	BeforePanels func(length int, cut func(at, rows int) Panel)
+	AfterPanels  func()
+	// MostSparseRows, if not nil, returns the most rows that a panel of sparse rows must have.
+	MostSparseRows func() int64
+	// PrepareIndex, if not nil, is called with each index that the pass makes. The panels with rows of that index have its
+	// result cached. The function refresh is called after new rows are read into that index.
+	PrepareIndex func(*block.Index) (cached any, refresh func())
 
 	src     block.Source
 	opt     learner.Options
@@ -89,11 +89,11 @@ func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pas
 	if opt.Order == learner.Cyclic || opt.Order == "" {
 		return p, nil
 	}
-	filled := p.Filled
-	if filled == nil {
-		filled = func(*block.Index) (any, func()) { return nil, func() {} }
+	prepareIndex := p.PrepareIndex
+	if prepareIndex == nil {
+		prepareIndex = func(*block.Index) (any, func()) { return nil, func() {} }
 	}
-	p.windows, err = newWindows(src, opt, filled)
+	p.windows, err = newWindows(src, opt, prepareIndex)
 	return p, err
 }
 
@@ -108,7 +108,7 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
 			e, lo := at/kernel.GroupRows, at%kernel.GroupRows
 			hi := min(kernel.GroupRows, lo+rows)
-			return Panel{Index: win.index, Kept: win.kept, from: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Ahead: win.prefetch(e, lo, hi, p.stride)}
+			return Panel{Index: win.index, Cached: win.cached, from: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Ahead: win.prefetch(e, lo, hi, p.stride)}
 		}, visit)
 	}
 	switch p.opt.Order {
@@ -146,11 +146,11 @@ func MostRows(stride int) int { return max(kernel.GroupRows, kernel.PanelRows(st
 // panels visits the rows at positions at to length-1. dense is the number of dense rows of a panel.
 //
 // Panels of sparse rows are longer, and the kernel for sparse rows limits the work of a call itself. But they end where
-// panels of the same rows in dense form would reach p.Most. So both forms give the same weights and counts.
+// panels of the same rows in dense form would reach p.MostSparseRows. So both forms give the same weights and counts.
 func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, cut func(at, rows int) Panel, visit func(*Panel, int) (int, error)) error {
-	if p.Enter != nil {
-		p.Enter(length, cut)
-		defer p.Leave()
+	if p.BeforePanels != nil {
+		p.BeforePanels(length, cut)
+		defer p.AfterPanels()
 	}
 	var panel Panel
 	for at < length {
@@ -160,8 +160,8 @@ func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, c
 		rows := dense - at%dense
 		if sparse {
 			most := int64(block.ChunkRows)
-			if p.Most != nil {
-				most = min(max(1, p.Most()), most)
+			if p.MostSparseRows != nil {
+				most = min(max(1, p.MostSparseRows()), most)
 			}
 			longest := max(dense, kernel.GroupRows)
 			rows = min(longest-at%longest, (at+int(most)+dense-1)/dense*dense-at)

@@ -306,7 +306,7 @@ func TestWindows(t *testing.T) {
 		file := require.Opened(cache.Temporary(t.Context(), testproblems.RandomClasses(int(c.rows), 2, 2, 0.1), nil))(t)
 		made := int64(0)
 		if _, err := online.NewPass(block.Source(file), learner.Options{Order: learner.Shuffle}, 0, func(p *online.Pass) {
-			p.Filled = func(*block.Index) (any, func()) {
+			p.PrepareIndex = func(*block.Index) (any, func()) {
 				made++
 				return nil, func() {}
 			}

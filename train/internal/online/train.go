@@ -57,7 +57,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 				}
 				return member{m}, err
 			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error) {
-				return t.elsewhere(ctx, pass, epoch, dealt)
+				return t.passesOnCluster(ctx, pass, epoch, dealt)
 			})
 			if err != nil {
 				return nil, err
@@ -80,7 +80,7 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 		return err
 	}
 	t.Task, t.Opt = &task, learner.Shared(task.Settings)
-	if err := t.make(ctx, rule); err != nil {
+	if err := t.makeRule(ctx, rule); err != nil {
 		return err
 	}
 	if t.Opt.Shards > 1 {
@@ -92,7 +92,7 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 // mixer returns the rule of a learner with shards.
 func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
-func (t *Training) make(ctx context.Context, rule Maker) (err error) {
+func (t *Training) makeRule(ctx context.Context, rule Maker) (err error) {
 	if t.Learner.Option("max-updates") == nil {
 		t.Opt.MaxUpdates = 0
 	}
@@ -112,19 +112,19 @@ func (t *Training) make(ctx context.Context, rule Maker) (err error) {
 
 // shardsEpoch makes an epoch of all shards, and mixes their weights at its end.
 func (t *Training) shardsEpoch(ctx context.Context) error {
-	if t.at < t.Rows { // otherwise an interrupt came after the mix
+	if t.visitsInEpoch < t.Rows { // otherwise an interrupt came after the mix
 		parts, err := t.shards.Epoch(ctx, t.Epoch, t.mark)
 		if err != nil {
 			return err
 		}
 		clean := t.take(parts)
-		t.at = t.Rows
+		t.visitsInEpoch = t.Rows
 		if clean && t.ConvergesByStreak {
 			t.Converged, t.streak = true, t.Rows
 			return ErrStop
 		}
 	}
-	if !t.ConvergesByStreak && t.Updates == t.before && t.Opt.Order != learner.Random {
+	if !t.ConvergesByStreak && t.Updates == t.updatesBefore && t.Opt.Order != learner.Random {
 		t.Converged = true
 		return ErrStop
 	}
@@ -151,7 +151,7 @@ func newShard(l *learner.Learner, rule Maker, task *learner.Task, opt learner.Op
 	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
 	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
 	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, number: number}
-	return t, t.make(context.Background(), rule)
+	return t, t.makeRule(context.Background(), rule)
 }
 
 // A member is the training of a shard as a Member.
@@ -162,8 +162,8 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 	if err != nil {
 		return err
 	}
-	m.since = m.Training.Visits
-	if err = m.goOn(ctx); err == nil {
+	m.visitsAtBegin = m.Training.Visits
+	if err = m.resume(ctx); err == nil {
 		err = m.epoch(ctx, pass, epoch)
 	}
 	if err == ErrStop {
@@ -209,8 +209,8 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 	})
 }
 
-// elsewhere makes the passes of an epoch on a cluster, and returns the parts of the shards.
-func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
+// passesOnCluster makes the passes of an epoch on a cluster, and returns the parts of the shards.
+func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
 	s := learner.CopySettings(t.Task.Settings)
 	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
@@ -228,20 +228,20 @@ func (t *Training) elsewhere(ctx context.Context, task *distributed.Task[passArg
 // changes nothing.
 func Steps(l *learner.Learner) *learner.Learner {
 	l.BeginsWithModel = true
-	return Complete(l, newStepping)
+	return Complete(l, newStepperRule)
 }
 
-// A stepping is the rule of a stepper.
-type stepping struct {
+// A stepperRule is the rule of a stepper.
+type stepperRule struct {
 	learner.Stepper
-	t      *Training
-	scores []float32
-	rows   block.Block // of gathered
-	zeros  []float32   // weights that are all 0
-	unused [1]uint32
+	t         *Training
+	scores    []float32
+	rows      block.Block // of gathered
+	zeros     []float32   // weights that are all 0
+	unusedLog [1]uint32
 }
 
-func newStepping(_ context.Context, t *Training) (Rule, error) {
+func newStepperRule(_ context.Context, t *Training) (Rule, error) {
 	spec := t.Src.Spec()
 	stepper, err := t.Learner.Stepper(spec, t.Task.Settings)
 	if err != nil {
@@ -252,26 +252,26 @@ func newStepping(_ context.Context, t *Training) (Rule, error) {
 	}
 	t.LastSum = true
 	t.AddToModel = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
-	return &stepping{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
+	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
 }
 
-// A swift stepper makes the steps of several rows by one call of a kernel.
-type swift interface {
-	// Swift tells whether the kernel takes rows such as the rows of b.
-	Swift(b *block.Block) bool
+// A batchStepper makes the steps of several rows by one call of a kernel.
+type batchStepper interface {
+	// TakesBatch tells whether the kernel takes rows such as the rows of b.
+	TakesBatch(b *block.Block) bool
 
 	// Steps steps through rows lo to hi-1 of b and writes the numbers of the rows that change the weights to log, from 0 for
 	// row lo on. It ends early if log is full.
 	Steps(log []uint32, b *block.Block, lo, hi int) (visits, updates int)
 }
 
-func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
+func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visits, updates int, err error) {
 	first, lo := p.At(0)
-	if swift, ok := s.Stepper.(swift); ok && swift.Swift(first) {
+	if batch, ok := s.Stepper.(batchStepper); ok && batch.TakesBatch(first) {
 		if p.Block == nil {
 			first, lo = s.gathered(p, first), 0
 		}
-		visits, updates = swift.Steps(log, first, lo, lo+p.Len())
+		visits, updates = batch.Steps(log, first, lo, lo+p.Len())
 		return visits, updates, nil
 	}
 	for i := range p.Len() {
@@ -286,11 +286,11 @@ func (s *stepping) Visit(_ context.Context, p *Panel, _ int, log []uint32) (visi
 
 // gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The
 // loads of a copy don't wait for each other; a step waits for the step before.
-func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
+func (s *stepperRule) gathered(p *Panel, like *block.Block) *block.Block {
 	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next window's,
 	// near.
 	to, n, stride := &s.rows, p.Len(), like.Stride
-	kernel.EpochIndexed(s.zeros[:stride], s.unused[:], p.Index.Rows(), p.Rows, p.Ahead, 1, -1)
+	kernel.EpochIndexed(s.zeros[:stride], s.unusedLog[:], p.Index.Rows(), p.Rows, p.Ahead, 1, -1)
 	to.Cols, to.Stride = like.Cols, stride
 	to.X, to.Y = slices.Grow(to.X[:0], n*stride)[:n*stride], slices.Grow(to.Y[:0], n)[:n]
 	to.W = to.W[:0]
@@ -306,7 +306,7 @@ func (s *stepping) gathered(p *Panel, like *block.Block) *block.Block {
 
 func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
 
-func (s *stepping) State(w *checkpoint.Walk) {
+func (s *stepperRule) State(w *checkpoint.Walk) {
 	weights, state := s.Weights(), s.Stepper.State()
 	checkpoint.Values(w, weights)
 	for _, name := range names(state) {
@@ -317,7 +317,7 @@ func (s *stepping) State(w *checkpoint.Walk) {
 	}
 }
 
-func (s *stepping) Begin(w []float32, vectors [][]float64) {
+func (s *stepperRule) Begin(w []float32, vectors [][]float64) {
 	state := s.Stepper.State()
 	for i, name := range names(state) {
 		state[name] = vectors[i]
@@ -325,7 +325,7 @@ func (s *stepping) Begin(w []float32, vectors [][]float64) {
 	s.Stepper.Begin(w, state)
 }
 
-func (s *stepping) Vectors() (vectors [][]float64) {
+func (s *stepperRule) Vectors() (vectors [][]float64) {
 	state := s.Stepper.State()
 	for _, name := range names(state) {
 		vectors = append(vectors, state[name])
@@ -334,7 +334,7 @@ func (s *stepping) Vectors() (vectors [][]float64) {
 }
 
 // Take changes nothing without an update.
-func (s *stepping) Take(parts []Part) {
+func (s *stepperRule) Take(parts []Part) {
 	if slices.ContainsFunc(parts, func(p Part) bool { return p.Updates > 0 }) {
 		w := slices.Clone(s.Weights())
 		Mix(w, parts, s.t.Opt.Mix)
@@ -343,7 +343,7 @@ func (s *stepping) Take(parts []Part) {
 }
 
 // ShardBytes counts a state twice while it is mixed, and one more number for each weight of a stepper with a state.
-func (s *stepping) ShardBytes() int64 {
+func (s *stepperRule) ShardBytes() int64 {
 	each := int64(4)
 	if n := len(s.Stepper.State()); n > 0 {
 		each += 8 * int64(2*n+1)

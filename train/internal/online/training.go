@@ -44,19 +44,19 @@ type Mixer interface {
 
 // Hooks are functions that few rules need. The Maker of a rule sets them; a nil function does nothing.
 type Hooks struct {
-	Prepare    func(*Pass)                                  // sets the functions of a Pass
-	Resume     func(context.Context) error                  // makes up for work after an update that an interrupt left out
-	Updated    func(context.Context) error                  // is called after a panel with updates
-	EpochEnded func(context.Context) error                  // is called after an epoch; an interrupt may repeat the call
-	Ended      func(context.Context) error                  // is called after the last epoch
-	Verify     func(context.Context) (some bool, err error) // tells whether any row would update the weights
-	Uncount    func(visits int64)                           // takes the last visits back, which made no update
-	Best       func() int64                                 // see learner.Progress
-	Sum        func() func() [sha256.Size]byte              // returns the hash of the numbers in place of the weights; see learner.Progress
+	Prepare        func(*Pass)                         // sets the functions of a Pass
+	Resume         func(context.Context) error         // makes up for work after an update that an interrupt left out
+	AfterUpdates   func(context.Context) error         // is called after a panel with updates
+	AfterEpoch     func(context.Context) error         // is called after an epoch; an interrupt may repeat the call
+	AfterLastEpoch func(context.Context) error         // is called after the last epoch
+	AnyUpdates     func(context.Context) (bool, error) // tells whether any row would update the weights
+	Unvisited      func(visits int64)                  // tells that the last visits, which made no update, do not count
+	Best           func() int64                        // see learner.Progress
+	Sum            func() func() [sha256.Size]byte     // returns the hash of the numbers in place of the weights; see learner.Progress
 
-	Complete   func(*learner.Result)                        // sets the figures of the rule in a result
-	Evaluated  func(context.Context, *learner.Result) error // completes a result that is evaluated
-	AddToModel func(*model.Model)                           // see learner.Learned
+	CompleteResult  func(*learner.Result)                        // sets the figures of the rule in a result
+	AfterEvaluation func(context.Context, *learner.Result) error // completes a result that is evaluated
+	AddToModel      func(*model.Model)                           // see learner.Learned
 }
 
 func call(ctx context.Context, f func(context.Context) error) error {
@@ -88,22 +88,22 @@ type Training struct {
 	Converged bool
 	Epoch     int64 // number of finished epochs
 
-	streak int64 // visits since the last update
-	at     int64 // visits in the present epoch
-	before int64 // updates before the present epoch
-	over   bool  // no epoch follows
-	log    []uint32
+	streak        int64 // visits since the last update
+	visitsInEpoch int64 // visits in the present epoch
+	updatesBefore int64 // updates before the present epoch
+	epochsDone    bool  // no epoch follows
+	log           []uint32
 
 	shards          *Shards // nil if there is one shard
 	all             *Training
 	isShard         bool
 	number          int   // number of the shard
-	since           int64 // visits of a shard when its pass began or resumed
+	visitsAtBegin   int64 // visits of a shard when its pass began or resumed
 	start, reported time.Time
 	calls           int // calls of mayReport
 
 	// Counts of the present epoch for reports: of a shard those that its training has, and the sums of the shards.
-	told                      struct{ visits, updates int64 }
+	reportedCounts            struct{ visits, updates int64 }
 	shardVisits, shardUpdates atomic.Int64
 	reports                   sync.Mutex
 }
@@ -116,8 +116,8 @@ func New(src block.Source, opt learner.Options) *Training {
 // IsShard tells whether the training is a shard of another training. all is nil on a cluster.
 func (t *Training) IsShard() bool { return t.isShard }
 
-// Left returns the number of visits without an update after which the training converges.
-func (t *Training) Left() int64 { return t.Rows - t.streak }
+// VisitsToConverge returns the number of visits without an update after which the training converges.
+func (t *Training) VisitsToConverge() int64 { return t.Rows - t.streak }
 
 // run makes the remaining epochs. It returns ErrStop if the training ends before the last epoch.
 func (t *Training) run(ctx context.Context) error {
@@ -131,13 +131,13 @@ func (t *Training) run(ctx context.Context) error {
 		}
 		epoch = func(ctx context.Context) error { return t.epoch(ctx, pass, t.Epoch) }
 	}
-	if err := t.goOn(ctx); err != nil {
+	if err := t.resume(ctx); err != nil {
 		return err
 	}
 	for t.Epoch < t.Opt.Epochs {
 		err := epoch(ctx)
 		if err == nil {
-			err = call(ctx, t.EpochEnded)
+			err = call(ctx, t.AfterEpoch)
 		}
 		if err == nil || err == ErrStop && t.LastSum {
 			t.report(t.sum())
@@ -146,7 +146,7 @@ func (t *Training) run(ctx context.Context) error {
 			return err
 		}
 		t.Epoch++
-		t.at, t.before = 0, t.Updates
+		t.visitsInEpoch, t.updatesBefore = 0, t.Updates
 		if t.Opt.Checkpoint.Due(t.Epoch) {
 			t.mark()
 		}
@@ -165,17 +165,17 @@ func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.num
 
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
-	err := pass.Epoch(ctx, epoch, t.at, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
-	if err == nil && t.Updates == t.before && !t.RuleCountsUpdates && (t.Opt.Order == learner.Shuffle || !t.ConvergesByStreak && t.Opt.Order != learner.Random) {
+	err := pass.Epoch(ctx, epoch, t.visitsInEpoch, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
+	if err == nil && t.Updates == t.updatesBefore && !t.RuleCountsUpdates && (t.Opt.Order == learner.Shuffle || !t.ConvergesByStreak && t.Opt.Order != learner.Random) {
 		t.Converged, err = true, ErrStop
 	}
 	return err
 }
 
-// goOn makes up for the work between the last panel and the next one, which an interrupt may have left out. If that
-// work was done, goOn changes nothing. It returns ErrStop if no panel follows.
-func (t *Training) goOn(ctx context.Context) error {
-	if t.over {
+// resume makes up for the work between the last panel and the next one, which an interrupt may have left out. If that
+// work was done, resume changes nothing. It returns ErrStop if no panel follows.
+func (t *Training) resume(ctx context.Context) error {
+	if t.epochsDone {
 		return ErrStop
 	}
 	if t.Updates > 0 {
@@ -192,7 +192,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	if t.Opt.Checkpoint.Due(t.Epoch) {
 		t.mark()
 	}
-	if t.all != nil && t.Visits > t.since && t.all.Opt.Checkpoint.Due(t.all.Epoch) {
+	if t.all != nil && t.Visits > t.visitsAtBegin && t.all.Opt.Checkpoint.Due(t.all.Epoch) {
 		return 0, errPause
 	}
 	log := t.log
@@ -201,7 +201,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	}
 	visits, updates, err := t.Rule.Visit(ctx, p, at, log)
 	t.Visits += int64(visits)
-	t.at += int64(visits)
+	t.visitsInEpoch += int64(visits)
 	t.Updates += int64(updates)
 	t.streak += int64(visits)
 	t.mayReport()
@@ -210,7 +210,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	}
 	if updates > 0 && !t.RuleCountsUpdates {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
-		if err := call(ctx, t.Updated); err != nil {
+		if err := call(ctx, t.AfterUpdates); err != nil {
 			return 0, err
 		}
 	}
@@ -218,7 +218,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 }
 
 // checkEnd returns ErrStop if the training has made Opt.MaxUpdates updates, or has converged by a streak. Random draws
-// may leave out rows, so Verify must then find no update to make.
+// may leave out rows, so AnyUpdates must then find no update to make.
 func (t *Training) checkEnd(ctx context.Context) error {
 	if t.Updates > 0 && t.Opt.MaxUpdates > 0 && t.Updates >= t.Opt.MaxUpdates {
 		return ErrStop
@@ -227,11 +227,11 @@ func (t *Training) checkEnd(ctx context.Context) error {
 		return nil
 	}
 	if t.Opt.Order == learner.Random {
-		some, err := t.Verify(ctx)
+		anyUpdates, err := t.AnyUpdates(ctx)
 		if err != nil {
 			return err
 		}
-		if some {
+		if anyUpdates {
 			t.streak = 0
 			return nil
 		}
@@ -239,8 +239,8 @@ func (t *Training) checkEnd(ctx context.Context) error {
 	// Visits beyond the streak don't count, so that the figures don't depend on the number of rows of a panel.
 	beyond := t.streak - t.Rows
 	t.Visits -= beyond
-	if t.Uncount != nil {
-		t.Uncount(beyond)
+	if t.Unvisited != nil {
+		t.Unvisited(beyond)
 	}
 	t.streak = t.Rows
 	t.Converged = true
@@ -261,8 +261,8 @@ func (t *Training) mark() {
 
 // state saves or restores the state of the training: between two panels, or in the work that follows a panel.
 func (t *Training) state(w *checkpoint.Walk) {
-	learner.State(w, &t.start, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.at, &t.before, &t.Mixed, &t.Converged, &t.over)
-	if t.at < 0 || t.at > t.Rows || t.streak < 0 {
+	learner.State(w, &t.start, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.visitsInEpoch, &t.updatesBefore, &t.Mixed, &t.Converged, &t.epochsDone)
+	if t.visitsInEpoch < 0 || t.visitsInEpoch > t.Rows || t.streak < 0 {
 		w.Fail(errors.New("it is at no row"))
 	}
 	t.Rule.State(w)
@@ -288,9 +288,9 @@ func (t *Training) mayReport() {
 		if all = t.all; all == nil {
 			return
 		}
-		all.shardVisits.Add(t.Visits - t.told.visits)
-		all.shardUpdates.Add(t.Updates - t.told.updates)
-		t.told.visits, t.told.updates = t.Visits, t.Updates
+		all.shardVisits.Add(t.Visits - t.reportedCounts.visits)
+		all.shardUpdates.Add(t.Updates - t.reportedCounts.updates)
+		t.reportedCounts.visits, t.reportedCounts.updates = t.Visits, t.Updates
 		if !all.reports.TryLock() { // another shard reports
 			return
 		}
@@ -345,8 +345,8 @@ func Rival(scores []float32, own int) (rival int) {
 func (t *Training) Learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
 		Mixed: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
-	if t.Complete != nil {
-		t.Complete(r)
+	if t.CompleteResult != nil {
+		t.CompleteResult(r)
 	}
 	return r
 }
@@ -359,7 +359,7 @@ func (t *Training) Run(ctx context.Context) error {
 	err := t.run(ctx)
 	switch {
 	case err == nil || err == ErrStop:
-		t.over, err = true, nil
+		t.epochsDone, err = true, nil
 		t.mark() // no weights change after it
 	case ctx.Err() != nil:
 		t.mark()
@@ -372,10 +372,10 @@ func (t *Training) Run(ctx context.Context) error {
 func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	err := t.Run(ctx)
 	if err == nil {
-		if err = call(ctx, t.Ended); err == nil {
+		if err = call(ctx, t.AfterLastEpoch); err == nil {
 			r := t.Learned()
-			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.Evaluated != nil {
-				err = t.Evaluated(ctx, r)
+			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.AfterEvaluation != nil {
+				err = t.AfterEvaluation(ctx, r)
 			}
 			if err == nil {
 				return r, nil

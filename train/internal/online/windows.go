@@ -15,10 +15,10 @@ import (
 
 // A window is rows to visit one after another.
 type window struct {
-	rows  []uint32     // numbers of the rows in index, in the order of the visits
-	index *block.Index // index that holds the rows
-	ahead []uint32     // groups of index to prefetch during the visits: the groups of the next window
-	kept  any          // see Pass.Filled
+	rows   []uint32     // numbers of the rows in index, in the order of the visits
+	index  *block.Index // index that holds the rows
+	ahead  []uint32     // groups of index to prefetch during the visits: the groups of the next window
+	cached any          // see Pass.PrepareIndex
 
 	// Source of the rows of index: whole groups, or drawn rows. Both are nil if index has all rows.
 	groups, draws []uint32
@@ -53,11 +53,11 @@ type windows interface {
 	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
-type filled = func(*block.Index) (kept any, again func())
+type prepareIndex = func(*block.Index) (cached any, refresh func())
 
 // newWindows returns windows of the rows of src, which must be a *block.Data or a block.Seekable. It uses the order and
 // the workers of opt.
-func newWindows(src block.Source, opt learner.Options, filled filled) (windows, error) {
+func newWindows(src block.Source, opt learner.Options, prepare prepareIndex) (windows, error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
 	}
@@ -67,24 +67,24 @@ func newWindows(src block.Source, opt learner.Options, filled filled) (windows, 
 		if err != nil {
 			return nil, err
 		}
-		kept, _ := filled(index)
-		return &memoryWindows{all: window{index: index, kept: kept}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), beside: opt.Workers > 1}, nil
+		cached, _ := prepare(index)
+		return &memoryWindows{all: window{index: index, cached: cached}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), parallel: opt.Workers > 1}, nil
 	case block.Seekable:
-		return newFileWindows(src, filled)
+		return newFileWindows(src, prepare)
 	}
 	return nil, fmt.Errorf("the order %s needs the rows in memory or in a cache file", opt.Order)
 }
 
 // A memoryWindows has all rows in memory.
 type memoryWindows struct {
-	all    window
-	rows   int
-	stride int
-	beside bool // compute permutations on another goroutine
+	all      window
+	rows     int
+	stride   int
+	parallel bool // compute permutations on another goroutine
 }
 
 func (s *memoryWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
-	return p.Each(ctx, s.beside, func(k int, rows []uint32) error {
+	return p.Each(ctx, s.parallel, func(k int, rows []uint32) error {
 		if s.all.rows = rows; learner.WindowRows*s.stride*4 <= aheadBytes {
 			s.all.ahead = p.Window(k + 1)
 		}
@@ -130,19 +130,19 @@ func drawRows(dst []uint32, n int, rng *rand.PCG, rows int) []uint32 {
 
 // A fileWindows reads the rows of each window from a file. While one window is visited, it reads the next windows.
 type fileWindows struct {
-	src  block.Seekable
-	rows int
-	used []*readWindow
+	src     block.Seekable
+	rows    int
+	windows []*readWindow
 }
 
 // A readWindow is a window with its own memory. The numbers of its rows are their places in that memory.
 type readWindow struct {
 	window
-	memory []*block.Block // blocks of kernel.GroupRows rows
-	again  func()         // called after rows are read
+	memory  []*block.Block // blocks of kernel.GroupRows rows
+	refresh func()         // called after rows are read
 }
 
-func newFileWindows(src block.Seekable, filled filled) (*fileWindows, error) {
+func newFileWindows(src block.Seekable, prepare prepareIndex) (*fileWindows, error) {
 	s := &fileWindows{src: src, rows: int(src.Rows())}
 	groups := min(learner.WindowGroups, (s.rows+kernel.GroupRows-1)/kernel.GroupRows)
 	for range learner.WindowsInFlight(src.Rows(), 1) {
@@ -150,15 +150,15 @@ func newFileWindows(src block.Seekable, filled filled) (*fileWindows, error) {
 		if err != nil {
 			return nil, err
 		}
-		kept, again := filled(w.index)
-		w.kept = kept
-		w.again = func() {
+		cached, refresh := prepare(w.index)
+		w.cached = cached
+		w.refresh = func() {
 			if src.Sparse() {
 				w.index.Renew()
 			}
-			again()
+			refresh()
 		}
-		s.used = append(s.used, w)
+		s.windows = append(s.windows, w)
 	}
 	return s, nil
 }
@@ -211,14 +211,14 @@ func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visi
 // and tells whether another group follows.
 func (s *fileWindows) each(ctx context.Context, n int, visit func(*window) error,
 	begin func(k int, w *readWindow) (read func(e int) (more bool, err error))) error {
-	for w, err := range parallel.Prefetch(ctx, n, s.used, func(k int, w *readWindow) func() error {
+	for w, err := range parallel.Prefetch(ctx, n, s.windows, func(k int, w *readWindow) func() error {
 		read := begin(k, w)
 		return func() (err error) {
 			for e, more := 0, true; more && err == nil; e++ {
 				more, err = read(e)
 			}
 			if err == nil {
-				w.again()
+				w.refresh()
 			}
 			return err
 		}
