@@ -148,7 +148,7 @@ func (s *source) statement(l *language, value string, p *placed) string {
 
 // tables writes the categories and buckets of columns, and the numbers of parts of dates.
 func (s *source) tables(l *language, all []field) error {
-	const whole, text, real = 0, 1, 2
+	const whole, text, float = 0, 1, 2
 	write := func(kind int, name, comment string, elements []string) {
 		s.line(l.table, l.types[kind], name, len(elements), comment)
 		for _, e := range elements {
@@ -170,14 +170,14 @@ func (s *source) tables(l *language, all []field) error {
 				if err != nil {
 					return fmt.Errorf("column %q: %w", p.Name, err)
 				}
-				write(real, categories, of, each(values, number))
+				write(float, categories, of, each(values, number))
 			}
 		}
 	}
 	_, cyclic := needs(all)
 	for _, d := range cyclic {
 		_, numbers := datePart(d)
-		write(real, tableName(d), "", each(numbers, number))
+		write(float, tableName(d), "", each(numbers, number))
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type matrix struct {
 	rows   *gram.Rows
 }
 
-func random(rng *rand.Rand, n, d int, make func() float64) matrix {
+func random(rng *rand.Rand, n, d int, draw func() float64) matrix {
 	m := matrix{n: n, d: d}
 	stride := d + rng.IntN(3)
 	m.values = block.Alloc[float32](n * stride)
@@ -31,7 +31,7 @@ func random(rng *rand.Rand, n, d int, make func() float64) matrix {
 	}
 	for r := range n {
 		for c := range d {
-			m.values[r*stride+c] = float32(make())
+			m.values[r*stride+c] = float32(draw())
 		}
 	}
 	m.rows = gram.Dense(m.values, n, d, stride)

@@ -15,7 +15,7 @@ import (
 // open tells the checkpoint, if there is one, which options and rows the training has. It returns an error if the
 // training resumes from a checkpoint of other options or rows. It returns the fingerprint of the rows, or "" without a
 // checkpoint.
-func (j *job) open(ctx context.Context, rows block.Source) (print string, err error) {
+func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, err error) {
 	run := j.opt.State
 	if run == nil {
 		return "", nil
@@ -32,7 +32,7 @@ func (j *job) open(ctx context.Context, rows block.Source) (print string, err er
 	if err != nil {
 		return "", err
 	}
-	if print, err = sameRows(ctx, run, rows, j.Workers()); err != nil {
+	if fingerprint, err = sameRows(ctx, run, rows, j.Workers()); err != nil {
 		return "", err
 	}
 	held := "none"
@@ -55,16 +55,16 @@ func (j *job) open(ctx context.Context, rows block.Source) (print string, err er
 	if err != nil {
 		return "", err
 	}
-	return print, run.Same("the sum of the names and the preprocessing of columns", columns)
+	return fingerprint, run.Same("the sum of the names and the preprocessing of columns", columns)
 }
 
 // sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
 func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, workers int) (string, error) {
-	print, err := block.Fingerprint(ctx, rows, workers)
+	fingerprint, err := block.Fingerprint(ctx, rows, workers)
 	if err != nil {
 		return "", err
 	}
-	return print, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", print, rows.Rows()))
+	return fingerprint, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", fingerprint, rows.Rows()))
 }
 
 // sumOf returns the sum of a model as text, or "none" if m is nil.

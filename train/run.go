@@ -161,7 +161,7 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 		survey = newDataProfile(src.Spec())
 		looked = watched{src, survey}
 	}
-	print, err := j.open(ctx, looked)
+	fingerprint, err := j.open(ctx, looked)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
 	}
-	if m.Data.Fingerprint = print; print == "" {
+	if m.Data.Fingerprint = fingerprint; fingerprint == "" {
 		s.stage(Stage{Name: "taking the fingerprint of the rows"})
 		m.Data.Fingerprint, err = distributed.Fingerprint(after, looked, l.Workers())
 	}

@@ -166,11 +166,11 @@ func TestRowsOfModel(t *testing.T) {
 // TestOtherRows: rows with other features or classes than the model's are errors, not wrong counts.
 func TestOtherRows(t *testing.T) {
 	x, y := measured(500)
-	make := func(opt block.RowOptions, x [][]float64, y []string) *block.Data {
+	made := func(opt block.RowOptions, x [][]float64, y []string) *block.Data {
 		data := require.Value(block.FromRows(x, y, opt))(t)
 		return data
 	}
-	data, l := make(block.RowOptions{Standardize: true}, x, y), logistic.New(logistic.Options{L2: 1})
+	data, l := made(block.RowOptions{Standardize: true}, x, y), logistic.New(logistic.Options{L2: 1})
 	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)
 	other := slices.Clone(y)
 	other[0] = "very high"
@@ -179,12 +179,12 @@ func TestOtherRows(t *testing.T) {
 		narrow[r] = narrow[r][:3]
 	}
 	for want, rows := range map[string]*block.Data{
-		"features that aren't standardized as the model's are": make(block.RowOptions{}, x, y),
-		"features that aren't standardized as the model's":     make(block.RowOptions{Standardize: true}, x[:400], y[:400]),
-		"another positive class than the model":                make(block.RowOptions{Standardize: true, Positive: "low"}, x, y),
-		"the classes ":                                         make(block.RowOptions{Standardize: true}, x, other),
-		"4 columns, the bias included, where the model has 5":  make(block.RowOptions{Standardize: true}, narrow, y),
-		"5": make(block.RowOptions{Standardize: true, NoBias: true}, x, y),
+		"features that aren't standardized as the model's are": made(block.RowOptions{}, x, y),
+		"features that aren't standardized as the model's":     made(block.RowOptions{Standardize: true}, x[:400], y[:400]),
+		"another positive class than the model":                made(block.RowOptions{Standardize: true, Positive: "low"}, x, y),
+		"the classes ":                                         made(block.RowOptions{Standardize: true}, x, other),
+		"4 columns, the bias included, where the model has 5":  made(block.RowOptions{Standardize: true}, narrow, y),
+		"5": made(block.RowOptions{Standardize: true, NoBias: true}, x, y),
 	} {
 		_, err := train.Evaluate(t.Context(), f.Model, rows, 1)
 		_, learn := train.Run(t.Context(), data, l, train.Options{Validation: rows})
@@ -194,7 +194,7 @@ func TestOtherRows(t *testing.T) {
 			}
 		}
 	}
-	if _, err := train.Run(t.Context(), data, l, train.Options{Validation: make(block.RowOptions{Spec: data.Spec()}, x[:9], y[:9])}); err != nil {
+	if _, err := train.Run(t.Context(), data, l, train.Options{Validation: made(block.RowOptions{Spec: data.Spec()}, x[:9], y[:9])}); err != nil {
 		t.Error(err)
 	}
 }

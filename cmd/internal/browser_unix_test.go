@@ -36,7 +36,7 @@ func TestReportsInBrowser(t *testing.T) {
 				t.Errorf("%s, %+v: %s", page, look, fault)
 			}
 		}
-		if pdf := b.print(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+		if pdf := b.printed(); !bytes.HasPrefix(pdf, []byte("%PDF-")) {
 			t.Errorf("%s: what is printed has %d bytes, and is no PDF", page, len(pdf))
 		}
 	}

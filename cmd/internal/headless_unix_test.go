@@ -196,8 +196,8 @@ func (b *browser) nodes() (all []screenNode) {
 	return all
 }
 
-// print returns the printed page, a PDF.
-func (b *browser) print() []byte {
+// printed returns the printed page, a PDF.
+func (b *browser) printed() []byte {
 	b.t.Helper()
 	var r struct{ Data []byte }
 	b.call("Page.printToPDF", nil, &r)

@@ -114,7 +114,7 @@ func TestPageFaults(t *testing.T) {
 	b := startBrowser(t)
 	good := `<!doctype html><html lang="en"><title>t</title><style>body{background:#fff;color:#000}svg{width:100px}</style><main><nav aria-label="n"><a href="#a">a</a></nav><h1>1</h1><h2 id="a">2</h2>` +
 		`<table aria-label="t"><tr><th scope="row">r</th><td>d</td></tr></table><svg role="img" aria-labelledby="x y" viewBox="0 0 100 20"><title id="x">x</title><desc id="y">y</desc><text x="0" y="15" font-size="12">in</text></svg></main>`
-	for _, c := range []struct{ old, new, want string }{
+	for _, c := range []struct{ old, replaced, want string }{
 		{"", "", ""},
 		{"</main>", "<script>console.log(1)</script></main>", "the console says"},
 		{"</main>", `<img src="none.png" alt="none"></main>`, "the console says"},
@@ -130,13 +130,13 @@ func TestPageFaults(t *testing.T) {
 		{"main>", "div>", "0 of the role main"},
 	} {
 		path := filepath.Join(t.TempDir(), "page.html")
-		require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(good, c.old, c.new)), 0o600))
+		require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(good, c.old, c.replaced)), 0o600))
 		if c.old == "" {
 			require.NoError(t, os.WriteFile(path, []byte(good), 0o600))
 		}
 		faults := strings.Join(b.faults(path, look{width: 400}), "\n")
 		if !strings.Contains(faults, c.want) || (faults == "") != (c.want == "") {
-			t.Errorf("%q for %q: the faults are %q, want %q", c.new, c.old, faults, c.want)
+			t.Errorf("%q for %q: the faults are %q, want %q", c.replaced, c.old, faults, c.want)
 		}
 	}
 }

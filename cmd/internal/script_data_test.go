@@ -46,7 +46,7 @@ func scriptData(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		return v
 	}
-	of := func(make func(n int) string) func() string { return func() string { return make(number(2)) } }
+	of := func(textOf func(n int) string) func() string { return func() string { return textOf(number(2)) } }
 	kinds := map[string]func() string{
 		"lines":   func() string { return lines(number(2), args[3], share(4), uint64(number(5))) },
 		"classes": of(func(n int) string { head, rows, _ := threeClasses(n); return head + strings.Join(rows, "") }),

@@ -19,12 +19,12 @@ import (
 // they are. Pictures have them as text, not as marks.
 func TestVisible(t *testing.T) {
 	inParallel(t)
-	const clear, forged, marks = "\x1b[2J\u009b2J", "x\nnote: forged", `<b onload="x">&'\"`
+	const clearScreen, forged, marks = "\x1b[2J\u009b2J", "x\nnote: forged", `<b onload="x">&'\"`
 	long := strings.Repeat("n", 1<<16)
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	data, model, receipt := in("a\x1b]0;title\a<b>.csv"), in("\u202em.json"), in("\u009br\n.json")
-	text := strings.Join([]string{`"` + clear + `"`, `"` + forged + `"`, long, `"` + strings.ReplaceAll(marks, `"`, `""`) + `"`, "label"}, ",") + "\n" +
+	text := strings.Join([]string{`"` + clearScreen + `"`, `"` + forged + `"`, long, `"` + strings.ReplaceAll(marks, `"`, `""`) + `"`, "label"}, ",") + "\n" +
 		strings.Repeat("1,2,3,4,a\x1b[31m\n2,5,7,6,b\u202e<i>\n", 20)
 	require.NoError(t, os.WriteFile(data, []byte(text), 0o600))
 	visible := func(text string, longest int, args []string) {
@@ -79,7 +79,7 @@ func TestVisible(t *testing.T) {
 	}
 	_, stdout, _ := command("inspect", data, "--json")
 	var r struct{ Columns []struct{ Name string } }
-	if err := json.NewDecoder(bytes.NewReader([]byte(stdout))).Decode(&r); err != nil || len(r.Columns) != 5 || r.Columns[0].Name != clear ||
+	if err := json.NewDecoder(bytes.NewReader([]byte(stdout))).Decode(&r); err != nil || len(r.Columns) != 5 || r.Columns[0].Name != clearScreen ||
 		r.Columns[1].Name != forged || r.Columns[3].Name != marks {
 		t.Errorf("columns %.100q, error %v", r.Columns, err)
 	}

@@ -46,10 +46,10 @@ func TestWarnings(t *testing.T) {
 	dir := t.TempDir()
 	for i, want := range [][]string{nil, {}, {"column \"é\": left out"}, {"a", "b\n", strings.Repeat("c", 1<<17)}} {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		make := func() (block.Source, error) { return warned{random(10, 1), want}, nil }
+		rowsOf := func() (block.Source, error) { return warned{random(10, 1), want}, nil }
 		for run := range 2 {
 			var notes []string
-			f := require.Value(Ensure(ctx, path, key(""), make, func(s string) { notes = append(notes, s) }, nil))(t)
+			f := require.Value(Ensure(ctx, path, key(""), rowsOf, func(s string) { notes = append(notes, s) }, nil))(t)
 			f.Close()
 			if !slices.Equal(f.Warnings(), want) || run == 0 && notes != nil || run == 1 && !slices.Equal(notes, want) {
 				t.Errorf("run %d: warnings %.99q, notes %.99q, want %.99q", run, f.Warnings(), notes, want)
@@ -107,10 +107,10 @@ func TestForeign(t *testing.T) {
 	for path, content := range map[string]string{text: "my only copy", empty: ""} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	}
-	make := func() (block.Source, error) { return random(10, 1), nil }
+	rowsOf := func() (block.Source, error) { return random(10, 1), nil }
 	note := func(s string) { t.Errorf("note %q", s) }
 	for _, path := range []string{text, dir, os.DevNull} {
-		_, err := Ensure(ctx, path, key(""), make, note, nil)
+		_, err := Ensure(ctx, path, key(""), rowsOf, note, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": it is no cache of halfspace") {
 			t.Errorf("%s: error %v", path, err)
 		}
@@ -118,7 +118,7 @@ func TestForeign(t *testing.T) {
 	if content, err := os.ReadFile(text); string(content) != "my only copy" {
 		t.Errorf("the text is %q, error %v", content, err)
 	}
-	f := require.Value(Ensure(ctx, empty, key(""), make, note, nil))(t)
+	f := require.Value(Ensure(ctx, empty, key(""), rowsOf, note, nil))(t)
 	f.Close()
 }
 

@@ -197,14 +197,14 @@ func TestLinks(t *testing.T) {
 		t.Skip("symbolic links need a privilege on Windows")
 	}
 	dir := t.TempDir()
-	real, far := filepath.Join(dir, "real"), filepath.Join(dir, "far", "deep")
-	for _, d := range []string{real, far} {
+	existing, far := filepath.Join(dir, "real"), filepath.Join(dir, "far", "deep")
+	for _, d := range []string{existing, far} {
 		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
 	// "shortcut/.." is dir/far, not dir.
 	for name, link := range map[string]string{
 		"shortcut": "far/deep", "a": "real/m.json", "b": "a", "c": "shortcut/../m.json", "loop": "loop",
-		"absolute": filepath.Join(real, "m.json"),
+		"absolute": filepath.Join(existing, "m.json"),
 	} {
 		require.NoError(t, os.Symlink(link, filepath.Join(dir, name)))
 	}
@@ -231,8 +231,8 @@ func TestLinks(t *testing.T) {
 			t.Errorf("by way of %s, %s/m.json holds %q (%v)", test.path, test.file, got, err)
 		}
 	}
-	if got := names(t, real); len(got) != 1 {
-		t.Errorf("%s holds %q", real, got)
+	if got := names(t, existing); len(got) != 1 {
+		t.Errorf("%s holds %q", existing, got)
 	}
 	if _, err := Create(filepath.Join(dir, "loop")); err == nil {
 		t.Error("a link to itself: no error")

@@ -121,9 +121,9 @@ func TestTakeDamaged(t *testing.T) {
 // TestTakeOdd: what has the name of a lock and is no regular file is refused in a sentence, without waiting for it, and stays.
 func TestTakeOdd(t *testing.T) {
 	dir := t.TempDir()
-	for name, make := range odd {
+	for name, createOdd := range odd {
 		path := filepath.Join(dir, name)
-		require.NoError(t, make(nameOf(path)))
+		require.NoError(t, createOdd(nameOf(path)))
 		if _, err := TakeLock(path); err == nil || !strings.Contains(err.Error(), nameOf(path)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}

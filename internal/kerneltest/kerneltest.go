@@ -207,8 +207,8 @@ func (h *harness[T]) try(t *testing.T, what string, places []Place, test func(wh
 
 // A flavour makes an element.
 type flavour struct {
-	name string
-	make func(*rand.Rand) float64
+	name   string
+	number func(*rand.Rand) float64
 }
 
 // flavours are ordinary numbers, numbers whose sums are exact, and every hard case of rounding and comparing.
@@ -231,7 +231,7 @@ var flavours = []flavour{
 func (h *harness[T]) numbers(n int, f flavour) []T {
 	x := make([]T, n)
 	for i := range x {
-		x[i] = T(f.make(h.rng))
+		x[i] = T(f.number(h.rng))
 	}
 	return x
 }
@@ -251,7 +251,7 @@ func (h *harness[T]) rows(n, stride int, f flavour, w []T) []T {
 func (h *harness[T]) doubles(n int, f flavour) []float64 {
 	x := make([]float64, n)
 	for i := range x {
-		x[i] = f.make(h.rng)
+		x[i] = f.number(h.rng)
 	}
 	return x
 }

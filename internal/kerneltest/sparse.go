@@ -97,7 +97,7 @@ func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, want
 
 func (h *harness[T]) sparseAdd(t *testing.T) {
 	h.sparse(func(what string, f flavour, _, cols int, c csr[T]) {
-		w, a := h.numbers(cols, f), T(f.make(h.rng))
+		w, a := h.numbers(cols, f), T(f.number(h.rng))
 		want := slices.Clone(w)
 		added := h.want.SparseAdd(want, a, c.idx, c.val)
 		h.try(t, what, h.edges(), func(what string, p Place) {

@@ -116,7 +116,7 @@ func (h *harness[T]) boundsOne(t *testing.T, f flavour, cols, groups, n int) {
 	limits, weights := make([]T, n), make([]int32, groups*nr)
 	low, high, sums := make([]int64, n), make([]int64, n), make([]int64, n)
 	for i := range n {
-		limits[i] = []T{0, T(math.Abs(f.make(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
+		limits[i] = []T{0, T(math.Abs(f.number(h.rng))), T(math.Inf(1)), T(math.NaN())}[h.rng.IntN(4)]
 		low[i], high[i], sums[i] = int64(i), int64(1000*i), int64(1001*i)
 	}
 	for r := range weights {

@@ -32,7 +32,7 @@ func (h *harness[T]) dot(t *testing.T) {
 
 func (h *harness[T]) axpy(t *testing.T) {
 	lengths(100, func(what string, f flavour, n int) {
-		a, x, y := T(f.make(h.rng)), h.numbers(n, f), h.numbers(n, f)
+		a, x, y := T(f.number(h.rng)), h.numbers(n, f), h.numbers(n, f)
 		want := slices.Clone(y)
 		h.want.Axpy(want, a, x)
 		h.try(t, what, h.places(), func(what string, p Place) {

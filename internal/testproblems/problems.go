@@ -15,7 +15,7 @@ const Columns = 8
 // A Family is a rule for rows of features, labels of -1 and +1, and weights.
 type Family struct {
 	Name string
-	make func(d *draw)
+	fill func(d *draw)
 }
 
 // Rows returns that many rows of the family, with a bias column. The same arguments give the same rows.
@@ -24,7 +24,7 @@ func Rows(f Family, rows int) *block.Data {
 	for i := range d.x {
 		d.x[i] = d.normals(Columns)
 	}
-	f.make(d)
+	f.fill(d)
 	data := Dense(d.x, d.y, true)
 	if d.w != nil {
 		data = Weighted(data, func(row int) float64 { return d.w[row] })
@@ -109,8 +109,8 @@ func drawn(slope float64, next func(d *draw, j int) float64) func(*draw) {
 // All returns the families.
 func All() []Family {
 	var all []Family
-	add := func(make func(*draw), format string, args ...any) {
-		all = append(all, Family{fmt.Sprintf(format, args...), make})
+	add := func(fill func(*draw), format string, args ...any) {
+		all = append(all, Family{fmt.Sprintf(format, args...), fill})
 	}
 	scales(add)
 	offsets(add)
@@ -124,7 +124,7 @@ func All() []Family {
 	return all
 }
 
-type adder func(make func(*draw), format string, args ...any)
+type adder func(fill func(*draw), format string, args ...any)
 
 func scales(add adder) {
 	for k := 1; k <= 4; k++ {

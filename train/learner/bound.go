@@ -59,19 +59,19 @@ func MostUpdates(radius, margin float64, columns int) float64 {
 	return updateBound(radius, margin, 2*float64(columns+10)*0x1p-53, columns, 0)
 }
 
-// updateBound returns floor((radius^2 + more)/margin^2), rounded up. The rounding error of the margin is at most error
-// times the radius.
-func updateBound(radius, margin, error float64, columns int, more float64) float64 {
-	radius, margin = rounded(radius, margin, error, columns)
+// updateBound returns floor((radius^2 + more)/margin^2), rounded up. The rounding error of the margin is at most
+// marginError times the radius.
+func updateBound(radius, margin, marginError float64, columns int, more float64) float64 {
+	radius, margin = rounded(radius, margin, marginError, columns)
 	return math.Floor(plainBound(radius, margin, more) * (1 + 0x1p-48))
 }
 
 // rounded returns the radius rounded up, and the margin rounded down. The returned margin is 0 or less if the margin
 // may be only rounding error. The norms behind both are sums of as many squares as there are columns.
-func rounded(radius, margin, error float64, columns int) (up, down float64) {
+func rounded(radius, margin, marginError float64, columns int) (up, down float64) {
 	relative := float64(columns+10) * 0x1p-52
 	up = radius + float64(radius*relative)
-	return up, margin - (float64(margin*relative) + float64(error*up))
+	return up, margin - (float64(margin*relative) + float64(marginError*up))
 }
 
 // plainBound returns (radius^2 + more)/margin^2, or +Inf unless the margin is above 0.

@@ -44,8 +44,8 @@ func (c *changed) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 	return block.Map(ctx, c.Source, func(b, spare *block.Block) (*block.Block, error) { return c.change(b, spare), nil })
 }
 
-// any returns c as a *block.Data or a block.Seekable if the unchanged rows are one. For read see changedFile.
-func (c *changed) any(read func(rows int, to *block.Block, from func(*block.Block) error) error) block.Source {
+// withReader returns c as a *block.Data or a block.Seekable if the unchanged rows are one. For read see changedFile.
+func (c *changed) withReader(read func(rows int, to *block.Block, from func(*block.Block) error) error) block.Source {
 	switch src := c.Source.(type) {
 	case *block.Data:
 		var blocks []*block.Block

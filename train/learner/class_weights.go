@@ -103,7 +103,7 @@ func WithClassWeights(src block.Source, classes []float64) block.Source {
 		}
 		return reweight(b, weights, &spec, classes)
 	}}
-	return w.any(func(rows int, to *block.Block, from func(*block.Block) error) error {
+	return w.withReader(func(rows int, to *block.Block, from func(*block.Block) error) error {
 		b := *to
 		if to.Sparse == nil {
 			b = *to.Slice(0, rows)

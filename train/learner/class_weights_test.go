@@ -76,8 +76,8 @@ func TestWithClassWeights(t *testing.T) {
 				}
 				sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
 				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
-				any := learner.WithClassWeights(file, classes).(block.Seekable)
-				to, elements := block.NewFor(any.Spec(), 0, kernel.GroupRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
+				dense := learner.WithClassWeights(file, classes).(block.Seekable)
+				to, elements := block.NewFor(dense.Spec(), 0, kernel.GroupRows), block.NewSparseFor(few.Spec(), 0, 0, 0)
 				same := func(way string) {
 					t.Helper()
 					for r, y := range elements.Y {
@@ -89,12 +89,12 @@ func TestWithClassWeights(t *testing.T) {
 				}
 				for range 2 {
 					for c := range (rows + kernel.GroupRows - 1) / kernel.GroupRows {
-						require.NoError(t, errors.Join(any.ReadGroup(c, to), few.ReadGroup(c, elements)))
+						require.NoError(t, errors.Join(dense.ReadGroup(c, to), few.ReadGroup(c, elements)))
 						same("group")
 						check("group", numbers(c*kernel.GroupRows, min(kernel.GroupRows, rows-c*kernel.GroupRows)), to)
 					}
 					at := []uint32{rows - 1, 5, 5, 4097}
-					require.NoError(t, errors.Join(any.ReadRows(at, to), few.ReadRows(at, elements)))
+					require.NoError(t, errors.Join(dense.ReadRows(at, to), few.ReadRows(at, elements)))
 					same("rows")
 					check("rows", at, to)
 				}

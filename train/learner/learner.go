@@ -184,7 +184,7 @@ func (l *Learner) Complete(s Settings) {
 	}
 	for i := range l.Options {
 		if o := &l.Options[i]; !o.ZeroMeansChosen && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
-			o.copy(s, defaults)
+			o.copyValue(s, defaults)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func (l *Learner) Drop(s Settings) {
 	defaults := l.New()
 	for i := range l.Options {
 		if o := &l.Options[i]; !l.Has(s, o.Name) {
-			o.copy(s, defaults)
+			o.copyValue(s, defaults)
 		}
 	}
 }

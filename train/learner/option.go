@@ -100,7 +100,7 @@ func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Fiel
 
 func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
 
-func (o *Option) copy(s, from Settings) { o.value(s).Set(o.value(from)) }
+func (o *Option) copyValue(s, from Settings) { o.value(s).Set(o.value(from)) }
 
 // Text returns the option's value as a user types it.
 func (o *Option) Text(s Settings) string {

@@ -52,7 +52,7 @@ func Versus(src block.Source, class int) block.Source {
 		Relabel(b.Y, v.Y, class, classes)
 		return &v
 	}}
-	return s.any(func(rows int, to *block.Block, from func(*block.Block) error) error {
+	return s.withReader(func(rows int, to *block.Block, from func(*block.Block) error) error {
 		err := from(to)
 		y := to.Y[:min(to.Len(), rows)]
 		Relabel(y, y, class, classes)

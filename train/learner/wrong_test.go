@@ -91,17 +91,17 @@ func learnerCases() []learnerCase {
 			return append(wide(r.Weights), r.Loss), nil
 		}
 	}
-	two, any := []int{2}, []int{2, 3}
+	two, both := []int{2}, []int{2, 3}
 	return []learnerCase{
-		{"perceptron", any, true, false, false, false, walk(perceptron.Settings{}, learner.Cyclic)},
-		{"perceptron shuffle", any, true, false, true, false, walk(perceptron.Settings{}, learner.Shuffle)},
-		{"perceptron random", any, true, false, true, false, walk(perceptron.Settings{}, learner.Random)},
-		{"averaged", any, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.Cyclic)},
-		{"averaged fixed-shuffle", any, true, false, true, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.FixedShuffle)},
+		{"perceptron", both, true, false, false, false, walk(perceptron.Settings{}, learner.Cyclic)},
+		{"perceptron shuffle", both, true, false, true, false, walk(perceptron.Settings{}, learner.Shuffle)},
+		{"perceptron random", both, true, false, true, false, walk(perceptron.Settings{}, learner.Random)},
+		{"averaged", both, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.Cyclic)},
+		{"averaged fixed-shuffle", both, true, false, true, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Averaged}}, learner.FixedShuffle)},
 		{"voted", two, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, learner.Cyclic)},
 		{"pocket", two, true, false, false, false, walk(perceptron.Settings{Options: perceptron.Options{Pocket: pocket.Epoch}}, learner.Cyclic)},
-		{"passive-aggressive", any, true, false, false, false, aggressive(learner.Cyclic)},
-		{"passive-aggressive shuffle", any, true, false, true, false, aggressive(learner.Shuffle)},
+		{"passive-aggressive", both, true, false, false, false, aggressive(learner.Cyclic)},
+		{"passive-aggressive shuffle", both, true, false, true, false, aggressive(learner.Shuffle)},
 		{"adagrad fixed-shuffle", two, true, false, true, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := ftrl.TrainAdaGrad(ctx, src, ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Order: learner.FixedShuffle, Epochs: 2}, Run: learner.Run{Workers: workers}})
 			if err != nil {
@@ -117,13 +117,13 @@ func learnerCases() []learnerCase {
 			return wide(r.Weights), nil
 		}},
 		{"newton", two, true, false, false, false, log(logistic.Newton)},
-		{"lbfgs", any, true, false, false, false, log(logistic.LBFGS)},
-		{"sgd", any, true, false, false, false, log(logistic.SGD)},
+		{"lbfgs", both, true, false, false, false, log(logistic.LBFGS)},
+		{"sgd", both, true, false, false, false, log(logistic.SGD)},
 		{"squared hinge", two, true, false, false, false, vectors(svm.SquaredHinge)},
 		{"hinge", two, true, false, false, false, vectors(svm.Hinge)},
-		{"lda", any, true, false, false, false, discriminant(0)},
-		{"lda shrunk", any, true, false, false, false, discriminant(lda.LedoitWolf)},
-		{"dual", any, true, true, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
+		{"lda", both, true, false, false, false, discriminant(0)},
+		{"lda shrunk", both, true, false, false, false, discriminant(lda.LedoitWolf)},
+		{"dual", both, true, true, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := kernelperceptron.Train(ctx, src.(*block.Data), kernelperceptron.Settings{Options: kernelperceptron.Options{Epochs: 2, Memory: 1 << 20}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err

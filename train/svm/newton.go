@@ -34,7 +34,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 			return false, err
 		}
 		if !moved {
-			s.close()
+			s.closeGap()
 			if s.fresh || s.passes >= s.opt.Epochs {
 				return false, nil
 			}
@@ -138,7 +138,7 @@ func (s *solver) done() bool {
 // blurred tells whether the gap may be rounding errors of the losses of the active rows: the gap is no larger than
 // these errors, or not much larger and 10 passes haven't halved it, or 100 passes haven't halved it.
 func (s *solver) blurred() bool {
-	gap := s.close()
+	gap := s.closeGap()
 	if s.halved == 0 || gap < s.halfGap {
 		s.halfGap, s.halved = gap/2, s.passes
 	}
@@ -147,9 +147,9 @@ func (s *solver) blurred() bool {
 		since > passesWithoutHalving
 }
 
-// close sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It
+// closeGap sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It
 // returns the gap.
-func (s *solver) close() float64 {
+func (s *solver) closeGap() float64 {
 	gap := s.at.objective - s.lower
 	s.converged = gap <= tolerance*s.at.objective
 	return gap

@@ -80,7 +80,7 @@ func (e *elements) each(bases []reg.GPVirtual, body func()) {
 // wide tells whether vectors are those of AVX-512, which has registers for masks.
 func (e *elements) wide() bool { return e.ISA.Bytes != vectorBytes }
 
-func (e *elements) new() lanes { return e.full(e.group) }
+func (e *elements) newLanes() lanes { return e.full(e.group) }
 
 // vec is the memory of vector i.
 func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, i*e.ISA.Bytes) }
@@ -89,7 +89,7 @@ func (e *elements) vec(base reg.Register, i int) operand.Mem { return mem(base, 
 func (e *elements) load() lanes { return e.loadFrom(e.x) }
 
 func (e *elements) loadFrom(base reg.Register) lanes {
-	x := e.new()
+	x := e.newLanes()
 	for i, v := range x {
 		switch {
 		case !e.tail:
@@ -218,7 +218,7 @@ func operandOf(o any, i int) operand.Op {
 
 // get is do with a new destination, which it returns.
 func (e *elements) get(instruction func(...operand.Op), operands ...any) lanes {
-	dst := e.new()
+	dst := e.newLanes()
 	e.do(instruction, append(operands, dst)...)
 	return dst
 }
@@ -294,7 +294,7 @@ func (e *elements) compare(predicate uint8, x lanes, y any) (s selection) {
 
 // blend is x, which may be memory, in the lanes that s selects, and y elsewhere.
 func (e *elements) blend(s selection, x any, y lanes) lanes {
-	dst := e.new()
+	dst := e.newLanes()
 	for i, d := range dst {
 		v := operandOf(x, i)
 		switch {

@@ -68,7 +68,7 @@ func (w *Writer) slopeOf(e *elements, x gp, y mem, ws weights, slope vec, next s
 			e.free = append(e.free, r)
 		}
 		s := e.sigmoidOf(func() lanes {
-			v := e.new()
+			v := e.newLanes()
 			w.op("VMOV", margin.bytes(), v[0].bytes())
 			return v
 		})

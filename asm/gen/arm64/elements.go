@@ -148,7 +148,7 @@ func (e *elements) take() vec {
 	return r
 }
 
-func (e *elements) new() lanes {
+func (e *elements) newLanes() lanes {
 	v := make(lanes, e.group)
 	for i := range v {
 		v[i] = e.take()
@@ -166,7 +166,7 @@ func (e *elements) drop(variables ...lanes) {
 func (e *elements) load() lanes { return e.loadFrom(e.x) }
 
 func (e *elements) loadFrom(base gp) lanes {
-	v := e.new()
+	v := e.newLanes()
 	e.ld(mem{base, 0}, v...)
 	return v
 }
@@ -174,7 +174,7 @@ func (e *elements) loadFrom(base gp) lanes {
 // all is a variable that begins as a constant. Each vector has its own load, which takes no time from the units that
 // add and multiply.
 func (e *elements) all(c constant) lanes {
-	v := e.new()
+	v := e.newLanes()
 	for _, r := range v {
 		e.ld(mem{e.table, int(c)}, r)
 	}
@@ -182,7 +182,7 @@ func (e *elements) all(c constant) lanes {
 }
 
 func (e *elements) copyOf(x lanes) lanes {
-	v := e.new()
+	v := e.newLanes()
 	for i, r := range v {
 		e.op("VMOV", x[i].bytes(), r.bytes())
 	}
@@ -207,7 +207,7 @@ func (e *elements) do(instruction func(x, y, dst vec), x lanes, y any, dst lanes
 
 // get is do with a new destination, which it returns.
 func (e *elements) get(instruction func(x, y, dst vec), x lanes, y any) lanes {
-	dst := e.new()
+	dst := e.newLanes()
 	e.do(instruction, x, y, dst)
 	return dst
 }

@@ -169,7 +169,7 @@ func (e *elements) log1p(f format, x lanes) lanes {
 	exponent := e.get(e.add, x, e.c(1))
 	e.do(e.addInts, exponent, e.bits(hidden/2), exponent)
 	e.do(e.and, exponent, e.bits((2*f.bias+1)*hidden), exponent)
-	k := e.new()
+	k := e.newLanes()
 	e.shift("VUSHR", f.mantissa, exponent, k)
 	e.do(e.or, k, e.c(float64(hidden)), k)
 	e.do(e.sub, k, e.c(float64(hidden+f.bias)), k)

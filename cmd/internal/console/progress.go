@@ -170,14 +170,14 @@ func (p *Progress) End() {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clear()
+	p.wipe()
 	if p.tick != nil {
 		p.tick.Stop()
 		p.tick = nil
 	}
 }
 
-func (p *Progress) clear() {
+func (p *Progress) wipe() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.shown = false
@@ -192,7 +192,7 @@ func (p *Progress) above(f func()) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.clear()
+	p.wipe()
 	f()
 }
 

@@ -13,12 +13,13 @@ import (
 func TestPlainNumbers(t *testing.T) {
 	cmd := new(cobra.Command)
 	f := cmd.Flags()
-	real, whole, long, seed := f.Float64("real", 0, ""), f.Int("whole", 0, ""), f.Int64("long", 0, ""), f.Uint64("seed", 0, "")
+	number, whole, long, seed := f.Float64("real", 0, ""), f.Int("whole", 0, ""), f.Int64("long", 0, ""), f.Uint64("seed", 0, "")
 	PlainNumbers(cmd)
 	for text := range require.Texts(3, 20_000) {
 		want, _ := humanize.ParseNumber(text)
-		if err := f.Set("real", text); (err == nil) != require.IsNumber(text) || err == nil && want == want && *real != want {
-			t.Fatalf("--real %s is %v, %v, want %v", text, *real, err, want)
+		err := f.Set("real", text)
+		if (err == nil) != require.IsNumber(text) || err == nil && want == want && *number != want {
+			t.Fatalf("--real %s is %v, %v, want %v", text, *number, err, want)
 		}
 		for name, got := range map[string]func() float64{"whole": func() float64 { return float64(*whole) }, "long": func() float64 { return float64(*long) }, "seed": func() float64 { return float64(*seed) }} {
 			if err := f.Set(name, text); err == nil && (!require.IsNumber(text) || got() != want) {

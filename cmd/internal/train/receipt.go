@@ -238,7 +238,7 @@ func (r *repetition) compareRows(ctx context.Context, paths, validation []string
 	opt.Follow(r.m.Spec())
 	opt.LearnFrom = nil
 	look := &trainer{App: r.App, trainOptions: &opt, bar: r.bar}
-	defer look.close()
+	defer look.closeData()
 	if err := look.open(ctx, paths, validation); err != nil {
 		return false, err
 	}
@@ -257,8 +257,8 @@ func (r *repetition) compareRows(ctx context.Context, paths, validation []string
 		return false, nil
 	}
 	r.v.Rows = look.data.Source.Rows()
-	print, err := block.Fingerprint(ctx, look.data.Source, r.Workers)
-	return print != r.m.Data.Fingerprint, err
+	fingerprint, err := block.Fingerprint(ctx, look.data.Source, r.Workers)
+	return fingerprint != r.m.Data.Fingerprint, err
 }
 
 // differingChunks returns the ranges of rows whose sums differ.

@@ -37,7 +37,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		return err
 	}
 	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
-	defer t.close()
+	defer t.closeData()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (t *trainer) inMemory() bool {
 	return is
 }
 
-func (t *trainer) close() {
+func (t *trainer) closeData() {
 	t.data.Close()
 	t.validation.Close()
 	t.data, t.validation = nil, nil
@@ -217,7 +217,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 	}
 	for _, step := range []struct {
 		asked   bool
-		make    func(context.Context) error
+		run     func(context.Context) error
 		seconds *float64
 	}{
 		{t.path > 0, s.FollowPath, &t.seconds.CrossValidation}, {t.path == 0 && t.folds > 0, s.CrossValidate, &t.seconds.CrossValidation},
@@ -228,7 +228,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 			continue
 		}
 		begin := time.Now()
-		if err := step.make(ctx); err != nil {
+		if err := step.run(ctx); err != nil {
 			return nil, console.OfLearner(err)
 		}
 		*step.seconds += time.Since(begin).Seconds()

@@ -195,7 +195,7 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 	if others, err := r.comparedBefore(ctx, paths, validation); err != nil || others {
 		return err
 	}
-	defer r.close()
+	defer r.closeData()
 	if err := r.open(ctx, paths, validation); err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 		return nil
 	}
 	if !r.compared {
-		r.close()
+		r.closeData()
 		_, err = r.compare(ctx, paths, validation)
 	}
 	return err

@@ -41,7 +41,7 @@ func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
 			return nil, err
 		}
 		cols := column.FieldColumns(r.Schema())
-		r.close()
+		r.release()
 		if i == 0 {
 			if in.Sel, err = req.Choose.First(s.Path, cols, false); err != nil {
 				return nil, err
@@ -88,7 +88,7 @@ func BatchesOf(ctx context.Context, s *column.Source, sel *column.Chosen, mem me
 			yield(nil, err)
 			return
 		}
-		defer r.close()
+		defer r.release()
 		for b, err := range column.RecordBatches(ctx, r, sel) {
 			switch {
 			case r.messages.err != nil: // it is more exact than Arrow's error
@@ -154,7 +154,7 @@ func (r *recordReader) Next() bool {
 	return more
 }
 
-func (r *recordReader) close() {
+func (r *recordReader) release() {
 	r.Release()
 	r.messages.src.Close()
 }

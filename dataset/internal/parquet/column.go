@@ -68,8 +68,8 @@ func (r *columnReader) floats(values *Buffer, n int) *Buffer {
 	return made
 }
 
-// close releases all memory.
-func (r *columnReader) close() {
+// release releases all memory.
+func (r *columnReader) release() {
 	r.pages.Close()
 	if r.rest != nil {
 		r.rest.Release()

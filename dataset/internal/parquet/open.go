@@ -151,7 +151,7 @@ func (in *Input) Batches(ctx context.Context, p column.Pool, mem memory.Allocato
 		}
 		if cap(p) == 1 || lanes == 0 {
 			var files openFile
-			defer files.close()
+			defer files.release()
 			for _, g := range groups {
 				if !g.decode(ctx, p, &files, buffers, yield) {
 					return
@@ -168,7 +168,7 @@ func (in *Input) Batches(ctx context.Context, p column.Pool, mem memory.Allocato
 		for range lanes {
 			running.Go(func() error {
 				var files openFile
-				defer files.close()
+				defer files.release()
 				for k := begun.Add(1); int(k) <= len(groups) && ctx.Err() == nil; k = begun.Add(1) {
 					out := groups[k-1].out
 					groups[k-1].decode(ctx, p, &files, buffers, func(b *column.Batch, err error) bool {

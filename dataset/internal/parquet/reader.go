@@ -62,7 +62,7 @@ type openFile struct {
 // since its metadata was read.
 func (o *openFile) get(f *File) (column.File, error) {
 	if o.file != f {
-		o.close()
+		o.release()
 		src, err := column.Reopen(f.path, f.Info)
 		if err != nil {
 			return nil, column.PathError(f.path, err)
@@ -72,7 +72,7 @@ func (o *openFile) get(f *File) (column.File, error) {
 	return o.src, column.Unchanged(f.path, files.Current(f.path, o.src), f.Info)
 }
 
-func (o *openFile) close() {
+func (o *openFile) release() {
 	if o.src != nil {
 		o.src.Close()
 	}
@@ -88,7 +88,7 @@ func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *
 		r.columns = append(r.columns, newColumnReader(src, f.columns[i], c.pages(f.columns[i], group.all), mem))
 		bytes += min(max(4, c.uncompressed/group.all, int64(f.columns[i].Width)), column.BatchBytes)
 		if err := r.columns[i].skip(ctx, group.skip); err != nil {
-			defer r.close()
+			defer r.release()
 			return nil, r.columnError(ctx, i, err)
 		}
 	}
@@ -118,7 +118,7 @@ func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile
 		return err
 	})
 	if err == nil {
-		defer r.close()
+		defer r.release()
 		for r.left > 0 {
 			var b *column.Batch
 			err = column.Recovered(func() (err error) {
@@ -145,9 +145,9 @@ func (d groupDecoder) decode(ctx context.Context, p column.Pool, files *openFile
 	return err == nil
 }
 
-func (r *groupReader) close() {
+func (r *groupReader) release() {
 	for _, c := range r.columns {
-		c.close()
+		c.release()
 	}
 }
 

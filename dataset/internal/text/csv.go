@@ -285,7 +285,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 	spare := new(sync.Pool)
 	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
-		make := func(c Chunk) func() (*column.Batch, error) {
+		jobOf := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
 				if err == nil && (in.Sources[file].Stdin != nil || in.rejects != nil) {
@@ -300,9 +300,9 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 			}
 		}
 		if f.keys != nil {
-			return jsonJobs(c, len(in.Sel.Columns), make)
+			return jsonJobs(c, len(in.Sel.Columns), jobOf)
 		}
-		return One(c, make(c))
+		return One(c, jobOf(c))
 	}))
 }
 

@@ -170,12 +170,12 @@ func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
 const mostCells = 1 << 20
 
 // jsonJobs yields the jobs that make batches of a chunk, which has no more cells than mostCells or one line.
-func jsonJobs(c Chunk, columns int, make func(c Chunk) func() (*column.Batch, error)) iter.Seq[column.Job] {
+func jsonJobs(c Chunk, columns int, jobOf func(c Chunk) func() (*column.Batch, error)) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for part := range c.Split(max(1, mostCells/max(1, columns))) {
 			const cell = 9 // bytes of a number, with room for its null
 			rows := 1 + bytes.Count(part.Text, []byte{'\n'})
-			if !yield(column.Job{Bytes: max(parsedBytes(len(part.Text)), cell*int64(rows)*int64(columns)), Make: make(part)}) {
+			if !yield(column.Job{Bytes: max(parsedBytes(len(part.Text)), cell*int64(rows)*int64(columns)), Make: jobOf(part)}) {
 				return
 			}
 		}

@@ -106,7 +106,7 @@ func (o *objects) is(key []byte) bool {
 // key reads a key and the colon. form is the key as it is written, with its quotes. Both are valid until the next call.
 func (o *objects) key() (key, form []byte, err error) {
 	at := o.pos
-	if key, err = o.string(); err != nil {
+	if key, err = o.quotedText(); err != nil {
 		return nil, nil, err
 	}
 	form = o.row[at:o.pos]
@@ -128,7 +128,7 @@ func (o *objects) value() (text []byte, kind jsonKind, err error) {
 	}
 	switch o.row[o.pos] {
 	case '"':
-		text, err = o.string()
+		text, err = o.quotedText()
 		return text, jsonText, err
 	case '[':
 		return nil, jsonList, o.nested()
@@ -153,7 +153,7 @@ func (o *objects) value() (text []byte, kind jsonKind, err error) {
 	return text, jsonPlain, nil
 }
 
-func (o *objects) string() ([]byte, error) {
+func (o *objects) quotedText() ([]byte, error) {
 	rest := o.row[o.pos+1:]
 	end := bytes.IndexByte(rest, '"')
 	if end >= 0 && bytes.IndexByte(rest[:end], '\\') < 0 {
@@ -220,7 +220,7 @@ func (o *objects) nested() error {
 	for o.pos < len(o.row) {
 		switch o.row[o.pos] {
 		case '"':
-			if _, err := o.string(); err != nil {
+			if _, err := o.quotedText(); err != nil {
 				return err
 			}
 			continue

@@ -145,14 +145,14 @@ func singleQuoted(c Chunk, g grammar) bool {
 			}
 		}
 	}
-	any := false
+	anyQuoted := false
 	for i := range quoted {
 		if quoted[i] && plain[i] {
 			return false
 		}
-		any = any || quoted[i]
+		anyQuoted = anyQuoted || quoted[i]
 	}
-	return any
+	return anyQuoted
 }
 
 func (f *CsvFile) notes() (lines []string) {

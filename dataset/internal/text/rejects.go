@@ -204,11 +204,11 @@ func (in *CSV) probes() []cells {
 // probe returns an error if a value doesn't fit in a column.
 func (c *cells) probe(text []byte, quoted bool) error {
 	err := c.Add(text, quoted)
-	c.clear()
+	c.empty()
 	return err
 }
 
-func (c *cells) clear() {
+func (c *cells) empty() {
 	c.whole, c.numbers, c.chars, c.rows, c.valid, c.nulls = c.whole[:0], c.numbers[:0], c.chars[:0], 0, nil, 0
 	if c.ends != nil {
 		c.ends = c.ends[:1]
@@ -293,7 +293,7 @@ func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cell
 			_, err = f.object(&o, probes, last, row, unfit)
 		}
 		for k := range probes {
-			probes[k].clear()
+			probes[k].empty()
 		}
 		if err != nil {
 			rejects = append(rejects, rejectOf(f.path, o.line, o.row, err))

@@ -89,19 +89,19 @@ const mostOneHot = 64
 
 // A columnProfile counts the values of a column.
 type columnProfile struct {
-	text          bool                // the column's values are texts, or used as texts
-	rows, missing int64               // number of values
-	texts         map[uint64]struct{} // hashes of the different texts; at most mostTexts
-	full          bool                // there are more texts
-	written       map[schema.Derivation]bool
-	layouts       []dates // of each layout in which all texts so far are dates
-	padded        bool    // some number has a leading zero
-	dates         dates   // of a column of dates
-	min, max      float64 // of numbers
-	ascends       bool    // each number is greater than the number before
-	whole         bool    // the type is an integer type
-	last          float64
-	examples      []string
+	text            bool                // the column's values are texts, or used as texts
+	rows, missing   int64               // number of values
+	texts           map[uint64]struct{} // hashes of the different texts; at most mostTexts
+	full            bool                // there are more texts
+	written         map[schema.Derivation]bool
+	layouts         []dates // of each layout in which all texts so far are dates
+	padded          bool    // some number has a leading zero
+	dates           dates   // of a column of dates
+	least, greatest float64 // of numbers
+	ascends         bool    // each number is greater than the number before
+	whole           bool    // the type is an integer type
+	last            float64
+	examples        []string
 }
 
 // dates are the range of dates in a layout, and the months, weekdays and hours among them: a bit for each.
@@ -120,7 +120,7 @@ func (c *columnProfile) begin(sel *Selection, k int) {
 	for _, layout := range slices.Concat([]string{""}, schema.Layouts) {
 		c.layouts = append(c.layouts, dates{layout: layout, first: math.Inf(1), last: math.Inf(-1)})
 	}
-	c.min, c.max, c.ascends, c.last = math.Inf(1), math.Inf(-1), true, math.Inf(-1)
+	c.least, c.greatest, c.ascends, c.last = math.Inf(1), math.Inf(-1), true, math.Inf(-1)
 	c.whole = t != nil && arrow.IsInteger(t.ID())
 	c.dates = c.layouts[0]
 }
@@ -169,7 +169,7 @@ func (f *Profile) Plain() bool {
 		return false
 	}
 	for k := range f.columns {
-		if c := &f.columns[k]; c.rows > 0 && (c.missing > 0 || c.min == c.max || c.whole && c.ascends) {
+		if c := &f.columns[k]; c.rows > 0 && (c.missing > 0 || c.least == c.greatest || c.whole && c.ascends) {
 			return false
 		}
 	}
@@ -277,7 +277,7 @@ func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 		if dated {
 			c.dates.add(v / perDay)
 		} else {
-			c.min, c.max = min(c.min, v), max(c.max, v)
+			c.least, c.greatest = min(c.least, v), max(c.greatest, v)
 			c.ascends, c.last = c.ascends && v > c.last, v
 		}
 		if distinct {
@@ -447,8 +447,8 @@ func (c *columnProfile) span() string {
 	switch {
 	case c.dates.first <= c.dates.last:
 		return days(c.dates.first) + " to " + days(c.dates.last)
-	case !c.text && c.min <= c.max:
-		return fmt.Sprintf("%.6g to %.6g", c.min, c.max)
+	case !c.text && c.least <= c.greatest:
+		return fmt.Sprintf("%.6g to %.6g", c.least, c.greatest)
 	}
 	return ""
 }
@@ -478,7 +478,7 @@ func (f *Profile) decide(k int) (inputs []schema.Column, becomes string, err err
 		return inputs, "date: " + parts(inputs), nil
 	case t == asDate:
 		return nil, "", f.unfit(in.Name, "dates", "has numbers")
-	case c.min == c.max && whole:
+	case c.least == c.greatest && whole:
 		return nil, oneValue, nil
 	case c.whole && c.ascends && whole && values >= leastSuspects:
 		return nil, "left out: it counts the rows", nil

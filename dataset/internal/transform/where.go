@@ -106,10 +106,10 @@ type whereParser struct{ words []string }
 // mostNested is the largest depth of parentheses and nots.
 const mostNested = 100
 
-// take removes the next word if it is one of the given words, in any case, and returns it in lower case; otherwise "".
-func (p *whereParser) take(any ...string) string {
+// take removes the next word if it is one of words, in any case, and returns it in lower case; otherwise "".
+func (p *whereParser) take(words ...string) string {
 	if len(p.words) > 0 {
-		if w := strings.ToLower(p.words[0]); slices.Contains(any, w) {
+		if w := strings.ToLower(p.words[0]); slices.Contains(words, w) {
 			p.words = p.words[1:]
 			return w
 		}

@@ -27,7 +27,7 @@ type path struct {
 	updates int64
 }
 
-func (p *path) copy() *path {
+func (p *path) clone() *path {
 	return &path{w: slices.Clone(p.w), z: slices.Clone(p.z), n: slices.Clone(p.n)}
 }
 
@@ -148,7 +148,7 @@ func (p *path) epoch(b *block.Block, visit way, o *learner.Options, epoch uint64
 				rows = append(rows, lo)
 			}
 		}
-		one := p.copy()
+		one := p.clone()
 		for _, i := range visited(len(rows), o.Order, o.Seed, uint64(s)<<32+epoch) {
 			one.visits++
 			if visit(one, b, rows[i]) {

@@ -26,7 +26,7 @@ func (v variables) axpy(f float64, u variables) {
 	f64.Axpy(v.a, f, u.a)
 }
 
-func (v variables) copy(u variables) {
+func (v variables) set(u variables) {
 	copy(v.w, u.w)
 	copy(v.a, u.a)
 }
@@ -52,7 +52,7 @@ func (s *dual) combine() {
 	if !(max(math.Abs(f), math.Abs(g)) <= mostMultiple) {
 		f, g = 0, 0
 	}
-	next.copy(old)
+	next.set(old)
 	next.axpy(f, move)
 	next.axpy(g, s.past)
 	s.clip(next)
@@ -64,7 +64,7 @@ func (s *dual) combine() {
 		s.rebias(move, 0)
 		s.variables, next = next, old
 	}
-	next.copy(s.variables)
+	next.set(s.variables)
 	s.from, s.past, s.spare = next, move, s.past
 }
 
@@ -90,7 +90,7 @@ func (s *dual) refresh() {
 		s.w[s.features] += s.centre
 	}
 	s.passed(len(s.y))
-	s.from.copy(s.variables)
+	s.from.set(s.variables)
 	clear(s.past.w)
 	clear(s.past.a)
 	s.worked = 0

@@ -84,8 +84,8 @@ func (c *copies) keep(urls []string) {
 	}
 }
 
-// close ends one use of p.
-func (p *partial) close() {
+// endUse ends one use of p.
+func (p *partial) endUse() {
 	p.copies.mu.Lock()
 	defer p.copies.mu.Unlock()
 	p.users--

@@ -134,7 +134,7 @@ func TestCopiesVersions(t *testing.T) {
 			}
 		}
 		if open != nil {
-			open.close()
+			open.endUse()
 		}
 		open, last = p, s
 	}
@@ -158,14 +158,14 @@ func TestCopiesKeep(t *testing.T) {
 				t.Fatalf("object %d: other bytes, error %v", k, err)
 			}
 		}
-		p.close()
+		p.endUse()
 	}
-	if stays.close(); c.slots != 4 || len(c.free) != 4 || len(c.objects) != 0 {
+	if stays.endUse(); c.slots != 4 || len(c.free) != 4 || len(c.objects) != 0 {
 		t.Errorf("%d slots, %d of them free, %d objects", c.slots, len(c.free), len(c.objects))
 	}
 	s := newServed(2*windowBytes, 11)
 	p := c.open("s3://b/kept", s.info("1"), s.fetch)
-	if p.close(); len(c.objects) != 1 {
+	if p.endUse(); len(c.objects) != 1 {
 		t.Error("a copy is gone when the object is closed")
 	}
 	c.keep([]string{"s3://b/kept"})

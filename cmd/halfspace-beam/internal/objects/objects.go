@@ -196,7 +196,7 @@ func (o *object) Close() error {
 		return fs.ErrClosed
 	}
 	o.closed = true
-	o.partial.close()
+	o.partial.endUse()
 	return nil
 }
 
