@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/humanize"
@@ -22,11 +23,11 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
-	_, plan, err := opt.profile(ctx, paths, p, mem, whole, false)
-	if plan == nil || err != nil {
+	_, made, err := opt.profile(ctx, paths, p, mem, whole, false)
+	if made == nil || err != nil {
 		return err == nil, err
 	}
-	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, plan.Inputs, plan.Nulls, plan.Unlabelled, append(opt.notes, plan.Notes...)
+	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, made.Inputs, made.Nulls, made.Unlabelled, append(opt.notes, made.Notes...)
 	return false, nil
 }
 
@@ -39,7 +40,7 @@ type Profile struct {
 }
 
 // A ColumnProfile describes a column, and the features that it becomes.
-type ColumnProfile = transform.Prepared
+type ColumnProfile = plan.Prepared
 
 // A ClassCount is a class, and the number of its rows.
 type ClassCount struct {
@@ -63,11 +64,11 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	if f := opt.opened.format; f.paired() {
 		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f), ErrNoColumns)
 	}
-	f, plan, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
+	f, made, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
 	if err != nil {
 		return nil, err
 	}
-	info := &Profile{Columns: plan.Columns}
+	info := &Profile{Columns: made.Columns}
 	var classes []schema.Class
 	var counts []int64
 	classes, counts, info.Rows, info.Unlabelled = f.Classes()
@@ -78,9 +79,9 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 }
 
 // profile counts the values of the columns that may become features, and plans these. If whole is false and the first rows are plain,
-// plan is nil.
-func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, plan *transform.Plan, err error) {
-	types, err := transform.ParseTypes(opt.Types)
+// the plan is nil.
+func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, made *plan.Plan, err error) {
+	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,14 +109,14 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil || hopeful {
 		return nil, nil, err
 	}
-	if plan, err = f.Plan(opt.Nulls); err != nil {
+	if made, err = f.Plan(opt.Nulls); err != nil {
 		return nil, nil, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
-	return f, plan, nil
+	return f, made, nil
 }
 
 // whole returns the options with which each column that may become a feature is one. types are the types of Types.
-func (opt Options) whole(types map[string]transform.Type) Options {
+func (opt Options) whole(types map[string]plan.Word) Options {
 	opt.Categorical = transform.TypedCodings(opt.Categorical, types)
 	opt.Standardize, opt.Nulls, opt.HashTexts, opt.float, opt.plan, opt.Cross, opt.Warn = false, "", false, nil, nil, nil, nil
 	return opt
@@ -127,7 +128,7 @@ func (opt Options) widest(ctx context.Context, paths []string, p column.Pool) (*
 	if !opt.Prepare {
 		return openInput(ctx, paths, opt, p)
 	}
-	types, err := transform.ParseTypes(opt.Types)
+	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func (opt Options) widest(ctx context.Context, paths []string, p column.Pool) (*
 
 // typed returns the names of the columns whose type or coding an option names.
 func (opt Options) typed() []string {
-	types, err := transform.ParseTypes(opt.Types)
+	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil // opening the files reports it
 	}

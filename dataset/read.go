@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/files"
 	"halfspace/schema"
@@ -183,7 +184,7 @@ func (opt Options) Check() error {
 	if opt.Limit < 0 {
 		return fmt.Errorf("limit is %d: use 1 or more", opt.Limit)
 	}
-	if _, err := transform.ParseTypes(opt.Types); err != nil {
+	if _, err := plan.ParseTypes(opt.Types); err != nil {
 		return fmt.Errorf("type: %w", err)
 	}
 	for _, text := range opt.Cross {

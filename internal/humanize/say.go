@@ -147,3 +147,15 @@ func Files(paths []string) string {
 	}
 	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }
+
+// Columns returns the names of up to four columns, and the number of further columns.
+func Columns(names []string) string {
+	const most = 4
+	switch more := len(names) - most; {
+	case more > 0:
+		return fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
+	case len(names) > 1:
+		return "columns " + strings.Join(names, ", ")
+	}
+	return "column " + names[0]
+}

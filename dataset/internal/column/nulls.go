@@ -23,6 +23,15 @@ func IsNull(text []byte) bool {
 	return false
 }
 
+// MeansMissing returns true if people write the text where they have no value.
+func MeansMissing(text string) bool {
+	switch strings.ToLower(strings.TrimSpace(text)) {
+	case "", "-", "--", ".", "?", "na", "n/a", "nan", "none", "null", "missing", "unknown":
+		return true
+	}
+	return false
+}
+
 // InShell returns a list of words as a user types it in a shell.
 func InShell(words []string) string {
 	list := strings.Join(words, ",")

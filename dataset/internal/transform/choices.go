@@ -3,6 +3,7 @@ package transform
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/schema"
 )
 
@@ -196,6 +198,33 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 
 var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
 	schema.MaxHashBits)
+
+// TypedCodings returns the value of the option categorical that makes every column of text, and each column that types make a category
+// or a text, a column of categories.
+func TypedCodings(categorical string, types map[string]plan.Word) string {
+	var items []string
+	if all, _, err := parseCodings(categorical); err == nil && all.kind == "" {
+		items = append(items, "onehot")
+	}
+	if categorical != "" {
+		items = append(items, categorical)
+	}
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		word := types[name]
+		switch {
+		case word == plan.Category || word == plan.Text:
+			word = "onehot"
+		case !word.Hash():
+			continue
+		}
+		var item strings.Builder
+		w := csv.NewWriter(&item)
+		_ = w.Write([]string{name + "=" + string(word)}) // a Builder has no errors
+		w.Flush()
+		items = append(items, strings.TrimSpace(item.String()))
+	}
+	return strings.Join(items, ",")
+}
 
 // defaultCrossBits is the number of hash bits of a cross without "=hash:BITS".
 const defaultCrossBits = 20

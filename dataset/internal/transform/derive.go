@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -109,7 +108,7 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 			if what == "" {
 				values[i], valid[i] = c.Number(text)
 			}
-			if !valid[i] && !meansMissing(text) {
+			if !valid[i] && !column.MeansMissing(text) {
 				strange++
 			}
 		}
@@ -137,15 +136,6 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 func textual(t arrow.DataType) bool {
 	kind, ok := column.ClassKind(t)
 	return ok && kind == schema.String
-}
-
-// meansMissing returns true if people write the text where they have no value.
-func meansMissing(text string) bool {
-	switch strings.ToLower(strings.TrimSpace(text)) {
-	case "", "-", "--", ".", "?", "na", "n/a", "nan", "none", "null", "missing", "unknown":
-		return true
-	}
-	return false
 }
 
 // daysIn returns the units of a date or time type in a day, or false if the type is none.

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -404,7 +405,7 @@ func (s *Selection) Notes() []string {
 	if len(s.passed) == 0 {
 		return nil
 	}
-	return []string{some(s.passed) + ": left out, values of such a type can't be handed on"}
+	return []string{humanize.Columns(s.passed) + ": left out, values of such a type can't be handed on"}
 }
 
 // sparseLists returns true if input k has sparse lists in the data.

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -112,7 +113,7 @@ func (l *left) notes() (lines []string) {
 				why += " (use --categorical onehot or hash:BITS for text)"
 			}
 		}
-		lines = append(lines, some(l.of[content])+": left out, "+why)
+		lines = append(lines, humanize.Columns(l.of[content])+": left out, "+why)
 	}
 	return lines
 }
@@ -130,7 +131,7 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
 	if len(b.sel.full) > 0 {
-		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out", some(b.sel.full), schema.MaxNames>>20))
+		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out", humanize.Columns(b.sel.full), schema.MaxNames>>20))
 	}
 	for _, note := range b.sel.left.notes() {
 		warn(note)
@@ -166,9 +167,9 @@ func (b *Builder) Warn(warn func(string)) {
 	switch {
 	case len(names) == 0:
 	case !b.sel.opt.Standardize:
-		warn(some(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
+		warn(humanize.Columns(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
 	default:
-		warn(some(names) + ": float64 can't hold every value exactly, they are rounded")
+		warn(humanize.Columns(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
 	b.odd.Warn(b.sel, warn)
 }
@@ -206,18 +207,6 @@ func (b *Builder) warnTexts(warn func(string)) {
 			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
 		}
 	}
-}
-
-// some returns the names of up to four columns, and the number of further columns.
-func some(names []string) string {
-	const most = 4
-	switch more := len(names) - most; {
-	case more > 0:
-		return fmt.Sprintf("columns %s and %d more", strings.Join(names[:most], ", "), more)
-	case len(names) > 1:
-		return "columns " + strings.Join(names, ", ")
-	}
-	return "column " + names[0]
 }
 
 // suspects finds columns that number the rows or contain times, from the first rows of the input. A model that uses
@@ -435,7 +424,7 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 			looks = "looks"
 		}
 		if len(quoted) > 0 {
-			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", some(quoted), looks, of.like, column.InShell(of.names)))
+			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", humanize.Columns(quoted), looks, of.like, column.InShell(of.names)))
 		}
 	}
 }

@@ -1,0 +1,29 @@
+package plan
+
+import (
+	"fmt"
+
+	"halfspace/schema"
+)
+
+// categories makes a feature of each text.
+var categories = treatment{
+	takes:   func(c *Column) bool { return c.Text },
+	inputs:  asIs,
+	becomes: codingWords,
+}
+
+// coded takes the columns for which an option asks for categories or for hashes.
+var coded = treatment{
+	takes:   func(c *Column) bool { return c.Text && (c.Word != "" || c.Coded) },
+	inputs:  asIs,
+	becomes: codingWords,
+}
+
+// codingWords returns the words for categories or their hashes.
+func codingWords(_ *Column, inputs []schema.Column) string {
+	if c := inputs[0]; c.Hashed() {
+		return fmt.Sprintf("hashed to 2^%d", c.HashBits)
+	}
+	return "category"
+}

@@ -1,0 +1,20 @@
+package plan
+
+// oneValue describes a column of one value.
+const oneValue = "left out: one value"
+
+// constant leaves out columns whose values are all the same.
+var constant = treatment{
+	takes: func(c *Column) bool {
+		same := c.Min == c.Max
+		switch {
+		case c.Text:
+			same = c.Distinct == 1
+		case c.Dated:
+			same = c.Range.First == c.Range.Last
+		}
+		return same && c.free() && c.Missing == 0 && c.values() > 1
+	},
+	inputs:  leftOut,
+	becomes: saying(oneValue),
+}

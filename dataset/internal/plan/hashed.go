@@ -1,0 +1,21 @@
+package plan
+
+import "halfspace/schema"
+
+// mostOneHot is the largest number of different texts that become a feature each by default.
+const mostOneHot = 64
+
+// hashed makes features of the hashes of texts if the texts are many. With more than MaxAllBuckets bits, only the buckets of the training
+// rows are features. So wide hashes cost nothing, and few texts share a bucket.
+var hashed = treatment{
+	takes: func(c *Column) bool { return c.Text && c.Distinct > mostOneHot },
+	inputs: func(c *Column) []schema.Column {
+		in := c.Input
+		in.Kind, in.HashBits = schema.HashColumn, schema.MaxAllBuckets+1
+		for in.HashBits < schema.MaxHashBits && 1<<in.HashBits < 16*c.Distinct {
+			in.HashBits++
+		}
+		return []schema.Column{in}
+	},
+	becomes: codingWords,
+}

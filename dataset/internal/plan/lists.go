@@ -1,0 +1,15 @@
+package plan
+
+import "halfspace/schema"
+
+// lists takes lists of numbers, and the features of svmlight files, as they are.
+var lists = treatment{
+	takes: func(c *Column) bool {
+		return c.Input.Kind == schema.ListColumn || c.Input.Kind == schema.NumberedColumn
+	},
+	inputs:  asIs,
+	becomes: saying("numbers"),
+}
+
+// asIs returns the column as one input.
+func asIs(c *Column) []schema.Column { return []schema.Column{c.Input} }

@@ -1,0 +1,8 @@
+package plan
+
+// numbers takes numbers and booleans as they are.
+var numbers = treatment{
+	takes:   func(c *Column) bool { return !c.Text },
+	inputs:  asIs,
+	becomes: saying("number"),
+}

@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
+	"halfspace/schema"
+)
+
+// A Plan says how columns become features.
+type Plan struct {
+	Inputs     []schema.Column // nil: the options that the profile started from say so already
+	Nulls      schema.Nulls
+	Unlabelled bool // leave out the rows without a label
+	Notes      []string
+	Columns    []Prepared
+}
+
+// Prepared describes a column, and the features that it becomes.
+type Prepared struct {
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`
+	Missing  int64    `json:"missing"`
+	Distinct int      `json:"distinct"`        // number of different values; of numbers and dates only with Whole
+	More     bool     `json:"more"`            // there are more different values than Distinct
+	Range    string   `json:"range,omitempty"` // of numbers and dates: "least to greatest"
+	Examples []string `json:"examples"`
+	Becomes  string   `json:"becomes"`
+	LeftOut  bool     `json:"left_out"`
+
+	text  bool // the values are texts
+	asked bool // an option other than type says how the column becomes features
+}
+
+// marked ends the words for features of which one marks missing values.
+const marked = ", missing values marked"
+
+// Make returns how columns become features. types are the types that the option type names. nulls is the treatment of missing values
+// that the options ask for; "" lets the values decide.
+func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, error) {
+	p := &Plan{Nulls: nulls}
+	plain, gaps := true, false
+	var bad []error
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		if types[name] != Ignore && !slices.ContainsFunc(columns, func(c *Column) bool { return c.Input.Name == name }) {
+			bad = append(bad, column.Mark(fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name), column.ErrColumn))
+		}
+	}
+	for _, c := range columns {
+		t := treatmentOf(c)
+		if t == nil {
+			bad = append(bad, c.unfit())
+			continue
+		}
+		inputs := t.inputs(c)
+		becomes := t.becomes(c, inputs)
+		if c.Missing > 0 && len(inputs) > 0 && nulls == "" && (c.Text || 100*c.Missing >= c.Rows) {
+			inputs, becomes = append(inputs, c.derived(schema.Missing)...), becomes+marked
+		}
+		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
+		gaps = gaps || c.Missing > 0 && len(inputs) > 0
+		p.Inputs = append(p.Inputs, inputs...)
+		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: c.Missing,
+			Distinct: c.Distinct, More: c.More, Range: c.span(t), Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0})
+	}
+	if len(bad) > 0 {
+		return nil, column.JoinErrors(bad...)
+	}
+	if len(p.Inputs) == 0 {
+		if p.emptied(columns) {
+			return nil, p.nothing()
+		}
+		p.Columns, plain = nil, true // a program that asks for numbers gets these
+	}
+	if nulls == "" && (!plain || gaps) {
+		p.Nulls = schema.NullsMean
+	}
+	if plain && !gaps {
+		p.Inputs = nil
+	}
+	p.Notes = p.notes(nulls)
+	return p, nil
+}
+
+// emptied returns true if some column that is left out is no complete column of equal numbers.
+func (p *Plan) emptied(columns []*Column) bool {
+	return slices.ContainsFunc(columns, func(c *Column) bool { return c.Missing > 0 }) ||
+		!slices.ContainsFunc(p.Columns, func(c Prepared) bool { return c.Becomes == oneValue && !c.text })
+}
+
+// nothing returns the error that no feature is left.
+func (p *Plan) nothing() error {
+	var all []string
+	for _, c := range p.Columns {
+		all = append(all, fmt.Sprintf("%s (%s)", c.Name, c.reason()))
+	}
+	return column.Mark(fmt.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a column that is to be one",
+		strings.Join(all[:min(len(all), 20)], ", ")), column.ErrColumn)
+}
+
+// reason returns the words for the features, or the reason to leave the column out.
+func (c *Prepared) reason() string {
+	return strings.TrimPrefix(strings.TrimSuffix(c.Becomes, marked), "left out: ")
+}
+
+// notes returns at most three lines: about the features of columns, the treatment of missing values, and the columns left out.
+func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
+	var made, means, marks, out []string
+	for _, c := range p.Columns {
+		becomes := c.reason()
+		switch {
+		case c.LeftOut:
+			out = append(out, fmt.Sprintf("%q (%s)", c.Name, becomes))
+		case c.asked:
+		case becomes != "numbers" && (becomes != "number" || c.text):
+			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
+		}
+		switch {
+		case c.Missing == 0 || c.LeftOut:
+		case strings.HasPrefix(becomes, "category") || strings.HasPrefix(becomes, "hashed"):
+			marks = append(marks, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		default:
+			means = append(means, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		}
+	}
+	if len(made) > 0 {
+		lines = append(lines, "prepared "+humanize.Columns(made))
+	}
+	var missing []string
+	if len(means) > 0 {
+		missing = append(missing, "the mean in "+humanize.Columns(means)+", with a mark if they are 1 % or more")
+	}
+	if len(marks) > 0 {
+		missing = append(missing, "a category in "+humanize.Columns(marks))
+	}
+	if len(missing) > 0 && nulls == "" {
+		lines = append(lines, "missing values are "+strings.Join(missing, ", and "))
+	}
+	if len(out) > 0 {
+		lines = append(lines, "left out "+humanize.Columns(out)+": use --type COLUMN=number, category or text to keep one")
+	}
+	return lines
+}

@@ -1,0 +1,123 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"halfspace/internal/require"
+	"halfspace/schema"
+)
+
+// textColumn returns the column x of n texts in turn.
+func textColumn(n int, texts ...string) *Column {
+	c := &Column{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", Text: true}
+	c.Begin()
+	seen := map[string]bool{}
+	for i := range n {
+		text := texts[i%len(texts)]
+		if c.Rows++; seen[text] {
+			continue
+		}
+		seen[text] = true
+		c.Distinct++
+		c.Examples = append(c.Examples, text)
+		c.AddText(text)
+	}
+	return c
+}
+
+// numberColumn returns the column x of integers.
+func numberColumn(values ...float64) *Column {
+	c := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", Whole: true}
+	c.Begin()
+	for i, v := range values {
+		c.Rows++
+		c.Ascends = c.Ascends && (i == 0 || v > values[i-1])
+		c.Min, c.Max = min(c.Min, v), max(c.Max, v)
+	}
+	return c
+}
+
+func differing(n int, format string) (texts []string) {
+	for i := range n {
+		texts = append(texts, fmt.Sprintf(format, i))
+	}
+	return texts
+}
+
+// TestTreatments: a column goes to the treatment that its values, and a word, say. Each treatment takes some column.
+func TestTreatments(t *testing.T) {
+	var rising []float64
+	for i := range 30 {
+		rising = append(rising, float64(i))
+	}
+	dated := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Dated: true, Rows: 2, Range: newRange()}
+	dated.Range.Add(3)
+	dated.Range.Add(40)
+	asked := textColumn(9, "a", "b")
+	asked.Coded = true
+	taken := map[*treatment]bool{}
+	for _, c := range []struct {
+		column *Column
+		word   Word
+		want   *treatment
+	}{
+		{textColumn(9, "a"), Ignore, &ignored},
+		{&Column{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
+		{&Column{Rows: 3, Missing: 3}, Text, &empty},
+		{asked, "", &coded},
+		{textColumn(9, "1", "2"), Category, &coded},
+		{textColumn(9, "1", "2"), "hash:3", &coded},
+		{textColumn(9, "a"), "", &constant},
+		{numberColumn(7, 7, 7), "", &constant},
+		{textColumn(9, "yes", "no"), "", &truths},
+		{textColumn(9, "$1", "$2"), "", &pointNumbers},
+		{textColumn(9, "01", "2"), "", &categories},
+		{textColumn(9, "01", "2"), Number, &pointNumbers},
+		{textColumn(9, "1,5", "2"), "", &commaNumbers},
+		{textColumn(9, "13.1.2020", "2.1.2020"), "", &textDates},
+		{dated, "", &dates},
+		{dated, Number, &numbers},
+		{numberColumn(rising...), "", &counter},
+		{numberColumn(rising...), Number, &numbers},
+		{numberColumn(1, 2, 2), Boolean, &numbers},
+		{textColumn(100, differing(100, "n%d")...), "", &names},
+		{textColumn(1000, differing(100, "n%d")...), "", &hashed},
+		{textColumn(100, differing(100, "n%d")...), Text, &hashed},
+		{textColumn(9, "a", "b"), "", &categories},
+		{textColumn(9, "a", "b"), Number, nil},
+		{textColumn(9, "a", "b"), Date, nil},
+		{textColumn(9, "a", "b"), Boolean, nil},
+		{numberColumn(1, 2, 2), Date, nil},
+	} {
+		c.column.Word = c.word
+		got := treatmentOf(c.column)
+		if taken[got] = true; got != c.want {
+			t.Errorf("%q of the word %q becomes another: %+v", c.column.Examples, c.word, got)
+		}
+	}
+	for i, one := range treatments {
+		if !taken[one.treatment] {
+			t.Errorf("treatment %d took no column", i)
+		}
+	}
+}
+
+// TestParseTypes: each type that the option takes names a treatment.
+func TestParseTypes(t *testing.T) {
+	for _, word := range []Word{Number, Boolean, Date, Category, Text, Ignore, "hash:1", "hash:24"} {
+		got, err := ParseTypes([]string{"a=b=" + string(word)})
+		require.NoError(t, err)
+		if got["a=b"] != word || !slices.ContainsFunc(treatments, func(one registration) bool {
+			return slices.ContainsFunc(one.words, func(w Word) bool { return strings.HasPrefix(string(word), string(w)) && w != "" })
+		}) {
+			t.Errorf("%q: %v", word, got)
+		}
+	}
+	for _, item := range []string{"a", "=number", "a=", "a=hash:0", "a=hash:25", "a=hash:", "a=onehot", "a=Number"} {
+		_, err := ParseTypes([]string{item})
+		require.Error(t, err, "use COLUMN=TYPE")
+	}
+}

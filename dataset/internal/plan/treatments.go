@@ -1,0 +1,71 @@
+// Package plan decides how the columns of a table become features.
+package plan
+
+import (
+	"slices"
+
+	"halfspace/schema"
+)
+
+// treatments are the ways in which columns become features. A column goes to the first treatment that takes it, of those with the word
+// that --type has for the column. The word "" is for columns without a word.
+var treatments = []registration{
+	{&ignored, []Word{Ignore}},
+	{&lists, anyWord},                       // lists of numbers, features of svmlight
+	{&empty, anyWord},                       // no value
+	{&coded, []Word{"", Category, hash}},    // categories, or hashes, by an option
+	{&constant, []Word{""}},                 // one value
+	{&truths, []Word{"", Boolean}},          // texts of yes and no
+	{&pointNumbers, []Word{"", Number}},     // texts such as $1,234.5
+	{&commaNumbers, []Word{"", Number}},     // texts such as 1.234,5 €
+	{&textDates, []Word{"", Date}},          // texts of dates and times
+	{&dates, []Word{"", Date}},              // dates and times
+	{&counter, []Word{""}},                  // whole numbers that count the rows
+	{&numbers, []Word{"", Number, Boolean}}, // other numbers, booleans
+	{&names, []Word{""}},                    // texts that nearly all differ
+	{&hashed, []Word{"", Text}},             // many texts
+	{&categories, []Word{"", Text}},         // other texts
+}
+
+// A registration is a treatment with the words of --type that name it.
+type registration struct {
+	*treatment
+	words []Word
+}
+
+// anyWord stands for all words but Ignore, and for no word.
+var anyWord = []Word{"", Number, Boolean, Date, Category, Text, hash}
+
+// A treatment is a way in which a column becomes features, or the reason to leave a column out.
+type treatment struct {
+	// readings returns the ways in which the treatment reads texts. nil: it reads none.
+	readings func() []reading
+	// takes returns true if the treatment fits the values of a column.
+	takes func(c *Column) bool
+	// inputs returns how the column becomes features. nil: the column is left out.
+	inputs func(c *Column) []schema.Column
+	// becomes returns a few words for the features that inputs returned, or for the reason to leave the column out.
+	becomes func(c *Column, inputs []schema.Column) string
+}
+
+// treatmentOf returns the treatment of a column, or nil if none with the column's word takes it.
+func treatmentOf(c *Column) *treatment {
+	word := c.Word
+	if word.Hash() {
+		word = hash
+	}
+	for _, t := range treatments {
+		if slices.Contains(t.words, word) && t.takes(c) {
+			return t.treatment
+		}
+	}
+	return nil
+}
+
+// saying returns the function becomes of a treatment that always has the same words.
+func saying(words string) func(*Column, []schema.Column) string {
+	return func(*Column, []schema.Column) string { return words }
+}
+
+// leftOut returns the function inputs of a treatment that leaves columns out.
+func leftOut(*Column) []schema.Column { return nil }
