@@ -233,6 +233,34 @@ func TestPreparePlain(t *testing.T) {
 	}
 }
 
+// TestCounters: a column counts the rows if each number is 1 more than the number of the row before, also where an option chooses rows, and in
+// later batches. A sorted column with gaps is a number.
+func TestCounters(t *testing.T) {
+	const rows, gap = 150_000, 149_000
+	dir := t.TempDir()
+	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "sorted", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Int8}}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
+	for i := range rows {
+		b.Field(0).(*array.Int64Builder).Append(int64(-7 + i))
+		b.Field(1).(*array.Int64Builder).Append(int64(i + i/gap))
+		b.Field(2).(*array.Float64Builder).Append(float64(i * i % 1013))
+		b.Field(3).(*array.Int8Builder).Append(int8(i % 2))
+	}
+	table := newcomer{arrow.NewSchema(fields, nil), b.NewRecord()}
+	for _, name := range []string{"a.parquet", "a.csv"} {
+		path := table.write(t, filepath.Join(dir, name))
+		for _, opt := range []Options{{}, {Where: "x < 500"}, {Sample: 0.3}, {Where: "sorted >= 100 and sorted < 200"}} {
+			want := []string{"sorted", "x"}
+			if strings.Contains(opt.Where, "200") {
+				want = []string{"x"} // without the gap
+			}
+			if got := preparedRows(t, path, true, opt).Spec().Features; !slices.Equal(got, want) {
+				t.Errorf("%s, where %q, sample %v: features %q, want %q", name, opt.Where, opt.Sample, got, want)
+			}
+		}
+	}
+}
+
 // TestPrepareTypes: each type that the option names replaces the type that the values suggest, and a type that doesn't fit is an error.
 func TestPrepareTypes(t *testing.T) {
 	path := newNewcomer(500, 3).write(t, filepath.Join(t.TempDir(), "a.parquet"))

@@ -26,7 +26,7 @@ type Column struct {
 	Examples      []string // of the values
 
 	Min, Max float64 // of numbers
-	Ascends  bool    // each number is greater than the number before
+	Counts   bool    // each number is above the number of its row by the same amount
 	Range    Range   // of dates
 
 	readings []reading // that fit all texts so far
@@ -40,7 +40,7 @@ type reading interface {
 
 // Begin prepares a column for the counts. Its first fields, up to Whole, are known.
 func (c *Column) Begin() {
-	c.Min, c.Max, c.Ascends, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
+	c.Min, c.Max, c.Counts, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
 	if !c.Text {
 		return
 	}

@@ -50,12 +50,18 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 			bad = append(bad, column.Mark(fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name), column.ErrColumn))
 		}
 	}
-	for _, c := range columns {
-		t := treatmentOf(c)
-		if t == nil {
+	chosen := make([]*treatment, len(columns))
+	for i, c := range columns {
+		if chosen[i] = treatmentOf(c); chosen[i] == nil {
 			bad = append(bad, c.unfit())
-			continue
 		}
+	}
+	if len(bad) > 0 {
+		return nil, column.JoinErrors(bad...)
+	}
+	last := keepLast(columns, chosen)
+	for i, c := range columns {
+		t := chosen[i]
 		inputs := t.inputs(c)
 		becomes := t.becomes(c, inputs)
 		if c.Missing > 0 && len(inputs) > 0 && nulls == "" && (c.Text || 100*c.Missing >= c.Rows) {
@@ -66,9 +72,6 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 		p.Inputs = append(p.Inputs, inputs...)
 		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: c.Missing,
 			Distinct: c.Distinct, More: c.More, Range: c.span(t), Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0})
-	}
-	if len(bad) > 0 {
-		return nil, column.JoinErrors(bad...)
 	}
 	if len(p.Inputs) == 0 {
 		if p.emptied(columns) {
@@ -83,7 +86,28 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 		p.Inputs = nil
 	}
 	p.Notes = p.notes(nulls)
+	if last != nil {
+		p.Notes = append(p.Notes, fmt.Sprintf("column %q counts the rows, and stays, since no other feature is left", last.Input.Name))
+	}
 	return p, nil
+}
+
+// keepLast makes the first column that counts the rows a number if all columns are left out. It returns that column, or nil.
+func keepLast(columns []*Column, chosen []*treatment) *Column {
+	first := -1
+	for i, t := range chosen {
+		switch {
+		case t == &counter && first < 0:
+			first = i
+		case t != &counter && t.inputs(columns[i]) != nil:
+			return nil
+		}
+	}
+	if first < 0 {
+		return nil
+	}
+	chosen[first] = &numbers
+	return columns[first]
 }
 
 // emptied returns true if some column that is left out is no complete column of equal numbers.
@@ -107,7 +131,7 @@ func (c *Prepared) reason() string {
 	return strings.TrimPrefix(strings.TrimSuffix(c.Becomes, marked), "left out: ")
 }
 
-// notes returns at most three lines: about the features of columns, the treatment of missing values, and the columns left out.
+// notes returns up to three lines: about the features of columns, the treatment of missing values, and the columns left out.
 func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
 	for _, c := range p.Columns {

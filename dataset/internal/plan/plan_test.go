@@ -34,7 +34,7 @@ func numberColumn(values ...float64) *Column {
 	c.Begin()
 	for i, v := range values {
 		c.Rows++
-		c.Ascends = c.Ascends && (i == 0 || v > values[i-1])
+		c.Counts = c.Counts && v == values[0]+float64(i)
 		c.Min, c.Max = min(c.Min, v), max(c.Max, v)
 	}
 	return c
@@ -49,10 +49,7 @@ func differing(n int, format string) (texts []string) {
 
 // TestTreatments: a column goes to the treatment that its values, and a word, say. Each treatment takes some column.
 func TestTreatments(t *testing.T) {
-	var rising []float64
-	for i := range 30 {
-		rising = append(rising, float64(i))
-	}
+	rising := upTo(30)
 	dated := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Dated: true, Rows: 2, Range: newRange()}
 	dated.Range.Add(3)
 	dated.Range.Add(40)
@@ -82,6 +79,8 @@ func TestTreatments(t *testing.T) {
 		{dated, Number, &numbers},
 		{numberColumn(rising...), "", &counter},
 		{numberColumn(rising...), Number, &numbers},
+		{numberColumn(append(rising, 31)...), "", &numbers},
+		{numberColumn(rising[:leastRows-1]...), "", &numbers},
 		{numberColumn(1, 2, 2), Boolean, &numbers},
 		{textColumn(100, differing(100, "n%d")...), "", &names},
 		{textColumn(1000, differing(100, "n%d")...), "", &hashed},
@@ -120,4 +119,43 @@ func TestParseTypes(t *testing.T) {
 		_, err := ParseTypes([]string{item})
 		require.Error(t, err, "use COLUMN=TYPE")
 	}
+}
+
+// TestLastFeature: a column that counts the rows stays if all other columns are left out, and then alone.
+func TestLastFeature(t *testing.T) {
+	count := func(name string) *Column {
+		c := numberColumn(upTo(30)...)
+		c.Input.Name = name
+		return c
+	}
+	for _, c := range []struct {
+		columns []*Column
+		want    string // the columns that stay
+	}{
+		{[]*Column{count("a")}, "a"},
+		{[]*Column{textColumn(30, "z"), count("a"), count("b")}, "a"},
+		{[]*Column{count("a"), numberColumn(1, 2, 2)}, "x"},
+		{[]*Column{textColumn(30, "p", "q"), count("a")}, "x"},
+	} {
+		p := require.Value(Make(c.columns, nil, schema.NullsZero))(t)
+		var stay []string
+		for _, col := range p.Columns {
+			if !col.LeftOut {
+				stay = append(stay, col.Name)
+			}
+		}
+		noted := slices.Contains(p.Notes, `column "a" counts the rows, and stays, since no other feature is left`)
+		if got := strings.Join(stay, " "); got != c.want || noted != (c.want == "a") {
+			t.Errorf("%q stay, want %q; notes %q", got, c.want, p.Notes)
+		}
+	}
+	_, err := Make([]*Column{textColumn(30, "z")}, nil, "")
+	require.Error(t, err, "no feature is left, all columns are left out: x (one value)")
+}
+
+func upTo(n int) (values []float64) {
+	for i := range n {
+		values = append(values, float64(i))
+	}
+	return values
 }

@@ -44,7 +44,7 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
 		})
-		f.columns[k] = columnProfile{texts: map[uint64]struct{}{}, last: math.Inf(-1), Column: plan.Column{Input: in, Type: column.Describe(t), Word: types[in.Name],
+		f.columns[k] = columnProfile{texts: map[uint64]struct{}{}, Column: plan.Column{Input: in, Type: column.Describe(t), Word: types[in.Name],
 			Named: slices.Contains(features, in.Name), Coded: coded, Text: in.Categorical(), Dated: dated, Whole: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
 	}
@@ -57,8 +57,9 @@ const mostTexts = 1 << 17
 // A columnProfile counts the values of a column.
 type columnProfile struct {
 	plan.Column
-	texts map[uint64]struct{} // hashes of the different values; at most mostTexts
-	last  float64             // the number before
+	texts    map[uint64]struct{} // hashes of the different values; at most mostTexts
+	numbered bool                // there is a number
+	above    float64             // the first number less the number of its row
 }
 
 var textSeed = maphash.MakeSeed()
@@ -71,24 +72,39 @@ func (f *Profile) Numeric() bool {
 // Plain returns true if no value and no label is missing so far, and each column of numbers varies and doesn't count the rows.
 func (f *Profile) Plain() bool {
 	return f.noLabel == 0 && !slices.ContainsFunc(f.columns, func(c columnProfile) bool {
-		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.Whole && c.Ascends)
+		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.Whole && c.Counts)
 	})
 }
 
 func (f *Profile) Add(ctx context.Context, bt *column.Batch) error {
 	kept, err := f.sel.Kept(ctx, f.pool, bt)
 	if err != nil || kept.Rows == nil {
-		return cmp.Or(err, f.add(ctx, bt))
+		return cmp.Or(err, f.add(ctx, bt, batchRows{batch: bt}))
 	}
 	part, err := kept.Of(bt)
 	if err != nil {
 		return err
 	}
 	defer part.Release()
-	return f.add(ctx, part)
+	return f.add(ctx, part, batchRows{bt, kept.Rows})
 }
 
-func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
+// batchRows are rows of a batch, by their numbers in the input.
+type batchRows struct {
+	batch *column.Batch
+	rows  []int32 // in the batch; nil: all
+}
+
+// row returns the number of row i in the input.
+func (p batchRows) row(i int) int64 {
+	if p.rows != nil {
+		i = int(p.rows[i])
+	}
+	return p.batch.First + int64(i)
+}
+
+// add counts the values of a batch. at are its rows.
+func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error {
 	f.rows += bt.Rows
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
@@ -102,7 +118,7 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch) error {
 		if kind := f.sel.Inputs[k].Kind; kind == schema.ListColumn || kind == schema.CrossColumn || kind == schema.NumberedColumn {
 			return nil
 		}
-		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], f.labels != nil) })
+		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], at, f.labels != nil) })
 	})
 }
 
@@ -157,8 +173,8 @@ func (c *columnProfile) see(text func() string, bits uint64) (again bool) {
 	return false
 }
 
-// add adds values. It counts different numbers and dates only if distinct is true.
-func (c *columnProfile) add(a arrow.Array, distinct bool) error {
+// add counts the values of an array. at are its rows. It counts different numbers and dates only if distinct is true.
+func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 	c.Rows += int64(a.Len())
 	missing := column.Missing(a, 0, a.Len())
 	c.Missing += int64(len(missing))
@@ -178,13 +194,21 @@ func (c *columnProfile) add(a arrow.Array, distinct bool) error {
 			c.Range.Add(v / perDay)
 		} else {
 			c.Min, c.Max = min(c.Min, v), max(c.Max, v)
-			c.Ascends, c.last = c.Ascends && v > c.last, v
+			c.number(v - float64(at.row(i)))
 		}
 		if distinct {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		}
 	}
 	return nil
+}
+
+// number records by how much a number is above the number of its row.
+func (c *columnProfile) number(above float64) {
+	if !c.numbered {
+		c.numbered, c.above = true, above
+	}
+	c.Counts = c.Counts && above == c.above
 }
 
 // addTexts adds an array of texts, numbers or booleans that are used as texts.
