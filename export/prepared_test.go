@@ -71,7 +71,12 @@ func preparedTables() map[string][]preparedColumn {
 			{name: "age */", missed: 0.1, value: func(rng *rand.Rand, _ bool) any { return number0(40 + 15*rng.NormFloat64()) }},
 			{name: "height", value: func(rng *rand.Rand, _ bool) any { return number0(rng.NormFloat64()) }},
 			{name: "sex", missed: 0.05, value: func(rng *rand.Rand, known bool) any { return oneOf(rng, known, "female", "male", "\"größer\" ??/\\") }},
-			{name: "int", missed: 0.02, value: func(rng *rand.Rand, known bool) any { return oneOf(rng, known, "Yes", "no", " NO", "true", "f") }},
+			{name: "int", missed: 0.02, value: func(rng *rand.Rand, known bool) any {
+				if !known && rng.IntN(3) == 0 {
+					return oneOf(rng, known, "true", "F", "y ", "off", "on")
+				}
+				return oneOf(rng, known, "Yes", "no", " NO")
+			}},
 			{name: "price", missed: 0.03, value: func(rng *rand.Rand, known bool) any {
 				if !known && rng.IntN(3) == 0 {
 					return oddTexts[rng.IntN(len(oddTexts))]

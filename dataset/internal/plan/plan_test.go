@@ -159,3 +159,32 @@ func upTo(n int) (values []float64) {
 	}
 	return values
 }
+
+// TestTruths: the words of one pair are yes and no. Words of several pairs, and one word alone, are categories.
+func TestTruths(t *testing.T) {
+	pairs := [][2]string{{"yes", "no"}, {"True", "FALSE"}, {"y", "N"}, {"t", "f"}, {" on", "Off "}}
+	for i, a := range pairs {
+		for j, b := range pairs {
+			for _, texts := range [][]string{{a[0], b[1]}, {a[0], a[1], b[0]}, {a[0], a[1], b[1]}, {a[0], b[0]}, {a[1], b[1]}, {a[0], a[1], strings.ToUpper(a[0]), "-"}} {
+				both := slices.Contains(texts, a[0]) && slices.Contains(texts, b[1])
+				want, named := &categories, &truths
+				if i == j && both || slices.Contains(texts, "-") {
+					want = &truths
+				}
+				if !both && !slices.Contains(texts, a[1]) || slices.Equal(texts, []string{a[1], b[1]}) {
+					named = nil // one outcome
+				}
+				if i == j && len(texts) == 2 && texts[0] == texts[1] {
+					want = &constant
+				}
+				c := textColumn(40, texts...)
+				if got := treatmentOf(c); got != want {
+					t.Errorf("%q: truths %t, categories %t", texts, got == &truths, got == &categories)
+				}
+				if c.Word = Boolean; treatmentOf(c) != named {
+					t.Errorf("%q of the type boolean: truths %t", texts, treatmentOf(c) == &truths)
+				}
+			}
+		}
+	}
+}

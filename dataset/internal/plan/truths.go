@@ -1,21 +1,38 @@
 package plan
 
-import "halfspace/schema"
+import (
+	"slices"
+	"strings"
 
-// truths takes texts of yes and no.
+	"halfspace/schema"
+)
+
+// truths takes texts of yes and no: both words of one pair, in any case, and no other word. A column with the words y and t, or n and f, has
+// categories, unless the option type says boolean.
 var truths = treatment{
 	readings: func() []reading { return []reading{new(truthReading)} },
 	takes: func(c *Column) bool {
-		_, ok := fitting(c, func(*truthReading) bool { return true })
-		return ok && c.Distinct > 1
+		r, ok := fitting(c, func(*truthReading) bool { return true })
+		return ok && (slices.Contains(truthPairs[:], *r) || c.Word == Boolean && r.yes != "" && r.no != "")
 	},
 	inputs:  func(c *Column) []schema.Column { return c.derived(schema.Boolean) },
 	becomes: saying("yes or no: 1 or 0"),
 }
 
-type truthReading struct{}
+// truthPairs are the pairs of words for yes and no.
+var truthPairs = [...]truthReading{{"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"on", "off"}}
 
-func (*truthReading) read(text string) bool {
-	_, ok := (&schema.Column{Derive: schema.Boolean}).Number(text)
+// A truthReading has the words for yes, and the words for no, of a column, in lower case and in the order of their first rows.
+type truthReading struct{ yes, no string }
+
+func (r *truthReading) read(text string) bool {
+	v, ok := (&schema.Column{Derive: schema.Boolean}).Number(text)
+	words := &r.no
+	if v == 1 {
+		words = &r.yes
+	}
+	if word := strings.ToLower(strings.TrimSpace(text)); ok && !slices.Contains(strings.Fields(*words), word) {
+		*words = strings.TrimSpace(*words + " " + word)
+	}
 	return ok
 }
