@@ -96,8 +96,8 @@ var languageC = language{
 	mark: "x[AT] = CONDITION;",
 	statements: map[string]string{
 		"truth":   "x[AT] = NAME_truth(VALUE);",
-		"plain":   "x[AT] = NAME_number(VALUE, ',', '.');",
-		"comma":   "x[AT] = NAME_number(VALUE, '.', ',');",
+		"plain":   "x[AT] = NAME_number(VALUE, '.');",
+		"comma":   "x[AT] = NAME_number(VALUE, ',');",
 		"days":    "x[AT] = VALUE - (ORIGIN);",
 		"date":    "x[AT] = NAME_part(VALUE, PART, NAME_TABLE);",
 		"list":    "for (long i = 0; i < COUNT; i++)\n        x[AT + i] = VALUE[i];",

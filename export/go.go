@@ -87,8 +87,8 @@ var languageGo = language{
 	mark:    "if CONDITION {\n\t\tx[AT] = 1\n\t}",
 	statements: map[string]string{
 		"truth":   "x[AT] = truth(VALUE)",
-		"plain":   `x[AT] = number(VALUE, ",", ".")`,
-		"comma":   `x[AT] = number(VALUE, ".", ",")`,
+		"plain":   `x[AT] = number(VALUE, ".")`,
+		"comma":   `x[AT] = number(VALUE, ",")`,
 		"days":    "x[AT] = VALUE SHIFT",
 		"date":    "x[AT] = part(VALUE, PART, TABLE[:])",
 		"list":    "copy(x[AT:], VALUE[:])",
@@ -109,7 +109,7 @@ func goMember(column string) string {
 
 // imports are the packages that the templates import.
 var imports = map[string][]string{"category": {"math", "slices"}, "bucket": {"math/bits"}, "truth": {"math", "strings"},
-	"number": {"math", "strconv", "strings", "unicode"}, "date": {"math", "time"}}
+	"number": {"math", "regexp", "strconv", "strings"}, "date": {"math", "time"}}
 
 // goImports returns the packages that the functions for the columns need.
 func goImports(all []field) (paths []string) {

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-
-	"halfspace/internal/humanize"
 )
 
 // A Derivation is the way in which a column's value becomes the number of a feature. Several features may derive from one column.
@@ -18,8 +15,8 @@ type Derivation string
 const (
 	Missing Derivation = "missing" // 1 if the value is missing, else 0
 
-	Plain   Derivation = "plain" // a number written as 1234.5, 1,234.5, $3.50 or 5 %
-	Comma   Derivation = "comma" // a number written as 1234,5 or 1.234,5 €
+	Plain   Derivation = "plain" // a number with a decimal point, such as 1234.5, 1,234.5, $3.50 or 5 %; see ParseWritten
+	Comma   Derivation = "comma" // a number with a decimal comma, such as 1234,5 or 1.234,5 €
 	Boolean Derivation = "yes"   // 1 for yes, true, y, t or on; 0 for no, false, n, f or off
 
 	Days       Derivation = "days"        // days of a date or time since Origin
@@ -63,9 +60,11 @@ func (c *Column) checkDerive() error {
 func (c *Column) Number(text string) (float64, bool) {
 	switch c.Derive {
 	case Plain:
-		return writtenNumber(text, ',', '.')
+		w, ok := ParseWritten(text, '.')
+		return w.Value, ok
 	case Comma:
-		return writtenNumber(text, '.', ',')
+		w, ok := ParseWritten(text, ',')
+		return w.Value, ok
 	case Boolean:
 		return writtenTruth(text)
 	}
@@ -198,35 +197,6 @@ func parseClock(day, layout, clock string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// writtenNumber returns the number that a text is, with a mark between groups of three digits, a decimal mark, a currency or %.
-func writtenNumber(text string, group, point byte) (float64, bool) {
-	text = strings.TrimSpace(text)
-	text, _ = strings.CutSuffix(text, "%")
-	isCurrency := func(r rune) bool { return unicode.Is(unicode.Sc, r) || unicode.IsSpace(r) }
-	negative := strings.HasPrefix(text, "-")
-	text = strings.TrimFunc(strings.TrimPrefix(text, "-"), isCurrency)
-	whole, fraction, _ := strings.Cut(text, string(point))
-	if groups := strings.Split(whole, string(group)); len(groups) > 1 {
-		for i, g := range groups {
-			if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) {
-				return 0, false
-			}
-		}
-		whole = strings.Join(groups, "")
-	}
-	if len(text) > 0 && (text[0] < '0' || text[0] > '9') && text[0] != point && text[0] != '+' {
-		return 0, false // inf, nan, a second sign
-	}
-	v, err := humanize.ParseNumber(whole + "." + fraction)
-	if len(fraction) == 0 {
-		v, err = humanize.ParseNumber(whole)
-	}
-	if negative {
-		v = -v
-	}
-	return v, err == nil
 }
 
 // writtenTruth returns the number of a word for yes or no.

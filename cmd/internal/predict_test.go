@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,54 @@ func TestScoreLines(t *testing.T) {
 		if yes := strings.Count(string(want), "yes"); yes < 50 || yes > 238 {
 			t.Errorf("%s: %d of 288 predictions are yes: too few differ", options, yes)
 		}
+	}
+}
+
+// TestScoreWritten: docs/score.py reads the texts of numbers, and of yes and no, as predict does.
+func TestScoreWritten(t *testing.T) {
+	inParallel(t)
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("missing: python3")
+	}
+	const examples = "../../schema/testdata/written.json"
+	program := `import json, sys
+exec(open(sys.argv[1]).read().split("\ndef narrow")[0])
+for text, point, comma in json.load(open(sys.argv[2])):
+    assert [written(text, "."), written(text, ",")] == [point, comma], (text, written(text, "."), written(text, ","))`
+	score := filepath.Join("..", "..", "docs", "score.py")
+	if out, err := exec.Command(python, "-B", "-c", program, score, examples).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	rng, texts := rand.New(rand.NewPCG(3, 9)), require.WrittenTexts(t, examples)
+	table := func(odd float64) string {
+		var b strings.Builder
+		w := csv.NewWriter(&b)
+		_ = w.Write([]string{"price", "preis", "member", "y"})
+		for i := range 600 {
+			price, preis, member := fmt.Sprintf("$%d,%03d.%d", 1+rng.IntN(9), rng.IntN(1000), i%10), fmt.Sprintf("%d.%03d,%d €", 1+rng.IntN(9), rng.IntN(1000), i%10), []string{"no", "Yes"}[rng.IntN(2)]
+			for _, text := range []*string{&price, &preis, &member} {
+				if u := rng.Float64(); u < odd {
+					*text = texts[rng.IntN(len(texts))].Text
+				} else if u < odd+0.1 {
+					*text = ""
+				}
+			}
+			_ = w.Write([]string{price, preis, member, []string{"down", "up"}[rng.IntN(2)]})
+		}
+		w.Flush()
+		return b.String()
+	}
+	dir := text(t, map[string]string{"train.csv": table(0), "new.csv": table(0.5)})
+	data, saved, out := filepath.Join(dir, "new.csv"), filepath.Join(dir, "m.json"), filepath.Join(dir, "p.csv")
+	succeed(t, "train", filepath.Join(dir, "train.csv"), "--label", "y", "--out", saved)
+	succeed(t, "predict", "--model", saved, data, "--out", out)
+	want := require.Value(os.ReadFile(out))(t)
+	if got, err := exec.Command(python, "-B", score, saved, data).Output(); err != nil || string(got) != string(want) {
+		t.Errorf("%v: predictions are\n%s\nwant\n%s", err, got, want)
+	}
+	if up := strings.Count(string(want), "up"); up < 100 || up > 500 {
+		t.Errorf("%d of 600 predictions are up: too few differ", up)
 	}
 }
 

@@ -1,11 +1,14 @@
 package require
 
 import (
+	"encoding/json"
 	"iter"
 	"math/rand/v2"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
+	"testing"
 )
 
 // grammar is compiled at its first use, since only tests use it.
@@ -65,4 +68,26 @@ func literal(rng *rand.Rand) string {
 		text += exponent + []string{"", "-", "+"}[rng.IntN(3)] + string(of[rng.IntN(10)])
 	}
 	return text
+}
+
+// A WrittenText is a text, the number that it is with a decimal point, and the number that it is with a decimal comma. nil: it is none.
+type WrittenText struct {
+	Text         string
+	Point, Comma *float64
+}
+
+// WrittenTexts returns the texts in schema/testdata/written.json, which is at path.
+func WrittenTexts(tb testing.TB, path string) (all []WrittenText) {
+	tb.Helper()
+	var rows []json.RawMessage
+	NoError(tb, json.Unmarshal(Value(os.ReadFile(path))(tb), &rows))
+	for _, row := range rows {
+		var w WrittenText
+		NoError(tb, json.Unmarshal(row, &[]any{&w.Text, &w.Point, &w.Comma}))
+		all = append(all, w)
+	}
+	if len(all) < 100 {
+		tb.Fatalf("%s: %d texts", path, len(all))
+	}
+	return all
 }
