@@ -93,6 +93,9 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	opt.end = in.end()
 	column.Within(in.Input, opt.Memory, 0)
 	f = transform.NewProfile(in.selection(), p, types, opt.Categorical, opt.Features)
+	if text, is := in.reader.(*textfile.CSV); is && text.Semicolons() {
+		f.Semicolons()
+	}
 	if whole = whole || !f.Numeric(); every {
 		f.Whole()
 	}

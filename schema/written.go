@@ -16,8 +16,8 @@ type Written struct {
 	Letter   byte // the factor of Value: k or K 1e3, M 1e6, B 1e9, T 1e12; 0: none
 	Mark     bool // the number has a point or a comma
 
-	// Loose is true if the first of several groups begins with 0, as in 0,431, or if an exponent follows groups, as in 1,2e3. Models read
-	// such texts, but the comma (or the point) of such texts is a decimal mark.
+	// Loose is true if the number has two groups of digits, of which the first begins with 0, as in 0,431, or an exponent follows, as in
+	// 1,2e3. Models read such texts, but the comma (or the point) in such a text is a decimal mark.
 	Loose bool
 }
 
@@ -130,20 +130,20 @@ func (s *writtenScanner) decimal() (text string, ok bool) {
 	first := s.at
 	s.digits()
 	text = s.text[start:s.at]
-	width, grouped, fraction := s.at-start, false, false // of the last group
+	width, groups, fraction := s.at-start, 1, false // of the last group
 	thin := s.thinMark(first)
 	for thin != "" && s.three(thin) {
 		s.at += len(thin) + 3
 		text += s.text[s.at-3 : s.at]
 	}
-	for thin == "" && s.peek(0) == '.'+','-s.point && width >= 1 && width <= 3 && (!grouped || width == 3) {
-		grouped = true
+	for thin == "" && s.peek(0) == '.'+','-s.point && width >= 1 && width <= 3 && (groups == 1 || width == 3) {
+		groups++
 		s.at++
 		lo := s.at
 		s.digits()
 		text, width = text+s.text[lo:s.at], s.at-lo
 	}
-	if s.peek(0) == s.point && (!grouped || width == 3) {
+	if s.peek(0) == s.point && (groups == 1 || width == 3) {
 		fraction = true
 		s.at++
 		lo := s.at
@@ -153,9 +153,9 @@ func (s *writtenScanner) decimal() (text string, ok bool) {
 	if lo := s.at; thin == "" && s.exponent() {
 		text, width = text+s.text[lo:s.at], width+s.at-lo
 	}
-	s.Mark = grouped || fraction
-	s.Loose = grouped && (s.text[first] == '0' || s.scaled)
-	return text, !grouped || fraction || width == 3
+	s.Mark = groups > 1 || fraction
+	s.Loose = groups == 2 && !fraction && (s.text[first] == '0' || s.scaled)
+	return text, groups == 1 || fraction || width == 3
 }
 
 // thinMark returns the mark of thinMarks that stands behind the first group of digits, which begins at a position; "": none.

@@ -20,6 +20,8 @@ type Column struct {
 	Dated bool          // the values are dates or times by their type
 	Whole bool          // the type is an integer type
 
+	Semicolons bool // the fields of the text file are apart by semicolons, which a decimal comma suggests
+
 	Rows, Missing int64    // number of values, and of missing ones
 	Distinct      int      // number of different values; of numbers and dates only if they are counted
 	More          bool     // there are more different values than Distinct
@@ -38,7 +40,7 @@ type reading interface {
 	read(text string) bool
 }
 
-// Begin prepares a column for the counts. Its first fields, up to Whole, are known.
+// Begin prepares a column for the counts. Its fields up to Semicolons are known.
 func (c *Column) Begin() {
 	c.Min, c.Max, c.Counts, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
 	if !c.Text {

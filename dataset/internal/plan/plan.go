@@ -45,6 +45,7 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 	p := &Plan{Nulls: nulls}
 	plain, gaps := true, false
 	var bad []error
+	var decisions []string
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		if types[name] != Ignore && !slices.ContainsFunc(columns, func(c *Column) bool { return c.Input.Name == name }) {
 			bad = append(bad, column.Mark(fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name), column.ErrColumn))
@@ -70,6 +71,11 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
 		gaps = gaps || c.Missing > 0 && len(inputs) > 0
 		p.Inputs = append(p.Inputs, inputs...)
+		if t.notes != nil {
+			for _, note := range t.notes(c) {
+				decisions = append(decisions, fmt.Sprintf("column %q: %s", c.Input.Name, note))
+			}
+		}
 		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: c.Missing,
 			Distinct: c.Distinct, More: c.More, Range: c.span(t), Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0})
 	}
@@ -85,11 +91,20 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 	if plain && !gaps {
 		p.Inputs = nil
 	}
-	p.Notes = p.notes(nulls)
+	p.Notes = append(p.notes(nulls), capped(decisions)...)
 	if last != nil {
 		p.Notes = append(p.Notes, fmt.Sprintf("column %q counts the rows, and stays, since no other feature is left", last.Input.Name))
 	}
 	return p, nil
+}
+
+// capped returns up to eight notes, and the number of further ones.
+func capped(notes []string) []string {
+	const most = 8
+	if more := len(notes) - most; more > 0 {
+		return append(notes[:most:most], fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN lists what each column becomes", more))
+	}
+	return notes
 }
 
 // keepLast makes the first column that counts the rows a number if all columns are left out. It returns that column, or nil.

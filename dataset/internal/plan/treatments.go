@@ -46,6 +46,8 @@ type treatment struct {
 	inputs func(c *Column) []schema.Column
 	// becomes returns a few words for the features that inputs returned, or for the reason to leave the column out.
 	becomes func(c *Column, inputs []schema.Column) string
+	// notes returns the decisions about a column that could have gone another way. nil: there are none.
+	notes func(c *Column) []string
 }
 
 // treatmentOf returns the treatment of a column, or nil if none with the column's word takes it.

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -8,33 +11,123 @@ import (
 )
 
 // pointNumbers takes texts of numbers with a decimal point, such as $1,234.5.
-var pointNumbers = written(schema.Plain, "number")
+var pointNumbers = written('.', schema.Plain, "number")
 
 // commaNumbers takes texts of numbers with a decimal comma, such as 1.234,5 €.
-var commaNumbers = written(schema.Comma, "number with a decimal comma")
+var commaNumbers = written(',', schema.Comma, "number with a decimal comma")
 
-// written returns the treatment of texts of numbers. A code such as 0123 is no number, unless the option type says so.
-func written(form schema.Derivation, words string) treatment {
+// written returns the treatment of texts of numbers. point is the decimal mark.
+func written(point byte, form schema.Derivation, words string) treatment {
 	return treatment{
-		readings: func() []reading { return []reading{&numberReading{form: form}} },
-		takes: func(c *Column) bool {
-			r, ok := fitting(c, func(r *numberReading) bool { return r.form == form })
-			return ok && (c.Word == Number || !r.codes)
-		},
-		inputs:  func(c *Column) []schema.Column { return c.derived(form) },
-		becomes: saying(words),
+		readings: func() []reading { return []reading{&numberReading{point: point, addresses: true}} },
+		takes:    func(c *Column) bool { return c.decimalMark() == point },
+		inputs:   func(c *Column) []schema.Column { return c.derived(form) },
+		becomes:  saying(words),
+		notes:    func(c *Column) []string { return c.numberNotes(point) },
 	}
 }
 
+// decimalMark returns the decimal mark of texts that are numbers, or 0 if the texts of the column are none. Where both marks are possible,
+// as in 1,234, the point is the decimal mark, unless the file separates fields by semicolons. A group that begins with 0 tells of the
+// other mark: 0,431.
+func (c *Column) decimalMark() byte {
+	p, point := c.numbers('.')
+	q, comma := c.numbers(',')
+	switch {
+	case !point && !comma:
+		return 0
+	case !comma, point && q.loose && !p.loose:
+		return '.'
+	case !point, p.loose && !q.loose, c.Semicolons && q.marked:
+		return ','
+	}
+	return '.'
+}
+
+// numbers returns the reading of all texts as numbers with a decimal mark. Codes such as 0123 and IP addresses are no numbers, unless the
+// option type says so.
+func (c *Column) numbers(point byte) (*numberReading, bool) {
+	r, ok := fitting(c, func(r *numberReading) bool { return r.point == point })
+	return r, ok && (c.Word != "" || !r.codes && !(r.addresses && r.texts > 0))
+}
+
+// numberNotes returns what could be other numbers in the texts of a column.
+func (c *Column) numberNotes(point byte) (notes []string) {
+	r, _ := c.numbers(point)
+	if o, also := c.numbers('.' + ',' - point); r.marked && (r.loose || also && !o.loose) {
+		taken, _ := schema.ParseWritten(r.example, point)
+		note := fmt.Sprintf("%q is read as %s", r.example, plain(taken.Value))
+		if c.Semicolons && point == ',' {
+			note += ", since fields are apart by semicolons"
+		}
+		if could, ok := schema.ParseWritten(r.example, '.'+','-point); ok {
+			note += "; it could be " + plain(could.Value)
+		}
+		notes = append(notes, note)
+	}
+	if r.letters != "" {
+		var factors []string
+		for _, letter := range r.letters {
+			w, _ := schema.ParseWritten("1"+string(letter), '.')
+			factors = append(factors, fmt.Sprintf("%c is %s", letter, plain(w.Value)))
+		}
+		notes = append(notes, "the letters in its numbers are factors: "+strings.Join(factors, ", "))
+	}
+	if r.percents > 0 && r.percents < r.texts {
+		notes = append(notes, "some of its numbers have %, and others have none: 5% is read as 5")
+	}
+	if len(r.currencies) > 1 {
+		notes = append(notes, fmt.Sprintf("its numbers have several currency signs, which are left out: %s", strings.Join(r.currencies, " ")))
+	}
+	return notes
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
 // A numberReading reads texts as numbers.
 type numberReading struct {
-	form  schema.Derivation
-	codes bool // some text begins with 0 and another digit
+	point      byte // the decimal mark
+	texts      int
+	percents   int      // number of texts with %
+	currencies []string // the currency signs
+	letters    string   // the letters that multiply numbers
+	codes      bool     // some text begins with 0 and another digit
+	addresses  bool     // each text is an IP address
+	marked     bool     // some text has a point or a comma
+	loose      bool     // some text has groups of digits that tell of the other decimal mark
+	example    string   // the first loose text, or the first marked one
 }
 
 func (r *numberReading) read(text string) bool {
 	trimmed := strings.TrimSpace(text)
+	w, ok := schema.ParseWritten(text, r.point)
+	if !ok {
+		return false
+	}
+	r.texts++
 	r.codes = r.codes || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
-	_, ok := (&schema.Column{Derive: r.form}).Number(text)
-	return ok
+	r.addresses = r.addresses && isAddress(trimmed)
+	if w.Mark && (!r.marked || w.Loose && !r.loose) {
+		r.marked, r.example = true, strings.Clone(text)
+	}
+	r.loose = r.loose || w.Loose
+	if w.Percent {
+		r.percents++
+	}
+	if sign := string(w.Currency); w.Currency != 0 && !slices.Contains(r.currencies, sign) {
+		r.currencies = append(r.currencies, sign)
+	}
+	if letter := string(w.Letter); w.Letter != 0 && !strings.Contains(r.letters, letter) {
+		r.letters += letter
+	}
+	return true
+}
+
+// isAddress returns true if a text is an IP address of four bytes, such as 192.168.100.200.
+func isAddress(text string) bool {
+	parts := strings.Split(text, ".")
+	return len(parts) == 4 && !slices.ContainsFunc(parts, func(part string) bool {
+		_, err := strconv.ParseUint(part, 10, 8)
+		return err != nil
+	})
 }

@@ -255,6 +255,9 @@ func (in *CSV) Only(columns []int) *CSV {
 // LabelOnly returns the same input: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() column.Input { return in }
 
+// Semicolons returns true if semicolons are between the fields of the first file.
+func (in *CSV) Semicolons() bool { return in.Parts[0].Comma == ';' }
+
 func (in *CSV) Total() int64 { return -1 }
 
 func (in *CSV) Notes() (notes []string) {

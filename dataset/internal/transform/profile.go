@@ -127,6 +127,13 @@ func (f *Profile) Whole() {
 	f.labels = NewLabels(nil)
 }
 
+// Semicolons tells the profile that the fields of a text file are apart by semicolons.
+func (f *Profile) Semicolons() {
+	for k := range f.columns {
+		f.columns[k].Semicolons = true
+	}
+}
+
 func (f *Profile) countClasses(bt *column.Batch) error {
 	a, lo := bt.Label(f.sel.Label), 0
 	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
