@@ -94,7 +94,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
-		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.texts,
+		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.asTexts(),
 		Typed: opt.typed(), Rejects: opt.Rejects}
 	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
 	if parts.partitions != nil && f != formatSvmlight {

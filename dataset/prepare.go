@@ -147,16 +147,21 @@ func (opt Options) typed() []string {
 	return append(slices.Collect(maps.Keys(types)), transform.Coded(opt.Categorical)...)
 }
 
-// contradicts returns true if an error is about a text in a column that has other values in the first rows, and the column may become one
-// of text: a label, a category or a kept column always, a number if Prepare decides how columns become features.
-func (opt *Options) contradicts(err error) bool {
-	switch {
-	case opt.Spec != nil || opt.texts != nil:
-		return false
-	case errors.Is(err, textfile.ErrInexact):
-		return true
+// asTexts returns the names of the columns that must be read as texts, though they may have numbers.
+func (opt Options) asTexts() []string {
+	types, err := plan.ParseTypes(opt.Types)
+	if err != nil || opt.Spec != nil {
+		return opt.texts // opening the files reports an error
 	}
-	return opt.mayBeText() && errors.Is(err, textfile.ErrUnfit)
+	return append(plan.AsTexts(types), opt.texts...)
+}
+
+// TypeNames returns the types that Options.Types takes.
+func TypeNames() []string { return plan.Words() }
+
+// mayBeText returns true if an error is about text in a column of numbers, and the column may become one of text.
+func (opt *Options) mayBeText(err error) bool {
+	return opt.Prepare && opt.Spec == nil && opt.Rejects == nil && opt.texts == nil && errors.Is(err, textfile.ErrUnfit)
 }
 
 // mayBeText returns true if a column of numbers may become one of text.

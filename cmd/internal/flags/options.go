@@ -11,6 +11,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 	"halfspace/train"
 )
@@ -57,7 +58,8 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
 		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
-	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: number, boolean, date, category, text, hash:BITS or ignore. (default as the values suggest)")
+	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: "+humanize.OneOf(dataset.TypeNames())+
+		". (default as the values suggest)")
 	AddChoice(cmd, &o.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
 		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
 	f.BoolVar(&o.Data.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+

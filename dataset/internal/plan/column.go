@@ -105,7 +105,7 @@ func (c *Column) span(t *treatment) string {
 
 // unfit returns the error that no treatment with the column's word takes it.
 func (c *Column) unfit() error {
-	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word]
+	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
 	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
 	if !c.Text {
 		wanted, has = "dates", "has numbers"

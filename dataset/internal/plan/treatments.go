@@ -11,8 +11,8 @@ import (
 // that --type has for the column. The word "" is for columns without a word.
 var treatments = []registration{
 	{&ignored, []Word{Ignore}},
-	{&lists, anyWord},                       // lists of numbers, features of svmlight
-	{&empty, anyWord},                       // no value
+	{&lists, nil},                           // lists of numbers, features of svmlight
+	{&empty, nil},                           // no value
 	{&coded, []Word{"", Category, hash}},    // categories, or hashes, by an option
 	{&constant, []Word{""}},                 // one value
 	{&truths, []Word{"", Boolean}},          // texts of yes and no
@@ -30,11 +30,8 @@ var treatments = []registration{
 // A registration is a treatment with the words of --type that name it.
 type registration struct {
 	*treatment
-	words []Word
+	words []Word // nil: all but Ignore
 }
-
-// anyWord stands for all words but Ignore, and for no word.
-var anyWord = []Word{"", Number, Boolean, Date, Category, Text, hash}
 
 // A treatment is a way in which a column becomes features, or the reason to leave a column out.
 type treatment struct {
@@ -57,7 +54,7 @@ func treatmentOf(c *Column) *treatment {
 		word = hash
 	}
 	for _, t := range treatments {
-		if slices.Contains(t.words, word) && t.takes(c) {
+		if (t.words == nil || slices.Contains(t.words, word)) && t.takes(c) {
 			return t.treatment
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
 
@@ -28,12 +29,32 @@ func ParseTypes(items []string) (map[string]Word, error) {
 	for _, item := range items {
 		i := strings.LastIndexByte(item, '=')
 		word := Word(item[i+1:])
-		if i < 1 || !word.known() {
-			return nil, fmt.Errorf("use COLUMN=TYPE, with the type number, boolean, date, category, text, hash:BITS or ignore, in place of %q", item)
+		if i < 1 || !word.Hash() && (word == hash || !slices.Contains(allWords(), word)) {
+			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
 		}
 		types[item[:i]] = word
 	}
 	return types, nil
+}
+
+// allWords returns the words of all treatments, in order.
+func allWords() (all []Word) {
+	for _, t := range treatments {
+		all = append(all, slices.DeleteFunc(slices.Clone(t.words), func(w Word) bool { return w == "" })...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Words returns the words of the option type, as its help lists them.
+func Words() (names []string) {
+	for _, word := range allWords() {
+		if word == hash {
+			word += "BITS"
+		}
+		names = append(names, string(word))
+	}
+	return names
 }
 
 // Hash returns true for the word hash:BITS.
@@ -43,6 +64,18 @@ func (w Word) Hash() bool {
 	return is && err == nil && bits >= 1 && bits <= schema.MaxHashBits
 }
 
-func (w Word) known() bool {
-	return w.Hash() || slices.Contains([]Word{Number, Boolean, Date, Category, Text, Ignore}, w)
+// kind returns the word without the form behind its colon.
+func (w Word) kind() Word {
+	kind, _, _ := strings.Cut(string(w), ":")
+	return Word(kind)
+}
+
+// AsTexts returns the columns whose words say how their texts are read. A reader of text files must not read their numbers.
+func AsTexts(types map[string]Word) (names []string) {
+	for name, word := range types {
+		if word == Date || word.kind() != word && !word.Hash() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
