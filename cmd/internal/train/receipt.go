@@ -287,3 +287,194 @@ func rowRanges(a, b model.RowSums, validation bool) (all []RowRange) {
 	}
 	return all
 }
+
+// optionsOf returns the options of train that train the model m again from data. It returns an error if the model
+// doesn't record all of them.
+func optionsOf(ctx context.Context, m *model.Model, data []string, given func(option string) bool) ([]model.Typed, error) {
+	if err := unrepeatable(m, given); err != nil {
+		return nil, err
+	}
+	var all optionList
+	all.add("algo", m.Algorithm)
+	all.add("label", m.Label)
+	all.add("no-bias", strconv.FormatBool(!m.FitBias))
+	all.add("multiclass", m.Options.Multiclass)
+	all.add("sample-weight", m.Options.SampleWeight)
+	if len(m.Classes) == 2 {
+		all.add("positive", m.Positive.Text)
+	}
+	for class, w := range m.Options.ClassWeight {
+		all.append("class-weight", m.Classes[class].Text+"="+humanize.Exact(w))
+	}
+	if m.Options.Seed != nil {
+		all.add("seed", strconv.FormatUint(*m.Options.Seed, 10))
+	}
+	if share := m.Options.Validation; share > 0 {
+		all.add("validation", humanize.Exact(share))
+	}
+	all.add("group", m.Options.Group)
+	all.add("order-by", m.Options.OrderBy)
+	all.add("split", m.Options.Split)
+	if cv := m.Training.CrossValidation; cv != nil {
+		all.add("cv", strconv.Itoa(cv.Folds))
+	}
+	if m.Calibration != nil {
+		all.add("calibrate", m.Calibration.Method)
+	}
+	if by := m.Options.ThresholdBy; by != "" {
+		all.add(thresholdName, by)
+	} else if m.Threshold != nil && m.Algorithm != winnow.Learner.Name {
+		all.add(thresholdName, humanize.Exact(*m.Threshold))
+	}
+	all.addLearner(m)
+	all.addColumns(m, dataset.DefaultLabel(ctx, data) != "")
+	return all, nil
+}
+
+// unrepeatable returns an error if a model doesn't record all options of its training.
+func unrepeatable(m *model.Model, given func(option string) bool) error {
+	what, also := "", ""
+	switch {
+	case m.Algorithm == train.OnlineName || train.Describe(m.Algorithm) == nil:
+		return fmt.Errorf("it is of the algorithm %s, which train doesn't have", humanize.Short(m.Algorithm, 40))
+	case m.Options.Get("init") != nil && !given("init"):
+		what, also = "with which weights it began", ", or --init"
+	case m.Training.Path != nil:
+		what = "which penalties its path began with"
+	case m.Training.Validation != nil && m.Options.Validation == 0 && !given("validation"):
+		what, also = "which file it was validated on", ", or --validation"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the model doesn't tell %s: give its --receipt%s", what, also)
+}
+
+type optionList []model.Typed
+
+func (l *optionList) add(option, value string) {
+	if value != "" {
+		*l = append(*l, model.Typed{Option: option, Values: []string{value}})
+	}
+}
+
+// append adds a value to the last option if that has the same name. Otherwise it adds the option.
+func (l *optionList) append(option, value string) {
+	if n := len(*l); n > 0 && (*l)[n-1].Option == option {
+		(*l)[n-1].Values = append((*l)[n-1].Values, value)
+		return
+	}
+	l.add(option, value)
+}
+
+func (l *optionList) addLearner(m *model.Model) {
+	learner := train.Describe(m.Algorithm)
+	for i := range learner.Options {
+		if value := m.Options.Get(learner.Options[i].Name); value != nil {
+			l.add(learner.Options[i].Name, fmt.Sprint(value))
+		}
+	}
+	if m.Expansion == nil {
+		return
+	}
+	k := m.Expansion.Kernel
+	l.add("kernel", string(k.Kind))
+	if k.Kind != gram.Linear {
+		l.add("gamma", humanize.Exact(k.Gamma))
+	}
+	if k.Kind == gram.Polynomial {
+		l.add("degree", strconv.Itoa(k.Degree))
+		l.add("coef0", humanize.Exact(k.Coef0))
+	}
+}
+
+// addColumns adds the options on columns. It leaves out --features for svmlight data whose indices have no gap: the
+// features are then all that the data has.
+func (l *optionList) addColumns(m *model.Model, svmlight bool) {
+	p := m.Preprocessing
+	spec := m.Spec()
+	if p != nil {
+		if !marks(p) { // --nulls auto marks missing values
+			l.add("nulls", string(p.Nulls))
+		}
+		l.add("standardize", strconv.FormatBool(p.Standardized()))
+	}
+	if columns := spec.Columns(); !svmlight || !adjacent(columns) {
+		named, types := map[string]bool{}, []string(nil)
+		for _, c := range columns {
+			if c.Kind == schema.CrossColumn || named[c.Name] {
+				continue
+			}
+			named[c.Name] = true
+			l.append("features", c.Name)
+			if t := typeOf(c); t != "" {
+				types = append(types, c.Name+"="+t)
+			}
+		}
+		for _, t := range types {
+			l.append("type", t)
+		}
+	}
+	if p == nil {
+		return
+	}
+	if p.NullValues != nil {
+		*l = append(*l, model.Typed{Option: "null-values", Values: p.NullValues})
+	}
+	var codings []string
+	if slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {
+		l.add("hash-texts", "true")
+	}
+	for _, c := range p.Columns {
+		switch coding := fmt.Sprintf("hash:%d", c.HashBits); c.Kind {
+		case schema.OneHotColumn:
+			codings = append(codings, c.Name+"=onehot")
+		case schema.HashColumn:
+			codings = append(codings, c.Name+"="+coding)
+		case schema.CrossColumn:
+			var names []string
+			for _, part := range c.Of {
+				names = append(names, part.Name)
+			}
+			l.append("cross", flags.Line(names...)+"="+coding)
+		}
+	}
+	if codings != nil {
+		l.add("categorical", flags.Line(codings...))
+	}
+}
+
+// marks tells whether features mark missing values.
+func marks(p *schema.Preprocessing) bool {
+	return slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Derive == schema.Missing })
+}
+
+// typeOf returns the value of --type for a column whose first feature is c, or "" if it needs none.
+func typeOf(c schema.Column) string {
+	switch {
+	case c.Derive.Dated():
+		return "date"
+	case c.Derive == schema.Boolean:
+		return "boolean"
+	case c.Derive == schema.Plain:
+		return "number:point"
+	case c.Derive == schema.Comma:
+		return "number:comma"
+	case c.Unit != "":
+		return "number"
+	}
+	return ""
+}
+
+// adjacent tells whether columns have the indices of svmlight, from 0 or 1 on, without a gap.
+func adjacent(columns []schema.Column) bool {
+	first := 0
+	if len(columns) > 0 && columns[0].Name != "f0" {
+		first = 1
+	}
+	for i := range columns {
+		if columns[i].Name != "f"+strconv.Itoa(first+i) {
+			return columns[i].Kind == schema.NumberedColumn
+		}
+	}
+	return true
+}

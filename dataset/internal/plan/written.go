@@ -7,7 +7,14 @@ import (
 	"strings"
 	"unicode"
 
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
+)
+
+// The words for numbers in texts with a decimal point, and with a decimal comma.
+const (
+	NumberPoint Word = "number:point"
+	NumberComma Word = "number:comma"
 )
 
 // pointNumbers takes texts of numbers with a decimal point, such as $1,234.5.
@@ -33,6 +40,7 @@ func written(point byte, form schema.Derivation, words string) treatment {
 func (c *Column) decimalMark() byte {
 	p, point := c.numbers('.')
 	q, comma := c.numbers(',')
+	point, comma = point && c.Word != NumberComma, comma && c.Word != NumberPoint
 	switch {
 	case !point && !comma:
 		return 0
@@ -54,14 +62,19 @@ func (c *Column) numbers(point byte) (*numberReading, bool) {
 // numberNotes returns what could be other numbers in the texts of a column.
 func (c *Column) numberNotes(point byte) (notes []string) {
 	r, _ := c.numbers(point)
-	if o, also := c.numbers('.' + ',' - point); r.marked && (r.loose || also && !o.loose) {
+	other, word := byte('.'), NumberPoint
+	if point == '.' {
+		other, word = ',', NumberComma
+	}
+	if o, also := c.numbers(other); c.Word.kind() == c.Word && r.marked && (r.loose || also && !o.loose) {
 		taken, _ := schema.ParseWritten(r.example, point)
 		note := fmt.Sprintf("%q is read as %s", r.example, plain(taken.Value))
 		if c.Semicolons && point == ',' {
 			note += ", since fields are apart by semicolons"
 		}
-		if could, ok := schema.ParseWritten(r.example, '.'+','-point); ok {
-			note += "; it could be " + plain(could.Value)
+		if could, ok := schema.ParseWritten(r.example, other); ok {
+			typed := column.InShell([]string{c.Input.Name + "=" + string(word)})
+			note += fmt.Sprintf("; if it is %s, use --type %s", plain(could.Value), typed)
 		}
 		notes = append(notes, note)
 	}

@@ -16,13 +16,13 @@ func TestWrittenNumbers(t *testing.T) {
 	}{
 		{"1,234.5|7", &pointNumbers, ""},
 		{"1.234,5|7", &commaNumbers, ""},
-		{"1,234|5,678|3", &pointNumbers, `"1,234" is read as 1234; it could be 1.234`},
-		{"$1.234|$5", &pointNumbers, `"$1.234" is read as 1.234; it could be 1234`},
+		{"1,234|5,678|3", &pointNumbers, `"1,234" is read as 1234; if it is 1.234, use --type x=number:comma`},
+		{"$1.234|$5", &pointNumbers, `"$1.234" is read as 1.234; if it is 1234, use --type x=number:comma`},
 		{"1,234|5,67", &commaNumbers, ""},
 		{"1,234|1,234,567", &pointNumbers, ""},
 		{"1,234|0,431", &commaNumbers, ""},
 		{"1,2e3|3,4e5|1,234", &commaNumbers, ""},
-		{"0,431|1,234.5", &pointNumbers, `"0,431" is read as 431; it could be 0.431`},
+		{"0,431|1,234.5", &pointNumbers, `"0,431" is read as 431; if it is 0.431, use --type x=number:comma`},
 		{"€1.234|€0.431", &pointNumbers, ""},
 		{"3 976,0|39'760,5", &commaNumbers, ""},
 		{"3 976|12 345 678", &pointNumbers, ""},
@@ -78,8 +78,33 @@ func TestSemicolons(t *testing.T) {
 	}
 	col := textColumn(20, "5,123", "17,250")
 	col.Semicolons = true
-	want := `"5,123" is read as 5.123, since fields are apart by semicolons; it could be 5123`
+	want := `"5,123" is read as 5.123, since fields are apart by semicolons; if it is 5123, use --type x=number:point`
 	if got := commaNumbers.notes(col); len(got) != 1 || got[0] != want {
 		t.Errorf("notes %q, want %q", got, want)
+	}
+}
+
+// TestDecimalWords: the words number:point and number:comma say what the decimal mark is.
+func TestDecimalWords(t *testing.T) {
+	for _, c := range []struct {
+		texts string
+		word  Word
+		want  *treatment
+	}{
+		{"1,234|5,678", NumberPoint, &pointNumbers}, {"1,234|5,678", NumberComma, &commaNumbers},
+		{"0,431|1,234", NumberPoint, &pointNumbers}, {"1.234|5.678", NumberComma, &commaNumbers},
+		{"01,5|2", NumberComma, &commaNumbers}, {"1,234.5|7", NumberComma, nil}, {"2,5|7", NumberPoint, nil},
+	} {
+		col := textColumn(20, strings.Split(c.texts, "|")...)
+		col.Word = c.word
+		if got := treatmentOf(col); got != c.want {
+			t.Errorf("%s of the type %s: %+v", c.texts, c.word, got)
+		} else if got != nil && len(got.notes(col)) > 0 {
+			t.Errorf("%s of the type %s: notes %q", c.texts, c.word, got.notes(col))
+		}
+	}
+	col := numberColumn(1, 2, 2)
+	if col.Word = NumberComma; treatmentOf(col) != &numbers {
+		t.Error("numbers of the type number:comma are no numbers")
 	}
 }
