@@ -27,6 +27,14 @@ func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, 
 	if made == nil || err != nil {
 		return err == nil, err
 	}
+	for _, c := range opt.later {
+		derived := func(in schema.Column) bool {
+			return in.Name == c.Name && in.Derive != "" && in.Derive != schema.Missing
+		}
+		if !slices.ContainsFunc(made.Inputs, derived) { // a column of numbers has a note of its own
+			opt.notes = append(opt.notes, c.Note)
+		}
+	}
 	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, made.Inputs, made.Nulls, made.Unlabelled, append(opt.notes, made.Notes...)
 	return false, nil
 }
@@ -112,10 +120,28 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil || hopeful {
 		return nil, nil, err
 	}
-	if made, err = f.Plan(opt.Nulls); err != nil {
+	place := func(odd plan.Odd) string { return opt.place(ctx, paths, odd) }
+	if made, err = f.Plan(opt.Nulls, place); err != nil {
 		return nil, nil, column.ErrorIn(humanize.Files(paths), "%w", err)
 	}
 	return f, made, nil
+}
+
+// place returns the line of a text's first row, or its row if the files have no lines.
+func (opt *Options) place(ctx context.Context, paths []string, odd plan.Odd) string {
+	file, line := paths[0], odd.Line
+	if line == 0 {
+		if path, at, ok := opt.Text.Line(ctx, paths, odd.Row); ok {
+			file, line = path, at
+		}
+	}
+	switch {
+	case line == 0:
+		return fmt.Sprintf("row %d", odd.Row)
+	case len(paths) > 1:
+		return fmt.Sprintf("%s: line %d", file, line)
+	}
+	return fmt.Sprintf("line %d", line)
 }
 
 // whole returns the options with which each column that may become a feature is one. types are the types of Types.
@@ -159,9 +185,17 @@ func (opt Options) asTexts() []string {
 // TypeNames returns the types that Options.Types takes.
 func TypeNames() []string { return plan.Words() }
 
-// mayBeText returns true if an error is about text in a column of numbers, and the column may become one of text.
-func (opt *Options) mayBeText(err error) bool {
-	return opt.Prepare && opt.Spec == nil && opt.Rejects == nil && opt.texts == nil && errors.Is(err, textfile.ErrUnfit)
+// contradicts returns true if an error is about a text in a column that has other values in the first rows, and the
+// column may become one of text: a label, a category or a kept column always, a number if Prepare decides how columns
+// become features.
+func (opt *Options) contradicts(err error) bool {
+	switch {
+	case opt.Spec != nil || opt.texts != nil:
+		return false
+	case errors.Is(err, textfile.ErrInexact):
+		return true
+	}
+	return opt.mayBeText() && errors.Is(err, textfile.ErrUnfit)
 }
 
 // mayBeText returns true if a column of numbers may become one of text.
@@ -183,7 +217,11 @@ func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool
 		return err
 	}
 	for _, c := range later {
-		opt.texts, opt.notes = append(opt.texts, c.Name), append(opt.notes, c.Note)
+		if opt.texts = append(opt.texts, c.Name); c.Exact {
+			opt.notes = append(opt.notes, c.Note)
+		} else {
+			opt.later = append(opt.later, c)
+		}
 	}
 	if opt.texts == nil {
 		return found

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -314,7 +317,7 @@ func TestLaterText(t *testing.T) {
 	for i := range rows {
 		fmt.Fprintf(&body, "%d,%d.00000000,%d\n", i%7, i*i%1000, i%2)
 	}
-	odd := "red,3,1\n5,4,other\n"
+	odd := "red,3,1\nred,4,other\n"
 	early, late := textFile(t, "early.csv", "color,x,y\n"+odd+body.String()), textFile(t, "late.csv", "color,x,y\n"+body.String()+odd)
 	for _, opt := range []Options{{}, {Where: "x >= 0"}} {
 		opt.Label, opt.Prepare = "y", true
@@ -333,4 +336,69 @@ func TestLaterText(t *testing.T) {
 	}
 	_, err := Load(t.Context(), late, Options{Label: "y"})
 	require.Error(t, err, `line 250002, column "color": "red" is not a number`)
+}
+
+// oddTable is a table of rows in which some texts of the column x are no numbers. odd are these texts, by their rows.
+func oddTable(rows int, odd map[int]string) string {
+	rng := rand.New(rand.NewPCG(4, 4))
+	var b strings.Builder
+	b.WriteString("x,z,y\n")
+	for i := range rows {
+		text, is := odd[i]
+		if !is {
+			text = fmt.Sprintf("%.3f", rng.NormFloat64())
+		}
+		fmt.Fprintf(&b, "%s,%.3f,%s\n", text, rng.NormFloat64(), []string{"no", "yes"}[rng.IntN(2)])
+	}
+	return b.String()
+}
+
+// TestOddValues: a text among numbers is missing, with a note that has its line, and the rows are those of a table without a value there. The
+// text may be far behind the first rows. It is the same in other formats.
+func TestOddValues(t *testing.T) {
+	for _, c := range []struct {
+		rows  int
+		odd   map[int]string
+		note  string
+		marks bool // 1 % of the rows or more
+	}{
+		{400, map[int]string{177: "err"}, `1 of 400 values is no number ("err", line 179): it counts as missing`, false},
+		{400, map[int]string{399: "Total"}, `1 of 400 values is no number ("Total", line 401): it counts as missing`, false},
+		{400, map[int]string{3: "a", 9: "b", 17: "c", 20: "d", 21: "a"}, `5 of 400 values are no numbers ("a", line 5; "b"; "c"; 1 more): they count as missing`, true},
+		{150_000, map[int]string{149_000: "err", 149_100: "err"}, `2 of 150,000 values are no numbers ("err", line 149002): they count as missing`, false},
+		{400, map[int]string{0: "#N/A", 5: "n.a.", 6: "<NA>", 7: "#DIV/0!"}, "", true},
+		{400, map[int]string{0: "NaN"}, "", false},
+	} {
+		text, gaps := oddTable(c.rows, c.odd), maps.Clone(c.odd)
+		for row := range gaps {
+			gaps[row] = ""
+		}
+		dir := t.TempDir()
+		put(t, filepath.Join(dir, "gaps.csv"), []byte(oddTable(c.rows, gaps)))
+		put(t, filepath.Join(dir, "odd.csv"), []byte(text))
+		put(t, filepath.Join(dir, "odd.jsonl"), []byte(datatest.JSONLines(t, text)))
+		want := preparedRows(t, filepath.Join(dir, "gaps.csv"), false, Options{Nulls: schema.NullsMean})
+		for _, name := range []string{"odd.csv", "odd.jsonl"} {
+			var notes []string
+			opt := Options{Nulls: schema.NullsMean, Warn: func(text string) { notes = append(notes, text) }}
+			got := preparedRows(t, filepath.Join(dir, name), true, opt)
+			if err := sameBlocks(blocksOf(t, got), blocksOf(t, want)); err != nil {
+				t.Errorf("%s, %v: %v", name, c.odd, err)
+			}
+			note := fmt.Sprintf("column %q: %s", "x", c.note)
+			if name == "odd.jsonl" { // it has no header
+				note = regexp.MustCompile(`line \d+`).ReplaceAllStringFunc(note, func(line string) string {
+					n, _ := strconv.Atoi(line[len("line "):])
+					return fmt.Sprintf("line %d", n-1)
+				})
+			}
+			if c.note != "" && !slices.Contains(notes, note) || c.note == "" && len(notes) > 0 {
+				t.Errorf("%s, %v: notes %q, want %q", name, c.odd, notes, note)
+			}
+			marked := preparedRows(t, filepath.Join(dir, name), false, Options{}).Spec().Features
+			if slices.Contains(marked, "x (missing)") != c.marks {
+				t.Errorf("%s, %v: features %q", name, c.odd, marked)
+			}
+		}
+	}
 }

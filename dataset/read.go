@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/files"
 	"halfspace/schema"
@@ -123,12 +124,13 @@ type Options struct {
 
 	end int64 // number of input rows after which Limit keeps none; 0: unknown
 
-	opened     *openedFiles    // Prepare: the files; nil: they are not open
-	prepared   bool            // Prepare: the profile of the columns determined the next three fields
-	texts      []string        // Prepare: columns of text files that have numbers in the first rows, and text in a later row
-	plan       []schema.Column // Prepare: the features; nil: the other options determine them
-	notes      []string        // Prepare: about the features
-	unlabelled bool            // Prepare: leave out rows without a label
+	opened     *openedFiles     // the files; nil: they are not open
+	prepared   bool             // Prepare: the profile of the columns determined the next three fields
+	texts      []string         // Prepare: columns of text files that have numbers in the first rows, and text in a later row
+	later      []textfile.Later // Prepare: the columns of texts, with notes about their texts
+	plan       []schema.Column  // Prepare: the features; nil: the other options determine them
+	notes      []string         // Prepare: about the features
+	unlabelled bool             // Prepare: leave out rows without a label
 
 	asked    []string        // Open: the columns that Ranks or Values reads; nil: none
 	shows    bool            // InspectTable: Keep accepts sparse lists too

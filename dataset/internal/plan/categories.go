@@ -11,6 +11,7 @@ var categories = treatment{
 	takes:   func(c *Column) bool { return c.Text },
 	inputs:  asIs,
 	becomes: codingWords,
+	notes:   textNotes,
 }
 
 // coded takes the columns for which an option asks for categories or for hashes.

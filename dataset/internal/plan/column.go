@@ -31,13 +31,8 @@ type Column struct {
 	Counts   bool    // each number is above the number of its row by the same amount
 	Range    Range   // of dates
 
-	readings []reading // that fit all texts so far
-}
-
-// A reading reads the texts of a column in one way, such as numbers with a decimal comma.
-type reading interface {
-	// read records the value of a text. It returns false if the text has none.
-	read(text string) bool
+	Odd  []Odd // texts that some reading can't read
+	fits []fit // the readings that can read most texts so far
 }
 
 // Begin prepares a column for the counts. Its fields up to Semicolons are known.
@@ -48,33 +43,11 @@ func (c *Column) Begin() {
 	}
 	for _, t := range treatments {
 		if t.readings != nil {
-			c.readings = append(c.readings, t.readings()...)
+			for _, r := range t.readings() {
+				c.fits = append(c.fits, fit{reading: r})
+			}
 		}
 	}
-}
-
-// AddText counts a text that differs from the texts before.
-func (c *Column) AddText(text string) {
-	if column.MeansMissing(text) {
-		return
-	}
-	fit := c.readings[:0]
-	for _, r := range c.readings {
-		if r.read(text) {
-			fit = append(fit, r)
-		}
-	}
-	c.readings = fit
-}
-
-// fitting returns the first reading of a type that fits all texts of a column, and for which the function is returns true.
-func fitting[R reading](c *Column, is func(R) bool) (r R, ok bool) {
-	for _, one := range c.readings {
-		if r, ok = one.(R); ok && is(r) {
-			return r, true
-		}
-	}
-	return r, false
 }
 
 // values returns the number of values that aren't missing.
@@ -91,7 +64,7 @@ func (c *Column) derived(d schema.Derivation) []schema.Column {
 // span returns the least and the greatest value of numbers or dates, or "". t is the treatment of the column.
 func (c *Column) span(t *treatment) string {
 	dates := c.Range
-	if r, ok := fitting(c, anyLayout); ok && t == &textDates {
+	if r, f := best(c, anyLayout); f != nil && t == &textDates {
 		dates = r.Range
 	}
 	switch {
@@ -107,6 +80,9 @@ func (c *Column) span(t *treatment) string {
 func (c *Column) unfit() error {
 	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
 	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
+	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {
+		has = "has the texts " + c.quoteOdd(f, nil)
+	}
 	if !c.Text {
 		wanted, has = "dates", "has numbers"
 	}

@@ -18,4 +18,5 @@ var hashed = treatment{
 		return []schema.Column{in}
 	},
 	becomes: codingWords,
+	notes:   textNotes,
 }

@@ -7,4 +7,5 @@ var names = treatment{
 	},
 	inputs:  leftOut,
 	becomes: saying("left out: nearly all texts differ"),
+	notes:   textNotes,
 }

@@ -40,8 +40,8 @@ type Prepared struct {
 const marked = ", missing values marked"
 
 // Make returns how columns become features. types are the types that the option type names. nulls is the treatment of missing values
-// that the options ask for; "" lets the values decide.
-func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, error) {
+// that the options ask for; "" lets the values decide. place names the first row of a text in a note.
+func Make(columns []*Column, types map[string]Word, nulls schema.Nulls, place func(Odd) string) (*Plan, error) {
 	p := &Plan{Nulls: nulls}
 	plain, gaps := true, false
 	var bad []error
@@ -64,19 +64,25 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 	for i, c := range columns {
 		t := chosen[i]
 		inputs := t.inputs(c)
-		becomes := t.becomes(c, inputs)
-		if c.Missing > 0 && len(inputs) > 0 && nulls == "" && (c.Text || 100*c.Missing >= c.Rows) {
+		becomes, missing := t.becomes(c, inputs), c.Missing
+		if t.reads != nil {
+			f := t.reads(c)
+			if missing += c.oddRows(f); missing > c.Missing {
+				decisions = append(decisions, fmt.Sprintf("column %q: %s", c.Input.Name, c.oddNote(f, place)))
+			}
+		}
+		if missing > 0 && len(inputs) > 0 && nulls == "" && (c.Text && c.Missing > 0 || 100*missing >= c.Rows) {
 			inputs, becomes = append(inputs, c.derived(schema.Missing)...), becomes+marked
 		}
 		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
-		gaps = gaps || c.Missing > 0 && len(inputs) > 0
+		gaps = gaps || missing > 0 && len(inputs) > 0
 		p.Inputs = append(p.Inputs, inputs...)
 		if t.notes != nil {
 			for _, note := range t.notes(c) {
 				decisions = append(decisions, fmt.Sprintf("column %q: %s", c.Input.Name, note))
 			}
 		}
-		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: c.Missing,
+		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: missing,
 			Distinct: c.Distinct, More: c.More, Range: c.span(t), Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0})
 	}
 	if len(p.Inputs) == 0 {
@@ -98,11 +104,13 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 	return p, nil
 }
 
-// capped returns up to eight notes, and the number of further ones.
+// mostDecisions is the largest number of notes about decisions that could have gone another way.
+const mostDecisions = 8
+
+// capped returns at most mostDecisions notes, and the number of further ones.
 func capped(notes []string) []string {
-	const most = 8
-	if more := len(notes) - most; more > 0 {
-		return append(notes[:most:most], fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN lists what each column becomes", more))
+	if more := len(notes) - mostDecisions; more > 0 {
+		return append(notes[:mostDecisions:mostDecisions], fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN lists what each column becomes", more))
 	}
 	return notes
 }

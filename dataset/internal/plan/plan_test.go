@@ -14,16 +14,19 @@ import (
 func textColumn(n int, texts ...string) *Column {
 	c := &Column{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", Text: true}
 	c.Begin()
-	seen := map[string]bool{}
+	odd := map[string]int{}
 	for i := range n {
 		text := texts[i%len(texts)]
-		if c.Rows++; seen[text] {
+		c.Rows++
+		if k, again := odd[text]; again {
+			if k > 0 {
+				c.Odd[k-1].Rows++
+			}
 			continue
 		}
-		seen[text] = true
 		c.Distinct++
 		c.Examples = append(c.Examples, text)
-		c.AddText(text)
+		odd[text] = c.AddText(text, int64(i))
 	}
 	return c
 }
@@ -138,7 +141,7 @@ func TestLastFeature(t *testing.T) {
 		{[]*Column{count("a"), numberColumn(1, 2, 2)}, "x"},
 		{[]*Column{textColumn(30, "p", "q"), count("a")}, "x"},
 	} {
-		p := require.Value(Make(c.columns, nil, schema.NullsZero))(t)
+		p := require.Value(Make(c.columns, nil, schema.NullsZero, nil))(t)
 		var stay []string
 		for _, col := range p.Columns {
 			if !col.LeftOut {
@@ -150,7 +153,7 @@ func TestLastFeature(t *testing.T) {
 			t.Errorf("%q stay, want %q; notes %q", got, c.want, p.Notes)
 		}
 	}
-	_, err := Make([]*Column{textColumn(30, "z")}, nil, "")
+	_, err := Make([]*Column{textColumn(30, "z")}, nil, "", nil)
 	require.Error(t, err, "no feature is left, all columns are left out: x (one value)")
 }
 

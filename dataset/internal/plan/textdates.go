@@ -14,12 +14,14 @@ var textDates = treatment{
 		}
 		return all
 	},
-	takes: func(c *Column) bool {
-		_, ok := fitting(c, anyLayout)
-		return ok
+	reads: func(c *Column) *fit {
+		if _, f := best(c, anyLayout); f != nil && c.accepts(f) {
+			return f
+		}
+		return nil
 	},
 	inputs: func(c *Column) []schema.Column {
-		r, _ := fitting(c, anyLayout)
+		r, _ := best(c, anyLayout)
 		return r.inputs(c.Input.Name, r.layout)
 	},
 	becomes: dateParts,
@@ -33,7 +35,9 @@ type dateReading struct {
 
 func anyLayout(*dateReading) bool { return true }
 
-func (r *dateReading) read(text string) bool {
+func (r *dateReading) noun() string { return "date" }
+
+func (r *dateReading) read(text string, _ int64) bool {
 	t, ok := schema.ParseTime(text, r.layout)
 	if ok {
 		r.Add(schema.DaysOf(t))

@@ -15,12 +15,12 @@ var treatments = []registration{
 	{&empty, nil},                                                     // no value
 	{&coded, []Word{"", Category, hash}},                              // categories, or hashes, by an option
 	{&constant, []Word{""}},                                           // one value
+	{&counter, []Word{""}},                                            // whole numbers that count the rows
 	{&truths, []Word{"", Boolean}},                                    // texts of yes and no
 	{&pointNumbers, []Word{"", Number, NumberPoint}},                  // texts such as $1,234.5
 	{&commaNumbers, []Word{"", Number, NumberComma}},                  // texts such as 1.234,5 €
 	{&textDates, []Word{"", Date}},                                    // texts of dates and times
 	{&dates, []Word{"", Date}},                                        // dates and times
-	{&counter, []Word{""}},                                            // whole numbers that count the rows
 	{&numbers, []Word{"", Number, NumberPoint, NumberComma, Boolean}}, // other numbers, booleans
 	{&names, []Word{""}},                                              // texts that nearly all differ
 	{&hashed, []Word{"", Text}},                                       // many texts
@@ -37,7 +37,9 @@ type registration struct {
 type treatment struct {
 	// readings returns the ways in which the treatment reads texts. nil: it reads none.
 	readings func() []reading
-	// takes returns true if the treatment fits the values of a column.
+	// reads returns the reading by which the treatment takes texts. nil: it doesn't take the column.
+	reads func(c *Column) *fit
+	// takes returns true if the treatment takes the values of a column. nil: see reads.
 	takes func(c *Column) bool
 	// inputs returns how the column becomes features. nil: the column is left out.
 	inputs func(c *Column) []schema.Column
@@ -54,7 +56,9 @@ func treatmentOf(c *Column) *treatment {
 		word = hash
 	}
 	for _, t := range treatments {
-		if (t.words == nil || slices.Contains(t.words, word)) && t.takes(c) {
+		switch {
+		case t.words != nil && !slices.Contains(t.words, word):
+		case t.takes != nil && t.takes(c), t.reads != nil && t.reads(c) != nil:
 			return t.treatment
 		}
 	}

@@ -11,9 +11,12 @@ import (
 // categories, unless the option type says boolean.
 var truths = treatment{
 	readings: func() []reading { return []reading{new(truthReading)} },
-	takes: func(c *Column) bool {
-		r, ok := fitting(c, func(*truthReading) bool { return true })
-		return ok && (slices.Contains(truthPairs[:], *r) || c.Word == Boolean && r.yes != "" && r.no != "")
+	reads: func(c *Column) *fit {
+		r, f := best(c, func(*truthReading) bool { return true })
+		if f == nil || len(f.odd) > 0 || !slices.Contains(truthPairs[:], *r) && (c.Word == "" || r.yes == "" || r.no == "") {
+			return nil
+		}
+		return f
 	},
 	inputs:  func(c *Column) []schema.Column { return c.derived(schema.Boolean) },
 	becomes: saying("yes or no: 1 or 0"),
@@ -25,7 +28,9 @@ var truthPairs = [...]truthReading{{"yes", "no"}, {"true", "false"}, {"y", "n"},
 // A truthReading has the words for yes, and the words for no, of a column, in lower case and in the order of their first rows.
 type truthReading struct{ yes, no string }
 
-func (r *truthReading) read(text string) bool {
+func (r *truthReading) noun() string { return "" }
+
+func (r *truthReading) read(text string, _ int64) bool {
 	v, ok := (&schema.Column{Derive: schema.Boolean}).Number(text)
 	words := &r.no
 	if v == 1 {

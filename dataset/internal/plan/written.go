@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,11 +27,17 @@ var commaNumbers = written(',', schema.Comma, "number with a decimal comma")
 // written returns the treatment of texts of numbers. point is the decimal mark.
 func written(point byte, form schema.Derivation, words string) treatment {
 	return treatment{
-		readings: func() []reading { return []reading{&numberReading{point: point, addresses: true}} },
-		takes:    func(c *Column) bool { return c.decimalMark() == point },
-		inputs:   func(c *Column) []schema.Column { return c.derived(form) },
-		becomes:  saying(words),
-		notes:    func(c *Column) []string { return c.numberNotes(point) },
+		readings: func() []reading { return []reading{&numberReading{point: point, addresses: true, counts: true}} },
+		reads: func(c *Column) *fit {
+			if c.decimalMark() != point {
+				return nil
+			}
+			_, f := c.numbers(point)
+			return f
+		},
+		inputs:  func(c *Column) []schema.Column { return c.derived(form) },
+		becomes: saying(words),
+		notes:   func(c *Column) []string { return c.numberNotes(point) },
 	}
 }
 
@@ -40,23 +47,31 @@ func written(point byte, form schema.Derivation, words string) treatment {
 func (c *Column) decimalMark() byte {
 	p, point := c.numbers('.')
 	q, comma := c.numbers(',')
-	point, comma = point && c.Word != NumberComma, comma && c.Word != NumberPoint
 	switch {
-	case !point && !comma:
+	case c.Word == NumberPoint:
+		comma = nil
+	case c.Word == NumberComma:
+		point = nil
+	}
+	switch {
+	case point == nil && comma == nil:
 		return 0
-	case !comma, point && q.loose && !p.loose:
+	case comma == nil, point != nil && q.loose && !p.loose:
 		return '.'
-	case !point, p.loose && !q.loose, c.Semicolons && q.marked:
+	case point == nil, p.loose && !q.loose, c.Semicolons && q.marked:
 		return ','
 	}
 	return '.'
 }
 
-// numbers returns the reading of all texts as numbers with a decimal mark. Codes such as 0123 and IP addresses are no numbers, unless the
-// option type says so.
-func (c *Column) numbers(point byte) (*numberReading, bool) {
-	r, ok := fitting(c, func(r *numberReading) bool { return r.point == point })
-	return r, ok && (c.Word != "" || !r.codes && !(r.addresses && r.texts > 0))
+// numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, IP addresses, and texts with letters for
+// factors beside other texts, are no numbers, unless the option type says so.
+func (c *Column) numbers(point byte) (*numberReading, *fit) {
+	r, f := best(c, func(r *numberReading) bool { return r.point == point })
+	if f == nil || !c.accepts(f) || c.Word == "" && (r.codes || r.addresses || r.letters != "" && len(f.odd) > 0) {
+		return r, nil
+	}
+	return r, f
 }
 
 // numberNotes returns what could be other numbers in the texts of a column.
@@ -66,7 +81,7 @@ func (c *Column) numberNotes(point byte) (notes []string) {
 	if point == '.' {
 		other, word = ',', NumberComma
 	}
-	if o, also := c.numbers(other); c.Word.kind() == c.Word && r.marked && (r.loose || also && !o.loose) {
+	if o, also := c.numbers(other); c.Word.kind() == c.Word && r.marked && (r.loose || also != nil && !o.loose) {
 		taken, _ := schema.ParseWritten(r.example, point)
 		note := fmt.Sprintf("%q is read as %s", r.example, plain(taken.Value))
 		if c.Semicolons && point == ',' {
@@ -90,7 +105,7 @@ func (c *Column) numberNotes(point byte) (notes []string) {
 		notes = append(notes, "some of its numbers have %, and others have none: 5% is read as 5")
 	}
 	if len(r.currencies) > 1 {
-		notes = append(notes, fmt.Sprintf("its numbers have several currency signs, which are left out: %s", strings.Join(r.currencies, " ")))
+		notes = append(notes, "its numbers have several currency signs, which are left out: "+strings.Join(strings.Split(string(r.currencies), ""), " "))
 	}
 	return notes
 }
@@ -101,23 +116,30 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 type numberReading struct {
 	point      byte // the decimal mark
 	texts      int
-	percents   int      // number of texts with %
-	currencies []string // the currency signs
-	letters    string   // the letters that multiply numbers
-	codes      bool     // some text begins with 0 and another digit
-	addresses  bool     // each text is an IP address
-	marked     bool     // some text has a point or a comma
-	loose      bool     // some text has groups of digits that tell of the other decimal mark
-	example    string   // the first loose text, or the first marked one
+	counts     bool    // each number is whole, and above the number of its row by the same amount
+	above      float64 // that amount
+	percents   int     // number of texts with %
+	currencies []rune  // the currency signs
+	letters    string  // the letters that multiply numbers
+	codes      bool    // some text begins with 0 and another digit
+	addresses  bool    // each text is an IP address
+	marked     bool    // some text has a point or a comma
+	loose      bool    // some text has groups of digits that tell of the other decimal mark
+	example    string  // the first loose text, or the first marked one
 }
 
-func (r *numberReading) read(text string) bool {
+func (r *numberReading) noun() string { return "number" }
+
+func (r *numberReading) read(text string, row int64) bool {
 	trimmed := strings.TrimSpace(text)
 	w, ok := schema.ParseWritten(text, r.point)
 	if !ok {
 		return false
 	}
-	r.texts++
+	if r.texts++; r.texts == 1 {
+		r.above = w.Value - float64(row)
+	}
+	r.counts = r.counts && w.Value-float64(row) == r.above && w.Value == math.Trunc(w.Value)
 	r.codes = r.codes || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
 	r.addresses = r.addresses && isAddress(trimmed)
 	if w.Mark && (!r.marked || w.Loose && !r.loose) {
@@ -127,11 +149,11 @@ func (r *numberReading) read(text string) bool {
 	if w.Percent {
 		r.percents++
 	}
-	if sign := string(w.Currency); w.Currency != 0 && !slices.Contains(r.currencies, sign) {
-		r.currencies = append(r.currencies, sign)
+	if w.Currency != 0 && !slices.Contains(r.currencies, w.Currency) {
+		r.currencies = append(r.currencies, w.Currency)
 	}
-	if letter := string(w.Letter); w.Letter != 0 && !strings.Contains(r.letters, letter) {
-		r.letters += letter
+	if w.Letter != 0 && strings.IndexByte(r.letters, w.Letter) < 0 {
+		r.letters += string(w.Letter)
 	}
 	return true
 }

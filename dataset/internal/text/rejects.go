@@ -305,8 +305,9 @@ func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cell
 
 // A Later is a column that has in a later row a text that its type can't hold.
 type Later struct {
-	Name string
-	Note string // the first line with such a text
+	Name  string
+	Note  string // the first line with such a text
+	Exact bool   // the column must keep its texts
 }
 
 // A laterText is the first text that the type of a column can't hold.
@@ -360,7 +361,7 @@ func (in *CSV) Later(ctx context.Context, p column.Pool, numbers bool) (all []La
 	for k, at := range found {
 		if at != nil && (numbers || at.exact) {
 			name := in.Sel.Columns[k].Name
-			all = append(all, Later{name, fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
+			all = append(all, Later{Name: name, Exact: at.exact, Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
 	return all, err

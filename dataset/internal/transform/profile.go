@@ -44,7 +44,7 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
 		})
-		f.columns[k] = columnProfile{texts: map[uint64]struct{}{}, Column: plan.Column{Input: in, Type: column.Describe(t), Word: types[in.Name],
+		f.columns[k] = columnProfile{texts: map[uint64]int32{}, Column: plan.Column{Input: in, Type: column.Describe(t), Word: types[in.Name],
 			Named: slices.Contains(features, in.Name), Coded: coded, Text: in.Categorical(), Dated: dated, Whole: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
 	}
@@ -57,9 +57,9 @@ const mostTexts = 1 << 17
 // A columnProfile counts the values of a column.
 type columnProfile struct {
 	plan.Column
-	texts    map[uint64]struct{} // hashes of the different values; at most mostTexts
-	numbered bool                // there is a number
-	above    float64             // the first number less the number of its row
+	texts    map[uint64]int32 // hashes of the different values, at most mostTexts; see plan.Column.AddText
+	numbered bool             // there is a number
+	above    float64          // the first number less the number of its row
 }
 
 var textSeed = maphash.MakeSeed()
@@ -161,23 +161,25 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 	return classes, counts, f.rows, f.noLabel
 }
 
-// see records a value of a column among its different values. again is true if the value is among them already.
-func (c *columnProfile) see(text func() string, bits uint64) (again bool) {
-	if c.More {
-		return false
+// see records a number or a date among the different values of a column.
+func (c *columnProfile) see(text func() string, bits uint64) {
+	if _, again := c.texts[bits]; !again && c.room() {
+		c.texts[bits] = 0
+		c.count(text())
 	}
-	if _, again = c.texts[bits]; again {
-		return true
-	}
-	if len(c.texts) == mostTexts {
-		c.More = true
-		return false
-	}
-	c.texts[bits] = struct{}{}
+}
+
+// room returns true if there is room for one more different value.
+func (c *columnProfile) room() bool {
+	c.More = c.More || len(c.texts) == mostTexts
+	return !c.More
+}
+
+// count counts a value that differs from the values before.
+func (c *columnProfile) count(text string) {
 	if c.Distinct++; len(c.Examples) < 3 {
-		c.Examples = append(c.Examples, text())
+		c.Examples = append(c.Examples, strings.Clone(text))
 	}
-	return false
 }
 
 // add counts the values of an array. at are its rows. It counts different numbers and dates only if distinct is true.
@@ -186,7 +188,7 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 	missing := column.Missing(a, 0, a.Len())
 	c.Missing += int64(len(missing))
 	if c.Text {
-		return c.addTexts(a)
+		return c.addTexts(a, at)
 	}
 	values, err := column.Numbers(a)
 	if err != nil {
@@ -218,15 +220,23 @@ func (c *columnProfile) number(above float64) {
 	c.Counts = c.Counts && above == c.above
 }
 
-// addTexts adds an array of texts, numbers or booleans that are used as texts.
-func (c *columnProfile) addTexts(a arrow.Array) error {
+// addTexts adds an array of texts, numbers or booleans that are used as texts. at are its rows.
+func (c *columnProfile) addTexts(a arrow.Array, at batchRows) error {
 	if d, is := a.(*array.Dictionary); is {
 		if _, words := d.Dictionary().(*array.String); words && d.Len() > 4*d.Dictionary().Len() {
-			seen := make([]bool, d.Dictionary().Len())
+			rows, first := make([]int64, d.Dictionary().Len()), make([]int, d.Dictionary().Len())
 			for i := range d.Len() {
-				if at := d.GetValueIndex(i); d.IsValid(i) && !seen[at] {
-					seen[at] = true
-					c.addText(d.Dictionary(), at)
+				if d.IsNull(i) {
+					continue
+				}
+				k := d.GetValueIndex(i)
+				if rows[k]++; rows[k] == 1 {
+					first[k] = i
+				}
+			}
+			for k, n := range rows {
+				if n > 0 {
+					c.addText(d.Dictionary(), k, n, at, first[k])
 				}
 			}
 			return nil
@@ -234,22 +244,43 @@ func (c *columnProfile) addTexts(a arrow.Array) error {
 	}
 	for i := range a.Len() {
 		if !column.IsMissing(a, i) {
-			c.addText(a, i)
+			c.addText(a, i, 1, at, i)
 		}
 	}
 	return nil
 }
 
-func (c *columnProfile) addText(a arrow.Array, i int) {
+// addText adds n rows with text i of an array. first is the first of these rows among at.
+func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, first int) {
 	text, what := textOf(a, i)
-	if what == "" && !c.see(func() string { return strings.Clone(text) }, maphash.String(textSeed, text)) {
-		c.AddText(text)
+	if what != "" {
+		return
+	}
+	bits := maphash.String(textSeed, text)
+	odd, again := c.texts[bits]
+	if again && odd == 0 {
+		return
+	}
+	if !again {
+		if odd = int32(c.AddText(text, at.row(first))); c.room() {
+			c.texts[bits] = odd
+			c.count(text)
+		}
+		n--
+	}
+	if odd == 0 {
+		return
+	}
+	o := &c.Odd[odd-1]
+	o.Rows += n
+	if !again && o.Line == 0 && at.batch.Line != nil {
+		o.Line = at.batch.Line(at.row(first) - at.batch.First)
 	}
 }
 
 // Plan returns how the columns become features. nulls is the treatment of missing values that the options ask for; "" lets the
-// profile decide.
-func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
+// profile decide. place names the first row of a text in a note.
+func (f *Profile) Plan(nulls schema.Nulls, place func(plan.Odd) string) (*plan.Plan, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
 		return nil, column.Mark(fmt.Errorf("column %q has no value: choose another column with --label", f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
 	}
@@ -259,7 +290,7 @@ func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
 			columns = append(columns, &f.columns[k].Column)
 		}
 	}
-	p, err := plan.Make(columns, f.types, nulls)
+	p, err := plan.Make(columns, f.types, nulls, place)
 	if err == nil {
 		p.Unlabelled = f.noLabel > 0
 	}

@@ -1,0 +1,185 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/humanize"
+)
+
+// A reading reads the texts of a column in one way, such as numbers with a decimal comma.
+type reading interface {
+	// read records the value of a text, whose first row is row. It returns false if the text has none.
+	read(text string, row int64) bool
+	// noun returns the name of a value, such as number. "": a column with a text that the reading can't read has other values.
+	noun() string
+}
+
+// A fit is a reading, and the texts of a column that the reading can't read.
+type fit struct {
+	reading
+	odd []int // their numbers in Column.Odd
+}
+
+// An Odd is a text of a column that some reading can't read.
+type Odd struct {
+	Text string
+	Rows int64 // number of rows with the text
+	Row  int64 // the first of them
+	Line int64 // the line of Row; 0: unknown
+
+	missing bool // people write the text where they have no value
+}
+
+// mostCodes is the number of different numbers up to which they may be the codes of categories.
+const mostCodes = 20
+
+// mostOdd is the number of different texts that a reading of a column can't read, above which the column has other values.
+const mostOdd = 100
+
+// AddText counts the first of some rows with a text. It returns the text's number in Odd plus 1, or 0 if all readings can read it, or all
+// have failed.
+func (c *Column) AddText(text string, row int64) (odd int) {
+	if len(c.fits) == 0 {
+		return 0
+	}
+	missing := column.MeansMissing(text)
+	var failed []int // the fits whose reading can't read the text
+	for i := range c.fits {
+		if !missing && !c.fits[i].read(text, row) {
+			failed = append(failed, i)
+		}
+	}
+	if !missing && failed == nil {
+		return 0
+	}
+	if c.More { // the text may have been counted
+		if i := slices.IndexFunc(c.Odd, func(o Odd) bool { return o.Text == text }); i >= 0 {
+			c.Odd[i].Rows++
+			return i + 1
+		}
+	}
+	for _, i := range failed {
+		c.fits[i].odd = append(c.fits[i].odd, len(c.Odd))
+	}
+	c.fits = slices.DeleteFunc(c.fits, func(f fit) bool { return len(f.odd) > mostOdd })
+	c.Odd = append(c.Odd, Odd{Text: strings.Clone(text), Rows: 1, Row: row, missing: missing})
+	return len(c.Odd)
+}
+
+// oddRows returns the number of rows with a text that a reading can't read.
+func (c *Column) oddRows(f *fit) (rows int64) {
+	for _, i := range f.odd {
+		rows += c.Odd[i].Rows
+	}
+	return rows
+}
+
+// texts returns the number of rows with a text that doesn't mean a missing value, and the number of these texts.
+func (c *Column) texts() (rows int64, different int) {
+	rows, different = c.values(), c.Distinct
+	for _, o := range c.Odd {
+		if o.missing {
+			rows, different = rows-o.Rows, different-1
+		}
+	}
+	return rows, different
+}
+
+// best returns the reading of a type, and for which is returns true, that can't read the fewest rows. nil: there is none.
+func best[R reading](c *Column, is func(R) bool) (r R, f *fit) {
+	for i := range c.fits {
+		if one, ok := c.fits[i].reading.(R); ok && is(one) && (f == nil || c.oddRows(&c.fits[i]) < c.oddRows(f)) {
+			r, f = one, &c.fits[i]
+		}
+	}
+	return r, f
+}
+
+// accepts returns true if a reading can read all texts of the column but a few, which count as missing: less than half of all texts if an
+// option says what the column is.
+func (c *Column) accepts(f *fit) bool {
+	rows, _ := c.texts()
+	odd := c.oddRows(f)
+	switch {
+	case rows == 0:
+		return c.Word != ""
+	case odd == 0:
+		return true
+	case c.Word != "":
+		return 2*odd < rows
+	}
+	_, lead := best(c, func(reading) bool { return true })
+	return odd == c.oddRows(lead) && c.rare(f)
+}
+
+// rare returns true if the texts that a reading can't read are few: at most one of 20 rows, ten different ones, and one for four others. If the
+// other texts are at most mostCodes numbers, each odd text has one row: otherwise it is a category, as they are.
+func (c *Column) rare(f *fit) bool {
+	rows, different := c.texts()
+	read := different - len(f.odd)
+	_, number := f.reading.(*numberReading)
+	return f.noun() != "" && 20*c.oddRows(f) <= rows && len(f.odd) <= 10 && 4*len(f.odd) <= read &&
+		!(number && read <= mostCodes && slices.ContainsFunc(f.odd, func(i int) bool { return c.Odd[i].Rows > 1 }))
+}
+
+// oddNote returns the note that the texts that a reading can't read count as missing. place names a row.
+func (c *Column) oddNote(f *fit, place func(Odd) string) string {
+	they := "they count as missing"
+	if c.oddRows(f) == 1 {
+		they = "it counts as missing"
+	}
+	return fmt.Sprintf("%s (%s): %s", c.oddCount(f), c.quoteOdd(f, place), they)
+}
+
+// oddCount returns the words for the number of rows that a reading can't read.
+func (c *Column) oddCount(f *fit) string {
+	rows, _ := c.texts()
+	odd, are := c.oddRows(f), "are no "+f.noun()+"s"
+	if odd == 1 {
+		are = "is no " + f.noun()
+	}
+	return fmt.Sprintf("%s of %s values %s", humanize.Count(odd), humanize.Count(rows), are)
+}
+
+// quoteOdd returns the first texts that a reading can't read, and the place of the first. nil: the place doesn't matter.
+func (c *Column) quoteOdd(f *fit, place func(Odd) string) string {
+	const most = 3
+	var all []string
+	between := ", "
+	if place != nil {
+		between = "; "
+	}
+	for n, i := range f.odd[:min(len(f.odd), most)] {
+		text := fmt.Sprintf("%.40q", c.Odd[i].Text)
+		if n == 0 && place != nil {
+			text += ", " + place(c.Odd[i])
+		}
+		all = append(all, text)
+	}
+	if more := len(f.odd) - most; more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, between)
+}
+
+// textNotes returns why a column is text, if more than half of its texts are numbers or dates. If there are at most 20 different ones, they
+// may be categories: four of five texts must be numbers.
+func textNotes(c *Column) []string {
+	_, f := best(c, func(r reading) bool { return r.noun() != "" })
+	if f == nil {
+		return nil
+	}
+	rows, different := c.texts()
+	odd, least := c.oddRows(f), int64(2)
+	if different-len(f.odd) <= mostCodes {
+		least = 5
+	}
+	if r, number := f.reading.(*numberReading); odd == 0 || least*odd >= rows || number && (r.codes || r.letters != "") {
+		return nil
+	}
+	typed := column.InShell([]string{c.Input.Name + "=" + f.noun()})
+	return []string{fmt.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing", c.oddCount(f), c.quoteOdd(f, nil), typed)}
+}
