@@ -240,6 +240,14 @@ func (in *partitioned) Batches(ctx context.Context, p column.Pool, mem memory.Al
 						bt.Columns[k] = in.picker.array(-1-at, bt.File, bt.Rows)
 					}
 				}
+				if digits := bt.Digits; digits != nil {
+					bt.Digits = make([]arrow.Array, len(in.picker.place))
+					for k, at := range in.picker.place {
+						if at >= 0 {
+							bt.Digits[k] = digits[at]
+						}
+					}
+				}
 			}
 			if !yield(bt, err) {
 				return

@@ -2,6 +2,8 @@
 package column
 
 import (
+	"slices"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/schema"
@@ -19,6 +21,12 @@ type Chosen struct {
 
 	// Never, unless nil, returns true if no row of a part of a file is chosen. bounds has an element for each column.
 	Never func(file string, rows int64, bounds []Bounds) bool
+}
+
+// HandsOn returns true if the values of column k become features, labels or weights, or are kept. Other columns choose
+// rows.
+func (c *Chosen) HandsOn(k int) bool {
+	return k == c.Label || k == c.Weight || slices.Contains(c.Features, k) || slices.Contains(c.Keep, k)
 }
 
 // Bounds are the statistics of the values of a column in some rows.

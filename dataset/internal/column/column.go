@@ -22,6 +22,7 @@ type Column struct {
 	Advice  string         // message that a text column has mostly numbers; "" for other columns
 	Remedy  string         // remedy for Advice
 	Content Content        // of a text column
+	First   string         // of a text column of a text file: its first value that is no number
 	// Exact, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
 	Exact    arrow.DataType
@@ -30,6 +31,8 @@ type Column struct {
 	Widens   bool // a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of text
 	Nullable bool
 	Empty    bool           // no value in the first rows determines the type
+	Integers bool           // of a text file: the first rows have integers alone, some of them beyond int64
+	Digits   bool           // a text file gets Batch.Digits for the column
 	ListDef  int            // for lists of a Parquet file: definition level from which on a list has an element; otherwise 0
 	Float    arrow.DataType // type of arrays that may be read instead of Type; nil: none
 	Physical int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level

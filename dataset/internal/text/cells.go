@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,23 +17,25 @@ import (
 
 // cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
-	typ      arrow.Type
-	most     int  // maximum number of values
-	booleans bool // true and false are read as the numbers 1 and 0, because a model accepts both
-	exact    bool // a text that the column can't keep is an error
-	widens   bool // of a probe: the column has integers without leading zeros alone
-	lenient  bool // of a probe: a text in a column of integers to keep is a broken line
-	nullIs   *nullWords
-	slab     *column.Slab // the memory of numbers; nil: none
-	whole    []int64
-	numbers  []float64
-	rounded  bool    // a whole number was rounded to another number
-	truths   []byte  // a bit for each boolean
-	ends     []int32 // end of each string in chars, after a 0
-	chars    []byte
-	rows     int    // number of booleans
-	valid    []byte // a bit for each value; nil if no value is null
-	nulls    int
+	typ         arrow.Type
+	most        int  // maximum number of values
+	booleans    bool // true and false are read as the numbers 1 and 0, because a model accepts both
+	exact       bool // a text that the column can't keep is an error
+	widens      bool // of a probe: the column has integers without leading zeros alone
+	lenient     bool // of a probe: a text in a column of integers to keep is a broken line
+	nullIs      *nullWords
+	slab        *column.Slab // the memory of numbers; nil: none
+	whole       []int64
+	numbers     []float64
+	rounded     bool    // a whole number was rounded to another number
+	keepsDigits bool    // digits are made when integers become numbers
+	digits      *digits // the texts of the numbers; nil: none
+	truths      []byte  // a bit for each boolean
+	ends        []int32 // end of each string in chars, after a 0
+	chars       []byte
+	rows        int    // number of booleans
+	valid       []byte // a bit for each value; nil if no value is null
+	nulls       int
 }
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
@@ -127,6 +130,9 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		}
 		c.numbers = append(c.numbers, v)
 		c.rounded = c.rounded || isRounded(text, v)
+		if c.digits != nil {
+			c.digits.add(text, v)
+		}
 	case arrow.BOOL:
 		v, ok := truth(text)
 		if !ok {
@@ -183,6 +189,12 @@ func (c *cells) parse(text []byte) (float64, error) {
 
 func (c *cells) widen() {
 	c.typ, c.numbers = arrow.FLOAT64, make([]float64, 0, c.most)
+	if c.keepsDigits {
+		c.digits = newDigits(c.most)
+		for _, v := range c.whole {
+			c.digits.end(strconv.AppendInt(c.digits.chars, v, 10))
+		}
+	}
 	for _, v := range c.whole {
 		f := float64(v)
 		c.numbers = append(c.numbers, f)
@@ -230,6 +242,9 @@ func (c *cells) addNull() {
 		c.whole = append(c.whole, 0)
 	case arrow.FLOAT64:
 		c.numbers = append(c.numbers, 0)
+		if c.digits != nil {
+			c.digits.end(c.digits.chars)
+		}
 	case arrow.BOOL:
 		c.rows++
 	default:

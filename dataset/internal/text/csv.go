@@ -212,7 +212,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 		case at == nil || c.Widens && !at.numbers && !at.padded: // reading the rows reports a text among numbers
 			continue
 		case c.Widens && !at.padded:
-			c.Type = arrow.PrimitiveTypes.Float64
+			c.Type, c.Integers = arrow.PrimitiveTypes.Float64, true
 		default:
 			c.Type, c.AsTexts = arrow.BinaryTypes.String, true
 		}
@@ -276,7 +276,7 @@ func (in *CSV) Notes() (notes []string) {
 	}
 	notes = append(notes, in.Sel.Odd...)
 	for k := range in.rounded {
-		if in.rounded[k].Load() {
+		if in.rounded[k].Load() && in.Sel.HandsOn(k) {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
 				in.Sel.Columns[k].Name))
 		}
@@ -329,7 +329,10 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	values := make([]cells, len(in.Sel.Columns))
 	for k, col := range in.Sel.Columns {
 		values[k] = newCells(col, most, f.nulls)
-		values[k].booleans = in.model
+		values[k].booleans, values[k].keepsDigits = in.model, col.Digits
+		if col.Digits && col.Integers {
+			values[k].digits = newDigits(most)
+		}
 	}
 	defer allot(values, most).Done()
 	b := &column.Batch{File: f.path}
@@ -348,6 +351,12 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			return nil, err
 		}
 		b.Columns = append(b.Columns, values[k].array())
+		if values[k].digits != nil {
+			if b.Digits == nil {
+				b.Digits = make([]arrow.Array, len(values))
+			}
+			b.Digits[k] = values[k].digits.array()
+		}
 		if values[k].rounded {
 			in.rounded[k].Store(true)
 		}

@@ -116,6 +116,9 @@ func (r *run) flush() {
 			c.whole = addEach(c.whole, kept, width)
 		default:
 			c.numbers = addEach(c.numbers, kept, width)
+			for j := 0; j < len(kept) && c.digits != nil; j += width {
+				c.digits.addValue(kept[j])
+			}
 		}
 	}
 	r.records = 0
@@ -299,8 +302,11 @@ func (c *cells) addDecimal(v float64, form uint32) bool {
 func (c *cells) addNumber(v float64) {
 	if c.nullIs.number(v) {
 		c.addNull()
-	} else {
-		c.numbers = append(c.numbers, v)
+		return
+	}
+	c.numbers = append(c.numbers, v)
+	if c.digits != nil {
+		c.digits.addValue(v)
 	}
 }
 

@@ -280,6 +280,7 @@ type guess struct {
 	odd              int    // number of values that aren't numbers, counted while numbers may be the majority
 	text             bool   // numbers can't be the majority any more
 	fraction         bool   // some number is no integer
+	parts            bool   // some number has a fractional part
 	cell             string // the first of the odd values
 	line             int64  // the line of cell
 	dates, commas    int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -479,7 +480,9 @@ func (g *guess) Add(text []byte, line int64) {
 	if g.whole || g.text {
 		return
 	}
-	if _, err := parseNumber(text); err == errNoNumber {
+	v, err := parseNumber(text)
+	g.parts = g.parts || v != math.Trunc(v)
+	if err == errNoNumber {
 		g.content(text)
 		if g.odd++; g.odd == 1 {
 			g.cell, g.line = string(text), line

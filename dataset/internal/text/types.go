@@ -53,7 +53,7 @@ func keepLive(s *column.Chosen) {
 		case !feature[k]:
 			c.Type = arrow.BinaryTypes.String
 		case c.Type.ID() == arrow.INT64:
-			c.Type = arrow.PrimitiveTypes.Float64
+			c.Type, c.Integers = arrow.PrimitiveTypes.Float64, true
 		}
 		c.Desc = column.Describe(c.Type)
 	}
