@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -163,5 +164,78 @@ func TestDuckDBRejects(t *testing.T) {
 		}
 		ask("DROP TABLE reject_errors")
 		ask("DROP TABLE reject_scans")
+	}
+}
+
+// TestDuckDBWhereTypes: comparisons with literals that a rounding to float64 would change, and conditions that are
+// columns of booleans, choose the rows that they choose in DuckDB, from Parquet and from the CSV that DuckDB writes.
+func TestDuckDBWhereTypes(t *testing.T) {
+	ask := duckDB(t)
+	r, dir := rand.New(rand.NewPCG(11, 12)), t.TempDir()
+	literals := map[string][]string{"u": {"0", "-1", "-0.5", "7", "9007199254740992", "9007199254740993",
+		"18446744073709551609.5", "18446744073709551610", "18446744073709551615", "18446744073709551616"},
+		"i": {"-9223372036854775808", "-9223372036854775807.5", "-1.5", "0", "1.5", "9007199254740992", "9007199254740992.5",
+			"9007199254740993", "9223372036854775807"},
+		"f": {"0.1", "0.33333334", "-0.1", "16777216", "0.5", "100.25"}, "g": {"0.1", "0.3333333333333333", "0.5",
+			"9007199254740993"},
+		"d": {"0.1", "0.11", "-0.1", "0.10", "12345678.9", "12345678.95"}, "h": {"123456789012345678901234567890123456.78",
+			"0.01", "0.02"}}
+	of := map[string][]string{"f": {"0.1", "0.33333334", "-0.1", "16777216", "16777217", "1e-30"}, "b": {"true", "false"}}
+	for name, texts := range literals {
+		if len(of[name]) == 0 {
+			of[name] = texts
+		}
+	}
+	of["u"], of["i"] = []string{"0", "7", "9007199254740993", "18446744073709551609", "18446744073709551610",
+		"18446744073709551615"},
+		[]string{"-9223372036854775808", "-2", "-1", "1", "2", "9007199254740993", "9223372036854775807"}
+	types := map[string]string{"u": "UBIGINT", "i": "BIGINT", "f": "FLOAT", "g": "DOUBLE", "d": "DECIMAL(10,1)",
+		"h": "DECIMAL(38,2)", "b": "BOOLEAN"}
+	names := slices.Sorted(maps.Keys(types))
+	var rows, columns []string
+	for n := range 400 {
+		row := fmt.Sprintf("(%d, %d", n, n%2)
+		for _, name := range names {
+			text := of[name][r.IntN(len(of[name]))]
+			if r.IntN(8) == 0 {
+				text = "NULL"
+			}
+			row += fmt.Sprintf(", CAST(%s AS %s)", text, types[name])
+		}
+		rows = append(rows, row+")")
+	}
+	for _, name := range names {
+		columns = append(columns, fmt.Sprintf("'%s': '%s'", name, types[name]))
+	}
+	ask(fmt.Sprintf("CREATE TABLE t AS SELECT * FROM (VALUES %s) AS v(n, y, %s)", strings.Join(rows, ", "),
+		strings.Join(names, ", ")))
+	for _, name := range []string{"t.parquet", "t.csv"} {
+		ask(fmt.Sprintf("COPY t TO '%s'", filepath.Join(dir, name)))
+	}
+	comparison := func() string {
+		name := names[r.IntN(len(names))]
+		texts := literals[name]
+		if len(texts) == 0 {
+			return []string{"b", "not b", "b = true", "b <> false"}[r.IntN(4)]
+		}
+		text := texts[r.IntN(len(texts))]
+		return fmt.Sprintf("%s %s %s", name, []string{"=", "<>", "<", "<=", ">", ">="}[r.IntN(6)], text)
+	}
+	for trial := range 200 {
+		where := comparison()
+		if trial%2 == 0 {
+			where = fmt.Sprintf("not (%s) or (%s and %s)", where, comparison(), comparison())
+		}
+		for _, name := range []string{"t.parquet", "t.csv"} {
+			from := fmt.Sprintf("'%s'", filepath.Join(dir, name))
+			if name == "t.csv" {
+				from = fmt.Sprintf("read_csv(%s, columns = {'n': 'INTEGER', 'y': 'INTEGER', %s})", from, strings.Join(columns,
+					", "))
+			}
+			want := numbersOf(t, ask(fmt.Sprintf("SELECT n FROM %s WHERE %s ORDER BY n", from, where)))
+			if got := loadedNumbers(t, filepath.Join(dir, name), Options{Where: where}); !slices.Equal(got, want) {
+				t.Errorf("%s, %s: %v, want %v", name, where, got, want)
+			}
+		}
 	}
 }

@@ -111,6 +111,9 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	if req.Choose == parts {
 		in = parts.input(in)
 	}
+	if err := opt.readForms(ctx, in, pick.Sel, files, paths, p); err != nil {
+		return nil, err
+	}
 	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
 		return nil, err
 	}
@@ -279,6 +282,7 @@ func (o TextOptions) reader() textfile.Options {
 type openedFiles struct {
 	format  format
 	sources []*column.Source
+	forms   map[string]transform.Form // of the columns of text that readForms planned
 }
 
 // openFiles examines files. It doesn't read a file whose name has the extension of Parquet.
@@ -320,7 +324,7 @@ func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, 
 				paths[0], first), ErrFormat)
 		}
 	}
-	return &openedFiles{first, sources}, nil
+	return &openedFiles{format: first, sources: sources}, nil
 }
 
 func errStandardInput(f format) error {

@@ -262,7 +262,7 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 }
 
 // readerVersion counts the changes of this package after which the same files and options give other blocks.
-const readerVersion = 5
+const readerVersion = 6
 
 // A survey is the information that a stream requires before its first block.
 type survey struct {

@@ -15,6 +15,7 @@ import (
 	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
+	"halfspace/dataset/internal/where"
 	"halfspace/internal/files"
 	"halfspace/schema"
 )
@@ -177,7 +178,7 @@ func (opt Options) Check() error {
 	if err := transform.CheckCategorical(opt.Categorical); err != nil {
 		return fmt.Errorf("categorical %s: %w", opt.Categorical, err)
 	}
-	if err := transform.CheckWhere(opt.Where); err != nil {
+	if _, err := where.Parse(opt.Where); err != nil {
 		return fmt.Errorf("where: %w", err)
 	}
 	if !(opt.Sample >= 0 && opt.Sample < 1) {

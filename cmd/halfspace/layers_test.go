@@ -30,7 +30,7 @@ var layers = [][]string{
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/linalg", "internal/distributed"},
 	{"internal/cache", "gram", "internal/testproblems", "dataset/internal/column"},
-	{"dataset/internal/npy", "dataset/internal/plan"},
+	{"dataset/internal/npy", "dataset/internal/plan", "dataset/internal/where"},
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
 	{"pocket", "dataset", "predict", "export", "gram/gonumblas"},

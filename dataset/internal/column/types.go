@@ -76,6 +76,26 @@ func Unit(t arrow.DataType) string {
 	return ""
 }
 
+// PerDay returns the units of a date or time type in a day, or false if the type is none.
+func PerDay(t arrow.DataType) (perDay float64, ok bool) {
+	unit := arrow.Millisecond
+	switch t := t.(type) {
+	case *arrow.Date32Type:
+		return 1, true
+	case *arrow.Date64Type:
+	case *arrow.TimestampType:
+		unit = t.Unit
+	case *arrow.Time32Type:
+		unit = t.Unit
+	case *arrow.Time64Type:
+		unit = t.Unit
+	default:
+		return 0, false
+	}
+	perSecond := [...]float64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}
+	return 86400 * perSecond[unit], true
+}
+
 // ListOf returns the type of the elements of lists of numbers, and the length of each list, or 0 if the type doesn't
 // state it.
 func ListOf(t arrow.DataType) (elements arrow.DataType, n int, ok bool) {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/where"
 	"halfspace/schema"
 )
 
@@ -17,7 +18,7 @@ type chooser struct {
 	*fileColumns
 	opt     Choices
 	codings []Coding // of each column
-	where   *condition
+	where   *where.Condition
 	left    left
 	odd     []string // as Chosen.Odd
 	passed  []string // as Selection.passed
@@ -94,11 +95,8 @@ func (c *chooser) absent(named []namedCoding) error {
 	}
 	add("--sample-weight", c.opt.SampleWeight)
 	add("--keep", c.opt.Keep...)
-	if where, err := parseWhere(c.opt.Where); err == nil {
-		_ = where.each(func(cond *condition) error {
-			add("--where", cond.name)
-			return nil
-		})
+	if cond, err := where.Parse(c.opt.Where); err == nil {
+		add("--where", cond.Columns()...)
 	}
 	if absent < 2 {
 		return nil

@@ -138,24 +138,8 @@ func textual(t arrow.DataType) bool {
 	return ok && kind == schema.String
 }
 
-// daysIn returns the units of a date or time type in a day, or false if the type is none.
-func daysIn(t arrow.DataType) (perDay float64, ok bool) {
-	unit := arrow.Millisecond
-	switch t := t.(type) {
-	case *arrow.Date32Type:
-		return 1, true
-	case *arrow.Date64Type:
-	case *arrow.TimestampType:
-		unit = t.Unit
-	case *arrow.Time32Type:
-		unit = t.Unit
-	case *arrow.Time64Type:
-		unit = t.Unit
-	default:
-		return 0, false
-	}
-	return 86400 * [...]float64{arrow.Second: 1, arrow.Millisecond: 1e3, arrow.Microsecond: 1e6, arrow.Nanosecond: 1e9}[unit], true
-}
+// daysIn is column.PerDay.
+func daysIn(t arrow.DataType) (perDay float64, ok bool) { return column.PerDay(t) }
 
 // derivable returns true if the number of a feature can derive from the values of a column.
 func derivable(have column.Column, want schema.Column) bool {

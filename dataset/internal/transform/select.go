@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/where"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
 )
@@ -29,14 +30,15 @@ type Selection struct {
 	passed   []string // columns, with their types, that match a pattern of Keep and can't be kept
 
 	lists   listCounts
-	full    []string       // hashed columns with more texts than there is room for
-	wide    bool           // there are too many features to standardize them, although the options asked for it
-	where   *condition     // chooses rows; nil: all
-	limit   int64          // number of input rows after which none is kept; 0: no limit
-	Gaps    bool           // some number is missing in the rows from which features were learned
-	derives bool           // some input derives its number from the value of its column
-	strange []atomic.Int64 // for each input, the number of texts from which no number derives; nil unless derives
-	Fixed   bool           // a model determines the features: nothing is computed from the data
+	full    []string         // hashed columns with more texts than there is room for
+	wide    bool             // there are too many features to standardize them, although the options asked for it
+	where   *where.Condition // chooses rows; nil: all
+	tested  []int            // numbers in Columns of the columns of where
+	limit   int64            // number of input rows after which none is kept; 0: no limit
+	Gaps    bool             // some number is missing in the rows from which features were learned
+	derives bool             // some input derives its number from the value of its column
+	strange []atomic.Int64   // for each input, the number of texts from which no number derives; nil unless derives
+	Fixed   bool             // a model determines the features: nothing is computed from the data
 }
 
 func (s *Selection) Width() int {
@@ -188,10 +190,9 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for _, i := range sel.Keep {
 		kept[i] = true
 	}
-	_ = sel.where.each(func(c *condition) error {
-		kept[c.place] = true
-		return nil
-	})
+	for _, i := range sel.tested {
+		kept[i] = true
+	}
 	for k := range sel.Features {
 		if inputs[k].Kind == schema.CrossColumn || inputs[k].Derive != "" && inputs[k].Derive != schema.Missing {
 			for _, i := range append(sel.further(k), sel.Features[k]) {
@@ -206,7 +207,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	}
 	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.
 	if sel.where != nil && !(sel.Fixed && sel.derives) {
-		sel.Never = sel.never
+		sel.Never = sel.noRowMatches
 	}
 	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil
@@ -215,7 +216,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 // places are the numbers of the chosen columns in the schema. label and weight are -1 if there is none.
 type places struct {
 	features, keep []int
-	where          []int   // for the comparisons of the option where
+	where          []int   // for the columns of the option where
 	further        [][]int // for crosses, as in Selection
 	label, weight  int
 }
@@ -295,12 +296,9 @@ func (s *Selection) place(in *chooser, p places) {
 		k := useAs(i, col)
 		s.Keep, s.Columns[k].Widens = append(s.Keep, k), col.Widens
 	}
-	k := 0
-	_ = s.where.each(func(c *condition) error {
-		c.place = use(p.where[k])
-		k++
-		return nil
-	})
+	for _, i := range p.where {
+		s.tested = append(s.tested, use(i))
+	}
 }
 
 // kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are numbers. Integers with
@@ -383,14 +381,10 @@ func (s *Selection) bind(in *fileColumns) ([]column.Column, error) {
 	if s.Weight >= 0 && !isWeight(bound[s.Weight]) {
 		return nil, in.differs(bound[s.Weight], s.Columns[s.Weight])
 	}
-	err := s.where.each(func(c *condition) error {
-		if what := c.fits(bound[c.place].Type); what != "" {
-			return in.errorf("--where: column %q: %s", c.name, what)
+	for k, i := range s.tested {
+		if what := s.where.Unfit(k, bound[i]); what != "" {
+			return nil, in.errorf("--where: column %q: %s", bound[i].Name, what)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	for _, k := range s.Keep {
 		if bound[k].Type == nil || !arrow.TypeEqual(bound[k].Type, s.Columns[k].Type) {

@@ -1,0 +1,95 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/transform"
+	"halfspace/schema"
+)
+
+// readForms makes the option where read columns of text as the features that derive from them, if it compares them
+// with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
+// pass, and plans them.
+func (opt Options) readForms(ctx context.Context, in column.Input, sel *transform.Selection, files *openedFiles,
+	paths []string, p column.Pool) error {
+	unread := sel.Unread()
+	if len(unread) == 0 {
+		return nil
+	}
+	columns := opt.plan
+	if opt.Spec != nil {
+		columns = opt.Spec.Columns()
+	}
+	forms := maps.Clone(files.forms)
+	if forms == nil {
+		forms = map[string]transform.Form{}
+	}
+	var unplanned []string
+	for _, name := range unread {
+		if _, is := forms[name]; is {
+			continue
+		}
+		if form := derivedFrom(columns, name); form != nil {
+			forms[name] = transform.Form{Input: form}
+		} else {
+			unplanned = append(unplanned, name)
+		}
+	}
+	if len(unplanned) > 0 {
+		if source := files.sources[0]; source != nil && source.Live() {
+			return column.Mark(fmt.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
+				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
+		}
+		found, err := opt.formsOf(ctx, files, paths, unplanned, p)
+		if err != nil {
+			return err
+		}
+		maps.Copy(forms, found)
+		files.forms = forms
+	}
+	if err := sel.Read(forms); err != nil {
+		return column.ErrorIn(in.Name(), "%w", err)
+	}
+	return nil
+}
+
+// derivedFrom returns the first feature that derives from the texts of a column, or nil.
+func derivedFrom(columns []schema.Column, name string) *schema.Column {
+	i := slices.IndexFunc(columns, func(c schema.Column) bool {
+		return c.Name == name && (c.Derive.Written() || c.Derive.Dated())
+	})
+	if i < 0 {
+		return nil
+	}
+	return &columns[i]
+}
+
+// formsOf plans the features of columns of text, as Options.Prepare would.
+func (opt Options) formsOf(ctx context.Context, files *openedFiles, paths, names []string,
+	p column.Pool) (map[string]transform.Form, error) {
+	only := Options{Features: names, Text: opt.Text, Workers: opt.Workers, Memory: opt.Memory, Rejects: opt.Rejects,
+		Progress: opt.Progress, texts: opt.texts, opened: files}
+	only.Text.NullValues = opt.nullWords()
+	for _, item := range opt.Types { // other types say how a feature is made of a text
+		i := max(0, strings.LastIndexByte(item, '='))
+		if slices.Contains(names, item[:i]) && slices.Contains([]string{"=number", "=boolean", "=date"}, item[i:]) {
+			only.Types = append(only.Types, item)
+		}
+	}
+	_, plan, err := only.profile(ctx, paths, p, memory.DefaultAllocator, true, false)
+	if err != nil {
+		return nil, err
+	}
+	forms := map[string]transform.Form{}
+	for _, c := range plan.Columns {
+		forms[c.Name] = transform.Form{Input: derivedFrom(plan.Inputs, c.Name), Examples: c.Examples}
+	}
+	return forms, nil
+}
