@@ -79,7 +79,12 @@ func inspectParquet(path string) (*FileInfo, error) {
 				features[p.Index] = features[c.Index]
 			}
 		}
-		err = m.Leaves(func(i int, c *pschema.Column, _ pschema.Node) { info.Columns[i] = columnInfo(c, features[i]) })
+		err = m.Leaves(func(i int, c *pschema.Column, root pschema.Node) {
+			info.Columns[i] = columnInfo(c, features[i])
+			if name := m.Unknown[i]; name != "" && root.Type() == pschema.Primitive {
+				info.Columns[i].Logical = name
+			}
+		})
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/float16"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
@@ -335,4 +337,59 @@ func TestMissingLabelOfModel(t *testing.T) {
 	wantError(t, err, dir, `DIR/a.parquet: column "y", row 1: null (fill the label in, or leave the row out)`)
 	_, err = Load(context.Background(), path, Options{Spec: spec, SampleWeight: "w"})
 	wantError(t, err, dir, `DIR/a.parquet: column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or leave the row out)`)
+}
+
+// TestUnusableTypes: columns from which no feature can be made are left out with one note that names them and their
+// types, and the others are read. Named by an option, such a column is an error that says so.
+func TestUnusableTypes(t *testing.T) {
+	const rows = 60
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{{Name: "half",
+		Type: arrow.FixedWidthTypes.Float16}, {Name: "blob", Type: arrow.BinaryTypes.Binary},
+		{Name: "words", Type: arrow.BinaryTypes.Binary}, {Name: "id", Type: &arrow.FixedSizeBinaryType{ByteWidth: 16}},
+		{Name: "pair", Type: arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}, arrow.Field{Name: "b",
+			Type: arrow.BinaryTypes.String})}, {Name: "y", Type: arrow.BinaryTypes.String}}, nil))
+	r := rand.New(rand.NewPCG(5, 5))
+	for i := range rows {
+		b.Field(0).(*array.Float16Builder).Append(float16.New(float32(i % 7)))
+		b.Field(1).(*array.BinaryBuilder).Append([]byte{1, byte(r.Uint32()), byte(r.Uint32()), 0})
+		b.Field(2).(*array.BinaryBuilder).Append([]byte([]string{"red", "blue"}[i%2]))
+		b.Field(3).(*array.FixedSizeBinaryBuilder).Append([]byte("0123456789abcdef"))
+		pair := b.Field(4).(*array.StructBuilder)
+		pair.Append(true)
+		pair.FieldBuilder(0).(*array.Int32Builder).Append(1)
+		pair.FieldBuilder(1).(*array.StringBuilder).Append("x")
+		b.Field(5).(*array.StringBuilder).Append([]string{"a", "b"}[i/7%2])
+	}
+	rec, dir := b.NewRecord(), t.TempDir()
+	for _, name := range []string{"a.parquet", "a.arrow"} {
+		path := filepath.Join(dir, name)
+		writeNested(t, path, rec, rows)
+		var notes []string
+		data, err := Load(t.Context(), path, Options{Label: "y", Prepare: true,
+			Warn: func(text string) { notes = append(notes, text) }})
+		require.NoError(t, err)
+		if got := data.Spec().Features; !slices.Equal(got, []string{"half", "words=blue", "words=red"}) {
+			t.Errorf("%s: features %q", name, got)
+		}
+		left := slices.DeleteFunc(notes, func(text string) bool { return !strings.Contains(text, "left out") })
+		want := `columns "id" (fixed_size_binary[16]), "pair" (struct), "blob" (bytes that are no text): left out, ` +
+			`a feature is a number, a boolean or a list of numbers`
+		if len(left) != 1 || left[0] != want {
+			t.Errorf("%s: %q, want %q", name, left, want)
+		}
+		wrong := map[string]Options{`column "blob" has bytes that are no text, such as "\x01`: {Features: []string{"half",
+			"blob"}},
+			`column "blob" has bytes that are no text`:                     {Types: []string{"blob=category"}},
+			`column "pair" is struct, and a feature is`:                    {Features: []string{"half", "pair"}},
+			`column "id" is fixed_size_binary[16], and a feature is`:       {Features: []string{"id"}},
+			`column "id": it is fixed_size_binary[16], which can't be com`: {Where: "id = 'x'"}}
+		if name == "a.parquet" {
+			wrong[`column "pair": it is struct, which can't be read`] = Options{Where: "pair is null"}
+		}
+		for want, opt := range wrong {
+			opt.Label, opt.Prepare = "y", true
+			_, err := Load(t.Context(), path, opt)
+			require.Error(t, err, want)
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package parquet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
+	"slices"
 )
 
 // A Footer is the end of a Parquet file, which describes its columns and the places of their values. ReadFooter
@@ -18,10 +20,15 @@ type Footer struct {
 	CreatedBy string
 	Ordered   bool // each column has the order of its type, so that ColumnChunk.Min and Max are bounds
 
+	// Unknown has the names of the logical types that are unknown to the readers of the schema: for a leaf column, or for
+	// the first leaf column of a group that has such a type. A name is "" if the type is nested in a top-level column.
+	Unknown map[int]string
+
 	src           io.ReaderAt
 	end           int64
 	schema        []schemaPart
-	groups, texts int64 // offsets of these lists in the file; 0: there is none
+	hidden        []int64 // offsets behind the heads of the fields with unknown logical types, in ascending order
+	groups, texts int64   // offsets of these lists in the file; 0: there is none
 }
 
 // A schemaPart is consecutive top-level columns with everything in them.
@@ -125,10 +132,28 @@ func (f *Footer) Schemas() iter.Seq2[[]byte, error] {
 				yield(nil, err)
 				return
 			}
+			f.hide(schema[head:], p.at)
 			// Fields 3, 4 and 7: no rows, no row groups, no orders of columns.
 			if !yield(append(schema, "\x16\x00\x19\x0c\x39\x0c\x00"...), nil) {
 				return
 			}
+		}
+	}
+}
+
+// hide renames the fields with unknown logical types in the bytes of a part of the schema, which begins at an offset
+// in the file. Their number becomes 11: field 10 is the last one that other readers know, so that they skip it.
+func (f *Footer) hide(part []byte, at int64) {
+	first, _ := slices.BinarySearch(f.hidden, at)
+	for _, place := range f.hidden[first:] {
+		switch i := place - at - 1; {
+		case i < 0:
+		case i >= int64(len(part)):
+			return
+		case part[i]&15 == thriftStruct: // the head has the distance to the number of the field before
+			part[i] += 0x10
+		default: // the number itself, in zigzag form
+			part[i] += 2
 		}
 	}
 }
@@ -161,7 +186,8 @@ func (f *Footer) checkSchema(t *thrift) {
 	paths := int64(0)
 	for i := uint64(0); i < n && t.err == nil; i++ {
 		at := t.place()
-		children, path := t.schemaElement()
+		e := t.schemaElement()
+		children, path := e.children, e.name
 		switch {
 		case i > 0 && len(open) == 0:
 			t.fail(fmt.Errorf("a schema of %d elements, of which %d belong to no group", n, n-i))
@@ -175,6 +201,10 @@ func (f *Footer) checkSchema(t *thrift) {
 			last := &open[len(open)-1]
 			last.left--
 			path += last.path
+		}
+		if e.unknown != "" {
+			f.hidden = append(f.hidden, e.place)
+			f.addUnknown(e.unknown, len(open) == 1)
 		}
 		if children > 0 {
 			open = append(open, schemaGroup{children, path})
@@ -201,8 +231,29 @@ func (f *Footer) checkSchema(t *thrift) {
 	}
 }
 
-// schemaElement reads an element of a schema. It returns the number of elements in it and the bytes of its name.
-func (t *thrift) schemaElement() (children, name int64) {
+// addUnknown records that the next column, or the group that begins with it, has an unknown logical type.
+func (f *Footer) addUnknown(name string, top bool) {
+	if f.Unknown == nil {
+		f.Unknown = map[int]string{}
+	}
+	if !top {
+		name = ""
+	}
+	if _, is := f.Unknown[f.Columns]; !is {
+		f.Unknown[f.Columns] = name
+	}
+}
+
+// A schemaElement is a group or a column of a schema.
+type schemaElement struct {
+	children int64
+	name     int64  // bytes of its name, and one more
+	unknown  string // name of a logical type that other readers don't know; "": they know it
+	place    int64  // offset in the file behind the head of the field with the logical type
+}
+
+// schemaElement reads an element of a schema.
+func (t *thrift) schemaElement() (e schemaElement) {
 	var typ, in int32
 	t.fields(func(id int16, kind byte) bool {
 		switch {
@@ -211,17 +262,65 @@ func (t *thrift) schemaElement() (children, name int64) {
 		case id == 4 && kind == thriftBinary:
 			size := t.uvarint()
 			t.discard(size)
-			name = int64(size)
-			return true
+			e.name = int64(size)
 		case id == 5:
 			return t.int32(kind, &in)
+		case id == 10 && kind == thriftStruct:
+			e.place = t.place()
+			e.unknown = t.unknownType()
+		default:
+			return false
 		}
-		return false
+		return true
 	})
 	if typ < 0 || int(typ) >= len(typeNames) {
 		t.fail(fmt.Errorf("a column of type %d, which there is not", typ))
 	}
-	return int64(in), name + 1
+	e.children, e.name = int64(in), e.name+1
+	return e
+}
+
+// logicalTypes are the numbers of the logical types that Arrow knows in the format's union of logical types.
+var logicalTypes = []int16{1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15}
+
+// newTypes are the names of the format's other logical types.
+var newTypes = map[int16]string{16: "variant", 17: "geometry", 18: "geography"}
+
+// unknownType reads a logical type. It returns the type's name if Arrow doesn't know it, otherwise "".
+func (t *thrift) unknownType() (name string) {
+	name = "an unknown logical type"
+	t.fields(func(id int16, kind byte) bool {
+		switch {
+		case !slices.Contains(logicalTypes, id):
+			name = cmp.Or(newTypes[id], fmt.Sprintf("logical type %d", id))
+			return false
+		case (id == 7 || id == 8) && kind == thriftStruct: // times and timestamps
+			name = t.unknownUnit()
+			return true
+		}
+		name = ""
+		return false
+	})
+	return name
+}
+
+// unknownUnit reads a time or a timestamp. It returns a name if its unit isn't milliseconds, microseconds or
+// nanoseconds.
+func (t *thrift) unknownUnit() (name string) {
+	name = "a time of an unknown unit"
+	t.fields(func(id int16, kind byte) bool {
+		if id != 2 || kind != thriftStruct {
+			return false
+		}
+		t.fields(func(unit int16, _ byte) bool {
+			if unit >= 1 && unit <= 3 {
+				name = ""
+			}
+			return false
+		})
+		return true
+	})
+	return name
 }
 
 // A Group is a row group as the footer describes it.

@@ -161,6 +161,76 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
+// TestUnknownTypes: columns of logical types that Arrow doesn't know have no type and the name of the logical type,
+// and the columns beside them stay as they are. The number of the field with the logical type is written as a distance
+// and in full.
+func TestUnknownTypes(t *testing.T) {
+	logical := func(id int, inner ...[]byte) []byte {
+		return append(append([]byte{thriftStruct}, zigzag(id)...), append(fields(inner...),
+			0)...) // ids from 64 on take two bytes
+	}
+	unit := func(unit int) []byte {
+		return fields(field(1, thriftTrue, nil), field(2, thriftStruct, fields(field(unit, thriftStruct, fields()))))
+	}
+	type typed struct {
+		physical Type
+		logical  []byte
+		desc     string // of the column; "number" if its type is known
+	}
+	columns := []typed{{Bytes, logical(1), "string"}, {Bytes, logical(16, field(1, thriftByte, []byte{1})), "variant"},
+		{Bytes, logical(17, field(1, thriftBinary, textBytes("EPSG:4326"))), "geometry"},
+		{Bytes, logical(18), "geography"}, {Int32, logical(2555, field(7, thriftStruct, fields(field(1, thriftInt32,
+			zigzag(3))))), "logical type 2555"}, {Double, nil, "float64"}, {Int64, []byte{0}, "an unknown logical type"},
+		{Int64, append(append([]byte{thriftStruct}, zigzag(8)...), append(unit(2), 0)...), "timestamp[us, tz=UTC]"}, {Int64,
+			append(append([]byte{thriftStruct}, zigzag(8)...), append(unit(4), 0)...), "a time of an unknown unit"},
+		{Bytes, logical(5, field(1, thriftInt32, zigzag(1)), field(2, thriftInt32, zigzag(9))), "decimal(9, 1)"}, {Int32,
+			logical(6), "date32"}}
+	for _, short := range []bool{false, true} {
+		element := func(name string, c typed) []byte {
+			all := fields(field(1, thriftInt32, zigzag(int(c.physical))), field(3, thriftInt32, zigzag(0)), field(4,
+				thriftBinary, textBytes(name)))
+			head := []byte{thriftStruct, 20}
+			if short { // the field before is number 4
+				head = []byte{(10-4)<<4 | thriftStruct}
+			}
+			if c.logical == nil {
+				return all
+			}
+			return append(append(append(all[:len(all)-1], head...), c.logical...), 0)
+		}
+		group := func(name string, children int, c typed) []byte {
+			all := fields(field(3, thriftInt32, zigzag(0)), field(4, thriftBinary, textBytes(name)), field(5, thriftInt32,
+				zigzag(children)))
+			if c.logical == nil {
+				return all
+			}
+			return append(append(append(all[:len(all)-1], thriftStruct, 20), c.logical...), 0)
+		}
+		var elements [][]byte
+		for i, c := range columns {
+			elements = append(elements, element(fmt.Sprint("c", i), c))
+		}
+		elements = append(elements, group("v", 2, columns[1]), element("metadata", typed{Bytes, nil, ""}), element("value",
+			typed{Bytes, nil, ""}), group("s", 2, typed{}), element("x", columns[5]), element("g", columns[2]), element("last",
+			columns[5]))
+		root := group("root", len(columns)+3, typed{})
+		f, err := readFooter(fields(field(1, thriftInt32, zigzag(1)), field(2, thriftList, listOf(append([][]byte{root},
+			elements...)...)), field(3, thriftInt64, zigzag(0)), field(4, thriftList, listOf())))
+		require.NoError(t, err)
+		cols := require.Value((&Metadata{Footer: f}).TopColumns())(t)
+		var got, want []string
+		for _, c := range cols {
+			got = append(got, fmt.Sprint(c.Name, " ", c.Desc, " ", c.Type != nil))
+		}
+		for i, c := range columns {
+			want = append(want, fmt.Sprintf("c%d %s %t", i, c.desc, i == 0 || i == 5 || i == 7 || i >= 9))
+		}
+		if want = append(want, "v variant false", "s struct false", "last float64 true"); !slices.Equal(got, want) {
+			t.Errorf("short %t: %q, want %q", short, got, want)
+		}
+	}
+}
+
 // TestCutFooter cuts a footer at every byte, and lets a field of it out.
 func TestCutFooter(t *testing.T) {
 	parts := footerFields(2)

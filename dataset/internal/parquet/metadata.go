@@ -1,6 +1,7 @@
 package parquet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -113,37 +114,46 @@ func checkMagic(src io.ReaderAt, size int64) error {
 }
 
 // TopColumns returns the top-level columns. A nested column has no Type, and so can't be read, unless it is lists of
-// numbers or sparse lists.
+// numbers or sparse lists. Nor has a column with a logical type that is unknown.
 func (m *Metadata) TopColumns() (cols []column.Column, err error) {
 	var last pschema.Node
 	var form []leafForm // of the last column, if it may be sparse lists
 	cols = make([]column.Column, 0, m.Columns)
 	err = m.Leaves(func(i int, leaf *pschema.Column, root pschema.Node) {
-		if root == last {
-			if form != nil {
-				addPart(&cols[len(cols)-1], i, leaf, form)
-			}
-			return
+		if root != last {
+			last = root
+			var col column.Column
+			col, form = topColumn(i, leaf, root)
+			cols = append(cols, col)
 		}
-		last, form = root, nil
-		col := column.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
-			MaxDef: int(leaf.MaxDefinitionLevel())}
-		switch {
-		case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
-			col.Type, col.Desc = arrowType(leaf)
-			col.Nullable = leaf.MaxDefinitionLevel() > 0
-		case isList(root):
-			col.Type, col.Desc, col.ListDef = listType(root, leaf)
-			col.Nullable = col.ListDef > 1
-		default:
-			col.Desc = nestedType(root)
-			form = sparseForm(root)
+		col := &cols[len(cols)-1]
+		if name, is := m.Unknown[i]; is {
+			col.Type, col.Parts, form = nil, nil, nil
+			col.Desc = cmp.Or(name, col.Desc)
 		}
-		if cols = append(cols, col); form != nil {
-			addPart(&cols[len(cols)-1], i, leaf, form)
+		if form != nil {
+			addPart(col, i, leaf, form)
 		}
 	})
 	return cols, err
+}
+
+// topColumn returns a top-level column, whose first leaf column is leaf, and its form if it may be sparse lists.
+func topColumn(i int, leaf *pschema.Column, root pschema.Node) (col column.Column, form []leafForm) {
+	col = column.Column{Name: root.Name(), Index: i, Physical: int32(leaf.PhysicalType()), Width: leaf.TypeLength(),
+		MaxDef: int(leaf.MaxDefinitionLevel())}
+	switch {
+	case root.Type() == pschema.Primitive && leaf.MaxRepetitionLevel() == 0:
+		col.Type, col.Desc = arrowType(leaf)
+		col.Nullable = leaf.MaxDefinitionLevel() > 0
+	case isList(root):
+		col.Type, col.Desc, col.ListDef = listType(root, leaf)
+		col.Nullable = col.ListDef > 1
+	default:
+		col.Desc = nestedType(root)
+		form = sparseForm(root)
+	}
+	return col, form
 }
 
 // nestedType returns the name, for messages, of the type of a column of lists, maps or structures.

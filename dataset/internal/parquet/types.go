@@ -14,14 +14,15 @@ import (
 // arrowType returns the type of the arrays into which a flat column is read, or nil if it can't be read, and the
 // type's name in messages.
 func arrowType(c *pschema.Column) (arrow.DataType, string) {
-	t := logicalType(c)
-	if t != nil {
+	t, logical := logicalType(c), strings.ToLower(c.LogicalType().String())
+	_, none := c.LogicalType().(pschema.NoLogicalType)
+	switch _, bytes := t.(*arrow.FixedSizeBinaryType); {
+	case t != nil && (none || !bytes):
 		return t, column.Describe(t)
-	}
-	if _, none := c.LogicalType().(pschema.NoLogicalType); none {
+	case none:
 		return nil, strings.ToLower(c.PhysicalType().String())
 	}
-	return nil, strings.ToLower(c.LogicalType().String())
+	return t, logical
 }
 
 // isList returns true if a column is lists of values that aren't nested themselves. That is a repeated value, or a

@@ -31,6 +31,9 @@ type Column struct {
 	Counts   bool    // each number is above the number of its row by the same amount
 	Range    Range   // of dates
 
+	opaque int64  // number of values that are bytes and no text
+	bytes  string // the first of them
+
 	Odd  []Odd // texts that some reading can't read
 	fits []fit // the readings that can read most texts so far
 }
@@ -78,6 +81,9 @@ func (c *Column) span(t *treatment) string {
 
 // unfit returns the error that no treatment with the column's word takes it.
 func (c *Column) unfit() error {
+	if c.isOpaque() {
+		return c.noTextError()
+	}
 	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
 	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
 	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {

@@ -154,12 +154,26 @@ func (c *Prepared) reason() string {
 	return strings.TrimPrefix(strings.TrimSuffix(c.Becomes, marked), "left out: ")
 }
 
+// NoteTypes adds a note about the columns from whose types no feature can be made, types among them, unless the options
+// choose the columns again, and have this note.
+func (p *Plan) NoteTypes(types []string) {
+	for _, c := range p.Columns {
+		if c.LeftOut && c.reason() == noText {
+			types = append(types, fmt.Sprintf("%q (%s)", c.Name, noText))
+		}
+	}
+	if len(types) > 0 && p.Inputs != nil {
+		p.Notes = append(p.Notes, humanize.Columns(types)+": left out, a feature is "+column.FeatureTypes)
+	}
+}
+
 // notes returns up to three lines: about the features of columns, the treatment of missing values, and the columns left out.
 func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
 	for _, c := range p.Columns {
 		becomes := c.reason()
 		switch {
+		case c.LeftOut && becomes == noText: // see NoteTypes
 		case c.LeftOut:
 			out = append(out, fmt.Sprintf("%q (%s)", c.Name, becomes))
 		case c.asked:

@@ -31,6 +31,16 @@ func textColumn(n int, texts ...string) *Column {
 	return c
 }
 
+// byteColumn returns the column x of n values: some of them are bytes and no text, the others are one text.
+func byteColumn(n, bytes int) *Column {
+	c := textColumn(n-bytes, "a")
+	for range bytes {
+		c.Rows++
+		c.AddBytes("\x00\xff")
+	}
+	return c
+}
+
 // numberColumn returns the column x of integers.
 func numberColumn(values ...float64) *Column {
 	c := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", Whole: true}
@@ -67,6 +77,9 @@ func TestTreatments(t *testing.T) {
 		{textColumn(9, "a"), Ignore, &ignored},
 		{&Column{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
 		{&Column{Rows: 3, Missing: 3}, Text, &empty},
+		{byteColumn(9, 5), "", &opaque},
+		{byteColumn(9, 5), Category, nil},
+		{byteColumn(9, 4), "", &constant},
 		{asked, "", &coded},
 		{textColumn(9, "1", "2"), Category, &coded},
 		{textColumn(9, "1", "2"), "hash:3", &coded},

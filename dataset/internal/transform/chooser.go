@@ -428,19 +428,30 @@ func (c *chooser) Kept() ([]int, error) {
 	return found, c.unique(found)
 }
 
-// all returns the columns that aren't excluded. It returns an error if one of them can't be kept.
+// all returns the columns that aren't excluded. It returns an error if some of them can't be kept.
 func (c *chooser) all(excluded []bool) ([]int, error) {
 	var found []int
+	var types, names []string // of the columns that can't be kept
 	for i, col := range c.cols {
-		if excluded[i] {
-			continue
+		switch {
+		case excluded[i]:
+		case keepable(col.Type):
+			found = append(found, i)
+		default:
+			types, names = append(types, fmt.Sprintf("%q is %s", col.Name, col.Desc)), append(names, col.Name)
 		}
-		if !keepable(col.Type) {
-			return nil, c.errorf("column %q is %s, which can't be written: leave it out with --exclude", col.Name, col.Desc)
-		}
-		found = append(found, i)
 	}
-	if len(found) == 0 {
+	const most = 20
+	switch n := len(names); {
+	case n > most:
+		return nil, c.errorf("columns %s and %d more, which can't be written: name the columns to write with --keep",
+			strings.Join(types[:most], ", "), n-most)
+	case n > 1:
+		return nil, c.errorf("columns %s, which can't be written: leave them out with --exclude %s",
+			strings.Join(types, ", "), column.InShell(names))
+	case n == 1:
+		return nil, c.errorf("column %s, which can't be written: leave it out with --exclude", types[0])
+	case len(found) == 0:
 		return nil, c.errorf("no columns are left to write: name a file that has some, or exclude fewer")
 	}
 	return found, c.unique(found)

@@ -252,6 +252,9 @@ func (c *columnProfile) addTexts(a arrow.Array, at batchRows) error {
 
 // addText adds n rows with text i of an array. first is the first of these rows among at.
 func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, first int) {
+	if value := column.Texts(a); value != nil && c.AddBytes(value(i)) {
+		return
+	}
 	text, what := textOf(a, i)
 	if what != "" {
 		return
@@ -293,6 +296,7 @@ func (f *Profile) Plan(nulls schema.Nulls, place func(plan.Odd) string) (*plan.P
 	p, err := plan.Make(columns, f.types, nulls, place)
 	if err == nil {
 		p.Unlabelled = f.noLabel > 0
+		p.NoteTypes(slices.Clone(f.sel.left.of[""]))
 	}
 	return p, err
 }

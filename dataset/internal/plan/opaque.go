@@ -1,0 +1,40 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"halfspace/dataset/internal/column"
+)
+
+// opaque leaves out columns of which half of the values or more are bytes and no text.
+var opaque = treatment{
+	takes:   func(c *Column) bool { return c.isOpaque() && !c.Named && !c.Coded },
+	inputs:  leftOut,
+	becomes: saying("left out: " + noText),
+}
+
+// noText is the reason to leave a column of bytes out.
+const noText = "bytes that are no text"
+
+// AddBytes counts a value if it is no text: valid UTF-8 without control characters except tabs and line ends. It returns
+// false for a text.
+func (c *Column) AddBytes(value string) bool {
+	control := func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+	if utf8.ValidString(value) && !strings.ContainsFunc(value, control) {
+		return false
+	}
+	if c.opaque++; c.opaque == 1 {
+		c.bytes = strings.Clone(value)
+	}
+	return true
+}
+
+func (c *Column) isOpaque() bool { return c.opaque > 0 && 2*c.opaque >= c.values() }
+
+// noTextError returns the error that an option names a column of bytes.
+func (c *Column) noTextError() error {
+	return column.Mark(fmt.Errorf("column %q has bytes that are no text, such as %.20q: leave it out with --exclude",
+		c.Input.Name, c.bytes), column.ErrColumn)
+}
