@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -109,7 +110,7 @@ func (p *predictor) next(ctx context.Context, r array.RecordReader) (arrow.Recor
 	rows := batch.Rows
 	p.ctx, p.scores, p.valid = ctx, make([][]float32, p.spec.Vectors()), nil
 	err = p.rows.Run(ctx, func(yield func(*column.Batch, error) bool) {
-		batch.Split(column.MaxBatchRows, func(part *column.Batch) bool { return yield(part, nil) })
+		batch.Parts(p.sel.Chosen, math.MaxInt64, yield)
 	}, nil)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,7 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 	if err != nil {
 		return nil, err
 	}
-	batches := column.RecordBatches(ctx, r, sel.Chosen)
+	batches := column.RecordBatches(ctx, r, sel.Chosen, nil)
 	if sel.Unmeasured() || sel.Unlearned() {
 		all, again := transform.Remember(batches)
 		defer func() {

@@ -107,7 +107,7 @@ func (s *stream) batches(ctx context.Context) iter.Seq2[*column.Batch, error] {
 			yield(nil, errors.New("the records have another schema than in the first pass: read the same records in every pass"))
 			return
 		}
-		column.RecordBatches(ctx, r, s.sel.Chosen)(yield)
+		column.RecordBatches(ctx, r, s.sel.Chosen, nil)(yield)
 	}
 }
 

@@ -2,6 +2,7 @@ package column
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -16,8 +17,9 @@ import (
 func FieldColumns(s *arrow.Schema) []Column {
 	cols := make([]Column, s.NumFields())
 	for i, f := range s.Fields() {
-		cols[i] = Column{Name: f.Name, Type: f.Type, Desc: Describe(f.Type), Nullable: f.Nullable, Index: i}
-		if d, ok := f.Type.(arrow.DecimalType); ok && !soundDecimal(d) {
+		t := PlainType(f.Type)
+		cols[i] = Column{Name: f.Name, Type: t, Desc: Describe(t), Nullable: f.Nullable, Index: i}
+		if d, ok := t.(arrow.DecimalType); ok && !soundDecimal(d) {
 			cols[i].Type = nil
 		}
 		if l, ok := f.Type.(*arrow.FixedSizeListType); ok && l.Len() > schema.MaxFeatures {
@@ -54,19 +56,55 @@ func soundDecimal(d arrow.DecimalType) bool {
 	return precision >= 1 && precision <= most && scale >= -most && scale <= most
 }
 
-// RecordBatches yields the selected columns of the records of r, in batches of up to MaxBatchRows rows.
-func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen) iter.Seq2[*Batch, error] {
+// RecordBatches yields the selected columns of the records of r, in batches of up to MaxBatchRows rows, whose types
+// are plain. room returns the number of bytes of memory that a column of a batch may take beside the record; nil: no
+// limit.
+func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen, room func() int64) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		for {
 			b, err := NextRecord(ctx, r, sel)
-			if b == nil && err == nil || !b.Split(MaxBatchRows, func(part *Batch) bool { return yield(part, err) }) || err != nil {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			most := int64(math.MaxInt64)
+			if room != nil {
+				most = room()
+			}
+			if b == nil || !b.Parts(sel, most, yield) {
 				return
 			}
 		}
 	}
 }
 
-// NextRecord returns the selected columns of the next record, or nil after the last record.
+// Parts passes the rows of a batch of NextRecord to yield, in batches of up to MaxBatchRows rows whose types are
+// plain. It returns false if yield did, or after an error. A column of a batch may take at most most bytes of memory.
+func (b *Batch) Parts(sel *Chosen, most int64, yield func(*Batch, error) bool) bool {
+	return b.Split(MaxBatchRows, func(part *Batch) bool {
+		for k, a := range part.Columns {
+			var plain arrow.Array
+			err := Recovered(func() (err error) {
+				plain, err = toPlain(a, most)
+				return err
+			})
+			if err != nil {
+				part.Release()
+				if bad := (Damaged{}); errors.As(err, &bad) {
+					err = Mark(fmt.Errorf("a record can't be read (%w): check its source", bad), ErrDamaged)
+				}
+				yield(nil, fmt.Errorf("column %q: %w", sel.Columns[k].Name, err))
+				return false
+			}
+			a.Release()
+			part.Columns[k] = plain
+		}
+		return yield(part, nil)
+	})
+}
+
+// NextRecord returns the selected columns of the next record, or nil after the last record. Parts makes their types
+// plain.
 func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,10 +124,10 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 			if int64(col.Len()) != b.Rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.Name, col.Len(), b.Rows)
 			}
-			if !arrow.TypeEqual(col.DataType(), c.Type) {
+			if !arrow.TypeEqual(PlainType(col.DataType()), c.Type) {
 				return fmt.Errorf("column %q is %s, and the schema says %s", c.Name, col.DataType(), c.Type)
 			}
-			if !InBounds(col) {
+			if arrow.TypeEqual(col.DataType(), c.Type) && !InBounds(col) { // Parts checks other types
 				return fmt.Errorf("column %q has values that end before they begin", c.Name)
 			}
 			most := int64(schema.MaxFeatures)

@@ -13,6 +13,7 @@ import (
 	"math"
 	"runtime"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -89,7 +90,7 @@ func BatchesOf(ctx context.Context, s *column.Source, sel *column.Chosen, mem me
 			return
 		}
 		defer r.release()
-		for b, err := range column.RecordBatches(ctx, r, sel) {
+		for b, err := range column.RecordBatches(ctx, r, sel, r.messages.Left) {
 			switch {
 			case r.messages.err != nil: // it is more exact than Arrow's error
 				b.Release()
@@ -113,6 +114,8 @@ func BatchesOf(ctx context.Context, s *column.Source, sel *column.Chosen, mem me
 type recordReader struct {
 	*ipc.Reader
 	messages *Messages
+	mem      memory.Allocator
+	record   arrow.Record // see Record; nil: none
 }
 
 func openRecords(s *column.Source, mem memory.Allocator, most int64) (*recordReader, error) {
@@ -127,11 +130,11 @@ func openRecords(s *column.Source, mem memory.Allocator, most int64) (*recordRea
 	if s.Stdin == nil && src.Compression == "" {
 		m.size = s.Info.Size()
 	}
-	r := &recordReader{messages: m}
+	r := &recordReader{messages: m, mem: &limited{mem, m}}
 	err = m.begin()
 	if err == nil {
 		err = column.Recovered(func() (err error) {
-			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(&limited{mem, m}))
+			r.Reader, err = ipc.NewReaderFromMessageReader(m, ipc.WithAllocator(r.mem))
 			return err
 		})
 	}
@@ -155,6 +158,9 @@ func (r *recordReader) Next() bool {
 }
 
 func (r *recordReader) release() {
+	if r.record != nil {
+		r.record.Release()
+	}
 	r.Release()
 	r.messages.src.Close()
 }
@@ -162,12 +168,13 @@ func (r *recordReader) release() {
 // Messages reads the messages of a stream. Arrow's own reader trusts the sizes that a message claims, and treats a
 // stream that was cut between two messages as complete.
 type Messages struct {
-	src     *column.SourceReader
-	size    int64 // bytes of the source if known, otherwise math.MaxInt64
-	file    bool  // a footer ends the stream
-	current *ipc.Message
-	meta    []byte // of the current message
-	err     error  // the first error; it names the file
+	src      *column.SourceReader
+	size     int64                         // bytes of the source if known, otherwise math.MaxInt64
+	file     bool                          // a footer ends the stream
+	decimals map[int]*arrow.Decimal128Type // see adapt; by the number of the column
+	current  *ipc.Message
+	meta     []byte // of the current message
+	err      error  // the first error; it names the file
 
 	Most         int64           // maximum bytes of memory of a message, the data decoded from it, and the dictionaries
 	body, Taken  int64           // bytes of the current message, and of the data decoded from it
@@ -257,6 +264,17 @@ func (m *Messages) read() (*ipc.Message, error) {
 	})
 	if err != nil {
 		return nil, m.damaged(err)
+	}
+	if kind, _, _ := headerOf(meta); kind == MessageSchema {
+		err := column.Recovered(func() (err error) {
+			meta, err = m.adapt(meta)
+			return err
+		})
+		if bad := (column.Damaged{}); errors.As(err, &bad) {
+			return nil, m.damaged(bad)
+		} else if err != nil {
+			return nil, err
+		}
 	}
 	if body > m.size {
 		return nil, m.truncated()
