@@ -29,7 +29,8 @@ import (
 //   - Integers and floating-point numbers of every width, and decimals.
 //   - Booleans, as 0 and 1.
 //   - Dates and times, as the number that the type stores, in the column's unit: days, seconds, milliseconds, microseconds
-//     or nanoseconds; since 1970, since midnight, or of a duration. Parquet's INT96 counts nanoseconds since 1970.
+//     or nanoseconds; since 1970, since midnight, or of a duration. Parquet's INT96 counts nanoseconds since 1970;
+//     a timestamp before 1677 or after 2262 is missing, with a note.
 //   - Lists of numbers. Each element is a feature, "name[0]" and so on. All lists of a column must have the same length.
 //   - Sparse lists; see below.
 //

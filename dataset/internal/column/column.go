@@ -2,6 +2,7 @@ package column
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 )
@@ -43,6 +44,10 @@ type Column struct {
 	Numbered int      // number of svmlight features in the column; 0: the column is one feature
 	Labels   bool     // the labels of svmlight: the column is a feature only if an option names it
 	Parts    []Column // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+
+	// Outside is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets Outside. nil: such a
+	// timestamp is an error.
+	Outside *atomic.Bool
 }
 
 // Texts returns the column as it is read for a label, a category or a column to keep: with each text as the file has it.
@@ -55,7 +60,7 @@ func (c Column) Texts() Column {
 
 // As returns the column of another file as it is read in the place of a column of the first file.
 func (c Column) As(first Column) Column {
-	if c.Float = first.Float; first.AsTexts {
+	if c.Float, c.Outside = first.Float, first.Outside; first.AsTexts {
 		c.Type, c.Desc, c.AsTexts = first.Type, first.Desc, true
 	}
 	return c

@@ -54,6 +54,9 @@ func (r *columnReader) floats(values *Buffer, n int) *Buffer {
 		return nil
 	}
 	defer data.Release()
+	if v.Nulls > 0 { // nanoseconds made nulls
+		return nil
+	}
 	a := array.MakeFromData(data)
 	defer a.Release()
 	view, err := column.NewView32(a)
@@ -284,9 +287,11 @@ func (r *columnReader) byteDecimals(v *Values) (err error) {
 	return err
 }
 
-// nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588.
+// nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588. A
+// timestamp out of the range of nanoseconds is an error, or null if the column has Outside.
 func (r *columnReader) nanoseconds(v *Values) (err error) {
 	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
+	var outside []int
 	r.replace(v, v.N*8, func(to, from []byte) {
 		dst := As[int64](to)
 		for i, t := range As[[12]byte](from) {
@@ -294,16 +299,39 @@ func (r *columnReader) nanoseconds(v *Values) (err error) {
 			switch {
 			case v.Valid != nil && v.Valid.Bytes[i/8]>>(i%8)&1 == 0:
 				dst[i] = 0
-			case day <= -most || day >= most || ns <= -perDay || ns >= perDay:
+			case day > -most && day < most && ns > -perDay && ns < perDay:
+				dst[i] = day*perDay + ns
+			case r.col.Outside != nil:
+				dst[i] = 0
+				outside = append(outside, i)
+			default:
 				err = Unsupported("a timestamp out of the range of nanoseconds, 1677 to 2262, can't be read: write the column " +
 					"as INT64 in microseconds, or leave it out")
 				return
-			default:
-				dst[i] = day*perDay + ns
 			}
 		}
 	})
+	if len(outside) > 0 {
+		r.col.Outside.Store(true)
+		r.makeNull(v, outside)
+	}
 	return err
+}
+
+// makeNull makes values null, given by their numbers.
+func (r *columnReader) makeNull(v *Values, numbers []int) {
+	valid := r.pool.Get((v.N + 7) / 8)
+	for i := range valid.Bytes {
+		valid.Bytes[i] = 0xff
+	}
+	if v.Valid != nil {
+		copy(valid.Bytes, v.Valid.Bytes)
+		v.Valid.Release()
+	}
+	for _, i := range numbers {
+		valid.Bytes[i/8] &^= 1 << (i % 8)
+	}
+	v.Valid, v.Nulls = valid, v.Nulls+len(numbers)
 }
 
 func sizeOf[V any]() int { return int(unsafe.Sizeof(*new(V))) }

@@ -1,7 +1,9 @@
 package parquet
 
 import (
+	"encoding/binary"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -50,5 +52,27 @@ func (badDisk) ReadAt([]byte, int64) (int, error) { return 0, errors.New("input/
 func TestBadDisk(t *testing.T) {
 	if err := checkMagic(badDisk{}, 100); err == nil || err.Error() != "can't be read (input/output error): check the disk" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestOutsideDictionary: a dictionary with a timestamp out of range isn't converted, since its null would become a 0.
+func TestOutsideDictionary(t *testing.T) {
+	pool := NewPool(memory.DefaultAllocator)
+	for _, outside := range []bool{false, true} {
+		r := columnReader{col: column.Column{Type: arrow.FixedWidthTypes.Timestamp_ns, Float: arrow.PrimitiveTypes.Float32,
+			Physical: int32(Int96), Outside: new(atomic.Bool)}, pool: pool}
+		values := pool.Get(2 * 12)
+		clear(values.Bytes)
+		binary.LittleEndian.PutUint32(values.Bytes[8:], 2440588)
+		binary.LittleEndian.PutUint32(values.Bytes[20:], 2440588)
+		if outside {
+			binary.LittleEndian.PutUint32(values.Bytes[20:], 5373484)
+		}
+		made := r.floats(values, 2)
+		if made != nil == outside || r.col.Outside.Load() != outside {
+			t.Errorf("outside %t: converted %t, noted %t", outside, made != nil, r.col.Outside.Load())
+		}
+		made.Release()
+		values.Release()
 	}
 }

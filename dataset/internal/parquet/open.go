@@ -120,8 +120,16 @@ func (in *Input) Most() int64 { return in.Rows }
 // Chosen returns the columns that are read.
 func (in *Input) Chosen() *column.Chosen { return in.Sel }
 
-// Notes returns nil: passes over Parquet files have no notes.
-func (in *Input) Notes() []string { return nil }
+// Notes returns a note for each column whose timestamps of INT96 were out of range.
+func (in *Input) Notes() (notes []string) {
+	for _, c := range in.Sel.Columns {
+		if c.Outside != nil && c.Outside.Load() {
+			notes = append(notes, fmt.Sprintf("column %q: timestamps before 1677 and after 2262 are missing, since INT96 is "+
+				"read in nanoseconds (write the column as INT64 in microseconds)", c.Name))
+		}
+	}
+	return notes
+}
 
 // LastPass does nothing: files can be read any number of times.
 func (in *Input) LastPass() {}

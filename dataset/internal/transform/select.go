@@ -193,6 +193,12 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for _, i := range sel.tested {
 		kept[i] = true
 	}
+	for k, i := range sel.Features {
+		c := &sel.Columns[i]
+		if inputs[k].Kind == schema.NumberColumn && c.Type.ID() == arrow.TIMESTAMP && !kept[i] && i != sel.Label {
+			c.Outside = new(atomic.Bool)
+		}
+	}
 	for k := range sel.Features {
 		if inputs[k].Kind == schema.CrossColumn || inputs[k].Derive != "" && inputs[k].Derive != schema.Missing {
 			for _, i := range append(sel.further(k), sel.Features[k]) {
