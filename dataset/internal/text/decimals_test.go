@@ -138,7 +138,7 @@ func TestGuesses(t *testing.T) {
 		var all [2][]guess
 		var errs [2]error
 		for way, plain := range []decimals{f.newDecimals(), {}} {
-			all[way] = slices.Repeat([]guess{{whole: true, truths: true, nulls: f.nulls}}, len(f.names))
+			all[way] = slices.Repeat([]guess{newGuess(f.nulls)}, len(f.names))
 			for s := f.rowsOf(Chunk{Text: []byte(text.String()), line: 1}); errs[way] == nil && s.record(); {
 				errs[way] = f.guess(&s, &plain, all[way], nullTexts{})
 			}

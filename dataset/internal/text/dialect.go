@@ -355,7 +355,8 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
-			Exact: f.typing.exact(name, &guesses[i]), Padded: guesses[i].padded}
+			Exact: f.typing.exact(name, &guesses[i]), Padded: guesses[i].padded, First: guesses[i].cell}
+		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].parts
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
 		case g.commas == g.odd:
@@ -443,7 +444,8 @@ func isCanonical(text []byte) bool {
 // number adds a number, or an integer to a column with other numbers. text begins with it.
 func (g *guess) number(v float64, text []byte) {
 	if !g.nulls.number(v) {
-		g.fraction = g.fraction || v != math.Trunc(v)
+		g.parts = g.parts || v != math.Trunc(v)
+		g.fraction = g.fraction || g.parts
 		g.truths, g.words, g.whole = g.truths && (v == 0 || v == 1), false, false
 		if g.canonical {
 			g.digits(text)
