@@ -93,6 +93,9 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, name := range opt.asked { // it is no feature
+		delete(types, name)
+	}
 	in, err := openInput(ctx, paths, opt.whole(types), p)
 	if err != nil {
 		return nil, nil, err

@@ -402,3 +402,25 @@ func TestOddValues(t *testing.T) {
 		}
 	}
 }
+
+// TestStrangeOnce: texts that are no dates are counted once for each column, though several features derive from it.
+func TestStrangeOnce(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("d,p,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "%d/%d/14 %d:00,$%d,%d\n", 1+i%12, 1+i%28, i%24, i, i%2)
+	}
+	data := preparedRows(t, textFile(t, "a.csv", b.String()), false, Options{})
+	if n := len(data.Spec().Features); n != 8 {
+		t.Fatalf("%d features", n)
+	}
+	var notes []string
+	path := textFile(t, "new.csv", "d,p\n25/12/2011,5\n,cheap\n13/13/14,\n1/2/14,-\n")
+	opt := Options{Spec: data.Spec(), Warn: func(text string) { notes = append(notes, text) }}
+	require.NoError(t, Scan(t.Context(), []string{path}, opt, func(*schema.Spec, *block.Block, arrow.Record) error { return nil }))
+	want := []string{`column "d": 2 of 4 rows have a text that is not a date or time, it counts as missing`,
+		`column "p": 1 of 4 rows have a text that is not a number, it counts as missing`}
+	if !slices.Equal(notes, want) {
+		t.Errorf("notes %q, want %q", notes, want)
+	}
+}

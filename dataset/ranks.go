@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
@@ -18,8 +19,8 @@ import (
 // Ranks reads a column of files, which need not be a feature, and returns the rank of the value in each kept row: 0
 // for the least value, 1 for the next greater value and so on. Equal values have equal ranks. Numbers, dates and
 // times are ordered by value, texts by their bytes. The rows are the rows of Open with the same options. A missing
-// value is an error. If inTime is true, a text must be a date in the form 2006-01-02, which may end after the month,
-// or continue with a time. The order of other texts wouldn't be the order of times.
+// value is an error. If inTime is true, texts are dates or times as features derive from them, all in one layout, and
+// they are ordered by time.
 func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
@@ -32,7 +33,11 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if len(in.sel.Keep) != 1 {
 		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), col, len(in.sel.Keep))
 	}
-	r := ranking{column: in.sel.Columns[in.sel.Keep[0]].Name, inTime: inTime, numbers: map[rankKey]int64{}}
+	name := in.sel.Columns[in.sel.Keep[0]].Name
+	r := ranking{column: name, numbers: map[rankKey]int64{}}
+	if types, _ := plan.ParseTypes(opt.Types); inTime { // Open reports an error
+		r.dates = plan.NewTextDates(name, types[name])
+	}
 	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, first int64) error {
 		kept, err := in.sel.Kept(ctx, in.pool, bt)
 		if err == nil {
@@ -43,7 +48,18 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if err != nil {
 		return nil, err
 	}
-	return r.ranks(), nil
+	layout, notes, dated, err := r.layout()
+	if err != nil {
+		return nil, column.ErrorIn(in.in.Name(), "%w", err)
+	}
+	opt.tell(notes)
+	return r.ranks(func(k rankKey) rankKey {
+		if dated {
+			t, _ := schema.ParseTime(k.text, layout)
+			k = rankKey{number: float64(t.Unix()), whole: int64(t.Nanosecond())}
+		}
+		return k
+	}), nil
 }
 
 // reading opens files to read columns, which need not be features, of the rows that Open with the same options keeps.
@@ -58,8 +74,8 @@ func (opt Options) reading(ctx context.Context, paths, columns []string) (*Input
 // A ranking numbers the values of a column in the order in which they appear.
 type ranking struct {
 	column  string
-	inTime  bool
-	rows    []int64 // for each row, the number of its value
+	dates   *plan.TextDates // nil: texts are ordered by their bytes
+	rows    []int64         // for each row, the number of its value
 	numbers map[rankKey]int64
 }
 
@@ -82,18 +98,17 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 	}
 	for _, span := range kept.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
-			what := ""
-			var k rankKey
 			if column.IsMissing(bt.Columns[col], row) {
-				what = "no value: fill it in, or leave the row out"
-			} else if k = values(row); r.inTime && k.text != "" && !isTime(k.text) {
-				what = fmt.Sprintf("%q is no time whose text sorts: write 2006-01-02 or 2006-01-02T15:04:05", k.text)
+				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: no value: fill it in, or leave the row out", r.column,
+					bt.Row(first, row)))
 			}
-			if what != "" {
-				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", r.column, bt.Row(first, row), what))
-			}
+			k := values(row)
 			n, ok := r.numbers[k]
 			if !ok {
+				if r.dates != nil && isText(bt.Columns[col]) {
+					r.dates.Distinct++
+					r.dates.AddText(k.text, first+int64(row))
+				}
 				k.text = strings.Clone(k.text)
 				n = int64(len(r.numbers))
 				r.numbers[k] = n
@@ -104,33 +119,47 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 	return nil
 }
 
-// isTime returns true if a text is a date or time of ISO 8601 whose order is the order of its bytes: it ends after a
-// month, a day, a minute, a second or a fraction of a second.
-func isTime(text string) bool {
-	const form = "0000-00-00T00:00:00."
-	text = strings.TrimSuffix(text, "Z")
-	for i := range len(text) {
-		want, digit := byte('0'), text[i] >= '0' && text[i] <= '9'
-		if i < len(form) {
-			want = form[i]
-		}
-		if digit != (want == '0') || !digit && text[i] != want && (want != 'T' || text[i] != ' ') {
-			return false
-		}
+// isText returns true if the values of an array are texts.
+func isText(a arrow.Array) bool {
+	if d, is := a.(*array.Dictionary); is {
+		a = d.Dictionary()
 	}
-	return len(text) > len(form) || slices.Contains([]int{7, 10, 16, 19}, len(text))
+	return column.Texts(a) != nil
 }
 
-// ranks replaces the number of each row's value by its rank.
-func (r *ranking) ranks() []int64 {
-	keys := make([]rankKey, 0, len(r.numbers))
-	for k := range r.numbers {
-		keys = append(keys, k)
+// layout returns the layout of texts that are dates, and notes about other dates that they could be. ok is false if there are no texts, or
+// their order is that of their bytes.
+func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
+	if r.dates == nil || r.dates.Distinct == 0 {
+		return "", nil, false, nil
 	}
-	slices.SortFunc(keys, rankKey.compare)
-	rank := make([]int64, len(keys))
-	for i, k := range keys {
-		rank[r.numbers[k]] = int64(i)
+	layout, notes, odd := r.dates.Layout()
+	if odd != nil {
+		err = fmt.Errorf("column %q, row %d: %q is no date as the other texts are: write 2006-01-02 or 2006-01-02T15:04:05", r.column, odd.Row, odd.Text)
+	}
+	for i, note := range notes {
+		notes[i] = fmt.Sprintf("column %q: %s", r.column, note)
+	}
+	return layout, notes, err == nil, err
+}
+
+// ranks replaces the number of each row's value by its rank. of returns the key by which a value is ordered.
+func (r *ranking) ranks(of func(rankKey) rankKey) []int64 {
+	type value struct {
+		key    rankKey
+		number int64
+	}
+	values := make([]value, 0, len(r.numbers))
+	for k, n := range r.numbers {
+		values = append(values, value{of(k), n})
+	}
+	slices.SortFunc(values, func(a, b value) int { return a.key.compare(b.key) })
+	rank, last := make([]int64, len(values)), int64(0)
+	for i, v := range values {
+		if i > 0 && v.key != values[i-1].key {
+			last++
+		}
+		rank[v.number] = last
 	}
 	for i, n := range r.rows {
 		r.rows[i] = rank[n]

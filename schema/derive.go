@@ -143,62 +143,6 @@ func turn(n int, cosine bool) float64 {
 	return -quarter[24-n]
 }
 
-// Layouts lists the layouts of dates and times written as text, besides the default: year, month, day, with or without a time.
-var Layouts = []string{"2006/1/2", "2006.1.2", "2.1.2006", "1/2/2006", "2/1/2006", "2-1-2006", "1-2-2006", "2 Jan 2006", "2-Jan-2006", "2 January 2006",
-	"Jan 2, 2006", "January 2, 2006", "Mon, 2 Jan 2006 15:04:05 MST", "Mon Jan _2 15:04:05 2006", "20060102", "15:04:05", "15:04"}
-
-// clocks are the times that may follow a day.
-var clocks = []string{"15:04:05", "15:04", "15:04:05Z07:00", "15:04:05 Z07:00", "15:04:05Z0700", "15:04Z07:00", "3:04:05 PM", "3:04 PM"}
-
-// ParseTime returns the date or time that a text is in a layout of Layouts, or in the default layout if layout is "". A text without
-// a time zone is in UTC.
-func ParseTime(text, layout string) (time.Time, bool) {
-	text = strings.TrimSpace(text)
-	if layout == "" {
-		layout = "2006-1-2"
-		if len(text) == len("2006-01") {
-			layout = "2006-01"
-		}
-	}
-	if strings.Contains(layout, "15") {
-		t, err := time.Parse(layout, text)
-		if err == nil && t.Year() == 0 {
-			t = t.AddDate(1970, 0, 0)
-		}
-		return t, err == nil
-	}
-	if at := endOfDay(text, strings.Count(layout, " ")); at >= 0 {
-		return parseClock(text[:at], layout, text[at+1:])
-	}
-	t, err := time.Parse(layout, text)
-	return t, err == nil
-}
-
-// endOfDay returns the index of the blank, or of the T, behind a day that has a number of blanks, or -1 if the text ends there.
-func endOfDay(text string, blanks int) int {
-	for i, r := range text {
-		if r == 'T' && i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {
-			return i
-		}
-		if r == ' ' {
-			if blanks--; blanks < 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// parseClock returns the time that a day and a time of this day are.
-func parseClock(day, layout, clock string) (time.Time, bool) {
-	for _, c := range clocks {
-		if t, err := time.Parse(layout+" "+c, day+" "+clock); err == nil {
-			return t, true
-		}
-	}
-	return time.Time{}, false
-}
-
 // writtenTruth returns the number of a word for yes or no.
 func writtenTruth(text string) (float64, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
@@ -206,6 +207,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	if opt.Spec == nil {
 		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
 			opt.Exclude = slices.Concat(opt.Exclude, []string{by})
+			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), func(item string) bool { return strings.HasPrefix(item, by+"=") })
 		}
 		opt.LearnedFrom = o.LearnFromName
 	} else {

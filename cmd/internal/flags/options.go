@@ -159,7 +159,7 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
 	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
 		"--cv 5 then cuts the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
-	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts such as 2006-01-02.")
+	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts of dates such as 2006-01-02 or 6/16/14.")
 }
 
 // InOrder tells whether rows are held back in order of time.
@@ -193,7 +193,9 @@ func ReadSplit(ctx context.Context, o *Options, paths []string, bar *console.Pro
 	if column == "" {
 		return train.Split{InOrder: by.InOrder()}, nil
 	}
-	ranks, err := o.options(bar).Ranks(ctx, paths, column, by.OrderBy != "")
+	opt := o.options(bar)
+	opt.Types = o.Data.Types // of the column, too
+	ranks, err := opt.Ranks(ctx, paths, column, by.OrderBy != "")
 	if s.Column = column; by.Group != "" {
 		s.Groups = ranks
 	} else {

@@ -67,7 +67,7 @@ func (c *Column) derived(d schema.Derivation) []schema.Column {
 // span returns the least and the greatest value of numbers or dates, or "". t is the treatment of the column.
 func (c *Column) span(t *treatment) string {
 	dates := c.Range
-	if r, f := best(c, anyLayout); f != nil && t == &textDates {
+	if r, f := c.layout(); f != nil && t == &textDates {
 		dates = r.Range
 	}
 	switch {

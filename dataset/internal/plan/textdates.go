@@ -1,7 +1,10 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"halfspace/schema"
 )
@@ -10,30 +13,57 @@ import (
 var textDates = treatment{
 	readings: func() (all []reading) {
 		for _, layout := range slices.Concat([]string{""}, schema.Layouts) {
-			all = append(all, &dateReading{layout, newRange()})
+			all = append(all, &dateReading{layout: layout, Range: newRange()})
 		}
 		return all
 	},
 	reads: func(c *Column) *fit {
-		if _, f := best(c, anyLayout); f != nil && c.accepts(f) {
+		if _, f := c.layout(); f != nil && c.accepts(f) {
 			return f
 		}
 		return nil
 	},
 	inputs: func(c *Column) []schema.Column {
-		r, _ := best(c, anyLayout)
+		r, _ := c.layout()
 		return r.inputs(c.Input.Name, r.layout)
 	},
 	becomes: dateParts,
+	notes:   dateNotes,
+}
+
+// layout returns the first of the layouts that can read the most rows.
+func (c *Column) layout() (*dateReading, *fit) {
+	return best(c, func(*dateReading) bool { return true })
+}
+
+// TextDates counts the different texts of a column that must all be dates.
+type TextDates struct{ Column }
+
+// NewTextDates returns the dates of no texts. word is the type of the column that an option names.
+func NewTextDates(name string, word Word) *TextDates {
+	t := &TextDates{Column{Input: schema.Column{Name: name}, Word: word, Text: true}}
+	t.Begin()
+	return t
+}
+
+// Layout returns the layout of the dates, and notes about other dates that the texts could be. If some text is no date as the others are, it
+// returns the text.
+func (t *TextDates) Layout() (layout string, notes []string, odd *Odd) {
+	r, f := t.layout()
+	for i := range t.Odd {
+		if f == nil || t.Odd[i].missing || slices.Contains(f.odd, i) {
+			return "", nil, &t.Odd[i]
+		}
+	}
+	return r.layout, dateNotes(&t.Column), nil
 }
 
 // A dateReading reads texts as dates in a layout.
 type dateReading struct {
 	layout string
+	first  string // the first text in which the day is not the month
 	Range
 }
-
-func anyLayout(*dateReading) bool { return true }
 
 func (r *dateReading) noun() string { return "date" }
 
@@ -41,6 +71,34 @@ func (r *dateReading) read(text string, _ int64) bool {
 	t, ok := schema.ParseTime(text, r.layout)
 	if ok {
 		r.Add(schema.DaysOf(t))
+		if _, month, day := t.Date(); r.first == "" && int(month) != day {
+			r.first = strings.Clone(text)
+		}
 	}
 	return ok
+}
+
+// dateNotes returns what other dates the texts could be.
+func dateNotes(c *Column) (notes []string) {
+	r, f := c.layout()
+	taken, _ := schema.ParseTime(r.first, r.layout)
+	note, orders := fmt.Sprintf("%q is read as %s", r.first, taken.Format(time.DateOnly)), []string{schema.DateOrder(r.layout)}
+	for i := range c.fits {
+		other, is := c.fits[i].reading.(*dateReading)
+		if !is || r.first == "" || c.oddRows(&c.fits[i]) > c.oddRows(f) {
+			continue
+		}
+		order := schema.DateOrder(other.layout)
+		if could, ok := schema.ParseTime(r.first, other.layout); ok && !slices.Contains(orders, order) {
+			orders = append(orders, order)
+			note += "; it could be " + could.Format(time.DateOnly)
+		}
+	}
+	if len(orders) > 1 {
+		notes = append(notes, note)
+	}
+	if schema.ShortYear(r.layout) {
+		notes = append(notes, "years of two digits are 1969 to 2068")
+	}
+	return notes
 }

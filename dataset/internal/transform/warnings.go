@@ -201,9 +201,11 @@ func (b *Builder) warnTexts(warn func(string)) {
 				b.sel.Inputs[k].Name, c.unknown.Load(), b.Rows))
 		}
 	}
+	told := map[string]bool{} // several features derive from a column of dates
 	for k := range b.sel.strange {
-		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed {
-			c := &b.sel.Inputs[k]
+		c := &b.sel.Inputs[k]
+		if n := b.sel.strange[k].Swap(0); n > 0 && b.sel.Fixed && !told[c.Name] {
+			told[c.Name] = true
 			warn(fmt.Sprintf("column %q: %d of %d rows have a text that is not %s, it counts as missing", c.Name, n, b.Rows, nameInput(*c)))
 		}
 	}
