@@ -187,14 +187,14 @@ func (s *Split) Name() string {
 }
 
 // ReadSplit reads the column of --group or --order-by, and returns how rows are held back.
-func ReadSplit(ctx context.Context, o *Options, paths []string, bar *console.Progress) (s train.Split, err error) {
+func ReadSplit(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (s train.Split, err error) {
 	by := &o.Split
 	column := cmp.Or(by.Group, by.OrderBy)
 	if column == "" {
 		return train.Split{InOrder: by.InOrder()}, nil
 	}
 	opt := o.options(bar)
-	opt.Types = o.Data.Types // of the column, too
+	opt.Types, opt.Warn = o.Data.Types, a.Warn // Types has the type of the column, too
 	ranks, err := opt.Ranks(ctx, paths, column, by.OrderBy != "")
 	if s.Column = column; by.Group != "" {
 		s.Groups = ranks

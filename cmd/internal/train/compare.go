@@ -182,7 +182,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Data.Learned()
-	split, err := flags.ReadSplit(ctx, &o.Options, paths, bar)
+	split, err := flags.ReadSplit(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func (t *trainer) closeData() {
 // open opens the training rows and the hold-out rows, and notes properties of the rows that spoil a training.
 func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (err error) {
 	if t.holdsBack() {
-		if t.split, err = flags.ReadSplit(ctx, &t.Options, paths, t.bar); err != nil {
+		if t.split, err = flags.ReadSplit(ctx, t.App, &t.Options, paths, t.bar); err != nil {
 			return err
 		}
 	}
