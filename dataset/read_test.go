@@ -159,7 +159,8 @@ func TestRanksOfDates(t *testing.T) {
 		{"2014-06-16|2014-06-16T00:00:00Z|2014-06", "1 1 0", nil, ""},
 		{"16 Jun 2014 9:00 PM|16 Jun 2014 10:00 AM|1 Jan 2015", "1 0 2", nil, ""},
 		{"Mon, 16 Jun 2014 12:00:00 EST|Mon, 16 Jun 2014 16:30:00 GMT|Mon, 16 Jun 2014 12:00:00 EDT", "2 1 0", nil, ""},
-		{"02/11/2011|03/02/2011|01/12/2011", "1 2 0", nil, `column "day": "02/11/2011" is read as 2011-02-11; it could be 2011-11-02`},
+		{"02/11/2011|03/02/2011|01/12/2011", "1 2 0", nil, `column "day": "02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type day=date:DMY`},
+		{"02/11/2011|03/02/2011|01/12/2011", "1 0 2", []string{"day=date:DMY"}, ""},
 		{"20140616|20130701|20150101", "1 0 2", []string{"day=date"}, ""},
 	} {
 		path := textFile(t, "a.csv", "day,x,y\n"+strings.ReplaceAll(`"`+c.texts+`"`, "|", "\",1,0\n\"")+",2,1\n")
@@ -169,7 +170,7 @@ func TestRanksOfDates(t *testing.T) {
 		if err != nil || fmt.Sprint(got) != "["+c.want+"]" {
 			t.Errorf("%s: ranks %v, error %v, want %s", c.texts, got, err, c.want)
 		}
-		if c.note != "" && !slices.Contains(notes, c.note) || c.note == "" && strings.Contains(strings.Join(notes, ""), "could be") {
+		if c.note != "" && !slices.Contains(notes, c.note) || c.note == "" && strings.Contains(strings.Join(notes, ""), "is read as") {
 			t.Errorf("%s: notes %q, want %q", c.texts, notes, c.note)
 		}
 	}

@@ -129,7 +129,7 @@ func TestParseTypes(t *testing.T) {
 			t.Errorf("%q: %v, %v", word, got, err)
 		}
 	}
-	if got := strings.Join(Words(), " "); got != "boolean category date hash:BITS ignore number number:comma number:point text" {
+	if got := strings.Join(Words(), " "); got != "boolean category date date:DMY date:MDY date:YMD hash:BITS ignore number number:comma number:point text" {
 		t.Errorf("the types are %s", got)
 	}
 	for _, item := range []string{"a", "=number", "a=", "a=hash:0", "a=hash:25", "a=hash:", "a=onehot", "a=Number"} {

@@ -6,7 +6,15 @@ import (
 	"strings"
 	"time"
 
+	"halfspace/dataset/internal/column"
 	"halfspace/schema"
+)
+
+// The words for dates in texts with the day first, the month first, and the year first.
+const (
+	DateDMY Word = "date:DMY"
+	DateMDY Word = "date:MDY"
+	DateYMD Word = "date:YMD"
 )
 
 // textDates takes texts of dates and times, all in one layout.
@@ -31,9 +39,13 @@ var textDates = treatment{
 	notes:   dateNotes,
 }
 
-// layout returns the first of the layouts that can read the most rows.
+// layout returns the first of the layouts that can read the most rows. The type may name the order of a layout; names of months need none.
 func (c *Column) layout() (*dateReading, *fit) {
-	return best(c, func(*dateReading) bool { return true })
+	_, named, _ := strings.Cut(string(c.Word), ":")
+	return best(c, func(r *dateReading) bool {
+		order := schema.DateOrder(r.layout)
+		return named == "" || order == "" || order == named
+	})
 }
 
 // TextDates counts the different texts of a column that must all be dates.
@@ -85,13 +97,14 @@ func dateNotes(c *Column) (notes []string) {
 	note, orders := fmt.Sprintf("%q is read as %s", r.first, taken.Format(time.DateOnly)), []string{schema.DateOrder(r.layout)}
 	for i := range c.fits {
 		other, is := c.fits[i].reading.(*dateReading)
-		if !is || r.first == "" || c.oddRows(&c.fits[i]) > c.oddRows(f) {
+		if !is || c.Word.kind() != c.Word || r.first == "" || c.oddRows(&c.fits[i]) > c.oddRows(f) {
 			continue
 		}
 		order := schema.DateOrder(other.layout)
 		if could, ok := schema.ParseTime(r.first, other.layout); ok && !slices.Contains(orders, order) {
 			orders = append(orders, order)
-			note += "; it could be " + could.Format(time.DateOnly)
+			typed := column.InShell([]string{c.Input.Name + "=" + string(Date) + ":" + order})
+			note += fmt.Sprintf("; if it is %s, use --type %s", could.Format(time.DateOnly), typed)
 		}
 	}
 	if len(orders) > 1 {

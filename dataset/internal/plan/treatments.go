@@ -11,21 +11,21 @@ import (
 // that --type has for the column. The word "" is for columns without a word.
 var treatments = []registration{
 	{&ignored, []Word{Ignore}},
-	{&lists, nil},                                    // lists of numbers, features of svmlight
-	{&empty, nil},                                    // no value
-	{&opaque, []Word{""}},                            // bytes that are no text
-	{&coded, []Word{"", Category, hash}},             // categories, or hashes, by an option
-	{&constant, []Word{""}},                          // one value
-	{&counter, []Word{""}},                           // whole numbers that count the rows
-	{&truths, []Word{"", Boolean}},                   // texts of yes and no
-	{&pointNumbers, []Word{"", Number, NumberPoint}}, // texts such as $1,234.5
-	{&commaNumbers, []Word{"", Number, NumberComma}}, // texts such as 1.234,5 €
-	{&textDates, []Word{"", Date}},                   // texts of dates and times
-	{&dates, []Word{"", Date}},                       // dates and times
+	{&lists, nil},                                                     // lists of numbers, features of svmlight
+	{&empty, nil},                                                     // no value
+	{&opaque, []Word{""}},                                             // bytes that are no text
+	{&coded, []Word{"", Category, hash}},                              // categories, or hashes, by an option
+	{&constant, []Word{""}},                                           // one value
+	{&counter, []Word{""}},                                            // whole numbers that count the rows
+	{&truths, []Word{"", Boolean}},                                    // texts of yes and no
+	{&pointNumbers, []Word{"", Number, NumberPoint}},                  // texts such as $1,234.5
+	{&commaNumbers, []Word{"", Number, NumberComma}},                  // texts such as 1.234,5 €
+	{&textDates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},         // texts of dates and times
+	{&dates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},             // dates and times
 	{&numbers, []Word{"", Number, NumberPoint, NumberComma, Boolean}}, // other numbers, booleans
-	{&names, []Word{""}},            // texts that nearly all differ
-	{&hashed, []Word{"", Text}},     // many texts
-	{&categories, []Word{"", Text}}, // other texts
+	{&names, []Word{""}},                                              // texts that nearly all differ
+	{&hashed, []Word{"", Text}},                                       // many texts
+	{&categories, []Word{"", Text}},                                   // other texts
 }
 
 // A registration is a treatment with the words of --type that name it.
