@@ -19,6 +19,7 @@ import (
 	ipcfile "halfspace/dataset/internal/ipc"
 	"halfspace/dataset/internal/npy"
 	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	blob "halfspace/internal/files"
@@ -123,7 +124,7 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	return &openedInput{in, pick.Sel, versions, reader}, nil
 }
 
-func (opt Options) read(ctx context.Context, f format, sources []*column.Source, paths []string, req column.Request, p column.Pool) (column.Input, error) {
+func (opt Options) read(ctx context.Context, f format, sources []*source.File, paths []string, req column.Request, p column.Pool) (column.Input, error) {
 	text := opt.Text.reader()
 	text.Sound = opt.Rejects != nil
 	switch f {
@@ -155,7 +156,7 @@ const (
 
 // IsArray returns true if the name of a file says that it has an array of NumPy or a matrix of SciPy.
 func IsArray(path string) bool {
-	f := extensions[column.Extension(path)]
+	f := extensions[source.Extension(path)]
 	return f == formatNumPy || f == formatCSR
 }
 
@@ -247,7 +248,7 @@ func changed(in column.Input) error {
 }
 
 // versionsOf returns the versions of the files that are objects of a store, or nil if all files are local.
-func versionsOf(in column.Input, sources []*column.Source) (all []blob.Version) {
+func versionsOf(in column.Input, sources []*source.File) (all []blob.Version) {
 	var infos []fs.FileInfo
 	if files, is := in.(*parquetfile.Input); is {
 		for _, f := range files.Files {
@@ -281,19 +282,19 @@ func (o TextOptions) reader() textfile.Options {
 // openedFiles are examined files of one format. A source of standard input keeps its text for later passes.
 type openedFiles struct {
 	format  format
-	sources []*column.Source
+	sources []*source.File
 	forms   map[string]transform.Form // of the columns of text that readForms planned
 }
 
 // openFiles examines files. It doesn't read a file whose name has the extension of Parquet.
 func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
-	sources := make([]*column.Source, len(paths))
+	sources := make([]*source.File, len(paths))
 	var first format
 	for i, path := range paths {
-		f := extensions[column.Extension(path)]
+		f := extensions[source.Extension(path)]
 		if f != formatParquet {
 			var err error
-			if sources[i], err = column.NewSource(ctx, path, opt.End, opt.Memory); err != nil {
+			if sources[i], err = source.NewFile(ctx, path, opt.End, opt.Memory); err != nil {
 				return nil, err
 			}
 			if sources[i].Stdin != nil {
@@ -340,7 +341,7 @@ func errStandardInput(f format) error {
 
 // checkText returns an error if the name of a file says that it is text, but its content is Parquet or Arrow IPC. The
 // reader of the file reports every other problem.
-func checkText(s *column.Source, says format) error {
+func checkText(s *source.File, says format) error {
 	if s.Stdin != nil || !s.Info.Mode().IsRegular() {
 		return nil
 	}
@@ -356,7 +357,7 @@ func checkText(s *column.Source, says format) error {
 	case column.HasPrefix(head, ipcfile.ArrowMagic+"\x00"):
 		is, extension = formatArrow, ".arrow"
 	case column.HasPrefix(head, workbook):
-		return column.Workbook(s.Path)
+		return source.Workbook(s.Path)
 	default:
 		return nil
 	}
@@ -368,7 +369,7 @@ func checkText(s *column.Source, says format) error {
 }
 
 // sniff detects the format of a source by its first bytes.
-func sniff(s *column.Source) (format, error) {
+func sniff(s *source.File) (format, error) {
 	r, err := s.Open()
 	if err != nil {
 		return "", err
@@ -384,7 +385,7 @@ func sniff(s *column.Source) (format, error) {
 			break
 		}
 	}
-	if err != nil && err != io.EOF && !errors.Is(err, column.ErrCutShort) {
+	if err != nil && err != io.EOF && !errors.Is(err, source.ErrCutShort) {
 		return "", err
 	}
 	head = bytes.TrimPrefix(head[:n], textfile.ByteOrderMark)
@@ -403,7 +404,7 @@ func sniff(s *column.Source) (format, error) {
 	case column.HasPrefix(head, npy.Magic):
 		return formatNumPy, nil
 	case column.HasPrefix(head, workbook):
-		return "", column.Workbook(s.Path)
+		return "", source.Workbook(s.Path)
 	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
@@ -420,7 +421,7 @@ const workbook = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 // isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
 func isDocument(path string, head []byte) error {
 	shell := column.InShell([]string{path})
-	named := column.Extension(path) == ".json"
+	named := source.Extension(path) == ".json"
 	lines := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl"})
 	rest := bytes.TrimLeft(head, " \t\r\n")
 	switch within := bytes.TrimLeft(rest[min(1, len(rest)):], " \t\r\n"); {
@@ -467,12 +468,12 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 		return ""
 	}
 	for _, path := range paths {
-		f := extensions[column.Extension(path)]
+		f := extensions[source.Extension(path)]
 		if path == "-" {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := column.NewSource(ctx, path, nil, 0); err == nil {
+			if s, err := source.NewFile(ctx, path, nil, 0); err == nil {
 				f, _ = sniff(s) // if that fails, reading fails too
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/schema"
@@ -179,7 +180,7 @@ func TestFurtherColumns(t *testing.T) {
 
 // A badFile fails from its n-th read on, and reads few bytes at a time.
 type badFile struct {
-	column.File
+	files.Readable
 	reads *atomic.Int64 // of all files
 	fails int64         // 0 for never
 	most  int           // bytes of a Read
@@ -193,22 +194,22 @@ func (f badFile) read(p []byte, read func([]byte) (int, error)) (int, error) {
 	return read(p)
 }
 
-func (f badFile) Read(p []byte) (int, error) { return f.read(p[:min(len(p), f.most)], f.File.Read) }
+func (f badFile) Read(p []byte) (int, error) { return f.read(p[:min(len(p), f.most)], f.Readable.Read) }
 
 func (f badFile) ReadAt(p []byte, at int64) (int, error) {
-	return f.read(p, func(p []byte) (int, error) { return f.File.ReadAt(p, at) })
+	return f.read(p, func(p []byte) (int, error) { return f.Readable.ReadAt(p, at) })
 }
 
 // TestBadDisk: a disk that fails at any read is an error that names the file, and short reads change nothing.
 func TestBadDisk(t *testing.T) {
-	defer func() { column.Open = files.Open }()
+	defer func() { source.Open = files.Open }()
 	for _, path := range inFormats(t, numbersTable(t, 900, false), 300, everyFormat) {
 		load := func(bad badFile) (fingerprint string, err error) {
 			bad.reads = new(atomic.Int64)
-			column.Open = func(path string) (column.File, error) {
+			source.Open = func(path string) (files.Readable, error) {
 				f, err := os.Open(path)
 				one := bad
-				one.File = f
+				one.Readable = f
 				return one, err
 			}
 			in, err := Open(t.Context(), []string{path}, Options{Label: column.SvmlightLabel, Workers: 2})

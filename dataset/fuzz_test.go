@@ -23,6 +23,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
@@ -243,7 +244,7 @@ func TestCutShort(t *testing.T) {
 	z.Flush()
 	for name, in := range map[string]string{"plain": whole + part, "gzip": zipped.String()} {
 		end := make(chan struct{})
-		s := &column.Source{Path: "-", Stdin: &column.StandardInput{Ctx: context.Background(), End: end, Most: 1 << 20,
+		s := &source.File{Path: "-", Stdin: &source.StandardInput{Ctx: context.Background(), End: end, Most: 1 << 20,
 			R: &waiting{iotest.OneByteReader(strings.NewReader(in)), end}}}
 		if f, err := sniff(s); err != nil || f != formatCSV {
 			t.Errorf("%s: %q, %v", name, f, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	store "halfspace/internal/files"
 )
 
@@ -126,7 +127,7 @@ func directory(dir string) ([]string, error) {
 			}
 			return nil
 		}
-		f, ok := extensions[column.Extension(p)]
+		f, ok := extensions[source.Extension(p)]
 		if !ok || d.IsDir() {
 			return nil
 		}
@@ -261,7 +262,7 @@ func below(dir string, all []string) ([]string, error) {
 		if slices.ContainsFunc(strings.Split(rest, "/"), hidden) {
 			continue
 		}
-		switch f, ok := extensions[column.Extension(object)]; {
+		switch f, ok := extensions[source.Extension(object)]; {
 		case !ok:
 		case f == formatParquet:
 			files = append(files, object)

@@ -30,6 +30,7 @@ var layers = [][]string{
 	{"block", "internal/kerneltest"},
 	{"metrics", "internal/linalg", "internal/distributed"},
 	{"internal/cache", "gram", "internal/testproblems", "dataset/internal/column"},
+	{"dataset/internal/source"},
 	{"dataset/internal/npy", "dataset/internal/plan", "dataset/internal/where"},
 	{"model", "dataset/internal/parquet", "dataset/internal/transform", "dataset/internal/writer", "dataset/internal/datatest"},
 	{"dataset/internal/text", "dataset/internal/ipc"}, // they know each other as little as parquet
@@ -54,8 +55,8 @@ var only = map[string][]string{
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "bench", "cmd/internal/predict", "cmd/internal/report", "examples/"},
 	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
-	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet", "dataset/internal/column", "dataset/internal/datatest"},
-	"github.com/ulikunitz/xz":       {"dataset/internal/column", "dataset/internal/datatest"},
+	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet", "dataset/internal/source", "dataset/internal/datatest"},
+	"github.com/ulikunitz/xz":       {"dataset/internal/source", "dataset/internal/datatest"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet"},
 	"github.com/pierrec/lz4":        {"dataset/internal/parquet"},
 	"gonum.org/v1/gonum":            {"gram/gonumblas"},

@@ -1,14 +1,12 @@
 package column
 
 import (
+	"bytes"
 	"context"
-	"io/fs"
 	"iter"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"golang.org/x/sync/errgroup"
-
-	"halfspace/internal/files"
 )
 
 // An Input is a set of files of one format, whose selected columns are known.
@@ -95,16 +93,5 @@ func InOrder(ctx context.Context, p Pool, memory int64, jobs iter.Seq[Job]) iter
 	}
 }
 
-type File = files.Readable
-
-// Open opens a data file. Tests replace it by a function that returns files whose reads fail.
-var Open = files.Open
-
-// Reopen opens a file that was examined before. For an object of a store, it doesn't ask for the object's state
-// again, which would be a request.
-func Reopen(path string, seen fs.FileInfo) (File, error) {
-	if s, err := files.StoreOf(path); err == nil && s != nil {
-		return s.Open(path, seen)
-	}
-	return Open(path)
-}
+// HasPrefix returns true if the first bytes of a file are prefix.
+func HasPrefix(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }

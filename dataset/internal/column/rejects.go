@@ -146,15 +146,15 @@ func (r *Rejects) before() (*os.File, error) {
 	return f, nil
 }
 
-// Notes returns a line about the rejects of sources, if there are any.
-func (r *Rejects) Notes(sources []*Source) []string {
+// Notes returns a line about the rejects of files, if there are any.
+func (r *Rejects) Notes(paths []string) []string {
 	n := int64(0)
-	for _, s := range sources {
-		rejects, _ := r.Of(s.Path)
+	for _, path := range paths {
+		rejects, _ := r.Of(path)
 		n += int64(len(rejects))
 	}
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: %s left out that can't be read: see %s", NameOf(sources), humanize.Plural(n, "line"), r.path)}
+	return []string{fmt.Sprintf("%s: %s left out that can't be read: see %s", humanize.Files(paths), humanize.Plural(n, "line"), r.path)}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 )
 
 const (
@@ -29,13 +30,13 @@ const (
 
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
-	column.Files
+	source.Input
 	bound []*column.Chosen // for each source, the columns with their places in this source
 }
 
 // Open reads the schema of each source and chooses the columns to read.
-func Open(sources []*column.Source, req column.Request) (*arrowInput, error) {
-	in := &arrowInput{Files: column.Files{Sources: sources}}
+func Open(sources []*source.File, req column.Request) (*arrowInput, error) {
+	in := &arrowInput{Input: source.Input{Files: sources}}
 	for i, s := range sources {
 		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
 		if err != nil {
@@ -71,7 +72,7 @@ func (in *arrowInput) Notes() []string { return nil }
 
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		for i, s := range in.Sources {
+		for i, s := range in.Files {
 			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.Memory) {
 				if !yield(b, err) || err != nil {
 					return
@@ -82,7 +83,7 @@ func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.All
 }
 
 // BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
-func BatchesOf(ctx context.Context, s *column.Source, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
+func BatchesOf(ctx context.Context, s *source.File, sel *column.Chosen, mem memory.Allocator, most int64) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
 		r, err := openRecords(s, mem, most)
 		if err != nil {
@@ -118,7 +119,7 @@ type recordReader struct {
 	record   arrow.Record // see Record; nil: none
 }
 
-func openRecords(s *column.Source, mem memory.Allocator, most int64) (*recordReader, error) {
+func openRecords(s *source.File, mem memory.Allocator, most int64) (*recordReader, error) {
 	src, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -168,7 +169,7 @@ func (r *recordReader) release() {
 // Messages reads the messages of a stream. Arrow's own reader trusts the sizes that a message claims, and treats a
 // stream that was cut between two messages as complete.
 type Messages struct {
-	src      *column.SourceReader
+	src      *source.Reader
 	size     int64                         // bytes of the source if known, otherwise math.MaxInt64
 	file     bool                          // a footer ends the stream
 	decimals map[int]*arrow.Decimal128Type // see adapt; by the number of the column

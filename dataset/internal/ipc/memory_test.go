@@ -19,6 +19,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/parallel"
 	"halfspace/internal/require"
 )
@@ -91,7 +92,7 @@ func TestRecordInMemory(t *testing.T) {
 	largeRecord(t, path, rows)
 	for most, fits := range map[int64]bool{8 * rows: false, 2*8*rows - 1: false, 2 * 8 * rows: true} {
 		got := int64(0)
-		s := require.Value(column.NewSource(context.Background(), path, nil, 0))(t)
+		s := require.Value(source.NewFile(context.Background(), path, nil, 0))(t)
 		sel := &column.Chosen{Columns: []column.Column{{Name: "x", Type: arrow.PrimitiveTypes.Float64}}, Label: -1, Weight: -1}
 		var err error
 		for b, bad := range ipcfile.BatchesOf(context.Background(), s, sel, memory.DefaultAllocator, most) {

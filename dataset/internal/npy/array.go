@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/kernel"
 )
@@ -31,7 +32,7 @@ type Array struct {
 
 // openArray reads the header of the array in a file, and checks it against the file's size.
 func openArray(path string, info os.FileInfo) (*Array, error) {
-	f, err := column.Reopen(path, info)
+	f, err := source.Reopen(path, info)
 	if err != nil {
 		return nil, column.PathError(path, err)
 	}
@@ -78,7 +79,7 @@ func (a *Array) checkSize(size int64) error {
 
 // read returns the given columns in the rows from lo up to, but not including, hi.
 func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error) {
-	f, err := column.Reopen(a.path, a.info)
+	f, err := source.Reopen(a.path, a.info)
 	if err != nil {
 		return nil, column.PathError(a.path, err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/schema"
 )
@@ -42,7 +43,7 @@ type member struct {
 
 // openMatrix reads the headers of a file's arrays, and checks them against the sizes in the archive.
 func openMatrix(path string, info os.FileInfo) (*matrix, error) {
-	f, err := column.Reopen(path, info)
+	f, err := source.Reopen(path, info)
 	if err != nil {
 		return nil, column.PathError(path, err)
 	}
@@ -75,7 +76,7 @@ func openMatrix(path string, info os.FileInfo) (*matrix, error) {
 
 // IsArchive tells whether a file begins as a zip archive whose first file is an array, whatever the file's name is.
 func IsArchive(path string, info os.FileInfo) bool {
-	f, err := column.Reopen(path, info)
+	f, err := source.Reopen(path, info)
 	if err != nil {
 		return false
 	}
@@ -224,8 +225,8 @@ type CSR struct {
 }
 
 // OpenCSR reads the headers of matrices and chooses the columns to read, which have the names x0, x1 and so on.
-func OpenCSR(sources []*column.Source, req column.Request, beside Beside) (*CSR, error) {
-	in := &CSR{Input: &Input{Files: column.Files{Sources: sources}, beside: map[int]*Array{}}, spare: new(sync.Pool)}
+func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, error) {
+	in := &CSR{Input: &Input{Input: source.Input{Files: sources}, beside: map[int]*Array{}}, spare: new(sync.Pool)}
 	for _, s := range sources {
 		m, err := openMatrix(s.Path, s.Info)
 		if err != nil {
@@ -351,7 +352,7 @@ type walk struct {
 	m      *matrix
 	part   *part
 	places *column.Places
-	file   column.File
+	file   files.Readable
 	zip    *zip.Reader
 
 	indices, data io.Reader // of a compressed archive
@@ -359,7 +360,7 @@ type walk struct {
 
 // run yields a job for each batch. It returns false if yield did.
 func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
-	if w.file, err = column.Reopen(w.m.path, w.m.info); err != nil {
+	if w.file, err = source.Reopen(w.m.path, w.m.info); err != nil {
 		return false, column.PathError(w.m.path, err)
 	}
 	defer w.file.Close()
@@ -508,7 +509,7 @@ func (e *elements) done() {
 
 // read reads the values from lo on, and their columns.
 func (m *matrix) read(lo int64, e *elements) error {
-	f, err := column.Reopen(m.path, m.info)
+	f, err := source.Reopen(m.path, m.info)
 	if err != nil {
 		return column.PathError(m.path, err)
 	}

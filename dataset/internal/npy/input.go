@@ -11,6 +11,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 	"halfspace/schema"
@@ -30,7 +31,7 @@ const (
 
 // Input is the selected columns of arrays, one array after the other.
 type Input struct {
-	column.Files
+	source.Input
 	parts  []part
 	beside map[int]*Array // by the index of their columns
 	rows   int64
@@ -43,8 +44,8 @@ type part struct {
 }
 
 // Open reads the headers of arrays and chooses the columns to read. The columns of the rows are x0, x1 and so on.
-func Open(sources []*column.Source, req column.Request, beside Beside) (*Input, error) {
-	in := &Input{Files: column.Files{Sources: sources}, beside: map[int]*Array{}}
+func Open(sources []*source.File, req column.Request, beside Beside) (*Input, error) {
+	in := &Input{Input: source.Input{Files: sources}, beside: map[int]*Array{}}
 	for _, s := range sources {
 		a, err := openArray(s.Path, s.Info)
 		if err != nil {
@@ -133,7 +134,7 @@ func (in *Input) Stored() (bytes int64) {
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
 	k := in.Sel.Label
-	only := &Input{Files: in.Files, beside: in.beside, rows: in.rows}
+	only := &Input{Input: in.Input, beside: in.beside, rows: in.rows}
 	only.Sel = &column.Chosen{Columns: in.Sel.Columns[k : k+1], Weight: -1}
 	for _, p := range in.parts {
 		p.columns = p.columns[k : k+1]

@@ -15,6 +15,7 @@ import (
 	pschema "github.com/apache/arrow/go/v17/parquet/schema"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 )
 
@@ -37,7 +38,7 @@ func WithMetadata(path string, f func(*Metadata) error) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file: name a Parquet file", path)
 	}
-	src, err := column.Reopen(path, info)
+	src, err := source.Reopen(path, info)
 	if err != nil {
 		return column.PathError(path, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 )
 
@@ -55,15 +56,15 @@ const shortGroup = 64 << 10
 // An openFile is the open file whose row groups are being read.
 type openFile struct {
 	file *File
-	src  column.File
+	src  files.Readable
 }
 
 // get opens a file and closes the file before, unless it is the same file. It returns an error if the file changed
 // since its metadata was read.
-func (o *openFile) get(f *File) (column.File, error) {
+func (o *openFile) get(f *File) (files.Readable, error) {
 	if o.file != f {
 		o.release()
-		src, err := column.Reopen(f.path, f.Info)
+		src, err := source.Reopen(f.path, f.Info)
 		if err != nil {
 			return nil, column.PathError(f.path, err)
 		}
@@ -80,7 +81,7 @@ func (o *openFile) release() {
 }
 
 // Open begins reading a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, src column.File, mem *Pool) (*groupReader, error) {
+func (f *File) Open(ctx context.Context, group *rowGroup, src files.Readable, mem *Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -66,7 +67,7 @@ type chunker struct {
 	end    bool
 }
 
-func newChunker(r *column.SourceReader, at Breaks, size int, spare *sync.Pool) *chunker {
+func newChunker(r *source.Reader, at Breaks, size int, spare *sync.Pool) *chunker {
 	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
@@ -88,7 +89,7 @@ func (c *chunker) next() (Chunk, error) {
 	for {
 		n, err := c.read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		short := errors.Is(err, column.ErrCutShort)
+		short := errors.Is(err, source.ErrCutShort)
 		if c.end = short || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); err != nil && !c.end {
 			return Chunk{}, err
 		}
@@ -207,7 +208,7 @@ func cutCommented(text, quote []byte) (end int) {
 
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
 // pool spare unless it is nil. breaks and parse get the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*column.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+func Chunks(sources []*source.File, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
 			for c, err := range ChunksOf(s, breaks(i), size, spare) {
@@ -226,7 +227,7 @@ func Chunks(sources []*column.Source, breaks func(file int) Breaks, size int, sp
 }
 
 // eachChunk calls f with the chunks of all sources, several at a time. It returns the error for the first chunk that has one.
-func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*column.Source, breaks func(file int) Breaks, size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
+func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*source.File, breaks func(file int) Breaks, size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
 	jobs := Chunks(sources, breaks, size, spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) { return &column.Batch{}, f(file, c) })
 	})
@@ -262,7 +263,7 @@ func recoveredJob(j column.Job, path string, line int64) column.Job {
 }
 
 // ChunksOf yields the chunks of a source, then the error if there is one.
-func ChunksOf(s *column.Source, at Breaks, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
+func ChunksOf(s *source.File, at Breaks, size int, spare *sync.Pool) iter.Seq2[Chunk, error] {
 	return func(yield func(Chunk, error) bool) {
 		r, err := s.Open()
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 )
 
 // SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
@@ -26,7 +27,7 @@ const (
 
 // CSV is the selected columns of files of CSV or JSON Lines.
 type CSV struct {
-	column.Files
+	source.Input
 	Parts    []CsvFile
 	None     bool            // there are no rows, only a header
 	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
@@ -51,8 +52,8 @@ type CsvFile struct {
 }
 
 // OpenCSV detects the dialect of each source and chooses the columns to read.
-func OpenCSV(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*CSV, error) {
-	in := &CSV{Files: column.Files{Sources: sources}, model: req.Spec != nil}
+func OpenCSV(ctx context.Context, sources []*source.File, req column.Request, opt Options, p column.Pool) (*CSV, error) {
+	in := &CSV{Input: source.Input{Files: sources}, model: req.Spec != nil}
 	nulls := newNullWords(req.Words)
 	files, first, err := Dialects(ctx, sources, opt)
 	if err != nil {
@@ -119,7 +120,7 @@ func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, al
 }
 
 // Dialects detects the dialect of each file. It also returns the first rows of the first file.
-func Dialects(ctx context.Context, sources []*column.Source, text Options) (files []CsvFile, first firstRows, err error) {
+func Dialects(ctx context.Context, sources []*source.File, text Options) (files []CsvFile, first firstRows, err error) {
 	for i, s := range sources {
 		if err := ctx.Err(); err != nil {
 			return nil, first, err
@@ -161,7 +162,7 @@ type firstRows struct {
 }
 
 // headOf returns the first chunk of a source, and true if that is the whole source.
-func headOf(s *column.Source, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
+func headOf(s *source.File, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
 	r, err := s.Open()
 	if err != nil {
 		return c, false, err
@@ -223,7 +224,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
-	sub := &CSV{Files: column.Files{Sources: in.Sources, Sel: &column.Chosen{}, Memory: in.Memory}, Parts: slices.Clone(in.Parts),
+	sub := &CSV{Input: source.Input{Files: in.Files, Sel: &column.Chosen{}, Memory: in.Memory}, Parts: slices.Clone(in.Parts),
 		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects}
 	for _, k := range columns {
 		sub.Sel.Columns = append(sub.Sel.Columns, in.Sel.Columns[k])
@@ -268,7 +269,7 @@ func (in *CSV) Notes() (notes []string) {
 	if in.comments.Load() {
 		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
 	}
-	notes = append(notes, in.rejects.Notes(in.Sources)...)
+	notes = append(notes, in.rejects.Notes(in.Paths())...)
 	for _, c := range in.Sel.Columns {
 		if c.Advice != "" {
 			notes = append(notes, c.Advice+": "+c.Remedy)
@@ -286,12 +287,12 @@ func (in *CSV) Notes() (notes []string) {
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	spare := new(sync.Pool)
-	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
+	return column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), Chunks(in.Files, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
 		jobOf := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
-				if err == nil && (in.Sources[file].Stdin != nil || in.rejects != nil) {
+				if err == nil && (in.Files[file].Stdin != nil || in.rejects != nil) {
 					b.Line = func(row int64) int64 {
 						line, _ := f.RowsOf(c, row)
 						return line
@@ -453,7 +454,7 @@ func errFields(n, want int) error {
 // examine finds the lines that are no rows, if they are to be left out.
 func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) error {
 	in.rejects = req.Rejects
-	err := examine(ctx, p, req.Memory, req.Rejects, in.Sources, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
+	err := examine(ctx, p, req.Memory, req.Rejects, in.Files, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
 		return in.check(ctx, &in.Parts[file], c, func(int, int64, []byte) {})
 	}, req.Progress)
 	for i := range in.Parts {
@@ -468,7 +469,7 @@ func (in *CSV) Most() (rows int64) {
 	if in.Parts[0].keys != nil {
 		return -1
 	}
-	for _, s := range in.Sources {
+	for _, s := range in.Files {
 		if s.Stdin != nil {
 			return -1
 		}

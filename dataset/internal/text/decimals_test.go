@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
 
@@ -20,7 +21,7 @@ import (
 func parsed(t testing.TB, text string) (whole []string, numbers []float64, rounded bool, err error) {
 	t.Helper()
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
-	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{}}}
+	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{}}}
 	to := []cells{newCells(column.Column{Type: arrow.PrimitiveTypes.Int64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(column.Column{Type: arrow.PrimitiveTypes.Float64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
 	_, err = in.parseCSV(t.Context(), &in.Parts[0], Chunk{Text: []byte(text), line: 1}, to)
 	for _, v := range to[0].whole {

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -129,7 +130,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	if d.Comma, err = opt.Comma(); err != nil {
 		return d, err
 	}
-	if d.Comma == 0 && column.Extension(path) == ".tsv" {
+	if d.Comma == 0 && source.Extension(path) == ".tsv" {
 		d.Comma = '\t'
 	}
 	d.detectGrammar(c)

@@ -16,6 +16,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/require"
 	"halfspace/schema"
@@ -132,8 +133,8 @@ func TestLongRecord(t *testing.T) {
 
 // TestPanickingJob: what panics while text is parsed is an error that says where.
 func TestPanickingJob(t *testing.T) {
-	s := require.Value(column.NewSource(context.Background(), datatest.TextFile(t, "a.csv", "x\n1\n"), nil, 0))(t)
-	jobs := textfile.Chunks([]*column.Source{s}, func(int) textfile.Breaks { return textfile.Breaks{Quote: '"'} }, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[column.Job] {
+	s := require.Value(source.NewFile(context.Background(), datatest.TextFile(t, "a.csv", "x\n1\n"), nil, 0))(t)
+	jobs := textfile.Chunks([]*source.File{s}, func(int) textfile.Breaks { return textfile.Breaks{Quote: '"'} }, textfile.ChunkBytes, nil, func(int, textfile.Chunk) iter.Seq[column.Job] {
 		return textfile.One(textfile.Chunk{}, func() (*column.Batch, error) { panic("no more") })
 	})
 	for _, err := range column.InOrder(context.Background(), column.NewPool(2), 0, jobs) {

@@ -48,9 +48,9 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	err = eachChunk(ctx, p, in.Memory, in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) error {
+	err = eachChunk(ctx, p, in.Memory, in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) error {
 		defer c.recycle(&in.texts)
-		seen, err := in.measured(in.Sources[file].Path, c, most)
+		seen, err := in.measured(in.Files[file].Path, c, most)
 		mu.Lock()
 		defer mu.Unlock()
 		all.merge(seen)

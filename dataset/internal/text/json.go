@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -32,7 +33,7 @@ type keys struct {
 const mostFurther = 1000
 
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
-func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request, p column.Pool) (*CSV, error) {
+func OpenJSON(ctx context.Context, sources []*source.File, req column.Request, p column.Pool) (*CSV, error) {
 	first, all, err := headOf(sources[0], SampleBytes, Breaks{}, func([]byte) bool { return true })
 	if err != nil {
 		return nil, err
@@ -44,7 +45,7 @@ func OpenJSON(ctx context.Context, sources []*column.Source, req column.Request,
 		return nil, err
 	}
 	cols = f.addKeys(req.Spec, cols, req.Live)
-	in := &CSV{Files: column.Files{Sources: sources}, model: req.Spec != nil}
+	in := &CSV{Input: source.Input{Files: sources}, model: req.Spec != nil}
 	if err := in.choose(&f, cols, req); err != nil {
 		return nil, err
 	}

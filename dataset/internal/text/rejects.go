@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 )
 
 // longestRecord is the largest length in bytes of a record with line breaks, where rejects are left out: quotes that stay open for
@@ -124,13 +125,13 @@ func (o *objects) wellFormed() error {
 type check func(file int, c Chunk) (rows int64, rejects []column.Reject, err error)
 
 // examine finds the rejects of the sources that weren't examined before. It does nothing if r is nil.
-func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects, sources []*column.Source, breaks func(file int) Breaks, size int, check check, progress func(rows, total int64)) error {
+func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects, sources []*source.File, breaks func(file int) Breaks, size int, check check, progress func(rows, total int64)) error {
 	if r == nil {
 		return nil
 	}
 	var todo []int
 	var names []string
-	var left []*column.Source
+	var left []*source.File
 	for i, s := range sources {
 		if _, known := r.Of(s.Path); !known {
 			todo, names, left = append(todo, i), append(names, s.Path), append(left, s)
@@ -188,7 +189,7 @@ func withoutAdvice(text string) string {
 	return text
 }
 
-func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Sources)) > 0 }
+func (in *CSV) LeftOut() bool { return len(in.rejects.Notes(in.Paths())) > 0 }
 
 // probes returns a cell for each column, to try values.
 func (in *CSV) probes() []cells {
@@ -324,7 +325,7 @@ type laterText struct {
 func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
 	found := make([]*laterText, len(in.Sel.Columns))
-	err := eachChunk(ctx, p, in.Memory, in.Sources, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
+	err := eachChunk(ctx, p, in.Memory, in.Files, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
 		_, _, err := in.check(ctx, &in.Parts[file], c, func(k int, line int64, text []byte) {
 			mu.Lock()
 			defer mu.Unlock()

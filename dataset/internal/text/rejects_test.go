@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
 
@@ -20,7 +21,7 @@ func soundFile(g grammar) *CSV {
 	g.sound = true
 	f := CsvFile{path: "a.csv", dialect: dialect{grammar: g, names: []string{"a", "b", "c"}}, place: []int{0, 1, 2}, nulls: newNullWords(nil)}
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String}
-	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{}}}
+	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{}}}
 	for k, t := range types {
 		in.Sel.Columns = append(in.Sel.Columns, column.Column{Name: f.names[k], Type: t})
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -183,7 +184,7 @@ func TestEnds(t *testing.T) {
 	cancel()
 	c := Chunk{Text: []byte("a,b\n1,2\n"), line: 1, first: true}
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
-	in := &CSV{Parts: []CsvFile{f}, Files: column.Files{Sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
+	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
 	for what, try := range map[string]func(ctx context.Context) error{
 		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },
 		"infer":  func(ctx context.Context) error { _, err := f.infer(ctx, c); return err },
@@ -202,8 +203,8 @@ func TestEnds(t *testing.T) {
 func TestWideLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.svm")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("1 1:2\n"), 2*leastDense), 0o600))
-	src := require.Value(column.NewSource(t.Context(), path, nil, 0))(t)
-	in := &Svmlight{Files: column.Files{Sources: []*column.Source{src}}}
+	src := require.Value(source.NewFile(t.Context(), path, nil, 0))(t)
+	in := &Svmlight{Input: source.Input{Files: []*source.File{src}}}
 	chosen := &column.Chosen{Columns: make([]column.Column, schema.MaxFeatures), Label: -1, Weight: -1}
 	for i := range chosen.Columns {
 		chosen.Columns[i].Index = i

@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/schema"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // Svmlight is the selected columns of svmlight files. A feature that a line doesn't name is 0.
 type Svmlight struct {
-	column.Files
+	source.Input
 	rows     int64 // number of rows; -1: not counted
 	pairs    int64 // upper bound of the number of pairs; -1: not counted
 	least    int   // the smallest index that a feature may have
@@ -45,8 +46,8 @@ type Svmlight struct {
 }
 
 // OpenSvmlight finds the features of the sources and chooses the columns to read.
-func OpenSvmlight(ctx context.Context, sources []*column.Source, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
-	in := &Svmlight{Files: column.Files{Sources: sources}, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
+func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Request, opt Options, p column.Pool) (*Svmlight, error) {
+	in := &Svmlight{Input: source.Input{Files: sources}, rows: -1, pairs: -1, fewer: req.Spec != nil && req.Spec.Width() > 0}
 	if opt.IndexBase == "1" {
 		in.least = 1
 	}
@@ -150,7 +151,7 @@ func (in *Svmlight) Paired() bool { return in.Plain }
 func (in *Svmlight) Most() int64 { return in.rows }
 
 func (in *Svmlight) Notes() (notes []string) {
-	notes = in.rejects.Notes(in.Sources)
+	notes = in.rejects.Notes(in.Paths())
 	if in.sawQuery.Load() {
 		notes = append(notes, "qid: ignored, rows are learned from one by one")
 	}
@@ -165,8 +166,8 @@ func (in *Svmlight) Notes() (notes []string) {
 }
 
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Sources[0].Ahead(in.Memory), Chunks(in.Sources, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
-		path := in.Sources[file].Path
+	return column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+		path := in.Files[file].Path
 		columns := len(in.Sel.Columns)
 		if in.Plain {
 			columns = len(in.Sel.Keep)
@@ -200,7 +201,7 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
 	label := in.Sel.Columns[in.Sel.Label]
-	only := &Svmlight{Files: column.Files{Sources: in.Sources, Memory: in.Memory}, rows: in.rows, least: in.least, fewer: in.fewer, rejects: in.rejects}
+	only := &Svmlight{Input: source.Input{Files: in.Files, Memory: in.Memory}, rows: in.rows, least: in.least, fewer: in.fewer, rejects: in.rejects}
 	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }

@@ -1,4 +1,4 @@
-package column_test
+package source_test
 
 import (
 	"archive/zip"
@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
-	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
 
@@ -26,7 +26,7 @@ func read(t *testing.T, name string, data []byte, memory int64) (string, error) 
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	s := require.Value(column.NewSource(context.Background(), path, nil, memory))(t)
+	s := require.Value(source.NewFile(context.Background(), path, nil, memory))(t)
 	r, err := s.Open()
 	if err != nil {
 		return "", err

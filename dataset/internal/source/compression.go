@@ -1,4 +1,4 @@
-package column
+package source
 
 import (
 	"archive/zip"
@@ -16,6 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/ulikunitz/xz"
 
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
 
@@ -31,14 +33,14 @@ const magicBytes = 10
 
 // compressions are the forms of compressed data except zip, which is read at any place.
 var compressions = []compression{
-	{"gzip", ".gz", func(head []byte) bool { return HasPrefix(head, "\x1f\x8b") }, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return newMembers(raw) }},
+	{"gzip", ".gz", func(head []byte) bool { return column.HasPrefix(head, "\x1f\x8b") }, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return newMembers(raw) }},
 	{"Zstandard", ".zst", isZstd, openZstd},
-	{"xz", ".xz", func(head []byte) bool { return HasPrefix(head, "\xfd7zXZ\x00") }, openXZ},
+	{"xz", ".xz", func(head []byte) bool { return column.HasPrefix(head, "\xfd7zXZ\x00") }, openXZ},
 	{"bzip2", ".bz2", isBzip2, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(raw), nil }},
 }
 
 var zipped = compression{name: "zip", extension: ".zip", begins: func(head []byte) bool {
-	return HasPrefix(head, "PK\x03\x04") || HasPrefix(head, "PK\x05\x06") || HasPrefix(head, "PK\x07\x08")
+	return column.HasPrefix(head, "PK\x03\x04") || column.HasPrefix(head, "PK\x05\x06") || column.HasPrefix(head, "PK\x07\x08")
 }}
 
 // uncompressed returns a file name without the extension of a compression, in lower case.
@@ -63,7 +65,7 @@ const maxWindow = 128 << 20
 
 func isZstd(head []byte) bool {
 	skipped := len(head) >= 4 && head[0]>>4 == 5 && string(head[1:4]) == "\x2a\x4d\x18"
-	return skipped || HasPrefix(head, "\x28\xb5\x2f\xfd")
+	return skipped || column.HasPrefix(head, "\x28\xb5\x2f\xfd")
 }
 
 func openZstd(raw *bufio.Reader, window int64) (io.Reader, error) {
@@ -71,7 +73,7 @@ func openZstd(raw *bufio.Reader, window int64) (io.Reader, error) {
 }
 
 func isBzip2(head []byte) bool {
-	return len(head) >= magicBytes && HasPrefix(head, "BZh") && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90")
+	return len(head) >= magicBytes && column.HasPrefix(head, "BZh") && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90")
 }
 
 // openXZ begins reading xz data. The library allocates the dictionary that the header of a block names.
@@ -128,42 +130,42 @@ func (x *xzStreams) Read(p []byte) (int, error) {
 }
 
 // openZip returns the text of the only file of a zip archive.
-func openZip(name string, f File, size int64) (io.Reader, error) {
+func openZip(name string, f files.Readable, size int64) (io.Reader, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, err
 	}
-	var files []*zip.File
+	var members []*zip.File
 	var names []string
 	for _, e := range z.File {
 		switch base := path.Base(e.Name); {
 		case e.Name == "[Content_Types].xml":
 			return nil, inputError{Workbook(name)}
 		case e.Mode().IsRegular() && !strings.HasPrefix(base, ".") && !strings.HasPrefix(e.Name, "__MACOSX/"):
-			files, names = append(files, e), append(names, e.Name)
+			members, names = append(members, e), append(names, e.Name)
 		}
 	}
-	if len(files) != 1 {
+	if len(members) != 1 {
 		say := "the zip archive has no file: write it again"
-		if len(files) > 1 {
-			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(files), humanize.Short(strings.Join(names, ", "), 80))
+		if len(members) > 1 {
+			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(members), humanize.Short(strings.Join(names, ", "), 80))
 		}
-		return nil, inputError{Mark(ErrorIn(name, "%s", say), ErrFormat)}
+		return nil, inputError{column.Mark(column.ErrorIn(name, "%s", say), column.ErrFormat)}
 	}
-	if files[0].Flags&1 != 0 {
-		return nil, inputError{Mark(ErrorIn(name, "the file in the zip archive is encrypted: unpack it and name the file"), ErrFormat)}
+	if members[0].Flags&1 != 0 {
+		return nil, inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive is encrypted: unpack it and name the file"), column.ErrFormat)}
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
-	r, err := files[0].Open()
+	r, err := members[0].Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		err = inputError{Mark(ErrorIn(name, "the file in the zip archive isn't compressed by deflate: unpack it and name the file"), ErrFormat)}
+		err = inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive isn't compressed by deflate: unpack it and name the file"), column.ErrFormat)}
 	}
 	return r, err
 }
 
 // Workbook returns the error that a file is a workbook of Excel.
 func Workbook(name string) error {
-	return Mark(fmt.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv %s", name, InShell([]string{name})), ErrFormat)
+	return column.Mark(fmt.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv %s", name, column.InShell([]string{name})), column.ErrFormat)
 }
 
 // A members reads the members of gzip data one after the other. Zeros after the last member are padding, as for the

@@ -1,4 +1,4 @@
-package column
+package source
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 )
 
 // input returns a source that reads r as standard input and holds at most most bytes of it in memory.
-func input(ctx context.Context, r io.Reader, most int64) *Source {
-	return &Source{Path: "-", Stdin: &StandardInput{Ctx: ctx, R: r, Most: most}}
+func input(ctx context.Context, r io.Reader, most int64) *File {
+	return &File{Path: "-", Stdin: &StandardInput{Ctx: ctx, R: r, Most: most}}
 }
 
 // TestStandardInputErrors: standard input that fails, that can't be held, or that nobody waits for any longer, is an error.
@@ -57,7 +57,7 @@ func TestLastPass(t *testing.T) {
 		if len(s.Stdin.Data) > inMemory {
 			t.Errorf("%d bytes are held in memory, and %d may be", len(s.Stdin.Data), inMemory)
 		}
-		(&Files{Sources: []*Source{s}}).LastPass()
+		(&Input{Files: []*File{s}}).LastPass()
 		r, most := require.Value(s.Open())(t), 0
 		var got strings.Builder
 		for buf := make([]byte, 1000); ; {

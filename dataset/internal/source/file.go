@@ -1,0 +1,93 @@
+package source
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/internal/files"
+	"halfspace/internal/memory"
+)
+
+// Extension returns the extension of a file name in lower case. If the name ends in .gz, .zst, .xz, .bz2 or .zip, it returns the
+// extension before that.
+func Extension(path string) string {
+	path, _ = uncompressed(path)
+	return filepath.Ext(path)
+}
+
+// A File is a file that is read from its beginning, or standard input. Both may be compressed.
+type File struct {
+	Path   string
+	Info   os.FileInfo    // of a file, when it was first examined
+	Stdin  *StandardInput // nil for a file
+	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
+}
+
+// NewFile returns the file of a path. "-" means standard input, which ends early when end is closed. Standard
+// input is buffered in at most 1/8 of the memory limit, and so is the window of a decompressor.
+func NewFile(ctx context.Context, path string, end <-chan struct{}, limit int64) (*File, error) {
+	window := int64(0)
+	if limit > 0 {
+		window = min(maxWindow, max(1<<20, limit/held))
+	}
+	if path == "-" {
+		return &File{Path: path, window: window, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
+	}
+	// Stat comes before opening the file: opening a named pipe would wait for a writer.
+	info, err := files.Stat(path)
+	if err != nil {
+		return nil, column.PathError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
+	}
+	return &File{Path: path, Info: info, window: window}, nil
+}
+
+// Live returns true if rows of the file are to be passed on as soon as they arrive.
+func (f *File) Live() bool { return f.Stdin != nil && f.Stdin.Live }
+
+// Ahead returns the memory for jobs that begin before the rows of an earlier job are passed on. It returns 1 for
+// live standard input, so that no job begins early: looking for the next job would wait for its text.
+func (f *File) Ahead(memory int64) int64 {
+	if f.Live() {
+		return 1
+	}
+	return memory
+}
+
+// Open begins reading, and decompresses compressed data. Errors of the reader name the file.
+func (f *File) Open() (*Reader, error) {
+	r := &Reader{Path: f.Path}
+	var raw io.Reader = &standardReader{StandardInput: f.Stdin}
+	if f.Stdin == nil {
+		src, err := Reopen(f.Path, f.Info)
+		if err != nil {
+			return nil, column.PathError(f.Path, err)
+		}
+		raw, r.file, r.info = src, src, f.Info
+		if err := r.Unchanged(); err != nil {
+			src.Close()
+			return nil, err
+		}
+	}
+	if err := r.decompress(bufio.NewReaderSize(raw, 64<<10), f); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Compressed returns true if the bytes of the file are compressed.
+func (f *File) Compressed() (bool, error) {
+	r, err := f.Open()
+	if err != nil {
+		return false, err
+	}
+	return r.Compression != "", r.Close()
+}

@@ -1,0 +1,2 @@
+// Package source lists the files of a table.
+package source
