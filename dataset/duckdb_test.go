@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
 
@@ -97,7 +98,7 @@ func TestDuckDBWhere(t *testing.T) {
 		}
 	}
 	for day := range 6 {
-		for k, country := range []string{"de", "fr", nullPartition} {
+		for k, country := range []string{"de", "fr", source.Null} {
 			folder := filepath.Join(dir, "parts", fmt.Sprintf("day=2026-02-%02d", 26+day%3), "country="+country, fmt.Sprint("code=", 7*day))
 			require.NoError(t, os.MkdirAll(folder, 0o700))
 			text := "n,y\n"

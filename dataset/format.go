@@ -97,8 +97,8 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.asTexts(),
 		Typed: opt.typed(), Rejects: opt.Rejects}
-	parts := &partitionPicker{Picker: pick, partitions: partitionsOf(paths)}
-	if parts.partitions != nil && f != formatSvmlight {
+	parts := &partitionPicker{Picker: pick, Constants: source.ConstantsOf(paths)}
+	if parts.Constants != nil && f != formatSvmlight {
 		req.Choose = parts
 	}
 	in, err := opt.read(ctx, f, sources, paths, req, p)

@@ -3,144 +3,41 @@ package dataset
 import (
 	"context"
 	"iter"
-	"net/url"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
-	"halfspace/schema"
 )
-
-// partitions are the columns that the folders of files name, as Hive writes them: country=de/day=2026-01-31/part-0.parquet.
-type partitions struct {
-	columns []column.Column
-	texts   map[string][]string // for each path, the value of each column; nullPartition is null
-}
-
-// nullPartition is the text of a null.
-const nullPartition = "__HIVE_DEFAULT_PARTITION__"
-
-// partitionsOf returns the partitions that the folders of files name, or nil if they name none. A column that a file's folders don't
-// name is null in the file.
-func partitionsOf(paths []string) *partitions {
-	p := &partitions{texts: map[string][]string{}}
-	named := map[string]map[string]string{}
-	for _, path := range paths {
-		named[path] = map[string]string{}
-		for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
-			name, text, is := strings.Cut(folder, "=")
-			if name, text = unescaped(name), unescaped(text); !is || name == "" {
-				continue
-			}
-			if !slices.ContainsFunc(p.columns, func(c column.Column) bool { return c.Name == name }) {
-				p.columns = append(p.columns, column.Column{Name: name, Nullable: true, Index: -1})
-			}
-			named[path][name] = text
-		}
-	}
-	if len(p.columns) == 0 {
-		return nil
-	}
-	for k := range p.columns {
-		c := &p.columns[k]
-		var values []string
-		for _, path := range paths {
-			text, is := named[path][c.Name]
-			if !is {
-				text = nullPartition
-			}
-			p.texts[path] = append(p.texts[path], text)
-			if text != nullPartition {
-				values = append(values, text)
-			}
-		}
-		c.Type = typeOfTexts(values)
-		c.Desc = column.Describe(c.Type)
-	}
-	return p
-}
 
 // Partitions returns the names of the columns that the folders of files name, as in country=de/day=2026-01-31/a.parquet.
 func Partitions(paths []string) []string {
 	names := []string{}
-	if p := partitionsOf(paths); p != nil {
-		for _, c := range p.columns {
+	if p := source.ConstantsOf(paths); p != nil {
+		for _, c := range p.Columns {
 			names = append(names, c.Name)
 		}
 	}
 	return names
 }
 
-func unescaped(text string) string {
-	if plain, err := url.PathUnescape(text); err == nil {
-		return plain
-	}
-	return text
-}
-
-// typeOfTexts returns the type of a partition's values: whole numbers, numbers, dates, or text.
-func typeOfTexts(values []string) arrow.DataType {
-	all := func(is func(text string) bool) bool {
-		return len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool { return !is(text) })
-	}
-	switch {
-	case all(func(text string) bool {
-		v, err := strconv.ParseInt(text, 10, 64)
-		return err == nil && strconv.FormatInt(v, 10) == text // 007 is text
-	}):
-		return arrow.PrimitiveTypes.Int64
-	case all(func(text string) bool {
-		c, err := schema.ParseNumber(text)
-		return err == nil && (c.Text != "0" || text == "0") && !strings.HasPrefix(strings.TrimPrefix(text, "-"), "00")
-	}):
-		return arrow.PrimitiveTypes.Float64
-	case all(func(text string) bool {
-		_, err := time.Parse(time.DateOnly, text)
-		return err == nil
-	}):
-		return arrow.PrimitiveTypes.Date32
-	}
-	return arrow.BinaryTypes.String
-}
-
-// array returns the values of column k in rows rows of a file.
-func (p *partitions) array(k int, path string, rows int64) arrow.Array {
-	text := p.texts[path][k]
-	b := array.NewBuilder(memory.DefaultAllocator, p.columns[k].Type)
-	defer b.Release()
-	b.Reserve(int(rows))
-	for range rows {
-		if text == nullPartition {
-			b.AppendNull()
-		} else if b.AppendValueFromString(text) != nil { // typeOfTexts checked it
-			b.AppendNull()
-		}
-	}
-	return b.NewArray()
-}
-
 // A partitionPicker chooses among the columns of the files and of the partitions. A partition takes the place of a column of the
 // same name. The reader of the files gets the chosen columns that the files have.
 type partitionPicker struct {
 	*transform.Picker
-	*partitions
+	*source.Constants
 	place []int // for each chosen column, its number among the reader's columns, or -1-k for partition k
 	inner *column.Chosen
 }
 
 func (p *partitionPicker) with(cols []column.Column) []column.Column {
 	own := slices.DeleteFunc(slices.Clone(cols), func(c column.Column) bool {
-		return slices.ContainsFunc(p.columns, func(part column.Column) bool { return part.Name == c.Name })
+		return slices.ContainsFunc(p.Columns, func(part column.Column) bool { return part.Name == c.Name })
 	})
-	return append(own, p.columns...)
+	return append(own, p.Columns...)
 }
 
 // First chooses among the columns of the first file; see transform.Picker.
@@ -159,7 +56,7 @@ func (p *partitionPicker) First(file string, cols []column.Column, numbered bool
 			p.inner.Columns = append(p.inner.Columns, *c)
 		} else {
 			c.Float = nil
-			p.place = append(p.place, -1-slices.IndexFunc(p.columns, func(part column.Column) bool { return part.Name == c.Name }))
+			p.place = append(p.place, -1-slices.IndexFunc(p.Columns, func(part column.Column) bool { return part.Name == c.Name }))
 		}
 	}
 	if all.Label >= 0 {
@@ -189,7 +86,7 @@ func (p *partitionPicker) never(all *column.Chosen, file string, rows int64, bou
 			with[k] = bounds[at]
 			continue
 		}
-		with[k] = column.Bounds{Nulls: 0, Ends: p.array(-1-at, file, 2)}
+		with[k] = column.Bounds{Nulls: 0, Ends: p.Array(-1-at, file, 2)}
 		if with[k].Ends.NullN() > 0 {
 			with[k] = column.Bounds{Nulls: rows}
 		}
@@ -237,7 +134,7 @@ func (in *partitioned) Batches(ctx context.Context, p column.Pool, mem memory.Al
 					if at >= 0 {
 						bt.Columns[k] = own[at]
 					} else {
-						bt.Columns[k] = in.picker.array(-1-at, bt.File, bt.Rows)
+						bt.Columns[k] = in.picker.Array(-1-at, bt.File, bt.Rows)
 					}
 				}
 				if digits := bt.Digits; digits != nil {

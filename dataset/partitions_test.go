@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
 
@@ -27,7 +26,7 @@ func TestPartitions(t *testing.T) {
 			}
 			name := country
 			if country == "" {
-				name = nullPartition
+				name = source.Null
 			}
 			folder := filepath.Join(root, fmt.Sprintf("day=2026-01-%02d", 1+i), "country="+name, fmt.Sprint("n=", 10*i))
 			require.NoError(t, os.MkdirAll(folder, 0o700))
@@ -69,23 +68,5 @@ func TestPartitions(t *testing.T) {
 		if head, _, _ := strings.Cut(string(contents(t, filepath.Join(dir, "all.csv"))), "\n"); rows != 80 || head != "x,y,day,country,n" {
 			t.Errorf("%s: %d rows, columns %s", ext, rows, head)
 		}
-	}
-}
-
-// TestPartitionTypes: the values of a partition in all paths decide on its type, and a file whose folders don't name it has nulls.
-func TestPartitionTypes(t *testing.T) {
-	p := partitionsOf([]string{"/data/a=1/b=x/c=2026-01-02/d=1.5/e=007/f.parquet", "/data/a=-20/b=y%20z/d=2/e=8/f=no.parquet"})
-	want := map[string]arrow.DataType{"a": arrow.PrimitiveTypes.Int64, "b": arrow.BinaryTypes.String, "c": arrow.PrimitiveTypes.Date32, "d": arrow.PrimitiveTypes.Float64, "e": arrow.BinaryTypes.String}
-	for k, c := range p.columns {
-		if !arrow.TypeEqual(c.Type, want[c.Name]) {
-			t.Errorf("%s is %v, want %v", c.Name, c.Type, want[c.Name])
-		}
-		delete(want, c.Name)
-		if a := p.array(k, "/data/a=-20/b=y%20z/d=2/e=8/f=no.parquet", 2); a.Len() != 2 || a.ValueStr(1) != map[string]string{"a": "-20", "b": "y z", "c": "(null)", "d": "2", "e": "8"}[c.Name] {
-			t.Errorf("%s has the values %v", c.Name, a)
-		}
-	}
-	if len(want) > 0 || partitionsOf([]string{"/a/b.parquet", "x=1.csv"}) != nil {
-		t.Errorf("left out: %v", want)
 	}
 }
