@@ -38,7 +38,10 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	opt.Label, opt.Spec, opt.converts = "", &schema.Spec{Bias: true}, true // no features
-	in, err := openInput(ctx, paths, opt, p)
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return 0, err
+	}
+	in, err := openInput(ctx, opt, p)
 	if err != nil {
 		return 0, err
 	}

@@ -142,7 +142,7 @@ func TestDictionaryTypes(t *testing.T) {
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: arrow.PrimitiveTypes.Float32}
-	in := require.Value(openInput(context.Background(), []string{path, path}, opt, column.NewPool(1)))(t)
+	in := require.Value(inputOf(context.Background(), []string{path, path}, opt, column.NewPool(1)))(t)
 	got := map[string][]string{}
 	read := int64(0)
 	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {

@@ -81,7 +81,7 @@ func TestSeveralFiles(t *testing.T) {
 	}{
 		{[]string{good, good, null, noLabel}, `DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
-		{[]string{good, missing}, `DIR/missing.parquet: no column "x": did you mean "X"? (columns: X, y)`},
+		{[]string{good, missing}, `DIR/good.parquet: column "X", row 0: null, since the file lacks the column (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 		{[]string{good, text, missing}, `DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
 		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},

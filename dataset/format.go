@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -72,21 +71,10 @@ var ErrNoColumns = errors.New("svmlight has no columns")
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// openInput detects the format of the files, which must all have the same format, and selects the columns that opt
-// names.
-func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) (*openedInput, error) {
-	paths, err := Expand(paths)
-	if err != nil {
-		return nil, err
-	}
-	files := opt.opened
-	if files == nil {
-		if files, err = openFiles(ctx, paths, opt); err != nil {
-			return nil, err
-		}
-	}
-	f, sources := files.format, files.sources
-	if err := opt.checkBeside(paths[0], f); err != nil {
+// openInput selects the columns of opt.opened that opt names.
+func openInput(ctx context.Context, opt Options, p column.Pool) (*openedInput, error) {
+	f, src := opt.opened.format, opt.opened.source
+	if err := opt.checkBeside(src.Files[0].Path, f); err != nil {
 		return nil, err
 	}
 	opt.tell(opt.unused(f))
@@ -96,23 +84,16 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	}
 	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
 		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.asTexts(),
-		Typed: opt.typed(), Rejects: opt.Rejects}
-	parts := &partitionPicker{Picker: pick, Constants: source.ConstantsOf(paths)}
-	if parts.Constants != nil && f != formatSvmlight {
-		req.Choose = parts
-	}
-	in, err := opt.read(ctx, f, sources, paths, req, p)
+		Typed: opt.typed(), Rejects: opt.Rejects, Constants: src.Constants.Columns()}
+	in, err := opt.read(ctx, f, src.Files, req, p)
 	if err != nil {
 		return nil, err
 	}
 	if err := opt.admit(in, pick.Sel); err != nil {
 		return nil, err
 	}
-	versions, reader := versionsOf(in, sources), in
-	if req.Choose == parts {
-		in = parts.input(in)
-	}
-	if err := opt.readForms(ctx, in, pick.Sel, files, paths, p); err != nil {
+	versions, reader := src.Versions(), in
+	if err := opt.readForms(ctx, in, pick.Sel, p); err != nil {
 		return nil, err
 	}
 	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
@@ -124,27 +105,27 @@ func openInput(ctx context.Context, paths []string, opt Options, p column.Pool) 
 	return &openedInput{in, pick.Sel, versions, reader}, nil
 }
 
-func (opt Options) read(ctx context.Context, f format, sources []*source.File, paths []string, req column.Request, p column.Pool) (column.Input, error) {
+func (opt Options) read(ctx context.Context, f format, files []*source.File, req column.Request, p column.Pool) (column.Input, error) {
 	text := opt.Text.reader()
 	text.Sound = opt.Rejects != nil
 	switch f {
 	case formatCSV:
-		return textfile.OpenCSV(ctx, sources, req, text, p)
+		return textfile.OpenCSV(ctx, files, req, text, p)
 	case formatJSON:
-		return textfile.OpenJSON(ctx, sources, req, p)
+		return textfile.OpenJSON(ctx, files, req, p)
 	case formatSvmlight:
 		if opt.SampleWeight != "" {
-			return nil, fmt.Errorf("%s: %w", paths[0], ErrNoWeights)
+			return nil, fmt.Errorf("%s: %w", files[0].Path, ErrNoWeights)
 		}
-		return textfile.OpenSvmlight(ctx, sources, req, text, p)
+		return textfile.OpenSvmlight(ctx, files, req, text, p)
 	case formatArrow:
-		return ipcfile.Open(sources, req)
+		return ipcfile.Open(files, req)
 	case formatNumPy:
-		return npy.Open(sources, req, opt.beside())
+		return npy.Open(files, req, opt.beside())
 	case formatCSR:
-		return npy.OpenCSR(sources, req, opt.beside())
+		return npy.OpenCSR(files, req, opt.beside())
 	}
-	return parquetfile.Open(ctx, paths, req, p)
+	return parquetfile.Open(ctx, files, req, p)
 }
 
 // DefaultLabelName and DefaultWeightName are the names of the columns in Options.Labels and Options.Weights unless Label or SampleWeight
@@ -247,27 +228,6 @@ func changed(in column.Input) error {
 	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())
 }
 
-// versionsOf returns the versions of the files that are objects of a store, or nil if all files are local.
-func versionsOf(in column.Input, sources []*source.File) (all []blob.Version) {
-	var infos []fs.FileInfo
-	if files, is := in.(*parquetfile.Input); is {
-		for _, f := range files.Files {
-			infos = append(infos, f.Info)
-		}
-	} else if sources[0].Stdin == nil {
-		for _, s := range sources {
-			infos = append(infos, s.Info)
-		}
-	}
-	for _, info := range infos {
-		all = append(all, blob.VersionOf(info))
-	}
-	if !slices.ContainsFunc(all, func(v blob.Version) bool { return v != "" }) {
-		return nil
-	}
-	return all
-}
-
 // columnBytes is the approximate number of bytes that a column takes in addition to its values: descriptions, an
 // array in each batch, a reader and a writer.
 const columnBytes = 3 << 10
@@ -279,53 +239,72 @@ func (o TextOptions) reader() textfile.Options {
 	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
 }
 
-// openedFiles are examined files of one format. A source of standard input keeps its text for later passes.
+// openedFiles are examined files of one format. Standard input keeps its text for later passes.
 type openedFiles struct {
-	format  format
-	sources []*source.File
-	forms   map[string]transform.Form // of the columns of text that readForms planned
+	format format
+	source *source.Source
+	forms  map[string]transform.Form // of the columns of text that readForms planned
 }
 
-// openFiles examines files. It doesn't read a file whose name has the extension of Parquet.
+func (o *openedFiles) paths() []string { return source.Paths(o.source.Files) }
+
+// openFiles lists and examines files.
 func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
-	sources := make([]*source.File, len(paths))
+	src, err := source.List(ctx, paths, rank)
+	if err != nil {
+		return nil, err
+	}
+	if opt.constants != nil {
+		src.Constants = *opt.constants
+	}
+	return examine(ctx, src, opt)
+}
+
+// examine finds the format of files. It doesn't read a file whose name has the extension of Parquet.
+func examine(ctx context.Context, src *source.Source, opt Options) (*openedFiles, error) {
 	var first format
-	for i, path := range paths {
-		f := extensions[source.Extension(path)]
-		if f != formatParquet {
-			var err error
-			if sources[i], err = source.NewFile(ctx, path, opt.End, opt.Memory); err != nil {
-				return nil, err
-			}
-			if sources[i].Stdin != nil {
-				sources[i].Stdin.Live = opt.Live
-			}
-			if f == "" && sources[i].Stdin == nil && npy.IsArchive(path, sources[i].Info) {
-				f = formatCSR
-			}
-			if f == "" {
-				if f, err = sniff(sources[i]); err != nil {
-					return nil, err
-				}
-			}
+	for i, file := range src.Files {
+		f, err := formatOf(ctx, file, opt)
+		if err != nil {
+			return nil, err
 		}
-		if f.isText() {
-			if err := checkText(sources[i], f); err != nil {
-				return nil, err
-			}
-		}
-		if path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || i > 0 || len(paths) > 1) {
+		if file.Path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || len(src.Files) > 1) {
 			return nil, errStandardInput(f)
 		}
 		if i == 0 {
 			first = f
 		}
 		if f != first {
-			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", path, f,
-				paths[0], first), ErrFormat)
+			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", file.Path, f,
+				src.Files[0].Path, first), ErrFormat)
 		}
 	}
-	return &openedFiles{format: first, sources: sources}, nil
+	return &openedFiles{format: first, source: src}, nil
+}
+
+// formatOf examines a file and returns its format.
+func formatOf(ctx context.Context, file *source.File, opt Options) (f format, err error) {
+	if f = extensions[source.Extension(file.Path)]; f == formatParquet {
+		return f, nil
+	}
+	if err := file.Examine(ctx, opt.End, opt.Memory); err != nil {
+		return "", err
+	}
+	if file.Stdin != nil {
+		file.Stdin.Live = opt.Live
+	}
+	if f == "" && file.Stdin == nil && npy.IsArchive(file.Path, file.Info) {
+		f = formatCSR
+	}
+	if f == "" {
+		if f, err = sniff(file); err != nil {
+			return "", err
+		}
+	}
+	if f.isText() {
+		err = checkText(file, f)
+	}
+	return f, err
 }
 
 func errStandardInput(f format) error {
@@ -463,7 +442,7 @@ func telling(head []byte) int {
 // DefaultLabel returns the name of the label column if the format of all files is svmlight, which fixes the name;
 // otherwise it returns "". Standard input counts as svmlight, because it can't be examined before it is read.
 func DefaultLabel(ctx context.Context, paths []string) string {
-	paths, err := Expand(paths)
+	paths, err := Expand(ctx, paths)
 	if err != nil {
 		return ""
 	}

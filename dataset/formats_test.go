@@ -3,11 +3,13 @@ package dataset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +24,7 @@ import (
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
+	"halfspace/internal/humanize"
 	"halfspace/internal/require"
 	"halfspace/schema"
 )
@@ -164,17 +167,27 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestFurtherColumns: in every format the columns are those of the first file; more of another are left out.
+// TestFurtherColumns: in every format the columns are those of all files, in any order of the files. A note names the file that lacks one.
 func TestFurtherColumns(t *testing.T) {
-	p := arrow.PrimitiveTypes
-	first := inFormats(t, record(t, field("x", p.Int64, "[1]"), field("y", p.Int64, "[0]")), 10, everyFormat[:5])
-	second := inFormats(t, record(t, field("z", p.Int64, "[7]"), field("y", p.Int64, "[1]"), field("x", p.Int64, "[2]")), 10, everyFormat[:5])
+	p, names := arrow.PrimitiveTypes, append(everyFormat[:5:5], "a.jsonl")
+	first := inFormats(t, record(t, field("x", p.Int64, "[1]"), field("y", p.Int64, "[0]")), 10, names)
+	second := inFormats(t, record(t, field("z", p.Int64, "[7]"), field("y", p.Int64, "[1]"), field("x", p.Int64, "[2]")), 10, names)
 	for i := range first {
-		if got, want := show(require.Value(table(t, Options{}, first[i], second[i]))(t)), "x int64 1 2; y int64 0 1"; got != want {
-			t.Errorf("%s: %s, want %s", first[i], got, want)
+		for _, c := range []struct {
+			paths []string
+			want  string
+		}{
+			{[]string{first[i], second[i]}, "x int64 1 2; y int64 0 1; z int64 null 7"},
+			{[]string{second[i], first[i]}, "z int64 7 null; y int64 1 0; x int64 2 1"},
+			{[]string{first[i], second[i], first[i]}, "x int64 1 2 1; y int64 0 1 0; z int64 null 7 null"},
+		} {
+			var notes []string
+			got := show(require.Value(table(t, Options{Warn: func(s string) { notes = append(notes, s) }}, c.paths...))(t))
+			note := fmt.Sprintf(`column "z" is missing in %s (%s)`, first[i], humanize.Plural(int64(len(c.paths)-1), "row"))
+			if got != c.want || !slices.Equal(notes, []string{note}) {
+				t.Errorf("%s: %s, want %s; notes %q, want %q", c.paths, got, c.want, notes, note)
+			}
 		}
-		_, err := table(t, Options{}, second[i], first[i])
-		wantError(t, err, filepath.Dir(first[i]), "DIR/"+everyFormat[i]+`: no column "z" (columns: x, y)`)
 	}
 }
 

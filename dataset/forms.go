@@ -17,8 +17,8 @@ import (
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
 // pass, and plans them.
-func (opt Options) readForms(ctx context.Context, in column.Input, sel *transform.Selection, files *openedFiles,
-	paths []string, p column.Pool) error {
+func (opt Options) readForms(ctx context.Context, in column.Input, sel *transform.Selection, p column.Pool) error {
+	files := opt.opened
 	unread := sel.Unread()
 	if len(unread) == 0 {
 		return nil
@@ -43,11 +43,11 @@ func (opt Options) readForms(ctx context.Context, in column.Input, sel *transfor
 		}
 	}
 	if len(unplanned) > 0 {
-		if source := files.sources[0]; source != nil && source.Live() {
+		if files.source.Files[0].Live() {
 			return column.Mark(fmt.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
-		found, err := opt.formsOf(ctx, files, paths, unplanned, p)
+		found, err := opt.formsOf(ctx, unplanned, p)
 		if err != nil {
 			return err
 		}
@@ -72,10 +72,9 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 }
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
-func (opt Options) formsOf(ctx context.Context, files *openedFiles, paths, names []string,
-	p column.Pool) (map[string]transform.Form, error) {
+func (opt Options) formsOf(ctx context.Context, names []string, p column.Pool) (map[string]transform.Form, error) {
 	only := Options{Features: names, Text: opt.Text, Workers: opt.Workers, Memory: opt.Memory, Rejects: opt.Rejects,
-		Progress: opt.Progress, texts: opt.texts, opened: files}
+		Progress: opt.Progress, texts: opt.texts, opened: opt.opened}
 	only.Text.NullValues = opt.nullWords()
 	for _, item := range opt.Types { // other types say how a feature is made of a text
 		i := max(0, strings.LastIndexByte(item, '='))
@@ -83,7 +82,7 @@ func (opt Options) formsOf(ctx context.Context, files *openedFiles, paths, names
 			only.Types = append(only.Types, item)
 		}
 	}
-	_, plan, err := only.profile(ctx, paths, p, memory.DefaultAllocator, true, false)
+	_, plan, err := only.profile(ctx, p, memory.DefaultAllocator, true, false)
 	if err != nil {
 		return nil, err
 	}

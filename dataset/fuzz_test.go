@@ -35,7 +35,7 @@ import (
 func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	tb.Helper()
 	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
-	in, err := openInput(context.Background(), paths, opt, column.NewPool(2))
+	in, err := inputOf(context.Background(), paths, opt, column.NewPool(2))
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +47,7 @@ func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 		}
 		recs = append(recs, array.NewRecord(schema, b.Columns, b.Rows))
 	}
+	opt.tell(in.Notes())
 	return array.NewTableFromRecords(schema, recs), nil
 }
 
@@ -85,7 +86,7 @@ func TestPublishedData(t *testing.T) {
 		for i, f := range all.Schema().Fields() {
 			cols = append(cols, column.Column{Name: f.Name, Type: f.Type, Index: i})
 		}
-		label := transform.NamedLabel(transform.Choices{Label: c.label}, cols).Label
+		label := transform.NamedLabel(transform.Choices{Label: c.label}, cols, len(cols)).Label
 		features := 0
 		for _, col := range cols {
 			if writer.Numeric(col.Type) && col.Name != label {

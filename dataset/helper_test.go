@@ -19,6 +19,7 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/records"
 	"halfspace/internal/require"
@@ -134,6 +135,14 @@ var (
 	textFile, compressed = datatest.TextFile, datatest.Gzip
 	show, wantError      = datatest.Show, datatest.WantError
 )
+
+// inputOf lists files and selects their columns.
+func inputOf(ctx context.Context, paths []string, opt Options, p column.Pool) (_ *openedInput, err error) {
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return nil, err
+	}
+	return openInput(ctx, opt, p)
+}
 
 // loadAll is Load for several paths.
 func loadAll(ctx context.Context, paths []string, opt Options) (*block.Data, error) {

@@ -26,7 +26,7 @@ import (
 func unreadRows(t *testing.T, path string, where string) (n int64) {
 	t.Helper()
 	p := column.NewPool(1)
-	in := require.Value(openInput(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}, Where: where}, p))(t)
+	in := require.Value(inputOf(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}, Where: where}, p))(t)
 	for b, err := range in.Batches(t.Context(), p, memory.DefaultAllocator) {
 		require.NoError(t, err)
 		if b.Unread {

@@ -7,8 +7,9 @@
 //     reads the files in each pass.
 //   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
 //   - [Convert] writes files in another format.
+//   - Columns of several files are matched by name. A column that some files lack is null in their rows.
 //   - Folders such as country=de/day=2026-01-31 in the paths of files name columns, as Hive writes them. Their types follow from all
-//     paths: whole numbers, numbers, dates or text. They replace columns of the files that have the same name.
+//     paths: whole numbers, numbers, dates or text. A file may have the same column if each of its values is the folder's.
 //   - [Inspect] describes a file, and [Create] writes one.
 package dataset
 
@@ -38,7 +39,6 @@ func (in *Input) within(blocks int64) { column.Within(in.in, in.opt.Memory, bloc
 // An Input is a set of files whose columns are known and checked. Its rows weren't read yet.
 type Input struct {
 	in     column.Input
-	paths  []string
 	sel    *transform.Selection
 	opt    Options
 	pool   column.Pool
@@ -63,44 +63,41 @@ func open(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if err != nil {
 		return nil, err
 	}
-	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(paths, "-")
 	opt.Keep, opt.Memory = opt.asked, column.Limit(opt.Memory)
-	if opt.Spec == nil && opt.opened == nil { // standard input can be opened once
-		if paths, err = Expand(paths); err != nil {
-			return nil, err
-		}
+	if opt.opened == nil {
 		if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 			return nil, err
 		}
 	}
+	opt.float, opt.counts = arrow.PrimitiveTypes.Float32, opt.Storage.Widest() > schema.MaxFeatures && !slices.Contains(opt.opened.paths(), "-")
 	if opt.Rejects != nil && opt.Spec == nil {
-		if _, err := opt.widest(ctx, paths, p); err != nil { // it finds the rejects
+		if _, err := opt.widest(ctx, p); err != nil { // it finds the rejects
 			return nil, err
 		}
 	}
-	in, err := openAs(ctx, paths, opt, p, mem)
+	in, err := openAs(ctx, opt, p, mem)
 	if !opt.contradicts(err) {
 		return in, err
 	}
-	if err := opt.findTexts(ctx, paths, p, err); err != nil {
+	if err := opt.findTexts(ctx, p, err); err != nil {
 		return nil, err
 	}
-	return openAs(ctx, paths, opt, p, mem)
+	return openAs(ctx, opt, p, mem)
 }
 
 // openAs opens files whose columns have the types of the first rows, or text if they are in opt.texts.
-func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem memory.Allocator) (_ *Input, err error) {
+func openAs(ctx context.Context, opt Options, p column.Pool, mem memory.Allocator) (_ *Input, err error) {
 	hopeful := false
 	switch {
 	case !opt.Prepare || opt.prepared:
 	case opt.Spec != nil:
 		opt.unlabelled = true
 	default:
-		if hopeful, err = opt.prepare(ctx, paths, p, mem, opt.asked != nil || opt.LearnedFrom != ""); err != nil {
+		if hopeful, err = opt.prepare(ctx, p, mem, opt.asked != nil || opt.LearnedFrom != ""); err != nil {
 			return nil, err
 		}
 	}
-	in, err := openInput(ctx, paths, opt, p)
+	in, err := openInput(ctx, opt, p)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +112,11 @@ func openAs(ctx context.Context, paths []string, opt Options, p column.Pool, mem
 	}
 	opt.versions = in.versions
 	opt.end = in.end()
-	far := othersOf(in, paths, opt)
+	far := othersOf(in, opt)
 	if err := learn(ctx, in, &opt, p, mem, far); err != nil {
 		return nil, err
 	}
-	opened := &Input{in: in.Input, paths: paths, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far, hopeful: hopeful}
+	opened := &Input{in: in.Input, sel: in.selection(), opt: opt, pool: p, mem: mem, others: far, hopeful: hopeful}
 	if opened.sel.Gaps {
 		_, err = opened.again(ctx, nil)
 	}
@@ -228,7 +225,7 @@ func (opt Options) With(paths []string) []string {
 
 // Key identifies the blocks of files for a cache. Keys differ if the options or a change of the files could make the
 // blocks differ. Key doesn't read the files.
-func (opt Options) Key(paths []string) (cache.Key, error) {
+func (opt Options) Key(ctx context.Context, paths []string) (cache.Key, error) {
 	if opt.Nulls == "" {
 		opt.Nulls = schema.NullsError
 	}
@@ -240,7 +237,7 @@ func (opt Options) Key(paths []string) (cache.Key, error) {
 	if err != nil {
 		return cache.Key{}, err
 	}
-	if paths, err = Expand(paths); err != nil {
+	if paths, err = Expand(ctx, paths); err != nil {
 		return cache.Key{}, err
 	}
 	key := cache.Key{Options: options}

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/require"
 )
@@ -67,6 +70,43 @@ func TestPartitions(t *testing.T) {
 		require.NoError(t, err)
 		if head, _, _ := strings.Cut(string(contents(t, filepath.Join(dir, "all.csv"))), "\n"); rows != 80 || head != "x,y,day,country,n" {
 			t.Errorf("%s: %d rows, columns %s", ext, rows, head)
+		}
+	}
+}
+
+// TestFolderAndFile: a column that the file and its folder have is one column of the file's type if each value is the folder's, and an error
+// otherwise.
+func TestFolderAndFile(t *testing.T) {
+	p := arrow.PrimitiveTypes
+	dictionary := &arrow.DictionaryType{IndexType: p.Int8, ValueType: arrow.BinaryTypes.String}
+	ms := &arrow.TimestampType{Unit: arrow.Millisecond}
+	for _, c := range []struct {
+		folder, values string
+		typ            arrow.DataType
+		bad            string // the value that differs
+	}{
+		{"1", "[1, 1]", p.Int64, ""}, {"1", "[1, 2]", p.Int64, `"2"`}, {"01", "[1, 1]", p.Int8, ""}, {"1.0", "[1, 1]", p.Uint16, ""},
+		{"9007199254740993", "[9007199254740993, 9007199254740993]", p.Int64, ""}, {"9007199254740993", "[9007199254740993, 9007199254740992]", p.Int64, `"9007199254740992"`},
+		{"0.1", "[0.1, 0.1]", p.Float64, ""}, {"0.1", "[0.1, 0.1]", p.Float32, ""}, {"0.1", "[0.1, 0.2]", p.Float32, `"0.2"`}, {"x", "[0.1, 0.1]", p.Float64, `"0.1"`},
+		{"a%20b", `["a b", "a b"]`, arrow.BinaryTypes.String, ""}, {"a", `["a", "A"]`, arrow.BinaryTypes.String, `"A"`}, {"01", `["01", "1"]`, arrow.BinaryTypes.String, `"1"`},
+		{"a", `["a", "b"]`, dictionary, `"b"`}, {"a", `["a", "a"]`, dictionary, ""},
+		{"true", "[true, true]", arrow.FixedWidthTypes.Boolean, ""}, {"true", "[true, false]", arrow.FixedWidthTypes.Boolean, `"false"`},
+		{"2026-01-31", `["2026-01-31", "2026-01-31"]`, p.Date32, ""}, {"2026-01-31", `["2026-01-31", "2026-02-01"]`, p.Date32, `"2026-02-01"`},
+		{"2026-01-31 10%3A00%3A00", `["2026-01-31 10:00:00", "2026-01-31 10:00:00"]`, ms, ""},
+		{source.Null, "[null, null]", p.Int64, ""}, {source.Null, "[null, 1]", p.Int64, `"1"`}, {"1", "[1, null]", p.Int64, "null"},
+	} {
+		for _, name := range []string{"a.parquet", "a.arrow"} {
+			folder := filepath.Join(t.TempDir(), "k="+c.folder)
+			require.NoError(t, os.Mkdir(folder, 0o700))
+			path := filepath.Join(folder, name)
+			writeNested(t, path, record(t, field("k", c.typ, c.values), field("x", p.Int64, "[1, 2]")), 10)
+			all, err := table(t, Options{}, path)
+			switch want := fmt.Sprintf(`%s: column "k" is %s in the file, and `, path, c.bad); {
+			case c.bad != "" && (err == nil || !strings.HasPrefix(err.Error(), want)):
+				t.Errorf("k=%s, %s %s: %v, want %s", c.folder, c.typ, c.values, err, want)
+			case c.bad == "" && (err != nil || all.NumCols() != 2 || all.Schema().Field(0).Name != "k" || column.Describe(all.Schema().Field(0).Type) != column.Describe(c.typ)):
+				t.Errorf("k=%s, %s %s: %v, %v", c.folder, c.typ, c.values, all, err)
+			}
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package dataset
 
-import "halfspace/dataset/internal/source"
+import (
+	"context"
+
+	"halfspace/dataset/internal/source"
+)
 
 // Expand returns the files that paths name, in the order of paths. A path may be
 //
@@ -11,7 +15,14 @@ import "halfspace/dataset/internal/source"
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
 // Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
-func Expand(paths []string) ([]string, error) { return source.Expand(paths, rank) }
+func Expand(ctx context.Context, paths []string) ([]string, error) {
+	return source.Expand(ctx, paths, rank)
+}
+
+// Partitions returns the names of the columns that the folders of files name, as in country=de/day=2026-01-31/a.parquet.
+func Partitions(paths []string) []string {
+	return append([]string{}, source.ConstantsOf(paths).Names...)
+}
 
 // rank returns 1 for the name of a Parquet file, 2 for one of another format, and 0 for other names.
 func rank(name string) int {

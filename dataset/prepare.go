@@ -19,11 +19,11 @@ import (
 
 // prepare sets the options that the values of the columns suggest; see Options.Prepare. Unless whole is true, it reads only the first
 // rows of tables of numbers. It returns hopeful if these are plain: then the options stay, and hold unless a later value is missing.
-func (opt *Options) prepare(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
+func (opt *Options) prepare(ctx context.Context, p column.Pool, mem memory.Allocator, whole bool) (hopeful bool, err error) {
 	if opt.opened.format.paired() { // it has numbers only
 		return false, nil
 	}
-	_, made, err := opt.profile(ctx, paths, p, mem, whole, false)
+	_, made, err := opt.profile(ctx, p, mem, whole, false)
 	if made == nil || err != nil {
 		return err == nil, err
 	}
@@ -63,16 +63,13 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 	if err != nil {
 		return nil, err
 	}
-	if paths, err = Expand(paths); err != nil {
-		return nil, err
-	}
 	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 		return nil, err
 	}
 	if f := opt.opened.format; f.paired() {
-		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", paths[0], f), ErrNoColumns)
+		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", opt.opened.paths()[0], f), ErrNoColumns)
 	}
-	f, made, err := opt.profile(ctx, paths, p, memory.DefaultAllocator, true, true)
+	f, made, err := opt.profile(ctx, p, memory.DefaultAllocator, true, true)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +85,7 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 
 // profile counts the values of the columns that may become features, and plans these. If whole is false and the first rows are plain,
 // the plan is nil.
-func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, made *plan.Plan, err error) {
+func (opt *Options) profile(ctx context.Context, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, made *plan.Plan, err error) {
 	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +93,7 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	for _, name := range opt.asked { // it is no feature
 		delete(types, name)
 	}
-	in, err := openInput(ctx, paths, opt.whole(types), p)
+	in, err := openInput(ctx, opt.whole(types), p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -123,15 +120,16 @@ func (opt *Options) profile(ctx context.Context, paths []string, p column.Pool, 
 	if err != nil || hopeful {
 		return nil, nil, err
 	}
-	place := func(odd plan.Odd) string { return opt.place(ctx, paths, odd) }
+	place := func(odd plan.Odd) string { return opt.place(ctx, odd) }
 	if made, err = f.Plan(opt.Nulls, place); err != nil {
-		return nil, nil, column.ErrorIn(humanize.Files(paths), "%w", err)
+		return nil, nil, column.ErrorIn(humanize.Files(opt.opened.paths()), "%w", err)
 	}
 	return f, made, nil
 }
 
 // place returns the line of a text's first row, or its row if the files have no lines.
-func (opt *Options) place(ctx context.Context, paths []string, odd plan.Odd) string {
+func (opt *Options) place(ctx context.Context, odd plan.Odd) string {
+	paths := opt.opened.paths()
 	file, line := paths[0], odd.Line
 	if line == 0 {
 		if path, at, ok := opt.Text.Line(ctx, paths, odd.Row); ok {
@@ -155,16 +153,16 @@ func (opt Options) whole(types map[string]plan.Word) Options {
 }
 
 // widest opens files with all columns that some later pass may read.
-func (opt Options) widest(ctx context.Context, paths []string, p column.Pool) (*openedInput, error) {
+func (opt Options) widest(ctx context.Context, p column.Pool) (*openedInput, error) {
 	opt.Limit = 0
 	if !opt.Prepare {
-		return openInput(ctx, paths, opt, p)
+		return openInput(ctx, opt, p)
 	}
 	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, err
 	}
-	return openInput(ctx, paths, opt.whole(types), p)
+	return openInput(ctx, opt.whole(types), p)
 }
 
 // typed returns the names of the columns whose type or coding an option names.
@@ -206,8 +204,8 @@ func (opt *Options) mayBeText() bool { return opt.Prepare && opt.Rejects == nil 
 
 // findTexts reads all rows and sets the columns that have text in a later row. It returns an error if there are none, or if the files
 // can't be read.
-func (opt *Options) findTexts(ctx context.Context, paths []string, p column.Pool, found error) error {
-	in, err := opt.widest(ctx, paths, p)
+func (opt *Options) findTexts(ctx context.Context, p column.Pool, found error) error {
+	in, err := opt.widest(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -241,23 +239,23 @@ func (in *Input) again(ctx context.Context, found error) (bool, error) {
 		return false, nil
 	}
 	if contradicted {
-		if err := opt.findTexts(ctx, in.paths, in.pool, found); err != nil {
+		if err := opt.findTexts(ctx, in.pool, found); err != nil {
 			return false, err
 		}
 	}
 	if in.hopeful {
 		in.hopeful = false
-		_, err := opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+		_, err := opt.prepare(ctx, in.pool, in.mem, true)
 		if opt.contradicts(err) {
-			if err = opt.findTexts(ctx, in.paths, in.pool, err); err == nil {
-				_, err = opt.prepare(ctx, in.paths, in.pool, in.mem, true)
+			if err = opt.findTexts(ctx, in.pool, err); err == nil {
+				_, err = opt.prepare(ctx, in.pool, in.mem, true)
 			}
 		}
 		if err != nil || opt.plan == nil && !opt.unlabelled && opt.texts == nil {
 			return false, err
 		}
 	}
-	other, err := open(ctx, in.paths, opt, in.mem)
+	other, err := open(ctx, nil, opt, in.mem)
 	if err == nil {
 		*in = *other
 	}

@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/where"
@@ -126,7 +127,7 @@ type Options struct {
 
 	end int64 // number of input rows after which Limit keeps none; 0: unknown
 
-	opened     *openedFiles     // the files; nil: they are not open
+	opened     *openedFiles     // the files; nil: they are not listed
 	prepared   bool             // Prepare: the profile of the columns determined the next three fields
 	texts      []string         // Prepare: columns of text files that have numbers in the first rows, and text in a later row
 	later      []textfile.Later // Prepare: the columns of texts, with notes about their texts
@@ -140,6 +141,8 @@ type Options struct {
 	counts   bool            // Open: count the rows of svmlight files, also for a model
 	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
 	versions []files.Version // required versions of the files in object stores; nil: any version
+
+	constants *source.Constants // the columns that the folders of the files name; nil: they follow from the paths
 
 	// Storage is the form in which blocks store rows: Auto (also ""), Dense or Sparse.
 	Storage Storage `json:",omitempty"`
@@ -287,7 +290,10 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return err
 	}
 	opt.float, opt.Live, opt.Memory = arrow.PrimitiveTypes.Float32, opt.Live && opt.Rejects == nil, column.Limit(opt.Memory)
-	in, err := openInput(ctx, paths, opt, p)
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return err
+	}
+	in, err := openInput(ctx, opt, p)
 	if err != nil {
 		return err
 	}

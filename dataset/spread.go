@@ -71,7 +71,8 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 // other versions of the files in object stores, opening them returns an error.
 func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
-		versions: in.opt.versions, unlabelled: in.opt.unlabelled, Where: in.opt.Where, Sample: in.opt.Sample, Limit: in.opt.Limit, end: in.opt.end}
+		versions: in.opt.versions, unlabelled: in.opt.unlabelled, Where: in.opt.Where, Sample: in.opt.Sample, Limit: in.opt.Limit, end: in.opt.end,
+		constants: &in.opt.opened.source.Constants}
 	if in.sel.Sparse {
 		opt.Storage = Sparse
 	}
@@ -81,7 +82,7 @@ func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
 	if in.opt.Weights != "" {
 		opt.Weights = absolute([]string{in.opt.Weights})[0]
 	}
-	return absolute(in.paths), opt
+	return absolute(in.opt.opened.paths()), opt
 }
 
 // absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
@@ -114,7 +115,7 @@ func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges}
 func (o *Options) Fields() []any {
 	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
 		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
-		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.end}
+		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.end, &o.constants}
 }
 
 // rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded
@@ -126,12 +127,13 @@ var rangeChunks int64 = 32
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this process reads the files alone.
-func othersOf(in *openedInput, paths []string, opt Options) *others {
+func othersOf(in *openedInput, opt Options) *others {
 	files, is := in.Input.(*parquetfile.Input)
 	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	o := &others{opt.Cluster, sharedFiles{paths: absolute(paths), opt: opt}}
+	opt.constants = &opt.opened.source.Constants
+	o := &others{opt.Cluster, sharedFiles{paths: absolute(opt.opened.paths()), opt: opt}}
 	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -251,7 +253,10 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p column.Pool) (*o
 	}
 	opt := f.opt
 	opt.float = arrow.PrimitiveTypes.Float32
-	in, err := openInput(ctx, f.paths, opt, p)
+	if opt.opened, err = openFiles(ctx, f.paths, opt); err != nil {
+		return nil, err
+	}
+	in, err := openInput(ctx, opt, p)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/files"
@@ -34,11 +35,11 @@ type TableField struct {
 // Inspect describes a file: a Parquet file by its metadata, without reading data, and a file of another format by
 // reading it. One of the results is nil. Inspect uses Text, Workers, Memory and Warn of opt.
 func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableInfo, error) {
-	opened, err := openFiles(ctx, []string{path}, Options{})
-	if err != nil {
+	var err error
+	if opt.opened, err = examine(ctx, source.Of([]string{path}), Options{Memory: opt.Memory}); err != nil {
 		return nil, nil, err
 	}
-	f := opened.format
+	f := opt.opened.format
 	if f == formatParquet {
 		opt.tell(opt.unused(f))
 		info, err := inspectParquet(path)
@@ -54,7 +55,7 @@ func inspectTable(ctx context.Context, path string, f format, opt Options) (*Tab
 	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, []string{path}, Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, shows: true, Text: opt.Text,
+	in, err := openInput(ctx, Options{opened: opt.opened, Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, shows: true, Text: opt.Text,
 		Memory: opt.Memory, Warn: opt.Warn}, p)
 	if err != nil {
 		return nil, err

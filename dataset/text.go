@@ -77,7 +77,10 @@ func (opt Options) Broken(ctx context.Context, paths []string) (n int64, err err
 		return 0, nil
 	}
 	opt.Label, opt.Spec, opt.converts, opt.Rejects = "", &schema.Spec{Bias: true}, true, column.NewRejects("")
-	if _, err := openInput(ctx, paths, opt, p); err != nil {
+	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+		return 0, nil
+	}
+	if _, err := openInput(ctx, opt, p); err != nil {
 		return 0, nil
 	}
 	n, first := opt.Rejects.Counted()
@@ -109,10 +112,6 @@ func (opt Options) Broken(ctx context.Context, paths []string) (n int64, err err
 // Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
 // from 0 over all files. ok is false if the files aren't text or can't be read again.
 func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
-	paths, err := Expand(paths)
-	if err != nil {
-		return "", 0, false
-	}
 	if slices.Contains(paths, "-") {
 		return "", 0, false // standard input can't be read again
 	}
@@ -122,11 +121,11 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 	}
 	var files []textfile.CsvFile
 	if opened.format == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, opened.sources, o.reader()); err != nil {
+		if files, _, err = textfile.Dialects(ctx, opened.source.Files, o.reader()); err != nil {
 			return "", 0, false
 		}
 	}
-	for i, s := range opened.sources {
+	for i, s := range opened.source.Files {
 		at, rows := textfile.Breaks{}, textfile.SvmlightRows
 		switch opened.format {
 		case formatCSV:

@@ -270,7 +270,7 @@ func TestTypesDiffer(t *testing.T) {
 	a := file1(t, dir, "a.parquet", field("x", p.Int32, "[1, 2]"), field("y", p.Int8, "[0, 1]"), field("z", p.Float32, "[5, 6]"))
 	b := file1(t, dir, "b.parquet", field("extra", p.Int32, "[9]"), field("z", p.Float64, "[7]"), field("y", p.Float64,
 		"[1.0]"), field("x", arrow.FixedWidthTypes.Boolean, "[true]"))
-	d := require.Value(loadAll(context.Background(), []string{a, b}, Options{Label: "y"}))(t)
+	d := require.Value(loadAll(context.Background(), []string{a, b}, Options{Label: "y", Exclude: []string{"extra"}}))(t)
 	rows, y := rowsOf(t, d)
 	if fmt.Sprint(rows, y) != "[[1 5 1] [2 6 1] [1 7 1]] [-1 1 1]" {
 		t.Errorf("rows and labels %v %v", rows, y)

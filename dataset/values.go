@@ -28,9 +28,6 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	}
 	opt.shows, opt.KeepTexts = true, true
 	var err error
-	if paths, err = Expand(paths); err != nil {
-		return nil, err
-	}
 	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 		return nil, err
 	}

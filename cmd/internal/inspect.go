@@ -67,7 +67,7 @@ func Inspect(a *console.App) *cobra.Command {
 		case data.Label != "":
 			return inspectColumns(cmd.Context(), a, args, data.Options, &memory, asJSON)
 		case err == nil && info.IsDir():
-			return inspectFolder(a, args[0], asJSON)
+			return inspectFolder(cmd.Context(), a, args[0], asJSON)
 		}
 		return inspectFile(cmd, a, args[0], top, data.Text, &memory, asJSON)
 	}
@@ -101,10 +101,10 @@ type folderReport struct {
 	Partitions []string `json:"partitions"` // columns that the names of folders give
 }
 
-func inspectFolder(a *console.App, path string, asJSON bool) error {
+func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool) error {
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
-	if r.Files, err = dataset.Expand([]string{path}); err != nil {
+	if r.Files, err = dataset.Expand(ctx, []string{path}); err != nil {
 		return err
 	}
 	for _, file := range r.Files {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -85,7 +86,7 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 	if found {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
-	if learners && !namesFile(text, paths) {
+	if learners && !namesFile(cmd.Context(), text, paths) {
 		text = AsTyped(text)
 		text = cmp.Or(file, humanize.Files(paths)) + ": " + text
 	}
@@ -165,8 +166,8 @@ func AsTyped(text string) string {
 
 // namesFile tells whether an error begins with the name of a file. Then the error comes from reading the rows again,
 // not from the training.
-func namesFile(text string, paths []string) bool {
-	files, _ := dataset.Expand(paths)
+func namesFile(ctx context.Context, text string, paths []string) bool {
+	files, _ := dataset.Expand(ctx, paths)
 	for _, f := range files {
 		if strings.HasPrefix(text, f) {
 			return true

@@ -240,7 +240,7 @@ func openInput(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Options,
 	written func(rows, total int64)) (*Rows, error) {
 	s := &o.Storage
-	key, err := opt.Key(paths)
+	key, err := opt.Key(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func openCache(ctx context.Context, o *Options, paths []string, opt dataset.Opti
 		if err != nil {
 			return nil, err
 		}
-		if now, err := opt.Key(paths); err != nil || !reflect.DeepEqual(now, key) {
+		if now, err := opt.Key(ctx, paths); err != nil || !reflect.DeepEqual(now, key) {
 			return nil, fmt.Errorf("%s: the data changed while it was read: try again", humanize.Files(paths))
 		}
 		return stream, nil

@@ -113,11 +113,14 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
 		o.Data.Standardize, o.Data.KeepWide = true, true
 	}
-	if paths, err = dataset.Expand(args); err != nil {
+	if o.out != "" {
+		a.Kept = ": no model was written"
+	}
+	if paths, err = dataset.Expand(cmd.Context(), args); err != nil {
 		return nil, nil, err
 	}
 	if o.validation != "" && o.share == 0 {
-		if validation, err = dataset.Expand([]string{o.validation}); err != nil {
+		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}); err != nil {
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}
@@ -130,9 +133,6 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
 		o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
-	}
-	if o.out != "" {
-		a.Kept = ": no model was written"
 	}
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)

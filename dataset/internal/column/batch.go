@@ -16,6 +16,7 @@ type Batch struct {
 	Columns  []arrow.Array
 	First    int64         // number of the batch's first row in the input; set by the pass
 	Unchosen int64         // number of rows that the options where, sample and limit leave out
+	absent   []bool        // for each column, whether the file lacks it; nil: the file has all
 	Unread   bool          // Never holds for the rows: they were not read, and each value is null
 	Digits   []arrow.Array // for each column that rounds integers of a text file: the texts of its numbers, or nil
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
@@ -27,6 +28,9 @@ type Batch struct {
 	// otherwise Line is nil.
 	Line func(row int64) int64
 }
+
+// Lacks returns true if the file of the batch lacks a column of the selection.
+func (b *Batch) Lacks(column int) bool { return b.absent != nil && b.absent[column] }
 
 // Label returns the label column, which is column i of the selection.
 func (b *Batch) Label(i int) arrow.Array {
@@ -101,7 +105,9 @@ func (b *Batch) Split(most int64, yield func(*Batch) bool) bool {
 	for lo := int64(0); lo < b.Rows; lo += most {
 		part := &Batch{File: b.File, Rows: min(most, b.Rows-lo), Columns: make([]arrow.Array, len(b.Columns)), Unread: b.Unread}
 		for k, a := range b.Columns {
-			part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
+			if a != nil {
+				part.Columns[k] = array.NewSlice(a, lo, lo+part.Rows)
+			}
 		}
 		if b.Line != nil {
 			part.Line = func(row int64) int64 { return b.Line(lo + row) }

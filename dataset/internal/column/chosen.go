@@ -11,7 +11,7 @@ import (
 
 // Chosen is the columns that are read, each once, and their purposes.
 type Chosen struct {
-	Columns  []Column // as they are in the first file
+	Columns  []Column // as they are in the first file that has them
 	Features []int    // numbers in Columns
 	Label    int      // number in Columns, or -1
 	Weight   int      // number in Columns of the sample weights, or -1
@@ -37,13 +37,13 @@ type Bounds struct {
 
 // A columnChooser chooses the columns to read.
 type columnChooser interface {
-	// First chooses among the columns of the first file. If numbered is true, the label may be given as the number of
-	// a column.
-	First(file string, cols []Column, numbered bool) (*Chosen, error)
+	// First chooses among the columns of all files, which is the name of the files. The label may be given as the number of one of the
+	// first numbered columns.
+	First(files string, cols []Column, numbered int) (*Chosen, error)
 	// Unnamed returns true if the choices name no column but the label, and don't change the numbers of width features:
 	// First may get these features as one numbered column.
 	Unnamed(width int) bool
-	// Further returns the chosen columns as they are in another file.
+	// Further returns the chosen columns as they are in a file.
 	Further(file string, cols []Column) ([]Column, error)
 }
 
@@ -60,4 +60,6 @@ type Request struct {
 	Typed    []string     // columns whose type an option names: numbers may stand beside other texts in them
 	Rejects  *Rejects     // gets the lines of text files that can't be read; nil: they are an error
 	Progress func(rows, total int64)
+
+	Constants [][]Column // of each file: the columns that its folders name, the same in each; nil: none
 }

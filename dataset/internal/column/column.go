@@ -1,7 +1,9 @@
 package column
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -39,11 +41,13 @@ type Column struct {
 	Physical int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level
 	Width    int
 	MaxDef   int
-	MaxList  int      // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
-	Index    int      // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature
-	Numbered int      // number of svmlight features in the column; 0: the column is one feature
-	Labels   bool     // the labels of svmlight: the column is a feature only if an option names it
-	Parts    []Column // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+	MaxList  int       // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
+	Index    int       // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
+	Numbered int       // number of svmlight features in the column; 0: the column is one feature
+	Labels   bool      // the labels of svmlight: the column is a feature only if an option names it
+	Parts    []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+	Constant *Constant // the value that the file's folders name; nil: they name none
+	File     string    // the path of the first file that has the column; "": the first file
 
 	// Outside is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets Outside. nil: such a
 	// timestamp is an error.
@@ -72,4 +76,17 @@ func (c Column) Label() string {
 		return c.Name
 	}
 	return strconv.Quote(c.Name)
+}
+
+// List returns texts of up to 20 columns, and the number of further columns.
+func List(cols []Column, text func(Column) string) string {
+	const most = 20
+	var all []string
+	for _, c := range cols[:min(len(cols), most)] {
+		all = append(all, text(c))
+	}
+	if n := len(cols) - most; n > 0 {
+		all = append(all, fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, ", ")
 }

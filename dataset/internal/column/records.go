@@ -120,6 +120,9 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 			return fmt.Errorf("it has %d rows", b.Rows)
 		}
 		for k, c := range sel.Columns {
+			if c.Index == Absent {
+				continue // Complete sets it
+			}
 			col := rec.Column(c.Index)
 			if int64(col.Len()) != b.Rows {
 				return fmt.Errorf("column %q has %d of %d rows", c.Name, col.Len(), b.Rows)

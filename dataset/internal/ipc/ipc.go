@@ -31,26 +31,29 @@ const (
 // arrowInput is the selected columns of Arrow IPC files or streams. A file is read as the stream that it contains.
 type arrowInput struct {
 	source.Input
-	bound []*column.Chosen // for each source, the columns with their places in this source
+	tables *column.Tables
+	bound  []*column.Chosen // for each file, the columns with their places in this file
 }
 
-// Open reads the schema of each source and chooses the columns to read.
-func Open(sources []*source.File, req column.Request) (*arrowInput, error) {
-	in := &arrowInput{Input: source.Input{Files: sources}}
-	for i, s := range sources {
-		r, err := openRecords(s, memory.DefaultAllocator, req.Memory)
+// Open reads the schema of each file and chooses the columns to read.
+func Open(files []*source.File, req column.Request) (*arrowInput, error) {
+	in := &arrowInput{Input: source.Input{Files: files}}
+	in.tables = column.NewTables(in.Paths(), req)
+	for i, f := range files {
+		r, err := openRecords(f, memory.DefaultAllocator, req.Memory)
 		if err != nil {
 			return nil, err
 		}
-		cols := column.FieldColumns(r.Schema())
+		in.tables.Set(i, column.FieldColumns(r.Schema()))
 		r.release()
-		if i == 0 {
-			if in.Sel, err = req.Choose.First(s.Path, cols, false); err != nil {
-				return nil, err
-			}
-		}
+	}
+	var err error
+	if in.Sel, err = in.tables.Choose(false); err != nil {
+		return nil, err
+	}
+	for i := range files {
 		bound := *in.Sel
-		if bound.Columns, err = req.Choose.Further(s.Path, cols); err != nil {
+		if bound.Columns, err = in.tables.Bind(i); err != nil {
 			return nil, err
 		}
 		for k, c := range bound.Columns {
@@ -68,10 +71,10 @@ func (in *arrowInput) Total() int64 { return -1 }
 
 func (in *arrowInput) Most() int64 { return -1 }
 
-func (in *arrowInput) Notes() []string { return nil }
+func (in *arrowInput) Notes() []string { return in.tables.Notes(in.Paths()) }
 
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return func(yield func(*column.Batch, error) bool) {
+	return in.tables.Counted(func(yield func(*column.Batch, error) bool) {
 		for i, s := range in.Files {
 			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.Memory) {
 				if !yield(b, err) || err != nil {
@@ -79,7 +82,7 @@ func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.All
 				}
 			}
 		}
-	}
+	})
 }
 
 // BatchesOf yields the chosen columns of a source. most is the maximum number of bytes of memory of its messages.
@@ -100,6 +103,10 @@ func BatchesOf(ctx context.Context, s *source.File, sel *column.Chosen, mem memo
 				err = fmt.Errorf("%s: %w", s.Path, err)
 			case err == nil:
 				b.File = s.Path
+				if err = b.Complete(sel.Columns, sel.Columns); err != nil {
+					b.Release()
+					b = nil
+				}
 			}
 			if !yield(b, err) || err != nil {
 				return

@@ -247,17 +247,16 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 	if err != nil {
 		return nil, err
 	}
+	tables, all := column.NewTables(in.Paths(), req), append(slices.Clip(cols), further...)
 	for i := range in.parts {
-		p := &in.parts[i]
-		bound, err := in.choose(req, p.path, append(slices.Clip(cols), further...))
-		if err != nil {
-			return nil, err
-		}
-		in.place(p, bound)
+		tables.Set(i, all)
+	}
+	if err := in.choose(tables, in.place); err != nil {
+		return nil, err
 	}
 	in.paired = in.Sel.Plain && len(in.Sel.Keep) == 0 && in.isBeside(in.Sel.Label) && in.isBeside(in.Sel.Weight)
 	for k, i := range in.Sel.Features {
-		in.paired = in.paired && i == k
+		in.paired = in.paired && i == k && in.Sel.Columns[i].Index != column.Absent
 	}
 	if n := in.places[0].Numbered; n > 0 && !in.paired {
 		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
@@ -298,11 +297,11 @@ func preprocessing(spec *schema.Spec) *schema.Preprocessing {
 	return spec.Preprocessing
 }
 
-// place sets the places of the columns of a matrix in the selection. bound are the columns of the selection.
-func (in *CSR) place(p *part, bound []column.Column) {
+// place sets the places of the columns of a matrix in the selection.
+func (in *CSR) place(p *part) {
 	var places column.Places
-	for k, c := range bound {
-		if p.columns = append(p.columns, c.Index); in.beside[c.Index] == nil {
+	for k, c := range p.bound {
+		if p.columns = append(p.columns, c.Index); in.beside[c.Index] == nil && c.Index != column.Absent {
 			places.Set(k, c, int(in.matrices[0].cols))
 		}
 	}
@@ -540,7 +539,12 @@ func (w *walk) batch(row int64, ends []int64, read *elements) (*column.Batch, er
 		return b, nil
 	}
 	defer b.Release()
-	return w.dense(b), nil
+	all := w.dense(b)
+	if err := all.Complete(w.part.bound, w.in.Sel.Columns); err != nil {
+		all.Release()
+		return nil, err
+	}
+	return all, nil
 }
 
 // besides returns the columns beside the rows: of labels, then of weights. If rows aren't pairs, any column of them may be kept.

@@ -40,7 +40,8 @@ type Input struct {
 type part struct {
 	*Array
 	first   int64 // number of the array's first row in the input
-	columns []int // for each column of the selection, its number in the array or of Beside
+	columns []int // for each column of the selection, its number in the array or of Beside, or column.Absent
+	bound   []column.Column
 }
 
 // Open reads the headers of arrays and chooses the columns to read. The columns of the rows are x0, x1 and so on.
@@ -58,35 +59,41 @@ func Open(sources []*source.File, req column.Request, beside Beside) (*Input, er
 	if err != nil {
 		return nil, err
 	}
+	tables := column.NewTables(in.Paths(), req)
 	for i := range in.parts {
 		p := &in.parts[i]
-		if p.cols > schema.MaxFeatures {
+		switch {
+		case p.cols > schema.MaxFeatures:
 			return nil, fmt.Errorf("%s: an array of shape %s, and a row has at most %d features: save a sparse matrix by scipy.sparse.save_npz", p.path, p.shapeText(), schema.MaxFeatures)
+		case p.cols != in.parts[0].cols:
+			return nil, fmt.Errorf("%s: an array of %d columns, but %d in %s: save arrays of the same width", p.path, p.cols, in.parts[0].cols, in.parts[0].path)
 		}
 		var cols []column.Column
 		for k := range int(p.cols) {
 			cols = append(cols, column.Column{Name: "x" + strconv.Itoa(k), Type: p.typ, Desc: column.Describe(p.typ), Index: k})
 		}
-		bound, err := in.choose(req, p.path, append(cols, further...))
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range bound {
+		tables.Set(i, append(cols, further...))
+	}
+	return in, in.choose(tables, func(p *part) {
+		for _, c := range p.bound {
 			p.columns = append(p.columns, c.Index)
 		}
-	}
-	return in, nil
+	})
 }
 
-// choose returns the chosen columns as they are in a file.
-func (in *Input) choose(req column.Request, path string, cols []column.Column) (bound []column.Column, err error) {
-	if in.Sel != nil {
-		return req.Choose.Further(path, cols)
+// choose chooses the columns to read, and calls place with each array, whose chosen columns are known.
+func (in *Input) choose(tables *column.Tables, place func(p *part)) (err error) {
+	if in.Sel, err = tables.Choose(false); err != nil {
+		return err
 	}
-	if in.Sel, err = req.Choose.First(path, cols, false); err != nil {
-		return nil, err
+	for i := range in.parts {
+		p := &in.parts[i]
+		if p.bound, err = tables.Bind(i); err != nil {
+			return err
+		}
+		place(p)
 	}
-	return in.Sel.Columns, nil
+	return nil
 }
 
 // openBeside opens the arrays beside the rows, and returns their columns.
@@ -137,7 +144,7 @@ func (in *Input) LabelOnly() column.Input {
 	only := &Input{Input: in.Input, beside: in.beside, rows: in.rows}
 	only.Sel = &column.Chosen{Columns: in.Sel.Columns[k : k+1], Weight: -1}
 	for _, p := range in.parts {
-		p.columns = p.columns[k : k+1]
+		p.columns, p.bound = p.columns[k:k+1], p.bound[k:k+1]
 		only.parts = append(only.parts, p)
 	}
 	return only
@@ -171,6 +178,8 @@ func (in *Input) rowBytes(p *part) int64 {
 	for _, c := range p.columns {
 		if a := in.beside[c]; a != nil {
 			bytes += a.size
+		} else if c == column.Absent {
+			bytes += 8
 		} else if some = true; p.fortran {
 			bytes += p.size
 		}
@@ -186,7 +195,7 @@ func (in *Input) batch(p *part, lo, hi int64) (*column.Batch, error) {
 	b := &column.Batch{File: p.path, Rows: hi - lo, Columns: make([]arrow.Array, len(p.columns))}
 	var own, places []int
 	for k, c := range p.columns {
-		if in.beside[c] == nil {
+		if in.beside[c] == nil && c != column.Absent {
 			own, places = append(own, c), append(places, k)
 		}
 	}
@@ -208,6 +217,10 @@ func (in *Input) batch(p *part, lo, hi int64) (*column.Batch, error) {
 			}
 			b.Columns[k] = all[0]
 		}
+	}
+	if err := b.Complete(p.bound, in.Sel.Columns); err != nil {
+		b.Release()
+		return nil, err
 	}
 	return b, nil
 }

@@ -23,6 +23,10 @@ type neverFunc = func(file string, rows int64, bounds []column.Bounds) bool
 func unread(path string, g *Group, columns []column.Column, ordered bool, never neverFunc) bool {
 	bounds := make([]column.Bounds, len(columns))
 	for k, c := range columns {
+		if c.Index == column.Absent {
+			bounds[k] = c.Ends(g.Rows)
+			continue
+		}
 		if c.ListDef > 0 || c.Parts != nil || parquet.Type(c.Physical) == parquet.Types.FixedLenByteArray {
 			return false
 		}

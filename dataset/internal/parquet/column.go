@@ -22,12 +22,15 @@ import (
 // A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
 type columnReader struct {
 	col   column.Column
-	pages *Reader
+	pages *Reader // nil: the file lacks the column
 	pool  *Pool
 	rest  arrow.Array // rows that were read but not passed on; may be nil
 }
 
 func newColumnReader(src io.ReaderAt, col column.Column, c Chunk, pool *Pool) *columnReader {
+	if col.Index == column.Absent {
+		return &columnReader{col: col}
+	}
 	r := &columnReader{col: col, pages: NewReader(src, c, pool), pool: pool}
 	if col.Float != nil && !arrow.TypeEqual(col.Float, col.Type) {
 		r.pages.Convert = r.floats
@@ -73,7 +76,9 @@ func (r *columnReader) floats(values *Buffer, n int) *Buffer {
 
 // release releases all memory.
 func (r *columnReader) release() {
-	r.pages.Close()
+	if r.pages != nil {
+		r.pages.Close()
+	}
 	if r.rest != nil {
 		r.rest.Release()
 		r.rest = nil
@@ -82,7 +87,7 @@ func (r *columnReader) release() {
 
 // fill reads at most n rows, unless some rows are left. An error names the problem and the remedy.
 func (r *columnReader) fill(ctx context.Context, n int) error {
-	if r.rest != nil {
+	if r.rest != nil || r.pages == nil {
 		return nil
 	}
 	return advised(ctx, column.Recovered(func() error {
@@ -97,6 +102,9 @@ func (r *columnReader) fill(ctx context.Context, n int) error {
 
 // skip skips n rows; there must be more rows after them. It returns the same errors as fill.
 func (r *columnReader) skip(ctx context.Context, n int64) error {
+	if r.pages == nil {
+		return nil
+	}
 	return advised(ctx, column.Recovered(func() error { return r.pages.Skip(ctx, n) }))
 }
 

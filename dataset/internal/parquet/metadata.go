@@ -215,6 +215,9 @@ func (m *Metadata) rowGroup(g int, meta *Group, columns []column.Column) (rowGro
 		group.Chunks = make([]chunk, len(columns))
 	}
 	for i, c := range columns {
+		if c.Index == column.Absent {
+			continue
+		}
 		made, err := m.chunk(c, &meta.Chunks[i], group.rows)
 		var bad column.Damaged
 		if errors.As(err, &bad) {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
 	"halfspace/schema"
 )
@@ -28,6 +29,8 @@ type Input struct {
 	Rows  int64
 
 	Memory  int64 // maximum bytes of memory of a pass; 0: no limit
+	paths   []string
+	tables  *column.Tables
 	buffers *Pool // shared with other inputs; nil: each pass has its own pool
 }
 
@@ -66,49 +69,78 @@ func (c chunk) pages(col column.Column, rows int64) Chunk {
 }
 
 // Open reads the metadata of all files and chooses the columns to read.
-func Open(ctx context.Context, paths []string, req column.Request, p column.Pool) (*Input, error) {
-	in := &Input{Files: make([]*File, len(paths))}
-	err := WithMetadata(paths[0], func(m *Metadata) error {
-		columns, err := m.TopColumns()
-		if err != nil {
-			return err
-		}
-		if in.Sel, err = req.Choose.First(paths[0], columns, false); err != nil {
-			return err
-		}
-		in.Files[0], err = m.Selected(in.Sel.Columns, in.Sel.Never)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if files.Scheme(paths[0]) != "" {
+func Open(ctx context.Context, all []*source.File, req column.Request, p column.Pool) (*Input, error) {
+	in := &Input{Files: make([]*File, len(all)), paths: source.Paths(all)}
+	in.tables = column.NewTables(in.paths, req)
+	if files.Scheme(in.paths[0]) != "" {
 		p = column.NewPool(max(cap(p), files.Requests))
 	}
-	err = p.Each(ctx, len(paths)-1, func(i int) error {
-		return WithMetadata(paths[i+1], func(m *Metadata) error {
-			columns, err := m.TopColumns()
-			if err == nil {
-				columns, err = req.Choose.Further(m.path, columns)
-			}
-			if err == nil {
-				in.Files[i+1], err = m.Selected(columns, in.Sel.Never)
-			}
-			return err
-		})
-	})
-	if err != nil {
+	if err := in.examine(ctx, p); err != nil {
 		return nil, err
 	}
-	for _, f := range in.Files {
+	rows := map[string]int64{}
+	for i, f := range in.Files {
+		all[i].Info = f.Info
 		for k, c := range f.columns[:len(in.Sel.Columns)] {
 			in.Sel.Columns[k].Nullable = in.Sel.Columns[k].Nullable || c.Nullable
 		}
 		for _, g := range f.Groups {
 			in.Rows += g.rows
+			rows[f.path] += g.rows
 		}
 	}
+	in.tables.Rows(rows)
 	return in, nil
+}
+
+// examine reads the metadata of the files. It first chooses among the columns of the first file: most often each file has these, and
+// one look at each file suffices. If another file has further columns, it chooses among all columns and looks at each file again.
+func (in *Input) examine(ctx context.Context, p column.Pool) error {
+	var refused error // to choose among the columns of the first file
+	look := func(i int) error {
+		return WithMetadata(in.paths[i], func(m *Metadata) error {
+			columns, err := m.TopColumns()
+			if err != nil {
+				return err
+			}
+			if in.tables.Set(i, columns); i == 0 {
+				in.Sel, refused = in.tables.Choose(false)
+			}
+			if refused != nil || !in.tables.Covered(i) {
+				return nil
+			}
+			return in.bind(i, m)
+		})
+	}
+	if err := look(0); err != nil {
+		return err
+	}
+	err := p.Each(ctx, len(in.paths)-1, func(i int) error { return look(i + 1) })
+	if err != nil {
+		return err
+	}
+	covered := true
+	for i := range in.paths {
+		covered = covered && in.tables.Covered(i)
+	}
+	if covered {
+		return refused
+	}
+	if in.Sel, err = in.tables.Choose(false); err != nil {
+		return err
+	}
+	return p.Each(ctx, len(in.paths), func(i int) error {
+		return WithMetadata(in.paths[i], func(m *Metadata) error { return in.bind(i, m) })
+	})
+}
+
+// bind finds the chosen columns of a file.
+func (in *Input) bind(i int, m *Metadata) error {
+	columns, err := in.tables.Bind(i)
+	if err == nil {
+		in.Files[i], err = m.Selected(columns, in.Sel.Never)
+	}
+	return err
 }
 
 // Total returns the number of rows.
@@ -120,8 +152,9 @@ func (in *Input) Most() int64 { return in.Rows }
 // Chosen returns the columns that are read.
 func (in *Input) Chosen() *column.Chosen { return in.Sel }
 
-// Notes returns a note for each column whose timestamps of INT96 were out of range.
+// Notes returns lines about columns that some files lack, and about timestamps of INT96 out of range.
 func (in *Input) Notes() (notes []string) {
+	notes = in.tables.Notes(in.paths)
 	for _, c := range in.Sel.Columns {
 		if c.Outside != nil && c.Outside.Load() {
 			notes = append(notes, fmt.Sprintf("column %q: timestamps before 1677 and after 2262 are missing, since INT96 is "+
@@ -243,7 +276,7 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 
 // Only returns an input with only the rows of r, which are decoded in memory of the given pool.
 func (in *Input) Only(r RowRange, buffers *Pool) *Input {
-	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, buffers: buffers}
+	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: buffers}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}
 		for _, group := range f.Groups {
@@ -277,7 +310,7 @@ func (in *Input) Stored() (bytes int64) {
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
 	label := in.Sel.Label
-	only := &Input{Rows: in.Rows, Memory: in.Memory, buffers: in.buffers, Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
+	only := &Input{Rows: in.Rows, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: in.buffers, Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {

@@ -166,14 +166,23 @@ func (r *groupReader) next(ctx context.Context, p column.Pool) (*column.Batch, e
 		return nil, err
 	}
 	for _, c := range r.columns {
-		n = min(n, c.rest.Len())
+		if c.pages != nil {
+			n = min(n, c.rest.Len())
+		}
 	}
 	b := &column.Batch{File: r.path, Rows: int64(n), Columns: make([]arrow.Array, len(r.columns))}
 	for i, c := range r.columns {
-		b.Columns[i] = c.take(n)
+		if c.pages != nil {
+			b.Columns[i] = c.take(n)
+		}
 	}
 	b.Columns = r.join(b.Columns, n)
 	r.left -= int64(n)
+	columns := r.File.columns[:len(b.Columns)]
+	if err := b.Complete(columns, columns); err != nil {
+		b.Release()
+		return nil, err
+	}
 	return b, nil
 }
 
@@ -194,7 +203,10 @@ type joint struct {
 
 // leavesOf returns the leaf columns to read for columns, and how some of them are joined.
 func leavesOf(columns []column.Column) (leaves []column.Column, joints []joint) {
-	leaves = slices.Clone(columns)
+	leaves = columns
+	if slices.ContainsFunc(columns, func(c column.Column) bool { return c.Parts != nil }) {
+		leaves = slices.Clone(columns)
+	}
 	for i, c := range columns {
 		if c.Parts == nil {
 			continue

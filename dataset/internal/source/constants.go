@@ -3,66 +3,79 @@ package source
 import (
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/schema"
 )
 
 // Constants are the columns that the folders of files name, as Hive writes them: country=de/day=2026-01-31/part-0.parquet.
 type Constants struct {
-	Columns []column.Column
-	texts   map[string][]string // for each path, the value of each column; Null is a null
+	Names []string
+	Texts [][]string // for each file, the value of each column; Null is a null
 }
 
 // Null is the text of a null.
 const Null = "__HIVE_DEFAULT_PARTITION__"
 
-// ConstantsOf returns the columns that the folders of files name, or nil if they name none. A column that a file's folders don't
-// name is null in the file.
-func ConstantsOf(paths []string) *Constants {
-	p := &Constants{texts: map[string][]string{}}
-	named := map[string]map[string]string{}
-	for _, path := range paths {
-		named[path] = map[string]string{}
+// ConstantsOf returns the columns that the folders of files name. A column that a file's folders don't name is null in the file.
+func ConstantsOf(paths []string) (c Constants) {
+	named := make([]map[string]string, len(paths))
+	for i, path := range paths {
+		named[i] = map[string]string{}
 		for _, folder := range strings.Split(filepath.ToSlash(filepath.Dir(path)), "/") {
 			name, text, is := strings.Cut(folder, "=")
-			if name, text = unescaped(name), unescaped(text); !is || name == "" {
+			if name = unescaped(name); !is || name == "" {
 				continue
 			}
-			if !slices.ContainsFunc(p.Columns, func(c column.Column) bool { return c.Name == name }) {
-				p.Columns = append(p.Columns, column.Column{Name: name, Nullable: true, Index: -1})
+			if named[i][name] = unescaped(text); !slices.Contains(c.Names, name) {
+				c.Names = append(c.Names, name)
 			}
-			named[path][name] = text
 		}
 	}
-	if len(p.Columns) == 0 {
-		return nil
+	if len(c.Names) == 0 {
+		return c
 	}
-	for k := range p.Columns {
-		c := &p.Columns[k]
+	for _, texts := range named {
+		of := make([]string, len(c.Names))
+		for k, name := range c.Names {
+			text, is := texts[name]
+			if of[k] = text; !is {
+				of[k] = Null
+			}
+		}
+		c.Texts = append(c.Texts, of)
+	}
+	return c
+}
+
+// Columns returns, for each file, the columns with their values. It returns nil if there are no columns.
+func (c Constants) Columns() (files [][]column.Column) {
+	cols := make([]column.Column, len(c.Names))
+	for k, name := range c.Names {
 		var values []string
-		for _, path := range paths {
-			text, is := named[path][c.Name]
-			if !is {
-				text = Null
-			}
-			p.texts[path] = append(p.texts[path], text)
-			if text != Null {
-				values = append(values, text)
+		for _, texts := range c.Texts {
+			if texts[k] != Null {
+				values = append(values, texts[k])
 			}
 		}
-		c.Type = typeOfTexts(values)
-		c.Desc = column.Describe(c.Type)
+		typ := typeOfTexts(values)
+		cols[k] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: len(values) == 0, Index: column.Absent}
 	}
-	return p
+	for _, texts := range c.Texts {
+		own := slices.Clone(cols)
+		for k := range own {
+			own[k].Constant = &column.Constant{Text: texts[k], Null: texts[k] == Null}
+		}
+		files = append(files, own)
+	}
+	return files
 }
 
 func unescaped(text string) string {
@@ -72,7 +85,10 @@ func unescaped(text string) string {
 	return text
 }
 
-// typeOfTexts returns the type of a partition's values: whole numbers, numbers, dates, or text.
+// decimal matches a number without zeros before it: 01001 is text.
+var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9]\d*)(\.\d+)?$`) })
+
+// typeOfTexts returns the type of a column with these values: whole numbers, numbers, dates, or text.
 func typeOfTexts(values []string) arrow.DataType {
 	all := func(is func(text string) bool) bool {
 		return len(values) > 0 && !slices.ContainsFunc(values, func(text string) bool { return !is(text) })
@@ -83,10 +99,7 @@ func typeOfTexts(values []string) arrow.DataType {
 		return err == nil && strconv.FormatInt(v, 10) == text // 007 is text
 	}):
 		return arrow.PrimitiveTypes.Int64
-	case all(func(text string) bool {
-		c, err := schema.ParseNumber(text)
-		return err == nil && (c.Text != "0" || text == "0") && !strings.HasPrefix(strings.TrimPrefix(text, "-"), "00")
-	}):
+	case all(decimal().MatchString):
 		return arrow.PrimitiveTypes.Float64
 	case all(func(text string) bool {
 		_, err := time.Parse(time.DateOnly, text)
@@ -95,20 +108,4 @@ func typeOfTexts(values []string) arrow.DataType {
 		return arrow.PrimitiveTypes.Date32
 	}
 	return arrow.BinaryTypes.String
-}
-
-// Array returns the values of column k in rows rows of a file.
-func (p *Constants) Array(k int, path string, rows int64) arrow.Array {
-	text := p.texts[path][k]
-	b := array.NewBuilder(memory.DefaultAllocator, p.Columns[k].Type)
-	defer b.Release()
-	b.Reserve(int(rows))
-	for range rows {
-		if text == Null {
-			b.AppendNull()
-		} else if b.AppendValueFromString(text) != nil { // typeOfTexts checked it
-			b.AppendNull()
-		}
-	}
-	return b.NewArray()
 }

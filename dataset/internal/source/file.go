@@ -23,30 +23,37 @@ func Extension(path string) string {
 // A File is a file that is read from its beginning, or standard input. Both may be compressed.
 type File struct {
 	Path   string
-	Info   os.FileInfo    // of a file, when it was first examined
+	Info   os.FileInfo    // size, time and version of a file, when it was first examined; nil before
 	Stdin  *StandardInput // nil for a file
 	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
 }
 
-// NewFile returns the file of a path. "-" means standard input, which ends early when end is closed. Standard
-// input is buffered in at most 1/8 of the memory limit, and so is the window of a decompressor.
-func NewFile(ctx context.Context, path string, end <-chan struct{}, limit int64) (*File, error) {
-	window := int64(0)
+// Examine finds the size, the time and the version of the file. The path "-" means standard input, which ends early when end is closed.
+// Standard input is buffered in at most 1/8 of the memory limit, and so is the window of a decompressor.
+func (f *File) Examine(ctx context.Context, end <-chan struct{}, limit int64) error {
 	if limit > 0 {
-		window = min(maxWindow, max(1<<20, limit/held))
+		f.window = min(maxWindow, max(1<<20, limit/held))
 	}
-	if path == "-" {
-		return &File{Path: path, window: window, Stdin: &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}}, nil
+	if f.Path == "-" {
+		f.Stdin = &StandardInput{Ctx: ctx, End: end, R: os.Stdin, Most: memory.Limit(limit) / held}
+		return nil
 	}
 	// Stat comes before opening the file: opening a named pipe would wait for a writer.
-	info, err := files.Stat(path)
+	info, err := files.Stat(f.Path)
 	if err != nil {
-		return nil, column.PathError(path, err)
+		return column.PathError(f.Path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a regular file: name a file, or - for standard input", path)
+		return fmt.Errorf("%s: not a regular file: name a file, or - for standard input", f.Path)
 	}
-	return &File{Path: path, Info: info, window: window}, nil
+	f.Info = info
+	return nil
+}
+
+// NewFile returns an examined file.
+func NewFile(ctx context.Context, path string, end <-chan struct{}, limit int64) (*File, error) {
+	f := &File{Path: path}
+	return f, f.Examine(ctx, end, limit)
 }
 
 // Live returns true if rows of the file are to be passed on as soon as they arrive.

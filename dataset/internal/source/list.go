@@ -27,7 +27,7 @@ type Rank func(name string) int
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
 // Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
-func Expand(paths []string, rank Rank) ([]string, error) {
+func Expand(ctx context.Context, paths []string, rank Rank) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, errors.New("no data: name a file, a directory or a glob")
 	}
@@ -36,7 +36,7 @@ func Expand(paths []string, rank Rank) ([]string, error) {
 		pool = column.NewPool(files.Requests)
 	}
 	found, bad := make([][]string, len(paths)), make([]error, len(paths))
-	err := pool.Each(context.Background(), len(paths), func(i int) error {
+	err := pool.Each(ctx, len(paths), func(i int) error {
 		found[i], bad[i] = expandOne(paths[i], rank)
 		return nil
 	})

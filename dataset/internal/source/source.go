@@ -1,2 +1,48 @@
 // Package source lists the files of a table.
 package source
+
+import (
+	"context"
+	"slices"
+
+	"halfspace/internal/files"
+)
+
+// A Source is the files of a table in the order of their rows, and the columns that their folders name.
+type Source struct {
+	Files     []*File
+	Constants Constants
+}
+
+// List returns the files that paths name; see Expand. It reads no file.
+func List(ctx context.Context, paths []string, rank Rank) (*Source, error) {
+	paths, err := Expand(ctx, paths, rank)
+	if err != nil {
+		return nil, err
+	}
+	return Of(paths), nil
+}
+
+// Of returns the source of files.
+func Of(paths []string) *Source {
+	s := &Source{Constants: ConstantsOf(paths)}
+	for _, p := range paths {
+		s.Files = append(s.Files, &File{Path: p})
+	}
+	return s
+}
+
+// Versions returns the versions of the files that are objects of a store, or nil if all files are local.
+func (s *Source) Versions() (all []files.Version) {
+	for _, f := range s.Files {
+		v := files.Version("")
+		if f.Info != nil {
+			v = files.VersionOf(f.Info)
+		}
+		all = append(all, v)
+	}
+	if !slices.ContainsFunc(all, func(v files.Version) bool { return v != "" }) {
+		return nil
+	}
+	return all
+}

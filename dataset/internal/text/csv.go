@@ -16,6 +16,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/humanize"
 )
 
 // SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
@@ -34,72 +35,123 @@ type CSV struct {
 	comments atomic.Bool     // there was a comment
 	model    bool            // the columns have the types that a model takes
 	rejects  *column.Rejects // nil: a line that can't be read is an error
+	tables   *column.Tables
+	empty    []string // paths of the empty files that are left out
 }
 
 // A CsvFile is the information about a file from its first rows.
 type CsvFile struct {
 	path string
 	dialect
+	empty bool
 	place []int // for each column, its number in the selection, or -1
 	// second is, for each column that the selection has twice, as numbers and as texts, the second of its numbers in the selection;
 	// -1 for other columns; nil if there are none.
 	second []int
+	bound  []column.Column // the columns of the selection as they are in the file
 	nulls  *nullWords
 	typing
 	keys *keys          // of JSON Lines; nil for CSV
+	seen []atomic.Bool  // of JSON Lines: for each column of the selection, true once a row of the file has it
 	out  []column.Lines // lines that are no rows
 	rows int            // number of rows in the first chunk
 }
 
-// OpenCSV detects the dialect of each source and chooses the columns to read.
-func OpenCSV(ctx context.Context, sources []*source.File, req column.Request, opt Options, p column.Pool) (*CSV, error) {
-	in := &CSV{Input: source.Input{Files: sources}, model: req.Spec != nil}
-	nulls := newNullWords(req.Words)
-	files, first, err := Dialects(ctx, sources, opt)
+// OpenCSV detects the dialect of each file and chooses the columns to read.
+func OpenCSV(ctx context.Context, files []*source.File, req column.Request, opt Options, p column.Pool) (*CSV, error) {
+	in := &CSV{model: req.Spec != nil}
+	parts, first, err := Dialects(ctx, files, opt)
 	if err != nil {
 		return nil, err
 	}
-	var schema []column.Column
-	for i, f := range files {
-		f.nulls = nulls
-		if i == 0 {
-			f.typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
-			if schema, err = f.infer(ctx, first.Chunk); err == nil {
-				err = in.choose(&f, schema, req)
-			}
-		} else {
-			var bound []column.Column
-			bound, err = req.Choose.Further(f.path, f.typed(schema))
-			f.put(bound)
-		}
-		if err != nil {
-			return nil, err
-		}
-		in.Parts = append(in.Parts, f)
+	in.leaveOut(files, &req, func(i int) bool { return parts[i].empty })
+	in.Parts = slices.DeleteFunc(parts, func(f CsvFile) bool { return f.empty })
+	for i := range in.Parts {
+		f := &in.Parts[i]
+		f.nulls, f.typing = newNullWords(req.Words), typing{req.Texts, req.Typed, req.Rejects.Lenient()}
+	}
+	if err := in.infer(ctx, first.Chunk, req); err != nil {
+		return nil, err
 	}
 	in.None = first.all && in.Parts[0].rows == 0
 	return in, in.settle(ctx, req, p, first.all)
 }
 
-// choose chooses among the columns of the first file.
-func (in *CSV) choose(f *CsvFile, cols []column.Column, req column.Request) (err error) {
-	asModel(req.Spec, cols)
-	if in.Sel, err = req.Choose.First(f.path, cols, true); err != nil {
+// leaveOut sets the files of the input: those that are not empty.
+func (in *CSV) leaveOut(files []*source.File, req *column.Request, empty func(i int) bool) {
+	constants := req.Constants
+	req.Constants = nil
+	for i, f := range files {
+		if empty(i) {
+			in.empty = append(in.empty, f.Path)
+			continue
+		}
+		in.Files = append(in.Files, f)
+		if constants != nil {
+			req.Constants = append(req.Constants, constants[i])
+		}
+	}
+}
+
+// infer finds the columns of the files. The first rows of the first file that has a column determine its type. first has the first rows
+// of the first file.
+func (in *CSV) infer(ctx context.Context, first Chunk, req column.Request) (err error) {
+	types, typed := map[string]column.Column{}, map[string]bool{} // typed: columns of files that have rows
+	for i := range in.Parts {
+		f := &in.Parts[i]
+		if i > 0 && !slices.ContainsFunc(f.names, func(name string) bool { return !typed[name] }) {
+			continue
+		}
+		head := first
+		if i > 0 {
+			if head, _, err = headOf(in.Files[i], SampleBytes, f.Breaks(), decisive); err != nil {
+				return err
+			}
+		}
+		cols, err := f.infer(ctx, head)
+		if err != nil {
+			return err
+		}
+		column.AsModel(req.Spec, cols)
+		for _, c := range cols {
+			if !typed[c.Name] {
+				types[c.Name], typed[c.Name] = c, f.rows > 0
+			}
+		}
+	}
+	return in.choose(req, func(i int) []column.Column { return in.Parts[i].typed(types) })
+}
+
+// choose chooses among the columns of all files.
+func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (err error) {
+	in.tables = column.NewTables(in.Paths(), req)
+	for i := range in.Parts {
+		in.tables.Set(i, cols(i))
+	}
+	if in.Sel, err = in.tables.Choose(true); err != nil {
 		return err
+	}
+	for i := range in.Parts {
+		if in.Parts[i].bound, err = in.tables.Bind(i); err != nil {
+			return err
+		}
+		in.Parts[i].put()
 	}
 	if req.Live {
 		keepLive(in.Sel)
 	}
-	f.put(in.Sel.Columns)
 	return nil
 }
 
 // put sets the places of the file's columns in the selection.
-func (f *CsvFile) put(selected []column.Column) {
+func (f *CsvFile) put() {
 	f.place = slices.Repeat([]int{-1}, len(f.names))
 	f.second = nil
-	for k, c := range selected {
-		if f.place[c.Index] < 0 {
+	for k, c := range f.bound {
+		switch {
+		case c.Index == column.Absent:
+			continue
+		case f.place[c.Index] < 0:
 			f.place[c.Index] = k
 			continue
 		}
@@ -119,14 +171,17 @@ func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, al
 	return in.settleKept(ctx, p)
 }
 
-// Dialects detects the dialect of each file. It also returns the first rows of the first file.
+// Dialects detects the dialect of each file that is not empty. It also returns the first rows of the first of these files. It returns an
+// error if all files are empty.
 func Dialects(ctx context.Context, sources []*source.File, text Options) (files []CsvFile, first firstRows, err error) {
+	files = make([]CsvFile, len(sources))
+	lead := -1 // the first file that isn't empty
 	for i, s := range sources {
 		if err := ctx.Err(); err != nil {
 			return nil, first, err
 		}
-		size := HeadBytes
-		if i == 0 {
+		size, f := HeadBytes, &files[i]
+		if lead < 0 {
 			size = SampleBytes
 		}
 		at := Breaks{Quote: '"'}
@@ -137,22 +192,36 @@ func Dialects(ctx context.Context, sources []*source.File, text Options) (files 
 		if err != nil {
 			return nil, first, err
 		}
-		if i == 0 {
-			first = firstRows{head, all && len(sources) == 1}
+		if *f = (CsvFile{path: s.Path, empty: blank(head)}); f.empty {
+			continue
 		}
-		f := CsvFile{path: s.Path}
+		if lead < 0 {
+			lead, first = i, firstRows{head, all}
+		} else {
+			first.all = false
+		}
 		f.dialect, err = detect(ctx, s.Path, head, text)
-		if err == nil && i > 0 && f.unsure {
+		if err == nil && i > lead && f.unsure {
 			like := text
-			like.Header = map[bool]string{true: "yes", false: "no"}[files[0].Header]
+			like.Header = map[bool]string{true: "yes", false: "no"}[files[lead].Header]
 			f.dialect, err = detect(ctx, s.Path, head, like)
 		}
 		if err != nil {
 			return nil, first, err
 		}
-		files = append(files, f)
+	}
+	if lead < 0 {
+		return nil, first, errEmpty(sources)
 	}
 	return files, first, nil
+}
+
+// blank returns true if a chunk has no text.
+func blank(c Chunk) bool { return len(bytes.TrimSpace(c.Text)) == 0 }
+
+// errEmpty returns the error that all files are empty.
+func errEmpty(files []*source.File) error {
+	return column.ErrorIn(humanize.Files(source.Paths(files)), "the file is empty: write it again")
 }
 
 // firstRows are the first rows of the first file.
@@ -172,9 +241,6 @@ func headOf(s *source.File, size int, at Breaks, least func(text []byte) bool) (
 	cutter.live, cutter.least, cutter.detect = s.Live(), least, at.Quote != 0
 	if c, err = cutter.next(); err == io.EOF {
 		err = nil
-	}
-	if err == nil && len(bytes.TrimSpace(c.Text)) == 0 {
-		err = fmt.Errorf("%s: the file is empty: write it again", s.Path)
 	}
 	return c, cutter.end, err
 }
@@ -225,7 +291,7 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 // Only returns the input with some of the selected columns, given by their numbers.
 func (in *CSV) Only(columns []int) *CSV {
 	sub := &CSV{Input: source.Input{Files: in.Files, Sel: &column.Chosen{}, Memory: in.Memory}, Parts: slices.Clone(in.Parts),
-		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects}
+		rounded: make([]atomic.Bool, len(columns)), rejects: in.rejects, tables: in.tables}
 	for _, k := range columns {
 		sub.Sel.Columns = append(sub.Sel.Columns, in.Sel.Columns[k])
 	}
@@ -235,7 +301,11 @@ func (in *CSV) Only(columns []int) *CSV {
 	}
 	for i := range sub.Parts {
 		f := &sub.Parts[i]
-		f.place, f.second = slices.Clone(f.place), slices.Clone(f.second)
+		bound := f.bound
+		f.bound, f.place, f.second, f.seen = nil, slices.Clone(f.place), slices.Clone(f.second), nil
+		for _, k := range columns {
+			f.bound = append(f.bound, bound[k])
+		}
 		for n, k := range f.place {
 			if k >= 0 {
 				f.place[n] = place[k]
@@ -253,6 +323,21 @@ func (in *CSV) Only(columns []int) *CSV {
 	return sub
 }
 
+// gaps returns notes about columns that files lack, and about empty files.
+func (in *CSV) gaps() (notes []string) {
+	if in.Parts[0].keys != nil {
+		in.unseen()
+	}
+	notes = in.tables.Notes(in.Paths())
+	switch n := len(in.empty); {
+	case n == 1:
+		notes = append(notes, in.empty[0]+": the file is empty and has no rows")
+	case n > 1:
+		notes = append(notes, fmt.Sprintf("%s: the files are empty and have no rows", humanize.Files(in.empty)))
+	}
+	return notes
+}
+
 // LabelOnly returns the same input: reading fewer columns of CSV saves little work.
 func (in *CSV) LabelOnly() column.Input { return in }
 
@@ -266,6 +351,7 @@ func (in *CSV) Notes() (notes []string) {
 		notes = append(notes, k.notes(in.Name())...)
 	}
 	notes = append(notes, in.Parts[0].notes()...)
+	notes = append(notes, in.gaps()...)
 	if in.comments.Load() {
 		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
 	}
@@ -287,7 +373,7 @@ func (in *CSV) Notes() (notes []string) {
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
 	spare := new(sync.Pool)
-	return column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), Chunks(in.Files, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
+	jobs := Chunks(in.Files, in.breaks, in.chunkBytes(), spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		f := &in.Parts[file]
 		jobOf := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
@@ -307,7 +393,8 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 			return jsonJobs(c, len(in.Sel.Columns), jobOf)
 		}
 		return One(c, jobOf(c))
-	}))
+	})
+	return in.tables.Counted(column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), jobs))
 }
 
 func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
@@ -329,6 +416,9 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	}
 	values := make([]cells, len(in.Sel.Columns))
 	for k, col := range in.Sel.Columns {
+		if f.keys == nil && f.bound[k].Index == column.Absent {
+			continue
+		}
 		values[k] = newCells(col, most, f.nulls)
 		values[k].booleans, values[k].keepsDigits = in.model, col.Digits
 		if col.Digits && col.Integers {
@@ -351,7 +441,6 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 			b.Release()
 			return nil, err
 		}
-		b.Columns = append(b.Columns, values[k].array())
 		if values[k].digits != nil {
 			if b.Digits == nil {
 				b.Digits = make([]arrow.Array, len(values))
@@ -361,6 +450,15 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		if values[k].rounded {
 			in.rounded[k].Store(true)
 		}
+		if f.bound[k].Index == column.Absent {
+			b.Columns = append(b.Columns, nil)
+		} else {
+			b.Columns = append(b.Columns, values[k].array())
+		}
+	}
+	if err := b.Complete(f.bound, in.Sel.Columns); err != nil {
+		b.Release()
+		return nil, err
 	}
 	return b, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -29,35 +30,157 @@ type keys struct {
 	further map[string]bool // keys that appeared later
 }
 
+func newKeys() *keys { return &keys{of: map[string]int{}, further: map[string]bool{}} }
+
 // mostFurther is the largest number of keys that are remembered for a note.
 const mostFurther = 1000
 
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
-func OpenJSON(ctx context.Context, sources []*source.File, req column.Request, p column.Pool) (*CSV, error) {
-	first, all, err := headOf(sources[0], SampleBytes, Breaks{}, func([]byte) bool { return true })
-	if err != nil {
-		return nil, err
-	}
-	f := CsvFile{path: sources[0].Path, nulls: newNullWords(req.Words), keys: &keys{of: map[string]int{}, further: map[string]bool{}}, typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
+func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p column.Pool) (*CSV, error) {
+	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(), typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
 	f.sound = req.Rejects != nil
-	cols, err := f.inferJSON(ctx, first)
+	k, err := f.findKeys(ctx, files, p)
 	if err != nil {
 		return nil, err
 	}
-	cols = f.addKeys(req.Spec, cols, req.Live)
-	in := &CSV{Input: source.Input{Files: sources}, model: req.Spec != nil}
-	if err := in.choose(&f, cols, req); err != nil {
-		return nil, err
-	}
-	for _, s := range sources {
+	cols := f.addModel(req.Spec, k.cols, req.Live)
+	column.AsModel(req.Spec, cols)
+	in := &CSV{model: req.Spec != nil}
+	in.leaveOut(files, &req, func(i int) bool { return k.empty[i] })
+	for _, s := range in.Files {
 		f.path = s.Path
 		in.Parts = append(in.Parts, f)
 	}
-	return in, in.settle(ctx, req, p, all && len(sources) == 1)
+	if err := in.choose(req, func(int) []column.Column { return cols }); err != nil {
+		return nil, err
+	}
+	for i := range in.Parts {
+		in.Parts[i].seen = make([]atomic.Bool, len(in.Sel.Columns))
+	}
+	return in, in.settle(ctx, req, p, k.all && len(in.Files) == 1)
 }
 
-// addKeys adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
-func (f *CsvFile) addKeys(spec *schema.Spec, cols []column.Column, live bool) []column.Column {
+// firstKeys are the columns of the keys in the first rows of files.
+type firstKeys struct {
+	cols  []column.Column
+	empty []bool // for each file
+	all   bool   // the first rows of the first file that isn't empty are all its rows
+}
+
+// findKeys finds the keys in the first rows of each file. The first file that has a value for a key determines the type of the column.
+func (f *CsvFile) findKeys(ctx context.Context, files []*source.File, p column.Pool) (k firstKeys, err error) {
+	k.empty = make([]bool, len(files))
+	lead := 0
+	for ; lead < len(files); lead++ {
+		var head Chunk
+		if head, k.all, err = headOf(files[lead], SampleBytes, Breaks{}, anyText); err != nil {
+			return k, err
+		}
+		if k.empty[lead] = blank(head); !k.empty[lead] {
+			f.path = files[lead].Path
+			k.cols, err = f.inferJSON(ctx, head)
+			break
+		}
+	}
+	if lead == len(files) {
+		err = errEmpty(files)
+	}
+	if err != nil {
+		return k, err
+	}
+	further, strange := files[lead+1:], make([]bool, len(files)) // strange: files with other keys
+	err = p.Each(ctx, len(further), func(i int) error {
+		head, _, err := headOf(further[i], HeadBytes, Breaks{}, anyText)
+		k.empty[lead+1+i] = err == nil && blank(head)
+		strange[i] = !f.covers(head, k.cols)
+		return err
+	})
+	for i, s := range further {
+		if strange[i] && err == nil {
+			k.cols, err = f.addKeys(ctx, s, k.cols)
+		}
+	}
+	return k, err
+}
+
+func anyText([]byte) bool { return true }
+
+// covers returns true if each key of a chunk is in cols, and the chunk has no value for a column without values.
+func (f *CsvFile) covers(c Chunk, cols []column.Column) bool {
+	o := c.objects()
+	for {
+		more, err := o.object()
+		if err != nil || !more {
+			return err == nil
+		}
+		for i := 0; ; i++ {
+			more, err := o.field()
+			if err != nil {
+				return false
+			}
+			if !more {
+				break
+			}
+			if i >= len(f.keys.forms) || !o.is(f.keys.forms[i]) {
+				key, _, err := o.key()
+				at, is := f.keys.of[string(key)]
+				if i = at; err != nil || !is {
+					return false
+				}
+			}
+			if text, _, err := o.value(); err != nil || cols[i].Empty && string(text) != "null" {
+				return false
+			}
+		}
+	}
+}
+
+// addKeys adds the columns of a file's keys to cols, the columns of the files before.
+func (f *CsvFile) addKeys(ctx context.Context, s *source.File, cols []column.Column) ([]column.Column, error) {
+	head, _, err := headOf(s, HeadBytes, Breaks{}, anyText)
+	if err != nil || f.covers(head, cols) {
+		return cols, err
+	}
+	own := CsvFile{path: s.Path, dialect: dialect{grammar: f.grammar}, nulls: f.nulls, keys: newKeys(), typing: f.typing}
+	more, err := own.inferJSON(ctx, head)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range more {
+		at, is := f.keys.of[c.Name]
+		if c.Index = at; is && cols[at].Empty {
+			cols[at] = c
+		}
+		if is {
+			continue
+		}
+		c.Index = len(f.names)
+		if c.Index == maxTextColumns {
+			return nil, column.ErrorIn(s.Path, "more than %d keys: leave some out", maxTextColumns)
+		}
+		f.keys.of[c.Name] = c.Index
+		f.names, f.keys.forms = append(f.names, c.Name), append(f.keys.forms, own.keys.forms[own.keys.of[c.Name]])
+		cols = append(cols, c)
+	}
+	return cols, nil
+}
+
+// unseen records the columns of which a file has no value in any row. Columns of which no file has one are left out.
+func (in *CSV) unseen() {
+	for i := range in.Parts {
+		var names []string
+		for k, c := range in.Sel.Columns {
+			some := func(f CsvFile) bool { return f.seen != nil && f.seen[k].Load() }
+			if f := in.Parts[i]; f.seen != nil && !some(f) && f.bound[k].Constant == nil && slices.ContainsFunc(in.Parts, some) {
+				names = append(names, c.Name)
+			}
+		}
+		in.tables.Lack(in.Parts[i].path, names)
+	}
+}
+
+// addModel adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
+func (f *CsvFile) addModel(spec *schema.Spec, cols []column.Column, live bool) []column.Column {
 	if spec == nil {
 		return cols
 	}
@@ -192,6 +315,7 @@ func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int6
 		o.skipRejects(&out)
 		more, err := o.object()
 		if err == nil && !more {
+			f.record(last)
 			return rows, nil
 		}
 		added := 0
@@ -206,6 +330,15 @@ func (f *CsvFile) parseJSON(ctx context.Context, c Chunk, to []cells) (rows int6
 				to[k].addNull()
 				added++
 			}
+		}
+	}
+}
+
+// record records the columns that some row has. last has, for each column, 1 + the last row that has it, or 0.
+func (f *CsvFile) record(last []int64) {
+	for k := range f.seen {
+		if last[k] > 0 && !f.seen[k].Load() {
+			f.seen[k].Store(true)
 		}
 	}
 }

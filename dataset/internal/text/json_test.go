@@ -42,16 +42,27 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestJSONFiles: the columns of the first file are read from each, by name, and a note names the keys that it doesn't have.
+// TestJSONFiles: the columns are the keys in the first rows of all files. A note names the file that has none of a key. A column without
+// values in the first file has the type of the values in the second.
 func TestJSONFiles(t *testing.T) {
-	first, second := datatest.TextFile(t, "a.jsonl", `{"x":1,"y":"a"}`), datatest.TextFile(t, "b.ndjson", `{"z":0,"y":"b","v":1}`+"\n"+`{"x":2}`)
-	var notes []string
-	all := require.Value(table(t, dataset.Options{Warn: func(s string) { notes = append(notes, s) }}, first, second))(t)
-	if got, want := datatest.Show(all), "x int64 1 null 2; y string a b null"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if text := strings.Join(notes, "|"); !strings.Contains(text, `fields that the first rows don't have are left out: "v", "z"`) {
-		t.Errorf("notes %q", notes)
+	first, second := datatest.TextFile(t, "a.jsonl", `{"x":1,"y":"a","e":null}`), datatest.TextFile(t, "b.ndjson", `{"z":0,"y":"b","v":1,"e":"text"}`+"\n"+`{"x":2}`)
+	empty := datatest.TextFile(t, "c.jsonl", "\n \n")
+	for _, c := range []struct {
+		paths []string
+		want  string
+	}{
+		{[]string{first, second}, "x int64 1 null 2; y string a b null; e string null text null; z int64 null 0 null; v int64 null 1 null"},
+		{[]string{second, empty, first}, "z int64 0 null null; y string b null a; v int64 1 null null; e string text null null; x int64 null 2 1"},
+	} {
+		var notes []string
+		all := require.Value(table(t, dataset.Options{Warn: func(s string) { notes = append(notes, s) }}, c.paths...))(t)
+		if got := datatest.Show(all); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+		missing := "are missing in " + first + " (1 row)"
+		if text := strings.Join(notes, "|"); !strings.Contains(text, `"z" and "v" `+missing) || strings.Contains(text, empty) != (len(c.paths) == 3) {
+			t.Errorf("notes %q", notes)
+		}
 	}
 }
 

@@ -183,7 +183,7 @@ func TestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	c := Chunk{Text: []byte("a,b\n1,2\n"), line: 1, first: true}
-	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
+	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), Header: true, names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}, bound: make([]column.Column, 2)}
 	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
 	for what, try := range map[string]func(ctx context.Context) error{
 		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },

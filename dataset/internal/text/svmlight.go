@@ -77,7 +77,7 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 		first = 0
 	}
 	cols := in.columns(first, seen, req.Choose.Unnamed)
-	sel, err := req.Choose.First(sources[0].Path, cols, true)
+	sel, err := req.Choose.First(sources[0].Path, cols, len(cols))
 	if err != nil {
 		return nil, err
 	}

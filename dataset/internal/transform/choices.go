@@ -48,15 +48,14 @@ type Picker struct {
 	Sel *Selection
 }
 
-// First chooses among the columns of the first file. If numbered is true, the label option may be the number of a
-// column.
-func (p *Picker) First(file string, cols []column.Column, numbered bool) (*column.Chosen, error) {
+// First chooses among the columns of all files. The label option may be the number of one of the first numbered columns.
+func (p *Picker) First(files string, cols []column.Column, numbered int) (*column.Chosen, error) {
 	opt := p.Choices
-	if numbered {
-		opt = NamedLabel(opt, cols)
+	if numbered > 0 {
+		opt = NamedLabel(opt, cols, numbered)
 	}
 	var err error
-	if p.Sel, err = Choose(NewFileColumns(file, cols), opt); err != nil {
+	if p.Sel, err = Choose(NewFileColumns(files, cols), opt); err != nil {
 		return nil, err
 	}
 	return p.Sel.Chosen, nil
@@ -77,21 +76,21 @@ func (p *Picker) Unnamed(width int) bool {
 	return opt.Spec == nil || opt.Spec.Preprocessing == nil
 }
 
-// Further returns the chosen columns as they are in another file.
+// Further returns the chosen columns as they are in a file.
 func (p *Picker) Further(file string, cols []column.Column) ([]column.Column, error) {
 	return p.Sel.bind(NewFileColumns(file, cols))
 }
 
-// NamedLabel replaces a label option that is a column's number, or "last", by the column's name.
-func NamedLabel(opt Choices, cols []column.Column) Choices {
+// NamedLabel replaces a label option that is the number of one of the first numbered columns, or "last", by the column's name.
+func NamedLabel(opt Choices, cols []column.Column, numbered int) Choices {
 	if opt.Label == "" || slices.ContainsFunc(cols, func(c column.Column) bool { return c.Name == opt.Label }) {
 		return opt
 	}
 	n, err := strconv.Atoi(opt.Label)
 	if opt.Label == "last" {
-		n, err = len(cols), nil
+		n, err = numbered, nil
 	}
-	if err == nil && 1 <= n && n <= len(cols) {
+	if err == nil && 1 <= n && n <= numbered {
 		opt.Label = cols[n-1].Name
 	}
 	return opt

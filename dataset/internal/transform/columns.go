@@ -89,18 +89,7 @@ func (s *fileColumns) isPattern(p string) bool {
 	return strings.ContainsAny(p, `*?[\`) && s.index[p] == nil
 }
 
-// list returns the names of up to 20 columns, and the number of further columns.
-func (s *fileColumns) list(text func(column.Column) string) string {
-	const most = 20
-	var all []string
-	for _, c := range s.cols[:min(len(s.cols), most)] {
-		all = append(all, text(c))
-	}
-	if len(s.cols) > most {
-		all = append(all, fmt.Sprintf("and %d more", len(s.cols)-most))
-	}
-	return strings.Join(all, ", ")
-}
+func (s *fileColumns) list(text func(column.Column) string) string { return column.List(s.cols, text) }
 
 func (s *fileColumns) noFeature(c column.Column) error {
 	what := "leave it out or convert it"
@@ -114,7 +103,11 @@ func (s *fileColumns) noFeature(c column.Column) error {
 }
 
 func (s *fileColumns) differs(c, first column.Column) error {
-	return s.errorf("column %q is %s, but %s in the first file: convert one of them", c.Name, c.Desc, first.Desc)
+	where := first.File
+	if where == "" {
+		where = "the first file"
+	}
+	return s.errorf("column %q is %s, but %s in %s: convert one of them", c.Name, c.Desc, first.Desc, where)
 }
 
 func (s *fileColumns) errorf(format string, args ...any) error {

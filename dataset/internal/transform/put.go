@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/kernel"
@@ -326,6 +327,9 @@ func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError 
 		missing = column.IsMissing(b.sel.array(bt, k), row)
 	default:
 		missing = column.IsMissing(bt.Columns[col], row)
+	}
+	if bt.Lacks(col) {
+		what = "null, since the file lacks the column" + strings.TrimPrefix(what, "null")
 	}
 	err := column.ErrorIn(bt.File, "column %q, %s: %s", name, bt.Row(b.Input, row), what)
 	if missing {

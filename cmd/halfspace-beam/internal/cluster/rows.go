@@ -169,7 +169,7 @@ func localSources(paths []string) ([]cache.Source, error) {
 	if len(paths) == 0 {
 		return nil, nil
 	}
-	key, err := dataset.Options{}.Key(paths)
+	key, err := dataset.Options{}.Key(context.Background(), paths)
 	return key.Sources, err
 }
 

@@ -1,0 +1,39 @@
+package column
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/schema"
+)
+
+// AsModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
+// permit it: a column of digits may be text, and a column without values may be numbers.
+func AsModel(spec *schema.Spec, cols []Column) {
+	if spec == nil {
+		return
+	}
+	types := map[string]arrow.DataType{}
+	ofValues := map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
+		schema.Bool.String(): arrow.FixedWidthTypes.Boolean}
+	for _, in := range spec.Columns() {
+		switch {
+		case in.Derive == schema.Missing: // another input has the column, or any type will do
+		case in.Derive != "":
+			types[in.Name] = arrow.BinaryTypes.String
+		case in.Kind == schema.NumberColumn:
+			types[in.Name] = arrow.PrimitiveTypes.Float64
+		case in.Kind == schema.OneHotColumn || in.Kind == schema.HashColumn:
+			types[in.Name] = ofValues[in.Values]
+		case in.Kind == schema.CrossColumn:
+			for _, part := range in.Of {
+				types[part.Name] = ofValues[part.Values]
+			}
+		}
+	}
+	for i := range cols {
+		c := &cols[i]
+		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
+			c.Type, c.Desc = typ, Describe(typ)
+		}
+	}
+}
