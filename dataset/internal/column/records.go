@@ -83,6 +83,9 @@ func RecordBatches(ctx context.Context, r array.RecordReader, sel *Chosen, room 
 func (b *Batch) Parts(sel *Chosen, most int64, yield func(*Batch, error) bool) bool {
 	return b.Split(MaxBatchRows, func(part *Batch) bool {
 		for k, a := range part.Columns {
+			if a == nil { // Complete sets it
+				continue
+			}
 			var plain arrow.Array
 			err := Recovered(func() (err error) {
 				plain, err = toPlain(a, most)

@@ -199,7 +199,7 @@ func (t *Tables) whole(file int) []Column {
 	for _, c := range t.sel.Columns {
 		if !has[c.Name] {
 			c.Index, c.Nullable, c.Parts, c.Constant, c.ListDef = Absent, true, nil, nil, 0
-			all = append(all, c)
+			has[c.Name], all = true, append(all, c)
 		}
 	}
 	return all

@@ -18,11 +18,11 @@ var opaque = treatment{
 // noText is the reason to leave a column of bytes out.
 const noText = "bytes that are no text"
 
-// AddBytes counts a value if it is no text: valid UTF-8 without control characters except tabs and line ends. It returns
-// false for a text.
-func (c *Column) AddBytes(value string) bool {
+// AddBytes counts a value if it is no text: valid UTF-8, in a type of bytes without control characters except tabs and
+// line ends. It returns false for a text.
+func (c *Column) AddBytes(value string, typeOfBytes bool) bool {
 	control := func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
-	if utf8.ValidString(value) && !strings.ContainsFunc(value, control) {
+	if utf8.ValidString(value) && !(typeOfBytes && strings.ContainsFunc(value, control)) {
 		return false
 	}
 	if c.opaque++; c.opaque == 1 {

@@ -36,7 +36,7 @@ func byteColumn(n, bytes int) *Column {
 	c := textColumn(n-bytes, "a")
 	for range bytes {
 		c.Rows++
-		c.AddBytes("\x00\xff")
+		c.AddBytes("\x00", true)
 	}
 	return c
 }

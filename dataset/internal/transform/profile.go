@@ -252,7 +252,8 @@ func (c *columnProfile) addTexts(a arrow.Array, at batchRows) error {
 
 // addText adds n rows with text i of an array. first is the first of these rows among at.
 func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, first int) {
-	if value := column.Texts(a); value != nil && c.AddBytes(value(i)) {
+	id := a.DataType().ID()
+	if value := column.Texts(a); value != nil && c.AddBytes(value(i), id == arrow.BINARY || id == arrow.LARGE_BINARY) {
 		return
 	}
 	text, what := textOf(a, i)
