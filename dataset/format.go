@@ -254,6 +254,7 @@ func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, 
 	if err != nil {
 		return nil, err
 	}
+	opt.tell(src.Notes)
 	if opt.constants != nil {
 		src.Constants = *opt.constants
 	}
@@ -442,7 +443,7 @@ func telling(head []byte) int {
 // DefaultLabel returns the name of the label column if the format of all files is svmlight, which fixes the name;
 // otherwise it returns "". Standard input counts as svmlight, because it can't be examined before it is read.
 func DefaultLabel(ctx context.Context, paths []string) string {
-	paths, err := Expand(ctx, paths)
+	paths, err := Expand(ctx, paths, nil)
 	if err != nil {
 		return ""
 	}

@@ -237,7 +237,7 @@ func (opt Options) Key(ctx context.Context, paths []string) (cache.Key, error) {
 	if err != nil {
 		return cache.Key{}, err
 	}
-	if paths, err = Expand(ctx, paths); err != nil {
+	if paths, err = Expand(ctx, paths, nil); err != nil {
 		return cache.Key{}, err
 	}
 	key := cache.Key{Options: options}

@@ -15,8 +15,17 @@ import (
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
 // Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
-func Expand(ctx context.Context, paths []string) ([]string, error) {
-	return source.Expand(ctx, paths, rank)
+//
+// It doesn't follow links to folders in a directory, nor for **. If warn isn't nil, it gets a line about such links, and about folders that
+// may not be read.
+func Expand(ctx context.Context, paths []string, warn func(text string)) ([]string, error) {
+	all, notes, err := source.Expand(ctx, paths, rank)
+	for _, n := range notes {
+		if warn != nil {
+			warn(n)
+		}
+	}
+	return all, err
 }
 
 // Partitions returns the names of the columns that the folders of files name, as in country=de/day=2026-01-31/a.parquet.

@@ -182,11 +182,11 @@ func TestObjectNames(t *testing.T) {
 	local := func(text string) string { return strings.ReplaceAll(filepath.ToSlash(text), root+"/", "test://") }
 	for _, name := range []string{"b", "b/", "c", "b/a", "b/a.parquet", "b/a*", "b/*", "b/*/x.parquet", "b/*/*", "b/a/n.csv", "b/text", "b/none", "b/absent", "b/absent*", "absent",
 		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2", "b/**/*.parquet", "b/**", "b/**/x.*", "b/**/_m=1/*", "b/*/**/x.parquet", "b/year=*/**", "b/**/absent", "b/**/["} {
-		want, bad := Expand(t.Context(), []string{filepath.Join(root, name)})
+		want, bad := Expand(t.Context(), []string{filepath.Join(root, name)}, nil)
 		for i := range want {
 			want[i] = local(want[i])
 		}
-		got, err := Expand(t.Context(), []string{"test://" + name})
+		got, err := Expand(t.Context(), []string{"test://" + name}, nil)
 		if !slices.Equal(got, want) || local(fmt.Sprint(err)) != local(fmt.Sprint(bad)) {
 			t.Errorf("%s: %q, error %v\nwant %q, error %v", name, got, err, want, bad)
 		}
@@ -197,7 +197,7 @@ func TestObjectNames(t *testing.T) {
 		"file:///x.parquet":  "file:///x.parquet: this is an address, not a path: leave out file://",
 		"test://forbidden/x": "test://forbidden/x: access is denied: log in",
 	} {
-		if _, err := Expand(t.Context(), []string{path}); fmt.Sprint(err) != want {
+		if _, err := Expand(t.Context(), []string{path}, nil); fmt.Sprint(err) != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

@@ -26,7 +26,7 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	if slices.Contains(paths, "-") {
 		return nil, errors.New("standard input can't be read twice: save it and name the file")
 	}
-	opt.shows, opt.KeepTexts = true, true
+	opt.shows, opt.KeepTexts, opt.Warn = true, true, nil
 	var err error
 	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
 		return nil, err

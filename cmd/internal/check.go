@@ -83,7 +83,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args)
+		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

@@ -104,7 +104,7 @@ type folderReport struct {
 func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool) error {
 	r := folderReport{Kind: "folder", Path: path}
 	var err error
-	if r.Files, err = dataset.Expand(ctx, []string{path}); err != nil {
+	if r.Files, err = dataset.Expand(ctx, []string{path}, a.Warn); err != nil {
 		return err
 	}
 	for _, file := range r.Files {

@@ -167,7 +167,7 @@ func AsTyped(text string) string {
 // namesFile tells whether an error begins with the name of a file. Then the error comes from reading the rows again,
 // not from the training.
 func namesFile(ctx context.Context, text string, paths []string) bool {
-	files, _ := dataset.Expand(ctx, paths)
+	files, _ := dataset.Expand(ctx, paths, nil)
 	for _, f := range files {
 		if strings.HasPrefix(text, f) {
 			return true

@@ -129,7 +129,7 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 	if err != nil {
 		return err
 	}
-	paths, err := dataset.Expand(ctx, args)
+	paths, err := dataset.Expand(ctx, args, a.Warn)
 	if err = cmp.Or(o.suits(models), err, o.checkSave(a, paths)); err != nil {
 		return err
 	}

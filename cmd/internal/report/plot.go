@@ -158,7 +158,7 @@ func (p *picture) check(k *kind) error {
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})
 	if k.data {
-		paths, err := dataset.Expand(p.ctx, p.args)
+		paths, err := dataset.Expand(p.ctx, p.args, p.Warn)
 		if err != nil {
 			return err
 		}

@@ -110,7 +110,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := o.check(cmd.Context(), args); err != nil {
 			return err
 		}
-		paths, err := dataset.Expand(cmd.Context(), args)
+		paths, err := dataset.Expand(cmd.Context(), args, a.Warn)
 		if err != nil {
 			return err
 		}

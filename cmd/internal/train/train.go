@@ -116,11 +116,11 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	if o.out != "" {
 		a.Kept = ": no model was written"
 	}
-	if paths, err = dataset.Expand(cmd.Context(), args); err != nil {
+	if paths, err = dataset.Expand(cmd.Context(), args, a.Warn); err != nil {
 		return nil, nil, err
 	}
 	if o.validation != "" && o.share == 0 {
-		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}); err != nil {
+		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
 			return nil, nil, fmt.Errorf("--validation: %w", err)
 		}
 	}

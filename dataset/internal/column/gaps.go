@@ -80,7 +80,7 @@ func (g *Gaps) Notes(paths []string) (lines []string) {
 		if len(names) > 1 {
 			subject = "columns %s are"
 		}
-		lines = append(lines, fmt.Sprintf(subject+" missing in %s", listed(names, "column"), g.withRows(where)))
+		lines = append(lines, fmt.Sprintf(subject+" missing in %s", Listed(names, "column"), g.withRows(where)))
 		columns = others
 	}
 	return lines
@@ -120,11 +120,11 @@ func (g *Gaps) withRows(paths []string) string {
 	if n := len(paths) - most; n > 0 {
 		texts = append(texts, fmt.Sprintf("%s (%s)", humanize.Plural(int64(n), "more file"), humanize.Plural(further, "row")))
 	}
-	return listed(texts, "file")
+	return Listed(texts, "file")
 }
 
-// listed returns a list of up to ten texts, and the number of further things.
-func listed(texts []string, thing string) string {
+// Listed returns a list of up to ten texts, and the number of further things.
+func Listed(texts []string, thing string) string {
 	const most = 10
 	if n := len(texts) - most; n > 0 {
 		texts = append(slices.Clone(texts[:most]), humanize.Plural(int64(n), "more "+thing))

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
@@ -19,70 +18,89 @@ import (
 // A Rank returns the rank of a file by its name: a folder stands for its files of the least rank. The rank of files that are no data is 0.
 type Rank func(name string) int
 
-// Expand returns the files that paths name, in the order of paths. A path may be
+// Expand returns the files that paths name, in the order of paths, and notes about folders that were left out. A path may be
 //
 //   - a file; "-" is standard input;
 //   - a glob: the result is its matches, sorted; ** stands for folders at any depth;
 //   - a directory: the result is the files of the least rank in and below it, sorted by path;
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
-// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
-func Expand(ctx context.Context, paths []string, rank Rank) ([]string, error) {
+// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out. Files of lake tables are an error.
+func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string, err error) {
 	if len(paths) == 0 {
-		return nil, errors.New("no data: name a file, a directory or a glob")
+		return nil, nil, errors.New("no data: name a file, a directory or a glob")
 	}
 	pool := column.NewPool(1)
 	if slices.ContainsFunc(paths, func(p string) bool { return files.Scheme(p) != "" }) {
 		pool = column.NewPool(files.Requests)
 	}
-	found, bad := make([][]string, len(paths)), make([]error, len(paths))
-	err := pool.Each(ctx, len(paths), func(i int) error {
-		found[i], bad[i] = expandOne(paths[i], rank)
-		return nil
+	found, bad := make([]lister, len(paths)), make([]error, len(paths))
+	err = pool.Each(ctx, len(paths), func(i int) error {
+		found[i] = lister{ctx: ctx, rank: rank}
+		bad[i] = found[i].expand(paths[i])
+		return ctx.Err()
 	})
 	if err = cmp.Or(err, column.JoinErrors(bad...)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return slices.Concat(found...), nil
+	var links, denied []string
+	for _, l := range found {
+		all, links, denied = append(all, l.files...), append(links, l.links...), append(denied, l.denied...)
+	}
+	return all, notesOf(links, denied), nil
 }
 
-func expandOne(p string, rank Rank) ([]string, error) {
+// notesOf returns lines about links to folders that were not followed, and about folders that may not be read.
+func notesOf(links, denied []string) (lines []string) {
+	if len(denied) > 0 {
+		lines = append(lines, column.Listed(denied, "folder")+": permission denied, so files there are left out")
+	}
+	if len(links) > 0 {
+		lines = append(lines, column.Listed(links, "link")+": links to folders are not followed (name the folder to read its files)")
+	}
+	return lines
+}
+
+// A lister finds the files of a path.
+type lister struct {
+	ctx    context.Context
+	rank   Rank
+	files  []string
+	links  []string // links to folders that were not followed
+	denied []string // folders that may not be read
+}
+
+// expand finds the files of a path.
+func (l *lister) expand(p string) (err error) {
 	if p == "-" {
-		return []string{p}, nil
+		l.files = []string{p}
+		return nil
 	}
 	switch s, err := files.StoreOf(p); {
 	case err != nil:
-		return nil, column.PathError(p, err)
+		return column.PathError(p, err)
 	case s != nil:
-		return objects(s, p, rank)
+		l.files, err = objects(s, p, l.rank)
+		return err
 	}
-	if _, err := os.Stat(p); err == nil || !strings.ContainsAny(p, "*?[") {
-		return named(p, rank)
+	_, absent := os.Stat(p)
+	switch {
+	case absent == nil || !strings.ContainsAny(p, "*?["):
+		return l.named(p)
+	case strings.Contains(p, "**"):
+		err = l.deepGlob(p)
+	default:
+		err = l.glob(p)
 	}
-	glob := filepath.Glob
-	if strings.Contains(p, "**") { // folders at any depth
-		glob = func(p string) ([]string, error) {
-			all, err := doublestar.FilepathGlob(p, doublestar.WithFilesOnly())
-			slices.Sort(all)
-			return all, err
-		}
+	switch {
+	case errors.Is(err, filepath.ErrBadPattern):
+		return badGlob(p)
+	case err == nil && len(l.files) == 0 && len(l.denied) > 0:
+		return column.PathError(l.denied[0], fs.ErrPermission)
+	case err == nil:
+		_, err = matched(p, l.files)
 	}
-	matches, err := glob(p)
-	if err != nil {
-		return nil, badGlob(p)
-	}
-	var all []string
-	for _, m := range matches {
-		if hides(split(m), split(p)) {
-			continue
-		}
-		found, err := named(m, rank)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found...)
-	}
-	return matched(p, all)
+	return err
 }
 
 func badGlob(p string) error {
@@ -97,32 +115,15 @@ func matched(p string, all []string) ([]string, error) {
 	return all, nil
 }
 
-// named returns the files of a path that isn't a glob.
-func named(p string, rank Rank) ([]string, error) {
+// named adds the files of a path that isn't a glob.
+func (l *lister) named(p string) error {
 	info, err := os.Stat(p)
 	if err != nil {
-		return nil, column.PathError(p, err)
+		return column.PathError(p, err)
 	}
 	if info.IsDir() {
-		return directory(p, rank)
+		return l.directory(p)
 	}
-	return []string{p}, nil
+	l.files = append(l.files, p)
+	return nil
 }
-
-func split(p string) []string { return strings.Split(filepath.Clean(p), string(filepath.Separator)) }
-
-// hides returns true if an element of a match is hidden and the same element of the pattern isn't. From ** on, any element of the pattern
-// may be the same.
-func hides(match, pattern []string) bool {
-	for i := range min(len(match), len(pattern)) {
-		if pattern[i] == "**" {
-			return slices.ContainsFunc(match[i:], hidden) && !slices.ContainsFunc(pattern[i:], hidden)
-		}
-		if hidden(match[i]) && !hidden(pattern[i]) {
-			return true
-		}
-	}
-	return false
-}
-
-func hidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }

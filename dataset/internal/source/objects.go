@@ -70,8 +70,9 @@ func deep(scheme, p string, all []string) (matches []string, err error) {
 	if !doublestar.ValidatePattern(pattern) {
 		return nil, badGlob(p)
 	}
+	elements := strings.Split(pattern, "/")
 	for _, object := range all {
-		if name := object[len(scheme):]; doublestar.MatchUnvalidated(pattern, name) && !hides(strings.Split(name, "/"), strings.Split(pattern, "/")) {
+		if matchesDeep(object[len(scheme):], pattern, elements) {
 			matches = append(matches, object)
 		}
 	}

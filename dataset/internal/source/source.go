@@ -12,15 +12,18 @@ import (
 type Source struct {
 	Files     []*File
 	Constants Constants
+	Notes     []string // about files that are left out, or count twice
 }
 
 // List returns the files that paths name; see Expand. It reads no file.
 func List(ctx context.Context, paths []string, rank Rank) (*Source, error) {
-	paths, err := Expand(ctx, paths, rank)
+	paths, notes, err := Expand(ctx, paths, rank)
 	if err != nil {
 		return nil, err
 	}
-	return Of(paths), nil
+	s := Of(paths)
+	s.Notes = notes
+	return s, nil
 }
 
 // Of returns the source of files.
