@@ -22,7 +22,7 @@ func List(ctx context.Context, paths []string, rank Rank) (*Source, error) {
 		return nil, err
 	}
 	s := Of(paths)
-	s.Notes = notes
+	s.Notes = append(notes, repeated(paths)...)
 	return s, nil
 }
 
