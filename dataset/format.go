@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
@@ -261,27 +259,40 @@ func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, 
 	return examine(ctx, src, opt)
 }
 
-// examine finds the format of files. It doesn't read a file whose name has the extension of Parquet.
+// examine finds the format of files. It doesn't read a file whose name has the extension of Parquet. A file without a byte has the format of
+// the others.
 func examine(ctx context.Context, src *source.Source, opt Options) (*openedFiles, error) {
 	var first format
-	for i, file := range src.Files {
+	var lead *source.File // the first file of a known format
+	var empty error
+	for _, file := range src.Files {
 		f, err := formatOf(ctx, file, opt)
+		if errors.Is(err, errEmpty) {
+			empty = cmp.Or(empty, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
 		if file.Path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || len(src.Files) > 1) {
 			return nil, errStandardInput(f)
 		}
-		if i == 0 {
-			first = f
+		if lead == nil {
+			first, lead = f, file
 		}
 		if f != first {
 			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", file.Path, f,
-				src.Files[0].Path, first), ErrFormat)
+				lead.Path, first), ErrFormat)
 		}
+	}
+	if empty != nil && !first.isText() {
+		return nil, empty
 	}
 	return &openedFiles{format: first, source: src}, nil
 }
+
+// errEmpty is the kind of the error that a file has no byte.
+var errEmpty = errors.New("empty")
 
 // formatOf examines a file and returns its format.
 func formatOf(ctx context.Context, file *source.File, opt Options) (f format, err error) {
@@ -370,11 +381,11 @@ func sniff(s *source.File) (format, error) {
 	}
 	head = bytes.TrimPrefix(head[:n], textfile.ByteOrderMark)
 	switch {
-	case len(head) == 0:
+	case len(bytes.TrimSpace(head)) == 0:
 		if s.Stdin != nil {
 			return "", errors.New("-: standard input is empty: check the command before the pipe")
 		}
-		return "", fmt.Errorf("%s: the file is empty: write it again", s.Path)
+		return "", column.Mark(fmt.Errorf("%s: the file is empty: write it again", s.Path), errEmpty)
 	case r.Compression != "" && (column.HasPrefix(head, "PAR1") || column.HasPrefix(head, "PARE")):
 		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from its end: decompress it", s.Path, r.Compression), ErrFormat)
 	case column.HasPrefix(head, "PAR1"), column.HasPrefix(head, "PARE"):
@@ -390,31 +401,13 @@ func sniff(s *source.File) (format, error) {
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil
 	case textfile.LooksJSON(head):
-		return formatJSON, nil
+		return formatJSON, isTable(s.Path, head)
 	}
 	return formatCSV, isDocument(s.Path, head)
 }
 
 // workbook begins the files of old versions of Excel.
 const workbook = "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-
-// isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
-func isDocument(path string, head []byte) error {
-	shell := column.InShell([]string{path})
-	named := source.Extension(path) == ".json"
-	lines := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path)) + ".jsonl"})
-	rest := bytes.TrimLeft(head, " \t\r\n")
-	switch within := bytes.TrimLeft(rest[min(1, len(rest)):], " \t\r\n"); {
-	case len(rest) == 0 || len(within) == 0:
-	case rest[0] == '[' && (named || within[0] == '{' || within[0] == '['):
-		return column.Mark(fmt.Errorf("%s: a JSON array: write its objects in lines of their own: jq -c '.[]' %s > %s", path, shell, lines), ErrFormat)
-	case rest[0] == '{' && (named || within[0] == '"' && bytes.ContainsAny(rest[:len(rest)-len(within)], "\r\n")):
-		return column.Mark(fmt.Errorf("%s: a JSON object in several lines: write each object in a line of its own: jq -c . %s > %s", path, shell, lines), ErrFormat)
-	case named:
-		return column.Mark(fmt.Errorf("%s: the name says JSON, but the content isn't: rename it", path), ErrFormat)
-	}
-	return nil
-}
 
 // telling returns the number of bytes at a file's beginning that determine its format, or 0 if more bytes are
 // necessary. In text, these are the bytes up to the first line with two words or a delimiter, or up to the second
@@ -447,19 +440,25 @@ func DefaultLabel(ctx context.Context, paths []string) string {
 	if err != nil {
 		return ""
 	}
+	label := ""
 	for _, path := range paths {
 		f := extensions[source.Extension(path)]
 		if path == "-" {
 			f = formatSvmlight
 		}
 		if f == "" {
-			if s, err := source.NewFile(ctx, path, nil, 0); err == nil {
-				f, _ = sniff(s) // if that fails, reading fails too
+			s, err := source.NewFile(ctx, path, nil, 0)
+			if err == nil {
+				f, err = sniff(s) // if that fails, reading fails too
+			}
+			if errors.Is(err, errEmpty) {
+				continue
 			}
 		}
 		if f != formatSvmlight {
 			return ""
 		}
+		label = column.SvmlightLabel
 	}
-	return column.SvmlightLabel
+	return label
 }

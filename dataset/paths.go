@@ -11,7 +11,7 @@ import (
 //   - a file; "-" is standard input;
 //   - a glob: the result is its matches, sorted; ** stands for folders at any depth;
 //   - a directory: the result is the *.parquet files in and below it, sorted by path; if there are none, its files with
-//     the extension of another format;
+//     the extension of another format; if there are none, its *.json files;
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
 // Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
@@ -33,13 +33,17 @@ func Partitions(paths []string) []string {
 	return append([]string{}, source.ConstantsOf(paths).Names...)
 }
 
-// rank returns 1 for the name of a Parquet file, 2 for one of another format, and 0 for other names.
+// rank returns 1 for the name of a Parquet file, 2 for a name with the extension of another format, 3 for .json, which is often the name
+// of a file beside data, and 0 for other names.
 func rank(name string) int {
-	switch extensions[source.Extension(name)] {
-	case "":
-		return 0
+	switch extension := source.Extension(name); extensions[extension] {
 	case formatParquet:
 		return 1
+	case "":
+		if extension == ".json" {
+			return 3
+		}
+		return 0
 	}
 	return 2
 }

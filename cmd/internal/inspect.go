@@ -167,7 +167,8 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	})
 }
 
-// isObject tells whether the first byte of a file begins a JSON object. It returns false for JSON Lines.
+// isObject tells whether the first byte of a file begins a JSON object. It returns false for JSON Lines: a line that is an object, unless
+// the file is a model or a proof.
 func isObject(path string) (bool, error) {
 	if ext := strings.ToLower(filepath.Ext(path)); ext == ".jsonl" || ext == ".ndjson" {
 		return false, nil
@@ -181,11 +182,13 @@ func isObject(path string) (bool, error) {
 		return false, console.OpenError(path, err)
 	}
 	defer f.Close()
-	head := make([]byte, 1)
-	if _, err := f.Read(head); err != nil && err != io.EOF {
+	head := make([]byte, 64<<10)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return false, console.OpenError(path, err)
 	}
-	return head[0] == '{', nil
+	line, _, _ := bytes.Cut(head[:n], []byte{'\n'})
+	return head[0] == '{' && (console.IsOwn(path) || !json.Valid(line)), nil
 }
 
 // maxProof is the largest size of a proof, in bytes: enough for the most features that a row may have.

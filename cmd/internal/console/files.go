@@ -169,6 +169,9 @@ func checkData(cmd *cobra.Command, args []string) error {
 // IsProof tells whether a file looks like the output of check --json.
 func IsProof(path string) bool { return jsonKind(path) == proof }
 
+// IsOwn tells whether a file looks like a model or the output of check --json.
+func IsOwn(path string) bool { return jsonKind(path) != "" }
+
 const proof = "what check --json printed"
 
 // jsonKind returns which JSON of halfspace a file holds: "a model"; proof, whose first key is "separable"; or "" for any

@@ -270,6 +270,26 @@ func LooksJSON(text []byte) bool {
 	return o.skim() == nil || o.next == len(text) && text[len(text)-1] != '\n' && !o.first && len(text) > HeadBytes/2
 }
 
+// IsTable returns true if text is one JSON object in one line, or its beginning, and each of its values is a list or an object.
+func IsTable(text []byte) bool {
+	o := objects{text: text}
+	if ok, err := o.object(); !ok || err != nil || len(bytes.TrimSpace(text[o.next:])) > 0 {
+		return false
+	}
+	for fields := 0; ; fields++ {
+		more, err := o.field()
+		if err != nil || !more {
+			return fields > 0
+		}
+		if _, _, err := o.key(); err != nil {
+			return fields > 0
+		}
+		if _, kind, err := o.value(); kind < jsonList || err != nil {
+			return kind >= jsonList
+		}
+	}
+}
+
 // skim reads the fields of an object.
 func (o *objects) skim() error {
 	for {
