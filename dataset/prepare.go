@@ -35,7 +35,8 @@ func (opt *Options) prepare(ctx context.Context, p column.Pool, mem memory.Alloc
 			opt.notes = append(opt.notes, c.Note)
 		}
 	}
-	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled, opt.notes = true, made.Inputs, made.Nulls, made.Unlabelled, append(opt.notes, made.Notes...)
+	opt.prepared, opt.plan, opt.Nulls, opt.unlabelled = true, made.Inputs, made.Nulls, made.Unlabelled
+	opt.notes = append(opt.notes, made.Notes...)
 	return false, nil
 }
 
@@ -85,7 +86,8 @@ func Examine(ctx context.Context, paths []string, opt Options) (*Profile, error)
 
 // profile counts the values of the columns that may become features, and plans these. If whole is false and the first rows are plain,
 // the plan is nil.
-func (opt *Options) profile(ctx context.Context, p column.Pool, mem memory.Allocator, whole, every bool) (f *transform.Profile, made *plan.Plan, err error) {
+func (opt *Options) profile(ctx context.Context, p column.Pool, mem memory.Allocator,
+	whole, every bool) (f *transform.Profile, made *plan.Plan, err error) {
 	types, err := plan.ParseTypes(opt.Types)
 	if err != nil {
 		return nil, nil, err

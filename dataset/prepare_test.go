@@ -236,12 +236,14 @@ func TestPreparePlain(t *testing.T) {
 	}
 }
 
-// TestCounters: a column counts the rows if each number is 1 more than the number of the row before, also where an option chooses rows, and in
-// later batches. A sorted column with gaps is a number.
+// TestCounters: a column counts the rows if each number is 1 more than the number of the row before, also where an
+// option chooses rows, and in later batches. A sorted column with gaps is a number.
 func TestCounters(t *testing.T) {
 	const rows, gap = 150_000, 149_000
 	dir := t.TempDir()
-	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "sorted", Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Int8}}
+	fields := []arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "sorted",
+		Type: arrow.PrimitiveTypes.Int64}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y",
+		Type: arrow.PrimitiveTypes.Int8}}
 	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil))
 	for i := range rows {
 		b.Field(0).(*array.Int64Builder).Append(int64(-7 + i))
@@ -353,8 +355,8 @@ func oddTable(rows int, odd map[int]string) string {
 	return b.String()
 }
 
-// TestOddValues: a text among numbers is missing, with a note that has its line, and the rows are those of a table without a value there. The
-// text may be far behind the first rows. It is the same in other formats.
+// TestOddValues: a text among numbers is missing, with a note that has its line, and the rows are those of a table
+// without a value there. The text may be far behind the first rows. It is the same in other formats.
 func TestOddValues(t *testing.T) {
 	for _, c := range []struct {
 		rows  int
@@ -364,8 +366,10 @@ func TestOddValues(t *testing.T) {
 	}{
 		{400, map[int]string{177: "err"}, `1 of 400 values is no number ("err", line 179): it counts as missing`, false},
 		{400, map[int]string{399: "Total"}, `1 of 400 values is no number ("Total", line 401): it counts as missing`, false},
-		{400, map[int]string{3: "a", 9: "b", 17: "c", 20: "d", 21: "a"}, `5 of 400 values are no numbers ("a", line 5; "b"; "c"; 1 more): they count as missing`, true},
-		{150_000, map[int]string{149_000: "err", 149_100: "err"}, `2 of 150,000 values are no numbers ("err", line 149002): they count as missing`, false},
+		{400, map[int]string{3: "a", 9: "b", 17: "c", 20: "d", 21: "a"},
+			`5 of 400 values are no numbers ("a", line 5; "b"; "c"; 1 more): they count as missing`, true},
+		{150_000, map[int]string{149_000: "err", 149_100: "err"},
+			`2 of 150,000 values are no numbers ("err", line 149002): they count as missing`, false},
 		{400, map[int]string{0: "#N/A", 5: "n.a.", 6: "<NA>", 7: "#DIV/0!"}, "", true},
 		{400, map[int]string{0: "NaN"}, "", false},
 	} {
@@ -417,7 +421,10 @@ func TestStrangeOnce(t *testing.T) {
 	var notes []string
 	path := textFile(t, "new.csv", "d,p\n25/12/2011,5\n,cheap\n13/13/14,\n1/2/14,-\n")
 	opt := Options{Spec: data.Spec(), Warn: func(text string) { notes = append(notes, text) }}
-	require.NoError(t, Scan(t.Context(), []string{path}, opt, func(*schema.Spec, *block.Block, arrow.Record) error { return nil }))
+	require.NoError(t, Scan(t.Context(), []string{path}, opt, func(*schema.Spec, *block.Block,
+		arrow.Record) error {
+		return nil
+	}))
 	want := []string{`column "d": 2 of 4 rows have a text that is not a date or time, it counts as missing`,
 		`column "p": 1 of 4 rows have a text that is not a number, it counts as missing`}
 	if !slices.Equal(notes, want) {

@@ -56,7 +56,8 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	return r.ranks(func(k rankKey) rankKey {
 		if dated {
 			t, _ := schema.ParseTime(k.text, layout)
-			k = rankKey{number: float64(t.Unix()), whole: int64(t.Nanosecond())}
+			day, nanos := schema.DayOf(t)
+			k = rankKey{number: float64(day), whole: nanos}
 		}
 		return k
 	}), nil
@@ -99,8 +100,8 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 	for _, span := range kept.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
 			if column.IsMissing(bt.Columns[col], row) {
-				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: no value: fill it in, or leave the row out", r.column,
-					bt.Row(first, row)))
+				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: no value: fill it in, or leave the row out",
+					r.column, bt.Row(first, row)))
 			}
 			k := values(row)
 			n, ok := r.numbers[k]
@@ -127,15 +128,16 @@ func isText(a arrow.Array) bool {
 	return column.Texts(a) != nil
 }
 
-// layout returns the layout of texts that are dates, and notes about other dates that they could be. ok is false if there are no texts, or
-// their order is that of their bytes.
+// layout returns the layout of texts that are dates, and notes about other dates that they could be. ok is false if
+// there are no texts, or they are ordered by their bytes.
 func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
 	if r.dates == nil || r.dates.Distinct == 0 {
 		return "", nil, false, nil
 	}
 	layout, notes, odd := r.dates.Layout()
 	if odd != nil {
-		err = fmt.Errorf("column %q, row %d: %q is no date as the other texts are: write 2006-01-02 or 2006-01-02T15:04:05", r.column, odd.Row, odd.Text)
+		err = fmt.Errorf("column %q, row %d: %q is no date as the other texts are: write 2006-01-02 or "+
+			"2006-01-02T15:04:05", r.column, odd.Row, odd.Text)
 	}
 	for i, note := range notes {
 		notes[i] = fmt.Sprintf("column %q: %s", r.column, note)

@@ -129,8 +129,8 @@ type Options struct {
 
 	opened     *openedFiles     // the files; nil: they are not listed
 	prepared   bool             // Prepare: the profile of the columns determined the next three fields
-	texts      []string         // Prepare: columns of text files that have numbers in the first rows, and text in a later row
-	later      []textfile.Later // Prepare: the columns of texts, with notes about their texts
+	texts      []string         // Prepare: columns that have numbers in the first rows, and text in a later row
+	later      []textfile.Later // Prepare: the same, with notes about their texts
 	plan       []schema.Column  // Prepare: the features; nil: the other options determine them
 	notes      []string         // Prepare: about the features
 	unlabelled bool             // Prepare: leave out rows without a label

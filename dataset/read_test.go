@@ -139,7 +139,8 @@ func TestRanks(t *testing.T) {
 			}
 		}
 	}
-	for column, want := range map[string]string{"text": `column "text", row 0: "b" is no date as the other texts are`, "none": `no column "none"`, "x": "no value: fill it in"} {
+	for column, want := range map[string]string{"text": `column "text", row 0: "b" is no date as the other texts are`,
+		"none": `no column "none"`, "x": "no value: fill it in"} {
 		_, err := Options{Label: "y", Features: []string{"n"}}.Ranks(t.Context(), []string{path}, column, true)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("column %s: error %v, want %q", column, err, want)
@@ -147,7 +148,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestRanksOfDates: texts of dates have the order of the times that features derive from them. Texts of one time have one rank.
+// TestRanksOfDates: texts of dates have the order of the times that features derive from them. Texts of one time have
+// one rank.
 func TestRanksOfDates(t *testing.T) {
 	for _, c := range []struct {
 		texts, want string // apart by bars
@@ -159,24 +161,29 @@ func TestRanksOfDates(t *testing.T) {
 		{"2014-06-16|2014-06-16T00:00:00Z|2014-06", "1 1 0", nil, ""},
 		{"16 Jun 2014 9:00 PM|16 Jun 2014 10:00 AM|1 Jan 2015", "1 0 2", nil, ""},
 		{"Mon, 16 Jun 2014 12:00:00 EST|Mon, 16 Jun 2014 16:30:00 GMT|Mon, 16 Jun 2014 12:00:00 EDT", "2 1 0", nil, ""},
-		{"02/11/2011|03/02/2011|01/12/2011", "1 2 0", nil, `column "day": "02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type day=date:DMY`},
+		{"02/11/2011|03/02/2011|01/12/2011", "1 2 0", nil,
+			`column "day": "02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type day=date:DMY`},
 		{"02/11/2011|03/02/2011|01/12/2011", "1 0 2", []string{"day=date:DMY"}, ""},
 		{"20140616|20130701|20150101", "1 0 2", []string{"day=date"}, ""},
 	} {
 		path := textFile(t, "a.csv", "day,x,y\n"+strings.ReplaceAll(`"`+c.texts+`"`, "|", "\",1,0\n\"")+",2,1\n")
 		var notes []string
-		opt := Options{Label: "y", Features: []string{"x"}, Prepare: true, Types: c.types, Warn: func(text string) { notes = append(notes, text) }}
+		opt := Options{Label: "y", Features: []string{"x"}, Prepare: true, Types: c.types,
+			Warn: func(text string) { notes = append(notes, text) }}
 		got, err := opt.Ranks(t.Context(), []string{path}, "day", true)
 		if err != nil || fmt.Sprint(got) != "["+c.want+"]" {
 			t.Errorf("%s: ranks %v, error %v, want %s", c.texts, got, err, c.want)
 		}
-		if c.note != "" && !slices.Contains(notes, c.note) || c.note == "" && strings.Contains(strings.Join(notes, ""), "is read as") {
+		if c.note != "" && !slices.Contains(notes, c.note) || c.note == "" && strings.Contains(strings.Join(notes, ""),
+			"is read as") {
 			t.Errorf("%s: notes %q, want %q", c.texts, notes, c.note)
 		}
 	}
 	for texts, want := range map[string]string{
-		"2014-06-16|soon|2014-06-17": `column "day", row 1: "soon" is no date as the other texts are`, "2014-06-16|2014-13-01": `row 1: "2014-13-01" is no date`,
-		"2014-06-16|unknown": `row 1: "unknown" is no date`, "6/16/14|16/6/14": "is no date", "2014-06-16|": "no value: fill it in",
+		"2014-06-16|soon|2014-06-17": `column "day", row 1: "soon" is no date as the other texts are`,
+		"2014-06-16|2014-13-01":      `row 1: "2014-13-01" is no date`,
+		"2014-06-16|unknown":         `row 1: "unknown" is no date`, "6/16/14|16/6/14": "is no date",
+		"2014-06-16|": "no value: fill it in",
 	} {
 		path := textFile(t, "a.csv", "day,x,y\n"+strings.ReplaceAll(texts, "|", ",1,0\n")+",2,1\n")
 		_, err := Options{Label: "y", Features: []string{"x"}}.Ranks(t.Context(), []string{path}, "day", true)

@@ -60,7 +60,8 @@ func oddText(rng *rand.Rand, texts []require.WrittenText) string {
 	if rng.IntN(2) == 0 {
 		return texts[rng.IntN(len(texts))].Text
 	}
-	parts := []string{"1", "23", "456", "789", "0", ",", ".", "-", "(", ")", " ", "'", "%", "€", "k", "M", "e-2", "+", "\u00a0", "\u202f", "\u2212", "\u2019"}
+	parts := []string{"1", "23", "456", "789", "0", ",", ".", "-", "(", ")", " ", "'", "%", "€", "k", "M", "e-2", "+",
+		"\u00a0", "\u202f", "\u2212", "\u2019"}
 	text := parts[rng.IntN(5)]
 	for range rng.IntN(5) {
 		if part := parts[rng.IntN(len(parts))]; rng.IntN(3) > 0 {

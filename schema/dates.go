@@ -68,7 +68,8 @@ func ParseTime(text, layout string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// endOfDay returns the index of the blank, or of the T, behind a day that has a number of blanks, or -1 if the text ends there.
+// endOfDay returns the index of the blank, or of the T, behind a day that has a number of blanks, or -1 if the text
+// ends there.
 func endOfDay(text string, blanks int) int {
 	for i, r := range text {
 		if r == 'T' && i > 0 && text[i-1] >= '0' && text[i-1] <= '9' {

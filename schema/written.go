@@ -16,15 +16,17 @@ type Written struct {
 	Letter   byte // the factor of Value: k or K 1e3, M 1e6, B 1e9, T 1e12; 0: none
 	Mark     bool // the number has a point or a comma
 
-	// Loose is true if the number has two groups of digits, of which the first begins with 0, as in 0,431, or an exponent follows, as in
-	// 1,2e3. Models read such texts, but the comma (or the point) in such a text is a decimal mark.
-	Loose bool
+	// OtherMark is true if the number has two groups of digits, of which the first begins with 0, as in 0,431, or an
+	// exponent follows, as in 1,2e3. Models read such texts, but the comma (or the point) in such a text is a decimal
+	// mark.
+	OtherMark bool
 }
 
 // letters are the powers of ten of the letters that multiply a number.
 var letters = map[byte]string{'k': "e3", 'K': "e3", 'M': "e6", 'B': "e9", 'T': "e12"}
 
-// thinMarks are the marks between groups of digits besides the point and the comma: blanks, of which some break no line, and apostrophes.
+// thinMarks are the marks between groups of digits besides the point and the comma: blanks, of which some break no
+// line, and apostrophes.
 var thinMarks = []string{" ", "\u00a0", "\u202f", "\u2009", "'", "\u2019"}
 
 // ParseWritten returns the number that a text is. point is the decimal mark: '.' or ','. ParseWritten takes
@@ -122,8 +124,8 @@ func (s *writtenScanner) lead() (negative, open bool) {
 	return negative, open
 }
 
-// decimal goes behind the digits and their exponent. It returns them in the form of humanize.ParseNumber, or false if a group has not
-// three digits. The sign + counts as a digit of the first group.
+// decimal goes behind the digits and their exponent. It returns them in the form of humanize.ParseNumber, or false if
+// a group has not three digits. The sign + counts as a digit of the first group.
 func (s *writtenScanner) decimal() (text string, ok bool) {
 	start := s.at
 	s.take("+")
@@ -154,11 +156,12 @@ func (s *writtenScanner) decimal() (text string, ok bool) {
 		text, width = text+s.text[lo:s.at], width+s.at-lo
 	}
 	s.Mark = groups > 1 || fraction
-	s.Loose = groups == 2 && !fraction && (s.text[first] == '0' || s.scaled)
+	s.OtherMark = groups == 2 && !fraction && (s.text[first] == '0' || s.scaled)
 	return text, groups == 1 || fraction || width == 3
 }
 
-// thinMark returns the mark of thinMarks that stands behind the first group of digits, which begins at a position; "": none.
+// thinMark returns the mark of thinMarks that stands behind the first group of digits, which begins at a position;
+// "": none.
 func (s *writtenScanner) thinMark(first int) string {
 	if width := s.at - first; width >= 1 && width <= 3 && s.text[first] != '0' {
 		for _, mark := range thinMarks {

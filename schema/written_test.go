@@ -22,8 +22,10 @@ func TestParseWritten(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]Written{
-		"50%": {Value: 50, Percent: true}, "€5": {Value: 5, Currency: '€'}, "(5.5 $)": {Value: -5.5, Currency: '$', Mark: true}, "1,500 K": {Value: 1.5e6, Letter: 'K', Mark: true},
-		"0,431": {Value: 431, Mark: true, Loose: true}, "1,2e3": {Value: 12000, Mark: true, Loose: true}, "1 000": {Value: 1000}, "00": {}, "0.5": {Value: 0.5, Mark: true},
+		"50%": {Value: 50, Percent: true}, "€5": {Value: 5, Currency: '€'}, "(5.5 $)": {Value: -5.5, Currency: '$',
+			Mark: true}, "1,500 K": {Value: 1.5e6, Letter: 'K', Mark: true},
+		"0,431": {Value: 431, Mark: true, OtherMark: true}, "1,2e3": {Value: 12000, Mark: true, OtherMark: true},
+		"1 000": {Value: 1000}, "00": {}, "0.5": {Value: 0.5, Mark: true},
 	} {
 		if got, ok := ParseWritten(text, '.'); !ok || got != want {
 			t.Errorf("%q: %+v, %t, want %+v", text, got, ok, want)
@@ -31,7 +33,8 @@ func TestParseWritten(t *testing.T) {
 	}
 }
 
-// TestWrittenBefore: a text that an earlier version took for a number is the same number, unless a point or a comma follows an e.
+// TestWrittenBefore: a text that an earlier version took for a number is the same number, unless a point or a comma
+// follows an e.
 func TestWrittenBefore(t *testing.T) {
 	const alphabet = "0123456789012..,,,--++ee%% $€kM()'\u00a0\u2212x"
 	letters, rng, numbers := []rune(alphabet), rand.New(rand.NewPCG(1, 1)), 0

@@ -148,6 +148,11 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	if err != nil {
 		return err
 	}
+	for _, c := range p.Columns {
+		for _, note := range c.Notes {
+			a.Note("column %q: %s", c.Name, note)
+		}
+	}
 	return a.Report(asJSON, p, func() *console.Sheet {
 		s := new(console.Sheet)
 		s.Line("%s: %s\n", humanize.Files(paths), humanize.Plural(p.Rows, "row"))

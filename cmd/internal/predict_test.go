@@ -87,7 +87,8 @@ for text, point, comma in json.load(open(sys.argv[2])):
 		w := csv.NewWriter(&b)
 		_ = w.Write([]string{"price", "preis", "member", "y"})
 		for i := range 600 {
-			price, preis, member := fmt.Sprintf("$%d,%03d.%d", 1+rng.IntN(9), rng.IntN(1000), i%10), fmt.Sprintf("%d.%03d,%d €", 1+rng.IntN(9), rng.IntN(1000), i%10), []string{"no", "Yes"}[rng.IntN(2)]
+			price, preis, member := fmt.Sprintf("$%d,%03d.%d", 1+rng.IntN(9), rng.IntN(1000), i%10), fmt.Sprintf("%d.%03d,%d €",
+				1+rng.IntN(9), rng.IntN(1000), i%10), []string{"no", "Yes"}[rng.IntN(2)]
 			for _, text := range []*string{&price, &preis, &member} {
 				if u := rng.Float64(); u < odd {
 					*text = texts[rng.IntN(len(texts))].Text

@@ -70,7 +70,8 @@ func literal(rng *rand.Rand) string {
 	return text
 }
 
-// A WrittenText is a text, the number that it is with a decimal point, and the number that it is with a decimal comma. nil: it is none.
+// A WrittenText is a text, the number that it is with a decimal point, and the number that it is with a decimal
+// comma. nil: it is none.
 type WrittenText struct {
 	Text         string
 	Point, Comma *float64

@@ -207,7 +207,8 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	if opt.Spec == nil {
 		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
 			opt.Exclude = slices.Concat(opt.Exclude, []string{by})
-			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), func(item string) bool { return strings.HasPrefix(item, by+"=") })
+			ofBy := func(item string) bool { return strings.HasPrefix(item, by+"=") }
+			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), ofBy)
 		}
 		opt.LearnedFrom = o.LearnFromName
 	} else {

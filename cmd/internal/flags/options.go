@@ -58,8 +58,8 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
 		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
-	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: "+humanize.OneOf(dataset.TypeNames())+
-		". (default as the values suggest)")
+	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: "+
+		humanize.OneOf(dataset.TypeNames())+". (default as the values suggest)")
 	AddChoice(cmd, &o.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
 		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
 	f.BoolVar(&o.Data.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
@@ -159,7 +159,8 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
 	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
 		"--cv 5 then cuts the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
-	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: numbers, dates, or texts of dates such as 2006-01-02 or 6/16/14.")
+	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: "+
+		"numbers, dates, or texts of dates such as 2006-01-02 or 6/16/14.")
 }
 
 // InOrder tells whether rows are held back in order of time.
@@ -187,7 +188,8 @@ func (s *Split) Name() string {
 }
 
 // ReadSplit reads the column of --group or --order-by, and returns how rows are held back.
-func ReadSplit(ctx context.Context, a *console.App, o *Options, paths []string, bar *console.Progress) (s train.Split, err error) {
+func ReadSplit(ctx context.Context, a *console.App, o *Options, paths []string,
+	bar *console.Progress) (s train.Split, err error) {
 	by := &o.Split
 	column := cmp.Or(by.Group, by.OrderBy)
 	if column == "" {

@@ -24,8 +24,8 @@ func IsNull(text []byte) bool {
 	return false
 }
 
-// SheetNull returns true for a text that spreadsheets and other programs write where a value is missing or can't be computed. It is a value in
-// a column of text, where it may be a class or a category.
+// SheetNull returns true for a text that spreadsheets and other programs write where a value is missing or can't be
+// computed. It is a value in a column of text, where it may be a class or a category.
 func SheetNull(text string) bool {
 	return len(text) > 0 && len(text) <= LongestSheetNull && strings.IndexByte("#<nN-1", text[0]) >= 0 &&
 		slices.ContainsFunc(sheetNulls, func(word string) bool { return strings.EqualFold(word, text) })
@@ -34,7 +34,8 @@ func SheetNull(text string) bool {
 // LongestSheetNull is the length of the longest text for which SheetNull is true.
 const LongestSheetNull = len("-1.#qnan")
 
-var sheetNulls = strings.Fields("#n/a #na <na> n.a. n.a #ref! #value! #div/0! #name? #num! #null! -nan 1.#ind -1.#ind 1.#qnan -1.#qnan")
+var sheetNulls = strings.Fields("#n/a #na <na> n.a. n.a #ref! #value! #div/0! #name? #num! #null! " +
+	"-nan 1.#ind -1.#ind 1.#qnan -1.#qnan")
 
 // MeansMissing returns true if people write the text where they have no value.
 func MeansMissing(text string) bool {

@@ -9,15 +9,15 @@ import (
 // categories makes a feature of each text.
 var categories = treatment{
 	takes:   func(c *Column) bool { return c.Text },
-	inputs:  asIs,
+	inputs:  ownInput,
 	becomes: codingWords,
 	notes:   textNotes,
 }
 
-// coded takes the columns for which an option asks for categories or for hashes.
-var coded = treatment{
+// codedTexts takes the columns for which an option asks for categories or for hashes.
+var codedTexts = treatment{
 	takes:   func(c *Column) bool { return c.Text && (c.Word != "" || c.Coded) },
-	inputs:  asIs,
+	inputs:  ownInput,
 	becomes: codingWords,
 }
 

@@ -27,12 +27,12 @@ type Column struct {
 	More          bool     // there are more different values than Distinct
 	Examples      []string // of the values
 
-	Min, Max float64 // of numbers
-	Counts   bool    // each number is above the number of its row by the same amount
-	Range    Range   // of dates
+	Min, Max   float64 // of numbers
+	CountsRows bool    // each number is above the number of its row by the same amount
+	Range      Range   // of dates
 
-	opaque int64  // number of values that are bytes and no text
-	bytes  string // the first of them
+	byteValues int64  // number of values that are bytes and no text
+	firstBytes string // the first of these values
 
 	Odd  []Odd // texts that some reading can't read
 	fits []fit // the readings that can read most texts so far
@@ -40,7 +40,7 @@ type Column struct {
 
 // Begin prepares a column for the counts. Its fields up to Semicolons are known.
 func (c *Column) Begin() {
-	c.Min, c.Max, c.Counts, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
+	c.Min, c.Max, c.CountsRows, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
 	if !c.Text {
 		return
 	}
@@ -56,8 +56,8 @@ func (c *Column) Begin() {
 // values returns the number of values that aren't missing.
 func (c *Column) values() int64 { return c.Rows - c.Missing }
 
-// free returns true if the values alone decide how the column becomes features.
-func (c *Column) free() bool { return c.Word == "" && !c.Named }
+// noOption returns true if the values alone decide how the column becomes features.
+func (c *Column) noOption() bool { return c.Word == "" && !c.Named }
 
 // derived returns the input whose number derives from the texts of the column.
 func (c *Column) derived(d schema.Derivation) []schema.Column {
@@ -81,7 +81,7 @@ func (c *Column) span(t *treatment) string {
 
 // unfit returns the error that no treatment with the column's word takes it.
 func (c *Column) unfit() error {
-	if c.isOpaque() {
+	if c.hasBytes() {
 		return c.noTextError()
 	}
 	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
@@ -92,7 +92,8 @@ func (c *Column) unfit() error {
 	if !c.Text {
 		wanted, has = "dates", "has numbers"
 	}
-	return column.Mark(fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has), column.ErrColumn)
+	err := fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
+	return column.Mark(err, column.ErrColumn)
 }
 
 func quoteAll(texts []string) (all []string) {

@@ -13,8 +13,8 @@ var constant = treatment{
 		case c.Dated:
 			same = c.Range.First == c.Range.Last
 		}
-		return same && c.free() && c.Missing == 0 && c.values() > 1
+		return same && c.noOption() && c.Missing == 0 && c.values() > 1
 	},
-	inputs:  leftOut,
-	becomes: saying(oneValue),
+	inputs:  noInputs,
+	becomes: alwaysWords(oneValue),
 }

@@ -50,13 +50,18 @@ func (r *Range) String() string {
 	return day(r.First) + " to " + day(r.Last)
 }
 
-// inputs returns the features of the dates in a column: the days since the first, and the parts that vary. layout is the form of texts.
+// inputs returns the features of the dates in a column: the days since the first, and the parts that vary. layout is
+// the form of texts.
 func (r *Range) inputs(name, layout string) []schema.Column {
 	all := []schema.Column{{Derive: schema.Days, Origin: math.Floor(r.First)}}
 	for _, part := range []struct {
 		seen     uint32
 		sin, cos schema.Derivation
-	}{{r.months, schema.MonthSin, schema.MonthCos}, {r.weekdays, schema.WeekdaySin, schema.WeekdayCos}, {r.hours, schema.HourSin, schema.HourCos}} {
+	}{
+		{r.months, schema.MonthSin, schema.MonthCos},
+		{r.weekdays, schema.WeekdaySin, schema.WeekdayCos},
+		{r.hours, schema.HourSin, schema.HourCos},
+	} {
 		if part.seen&(part.seen-1) != 0 {
 			all = append(all, schema.Column{Derive: part.sin}, schema.Column{Derive: part.cos})
 		}

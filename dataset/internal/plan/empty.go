@@ -1,8 +1,8 @@
 package plan
 
-// empty leaves out columns without a value.
-var empty = treatment{
+// emptyColumns leaves out columns without a value.
+var emptyColumns = treatment{
 	takes:   func(c *Column) bool { return c.values() == 0 && !c.Named },
-	inputs:  leftOut,
-	becomes: saying("left out: no value"),
+	inputs:  noInputs,
+	becomes: alwaysWords("left out: no value"),
 }

@@ -5,9 +5,9 @@ import "halfspace/schema"
 // mostOneHot is the largest number of different texts that become a feature each by default.
 const mostOneHot = 64
 
-// hashed makes features of the hashes of texts if the texts are many. With more than MaxAllBuckets bits, only the buckets of the training
-// rows are features. So wide hashes cost nothing, and few texts share a bucket.
-var hashed = treatment{
+// hashedTexts makes features of the hashes of texts if the texts are many. With more than MaxAllBuckets bits, only the
+// buckets of the training rows are features. So wide hashes cost nothing, and few texts share a bucket.
+var hashedTexts = treatment{
 	takes: func(c *Column) bool { return c.Text && c.Distinct > mostOneHot },
 	inputs: func(c *Column) []schema.Column {
 		in := c.Input

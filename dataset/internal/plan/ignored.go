@@ -1,8 +1,8 @@
 package plan
 
-// ignored leaves out columns of the type ignore.
-var ignored = treatment{
+// ignoredColumns leaves out columns of the type ignore.
+var ignoredColumns = treatment{
 	takes:   func(*Column) bool { return true },
-	inputs:  leftOut,
-	becomes: saying("left out: --type says so"),
+	inputs:  noInputs,
+	becomes: alwaysWords("left out: --type says so"),
 }

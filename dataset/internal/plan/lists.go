@@ -7,9 +7,9 @@ var lists = treatment{
 	takes: func(c *Column) bool {
 		return c.Input.Kind == schema.ListColumn || c.Input.Kind == schema.NumberedColumn
 	},
-	inputs:  asIs,
-	becomes: saying("numbers"),
+	inputs:  ownInput,
+	becomes: alwaysWords("numbers"),
 }
 
-// asIs returns the column as one input.
-func asIs(c *Column) []schema.Column { return []schema.Column{c.Input} }
+// ownInput returns the column as one input.
+func ownInput(c *Column) []schema.Column { return []schema.Column{c.Input} }

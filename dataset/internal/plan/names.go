@@ -3,9 +3,9 @@ package plan
 // names leaves out columns in which nine of ten texts differ.
 var names = treatment{
 	takes: func(c *Column) bool {
-		return c.Text && c.free() && c.values() >= leastRows && (c.More || 10*int64(c.Distinct) >= 9*c.values())
+		return c.Text && c.noOption() && c.values() >= leastRows && (c.More || 10*int64(c.Distinct) >= 9*c.values())
 	},
-	inputs:  leftOut,
-	becomes: saying("left out: nearly all texts differ"),
+	inputs:  noInputs,
+	becomes: alwaysWords("left out: nearly all texts differ"),
 	notes:   textNotes,
 }

@@ -3,6 +3,6 @@ package plan
 // numbers takes numbers and booleans as they are.
 var numbers = treatment{
 	takes:   func(c *Column) bool { return !c.Text },
-	inputs:  asIs,
-	becomes: saying("number"),
+	inputs:  ownInput,
+	becomes: alwaysWords("number"),
 }

@@ -24,13 +24,14 @@ type Plan struct {
 type Prepared struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
-	Missing  int64    `json:"missing"`
+	Missing  int64    `json:"missing"`         // of texts among numbers or dates, too
 	Distinct int      `json:"distinct"`        // number of different values; of numbers and dates only with Whole
 	More     bool     `json:"more"`            // there are more different values than Distinct
 	Range    string   `json:"range,omitempty"` // of numbers and dates: "least to greatest"
 	Examples []string `json:"examples"`
 	Becomes  string   `json:"becomes"`
 	LeftOut  bool     `json:"left_out"`
+	Notes    []string `json:"notes,omitempty"` // decisions that could have gone another way
 
 	text  bool // the values are texts
 	asked bool // an option other than type says how the column becomes features
@@ -39,51 +40,29 @@ type Prepared struct {
 // marked ends the words for features of which one marks missing values.
 const marked = ", missing values marked"
 
-// Make returns how columns become features. types are the types that the option type names. nulls is the treatment of missing values
-// that the options ask for; "" lets the values decide. place names the first row of a text in a note.
+// Make returns how columns become features. types are the types that the option type names. nulls is the treatment of
+// missing values that the options ask for; "" lets the values decide. place names the first row of a text in a note.
 func Make(columns []*Column, types map[string]Word, nulls schema.Nulls, place func(Odd) string) (*Plan, error) {
-	p := &Plan{Nulls: nulls}
-	plain, gaps := true, false
-	var bad []error
-	var decisions []string
-	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if types[name] != Ignore && !slices.ContainsFunc(columns, func(c *Column) bool { return c.Input.Name == name }) {
-			bad = append(bad, column.Mark(fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name), column.ErrColumn))
-		}
-	}
-	chosen := make([]*treatment, len(columns))
-	for i, c := range columns {
-		if chosen[i] = treatmentOf(c); chosen[i] == nil {
-			bad = append(bad, c.unfit())
-		}
-	}
-	if len(bad) > 0 {
-		return nil, column.JoinErrors(bad...)
+	chosen, err := choose(columns, types)
+	if err != nil {
+		return nil, err
 	}
 	last := keepLast(columns, chosen)
+	p := &Plan{Nulls: nulls}
+	plain, gaps := true, false
+	var decisions []string
 	for i, c := range columns {
-		t := chosen[i]
-		inputs := t.inputs(c)
-		becomes, missing := t.becomes(c, inputs), c.Missing
-		if t.reads != nil {
-			f := t.reads(c)
-			if missing += c.oddRows(f); missing > c.Missing {
-				decisions = append(decisions, fmt.Sprintf("column %q: %s", c.Input.Name, c.oddNote(f, place)))
-			}
+		if len(decisions) >= mostDecisions {
+			place = nil // it may read the files
 		}
-		if missing > 0 && len(inputs) > 0 && nulls == "" && (c.Text && c.Missing > 0 || 100*missing >= c.Rows) {
-			inputs, becomes = append(inputs, c.derived(schema.Missing)...), becomes+marked
+		col, inputs := c.prepare(chosen[i], nulls, place)
+		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() &&
+			inputs[0].Derive == ""
+		gaps = gaps || col.Missing > 0 && len(inputs) > 0
+		p.Inputs, p.Columns = append(p.Inputs, inputs...), append(p.Columns, col)
+		for _, note := range col.Notes {
+			decisions = append(decisions, fmt.Sprintf("column %q: %s", col.Name, note))
 		}
-		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() && inputs[0].Derive == ""
-		gaps = gaps || missing > 0 && len(inputs) > 0
-		p.Inputs = append(p.Inputs, inputs...)
-		if t.notes != nil {
-			for _, note := range t.notes(c) {
-				decisions = append(decisions, fmt.Sprintf("column %q: %s", c.Input.Name, note))
-			}
-		}
-		p.Columns = append(p.Columns, Prepared{Name: c.Input.Name, Type: c.Type, text: c.Text, asked: c.Coded && c.Word == "" && c.Text, Missing: missing,
-			Distinct: c.Distinct, More: c.More, Range: c.span(t), Examples: c.Examples, Becomes: becomes, LeftOut: len(inputs) == 0})
 	}
 	if len(p.Inputs) == 0 {
 		if p.emptied(columns) {
@@ -99,23 +78,33 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls, place fu
 	}
 	p.Notes = append(p.notes(nulls), capped(decisions)...)
 	if last != nil {
-		p.Notes = append(p.Notes, fmt.Sprintf("column %q counts the rows, and stays, since no other feature is left", last.Input.Name))
+		note := fmt.Sprintf("column %q counts the rows, and stays, since no other feature is left", last.Input.Name)
+		p.Notes = append(p.Notes, note)
 	}
 	return p, nil
 }
 
-// mostDecisions is the largest number of notes about decisions that could have gone another way.
-const mostDecisions = 8
-
-// capped returns at most mostDecisions notes, and the number of further ones.
-func capped(notes []string) []string {
-	if more := len(notes) - mostDecisions; more > 0 {
-		return append(notes[:mostDecisions:mostDecisions], fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN lists what each column becomes", more))
+// choose returns the treatment of each column, or an error about the columns that don't fit their types.
+func choose(columns []*Column, types map[string]Word) (chosen []*treatment, err error) {
+	var bad []error
+	for _, name := range slices.Sorted(maps.Keys(types)) {
+		named := func(c *Column) bool { return c.Input.Name == name }
+		if types[name] != Ignore && !slices.ContainsFunc(columns, named) {
+			err := fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name)
+			bad = append(bad, column.Mark(err, column.ErrColumn))
+		}
 	}
-	return notes
+	for _, c := range columns {
+		t := treatmentOf(c)
+		if chosen = append(chosen, t); t == nil {
+			bad = append(bad, c.unfit())
+		}
+	}
+	return chosen, column.JoinErrors(bad...)
 }
 
-// keepLast makes the first column that counts the rows a number if all columns are left out. It returns that column, or nil.
+// keepLast makes the first column that counts the rows a number if all columns are left out. It returns that column, or
+// nil.
 func keepLast(columns []*Column, chosen []*treatment) *Column {
 	first := -1
 	for i, t := range chosen {
@@ -129,8 +118,45 @@ func keepLast(columns []*Column, chosen []*treatment) *Column {
 	if first < 0 {
 		return nil
 	}
-	chosen[first] = &numbers
+	if chosen[first] = &numbers; columns[first].Text {
+		chosen[first] = &pointNumbers
+	}
 	return columns[first]
+}
+
+// prepare returns the features that the column becomes by a treatment, and their description.
+func (c *Column) prepare(t *treatment, nulls schema.Nulls, place func(Odd) string) (
+	col Prepared, inputs []schema.Column) {
+	inputs = t.inputs(c)
+	col = Prepared{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.More,
+		Range: c.span(t), Examples: c.Examples, Becomes: t.becomes(c, inputs), LeftOut: len(inputs) == 0,
+		text: c.Text, asked: c.Coded && c.Word == "" && c.Text}
+	if t.reads != nil {
+		if f := t.reads(c); c.oddRows(f) > 0 {
+			col.Missing += c.oddRows(f)
+			col.Notes = append(col.Notes, c.oddNote(f, place))
+		}
+	}
+	if t.notes != nil {
+		col.Notes = append(col.Notes, t.notes(c)...)
+	}
+	if nulls == "" && !col.LeftOut && col.Missing > 0 && (c.Text && c.Missing > 0 || 100*col.Missing >= c.Rows) {
+		inputs = append(inputs, c.derived(schema.Missing)...)
+		col.Becomes += marked
+	}
+	return col, inputs
+}
+
+// mostDecisions is the largest number of notes about decisions that could have gone another way.
+const mostDecisions = 8
+
+// capped returns at most mostDecisions notes, and the number of further ones.
+func capped(notes []string) []string {
+	if more := len(notes) - mostDecisions; more > 0 {
+		return append(notes[:mostDecisions:mostDecisions],
+			fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN --json has all", more))
+	}
+	return notes
 }
 
 // emptied returns true if some column that is left out is no complete column of equal numbers.
@@ -145,8 +171,9 @@ func (p *Plan) nothing() error {
 	for _, c := range p.Columns {
 		all = append(all, fmt.Sprintf("%s (%s)", c.Name, c.reason()))
 	}
-	return column.Mark(fmt.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a column that is to be one",
-		strings.Join(all[:min(len(all), 20)], ", ")), column.ErrColumn)
+	err := fmt.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a "+
+		"column that is to be one", strings.Join(all[:min(len(all), 20)], ", "))
+	return column.Mark(err, column.ErrColumn)
 }
 
 // reason returns the words for the features, or the reason to leave the column out.
@@ -167,7 +194,8 @@ func (p *Plan) NoteTypes(types []string) {
 	}
 }
 
-// notes returns up to three lines: about the features of columns, the treatment of missing values, and the columns left out.
+// notes returns up to three lines: about the features of columns, the treatment of missing values, and the columns left
+// out.
 func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
 	for _, c := range p.Columns {

@@ -13,7 +13,8 @@ import (
 type reading interface {
 	// read records the value of a text, whose first row is row. It returns false if the text has none.
 	read(text string, row int64) bool
-	// noun returns the name of a value, such as number. "": a column with a text that the reading can't read has other values.
+	// noun returns the name of a value, such as number. "": a column with a text that the reading can't read has other
+	// values.
 	noun() string
 }
 
@@ -36,11 +37,12 @@ type Odd struct {
 // mostCodes is the number of different numbers up to which they may be the codes of categories.
 const mostCodes = 20
 
-// mostOdd is the number of different texts that a reading of a column can't read, above which the column has other values.
+// mostOdd is the number of different texts that a reading of a column can't read, above which the column has other
+// values.
 const mostOdd = 100
 
-// AddText counts the first of some rows with a text. It returns the text's number in Odd plus 1, or 0 if all readings can read it, or all
-// have failed.
+// AddText counts the first of some rows with a text. It returns the text's number in Odd plus 1, or 0 if all readings
+// can read it, or all have failed.
 func (c *Column) AddText(text string, row int64) (odd int) {
 	if len(c.fits) == 0 {
 		return 0
@@ -88,7 +90,8 @@ func (c *Column) texts() (rows int64, different int) {
 	return rows, different
 }
 
-// best returns the reading of a type, and for which is returns true, that can't read the fewest rows. nil: there is none.
+// best returns the reading of a type, and for which is returns true, that can't read the fewest rows. nil: there is
+// none.
 func best[R reading](c *Column, is func(R) bool) (r R, f *fit) {
 	for i := range c.fits {
 		if one, ok := c.fits[i].reading.(R); ok && is(one) && (f == nil || c.oddRows(&c.fits[i]) < c.oddRows(f)) {
@@ -98,8 +101,8 @@ func best[R reading](c *Column, is func(R) bool) (r R, f *fit) {
 	return r, f
 }
 
-// accepts returns true if a reading can read all texts of the column but a few, which count as missing: less than half of all texts if an
-// option says what the column is.
+// accepts returns true if a reading can read all texts of the column but a few, which count as missing: less than
+// half of all texts if the option type names the reading.
 func (c *Column) accepts(f *fit) bool {
 	rows, _ := c.texts()
 	odd := c.oddRows(f)
@@ -115,8 +118,9 @@ func (c *Column) accepts(f *fit) bool {
 	return odd == c.oddRows(lead) && c.rare(f)
 }
 
-// rare returns true if the texts that a reading can't read are few: at most one of 20 rows, ten different ones, and one for four others. If the
-// other texts are at most mostCodes numbers, each odd text has one row: otherwise it is a category, as they are.
+// rare returns true if the texts that a reading can't read are few: at most one of 20 rows, ten different ones, and
+// one for four others. If the other texts are at most mostCodes numbers, each odd text has one row: otherwise it is a
+// category, as they are.
 func (c *Column) rare(f *fit) bool {
 	rows, different := c.texts()
 	read := different - len(f.odd)
@@ -144,7 +148,8 @@ func (c *Column) oddCount(f *fit) string {
 	return fmt.Sprintf("%s of %s values %s", humanize.Count(odd), humanize.Count(rows), are)
 }
 
-// quoteOdd returns the first texts that a reading can't read, and the place of the first. nil: the place doesn't matter.
+// quoteOdd returns the first texts that a reading can't read, and the place of the first. nil: the place doesn't
+// matter.
 func (c *Column) quoteOdd(f *fit, place func(Odd) string) string {
 	const most = 3
 	var all []string
@@ -165,8 +170,8 @@ func (c *Column) quoteOdd(f *fit, place func(Odd) string) string {
 	return strings.Join(all, between)
 }
 
-// textNotes returns why a column is text, if more than half of its texts are numbers or dates. If there are at most 20 different ones, they
-// may be categories: four of five texts must be numbers.
+// textNotes returns the reason that a column is text, if more than half of its texts are numbers or dates. If there
+// are at most 20 different ones, they may be categories: four of five texts must be numbers.
 func textNotes(c *Column) []string {
 	_, f := best(c, func(r reading) bool { return r.noun() != "" })
 	if f == nil {
@@ -177,9 +182,10 @@ func textNotes(c *Column) []string {
 	if different-len(f.odd) <= mostCodes {
 		least = 5
 	}
-	if r, number := f.reading.(*numberReading); odd == 0 || least*odd >= rows || number && (r.codes || r.letters != "") {
+	if r, number := f.reading.(*numberReading); odd == 0 || least*odd >= rows || number && (r.hasCode || r.letters != "") {
 		return nil
 	}
 	typed := column.InShell([]string{c.Input.Name + "=" + f.noun()})
-	return []string{fmt.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing", c.oddCount(f), c.quoteOdd(f, nil), typed)}
+	return []string{fmt.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing",
+		c.oddCount(f), c.quoteOdd(f, nil), typed)}
 }

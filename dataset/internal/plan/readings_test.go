@@ -14,14 +14,17 @@ import (
 // noted returns the treatment of a column, and the notes of its plan.
 func noted(t *testing.T, c *Column) (*treatment, string) {
 	t.Helper()
-	p := require.Value(Make([]*Column{c}, nil, schema.NullsZero, func(o Odd) string { return fmt.Sprintf("row %d", o.Row) }))(t)
+	p := require.Value(Make([]*Column{c}, nil, schema.NullsZero, func(o Odd) string {
+		return fmt.Sprintf("row %d",
+			o.Row)
+	}))(t)
 	return treatmentOf(c), strings.Join(p.Notes, "|")
 }
 
 func repeated(n int, text string) []string { return slices.Repeat([]string{text}, n) }
 
-// TestOddTexts: a column is numbers or dates if all texts but a few are. The texts in the way are missing, with a note. If they are many, or
-// recur like categories, the column stays text, and a note says why.
+// TestOddTexts: a column is numbers or dates if all texts but a few are. The texts in the way are missing, with a
+// note. If they are many, or recur like categories, the column stays text, and a note says why.
 func TestOddTexts(t *testing.T) {
 	decimals, days := slices.Clip(differing(400, "%d.5")), []string(nil)
 	for i := range 400 {
@@ -36,33 +39,45 @@ func TestOddTexts(t *testing.T) {
 		note  string
 	}{
 		{append(decimals, "err"), "", &pointNumbers, `1 of 401 values is no number ("err", row 400): it counts as missing`},
-		{append([]string{"x", "y"}, decimals...), "", &pointNumbers, `2 of 402 values are no numbers ("x", row 0; "y"): they count as missing`},
-		{append(decimals, repeated(20, "err")...), "", &pointNumbers, `20 of 420 values are no numbers ("err", row 400): they count as missing`},
-		{append(decimals, repeated(22, "err")...), "", &names, `22 of 422 values are no numbers ("err"), so it stays text: use --type x=number if these values are missing`},
-		{append(decimals, repeated(22, "err")...), Number, &pointNumbers, `22 of 422 values are no numbers ("err", row 400): they count as missing`},
-		{append(decimals, differing(11, "e%d")...), "", &names, `11 of 411 values are no numbers ("e0", "e1", "e2", 8 more), so it stays text`},
+		{append([]string{"x", "y"}, decimals...), "", &pointNumbers,
+			`2 of 402 values are no numbers ("x", row 0; "y"): they count as missing`},
+		{append(decimals, repeated(20, "err")...), "", &pointNumbers,
+			`20 of 420 values are no numbers ("err", row 400): they count as missing`},
+		{append(decimals, repeated(22, "err")...), "", &names,
+			`22 of 422 values are no numbers ("err"), so it stays text: use --type x=number if these values are missing`},
+		{append(decimals, repeated(22, "err")...), Number, &pointNumbers,
+			`22 of 422 values are no numbers ("err", row 400): they count as missing`},
+		{append(decimals, differing(11, "e%d")...), "", &names,
+			`11 of 411 values are no numbers ("e0", "e1", "e2", 8 more), so it stays text`},
 		{append(decimals, differing(150, "e%d")...), "", &names, ""},
-		{append(decimals, repeated(500, "err")...), "", &hashed, ""},
+		{append(decimals, repeated(500, "err")...), "", &hashedTexts, ""},
 		{append(decimals, repeated(500, "err")...), Number, nil, ""},
 		{append(days, "soon"), "", &textDates, `1 of 401 values is no date ("soon", row 400): it counts as missing`},
-		{append(days, repeated(15, "soon")...), "", &textDates, `15 of 415 values are no dates ("soon", row 400): they count as missing`},
-		{append(days, repeated(90, "soon")...), "", &hashed, `90 of 490 values are no dates ("soon"), so it stays text: use --type x=date if these values are missing`},
+		{append(days, repeated(15, "soon")...), "", &textDates,
+			`15 of 415 values are no dates ("soon", row 400): they count as missing`},
+		{append(days, repeated(90, "soon")...), "", &hashedTexts,
+			`90 of 490 values are no dates ("soon"), so it stays text: use --type x=date if these values are missing`},
 		{append(codes, "B"), "", &pointNumbers, `1 of 401 values is no number ("B", row 400): it counts as missing`},
 		{append(codes, "B", "B"), "", &categories, `2 of 402 values are no numbers ("B"), so it stays text`},
 		{append(codes, repeated(200, "B")...), "", &categories, ""},
 		{append(codes, "B", "C"), "", &categories, `2 of 402 values are no numbers ("B", "C"), so it stays text`},
-		{append(repeated(200, "0"), append(repeated(200, "1"), "err")...), "", &categories, `1 of 401 values is no number ("err"), so it stays text`},
+		{append(repeated(200, "0"), append(repeated(200, "1"), "err")...), "", &categories,
+			`1 of 401 values is no number ("err"), so it stays text`},
 		{append(decimals, repeated(30, "unknown")...), "", &pointNumbers, ""},
-		{append(decimals[:10:10], append(repeated(300, "unknown"), "err")...), "", &categories, `1 of 11 values is no number ("err"), so it stays text`},
+		{append(decimals[:10:10], append(repeated(300, "unknown"), "err")...), "", &categories,
+			`1 of 11 values is no number ("err"), so it stays text`},
 		{append(differing(400, "%dk"), "err"), "", &names, ""},
 		{append(differing(400, "0%d"), "err"), "", &names, ""},
 		{slices.Repeat([]string{"yes", "no"}, 200), "", &truths, ""},
 		{append(slices.Repeat([]string{"yes", "no"}, 200), "maybe"), "", &categories, ""},
-		{append(differing(400, "%d,5"), "3.5"), "", &commaNumbers, `1 of 401 values is no number ("3.5", row 400): it counts as missing`},
-		{append(differing(400, "%d.5"), "3,5"), "", &pointNumbers, `1 of 401 values is no number ("3,5", row 400): it counts as missing`},
+		{append(differing(400, "%d,5"), "3.5"), "", &commaNumbers,
+			`1 of 401 values is no number ("3.5", row 400): it counts as missing`},
+		{append(differing(400, "%d.5"), "3,5"), "", &pointNumbers,
+			`1 of 401 values is no number ("3,5", row 400): it counts as missing`},
 		{append(differing(60, "%d"), "Total"), "", &counter, ""},
 		{append(differing(60, "%d"), "61"), "", &pointNumbers, ""},
-		{append(differing(60, "2%d"), "Total"), "", &pointNumbers, `1 of 61 values is no number ("Total", row 60): it counts as missing`},
+		{append(differing(60, "2%d"), "Total"), "", &pointNumbers,
+			`1 of 61 values is no number ("Total", row 60): it counts as missing`},
 	} {
 		col := textColumn(len(c.texts), c.texts...)
 		if col.Word = c.word; c.want == nil {
@@ -75,14 +90,17 @@ func TestOddTexts(t *testing.T) {
 			other := textColumn(3, "a", "b")
 			p := require.Value(Make([]*Column{col, other}, nil, schema.NullsZero, nil))(t)
 			notes := strings.Join(p.Notes, "|")
-			if got := treatmentOf(col); got != c.want || !strings.Contains(notes, c.note) || c.note == "" && strings.Contains(notes, "values") {
-				t.Errorf("%q ... %q: counter %t, notes %q, want %q", col.Examples[:2], c.texts[len(c.texts)-1], got == &counter, notes, c.note)
+			if got := treatmentOf(col); got != c.want || !strings.Contains(notes, c.note) || c.note == "" &&
+				strings.Contains(notes, "values") {
+				t.Errorf("%q ... %q: counter %t, notes %q, want %q", col.Examples[:2], c.texts[len(c.texts)-1], got == &counter,
+					notes, c.note)
 			}
 			continue
 		}
 		got, notes := noted(t, col)
 		if got != c.want || !strings.Contains(notes, c.note) || c.note == "" && strings.Contains(notes, "values") {
-			t.Errorf("%q ... %q of the type %q: %q, notes %q, want %q", col.Examples[:2], c.texts[len(c.texts)-1], c.word, got.becomes(col, got.inputs(col)), notes, c.note)
+			t.Errorf("%q ... %q of the type %q: %q, notes %q, want %q", col.Examples[:2], c.texts[len(c.texts)-1], c.word,
+				got.becomes(col, got.inputs(col)), notes, c.note)
 		}
 	}
 }

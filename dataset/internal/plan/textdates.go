@@ -39,7 +39,8 @@ var textDates = treatment{
 	notes:   dateNotes,
 }
 
-// layout returns the first of the layouts that can read the most rows. The type may name the order of a layout; names of months need none.
+// layout returns the first of the layouts that can read the most rows. The type may name the order of a layout; names
+// of months need none.
 func (c *Column) layout() (*dateReading, *fit) {
 	_, named, _ := strings.Cut(string(c.Word), ":")
 	return best(c, func(r *dateReading) bool {
@@ -58,8 +59,8 @@ func NewTextDates(name string, word Word) *TextDates {
 	return t
 }
 
-// Layout returns the layout of the dates, and notes about other dates that the texts could be. If some text is no date as the others are, it
-// returns the text.
+// Layout returns the layout of the dates, and notes about other dates that the texts could be. If some text is no
+// date as the others are, it returns the text.
 func (t *TextDates) Layout() (layout string, notes []string, odd *Odd) {
 	r, f := t.layout()
 	for i := range t.Odd {
@@ -90,11 +91,12 @@ func (r *dateReading) read(text string, _ int64) bool {
 	return ok
 }
 
-// dateNotes returns what other dates the texts could be.
+// dateNotes returns notes about other dates that the texts could be.
 func dateNotes(c *Column) (notes []string) {
 	r, f := c.layout()
 	taken, _ := schema.ParseTime(r.first, r.layout)
-	note, orders := fmt.Sprintf("%q is read as %s", r.first, taken.Format(time.DateOnly)), []string{schema.DateOrder(r.layout)}
+	note := fmt.Sprintf("%q is read as %s", r.first, taken.Format(time.DateOnly))
+	orders := []string{schema.DateOrder(r.layout)}
 	for i := range c.fits {
 		other, is := c.fits[i].reading.(*dateReading)
 		if !is || c.Word.kind() != c.Word || r.first == "" || c.oddRows(&c.fits[i]) > c.oddRows(f) {

@@ -7,14 +7,14 @@ import (
 	"halfspace/schema"
 )
 
-// treatments are the ways in which columns become features. A column goes to the first treatment that takes it, of those with the word
-// that --type has for the column. The word "" is for columns without a word.
+// treatments are the ways in which columns become features. A column goes to the first treatment that takes it, of
+// those with the word that --type has for the column. The word "" is for columns without a word.
 var treatments = []registration{
-	{&ignored, []Word{Ignore}},
+	{&ignoredColumns, []Word{Ignore}},
 	{&lists, nil},                                                     // lists of numbers, features of svmlight
-	{&empty, nil},                                                     // no value
-	{&opaque, []Word{""}},                                             // bytes that are no text
-	{&coded, []Word{"", Category, hash}},                              // categories, or hashes, by an option
+	{&emptyColumns, nil},                                              // no value
+	{&byteColumns, []Word{""}},                                        // bytes that are no text
+	{&codedTexts, []Word{"", Category, hash}},                         // categories, or hashes, by an option
 	{&constant, []Word{""}},                                           // one value
 	{&counter, []Word{""}},                                            // whole numbers that count the rows
 	{&truths, []Word{"", Boolean}},                                    // texts of yes and no
@@ -24,7 +24,7 @@ var treatments = []registration{
 	{&dates, []Word{"", Date, DateDMY, DateMDY, DateYMD}},             // dates and times
 	{&numbers, []Word{"", Number, NumberPoint, NumberComma, Boolean}}, // other numbers, booleans
 	{&names, []Word{""}},                                              // texts that nearly all differ
-	{&hashed, []Word{"", Text}},                                       // many texts
+	{&hashedTexts, []Word{"", Text}},                                  // many texts
 	{&categories, []Word{"", Text}},                                   // other texts
 }
 
@@ -58,7 +58,7 @@ func treatmentOf(c *Column) *treatment {
 	}
 	for _, t := range treatments {
 		switch {
-		case t.treatment != &opaque && t.treatment != &ignored && c.isOpaque(): // an option names it
+		case t.treatment != &byteColumns && t.treatment != &ignoredColumns && c.hasBytes(): // an option names it
 		case t.words != nil && !slices.Contains(t.words, word):
 		case t.takes != nil && t.takes(c), t.reads != nil && t.reads(c) != nil:
 			return t.treatment
@@ -67,10 +67,10 @@ func treatmentOf(c *Column) *treatment {
 	return nil
 }
 
-// saying returns the function becomes of a treatment that always has the same words.
-func saying(words string) func(*Column, []schema.Column) string {
+// alwaysWords returns the function becomes of a treatment that always has the same words.
+func alwaysWords(words string) func(*Column, []schema.Column) string {
 	return func(*Column, []schema.Column) string { return words }
 }
 
-// leftOut returns the function inputs of a treatment that leaves columns out.
-func leftOut(*Column) []schema.Column { return nil }
+// noInputs returns the function inputs of a treatment that leaves columns out.
+func noInputs(*Column) []schema.Column { return nil }

@@ -7,8 +7,8 @@ import (
 	"halfspace/schema"
 )
 
-// truths takes texts of yes and no: both words of one pair, in any case, and no other word. A column with the words y and t, or n and f, has
-// categories, unless the option type says boolean.
+// truths takes texts of yes and no: both words of one pair, in any case, and no other word. A column with the words y
+// and t, or n and f, has categories, unless the option type says boolean.
 var truths = treatment{
 	readings: func() []reading { return []reading{new(truthReading)} },
 	reads: func(c *Column) *fit {
@@ -19,13 +19,14 @@ var truths = treatment{
 		return f
 	},
 	inputs:  func(c *Column) []schema.Column { return c.derived(schema.Boolean) },
-	becomes: saying("yes or no: 1 or 0"),
+	becomes: alwaysWords("yes or no: 1 or 0"),
 }
 
 // truthPairs are the pairs of words for yes and no.
 var truthPairs = [...]truthReading{{"yes", "no"}, {"true", "false"}, {"y", "n"}, {"t", "f"}, {"on", "off"}}
 
-// A truthReading has the words for yes, and the words for no, of a column, in lower case and in the order of their first rows.
+// A truthReading has the words for yes, and the words for no, of a column, in lower case and in the order of their
+// first rows.
 type truthReading struct{ yes, no string }
 
 func (r *truthReading) noun() string { return "" }

@@ -70,7 +70,8 @@ func (w Word) kind() Word {
 	return Word(kind)
 }
 
-// AsTexts returns the columns whose words say how their texts are read. A reader of text files must not read their numbers.
+// AsTexts returns the columns whose words say how their texts are read. A reader of text files must not read their
+// numbers.
 func AsTexts(types map[string]Word) (names []string) {
 	for name, word := range types {
 		if word == Date || word.kind() != word && !word.Hash() {

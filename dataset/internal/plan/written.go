@@ -27,7 +27,7 @@ var commaNumbers = written(',', schema.Comma, "number with a decimal comma")
 // written returns the treatment of texts of numbers. point is the decimal mark.
 func written(point byte, form schema.Derivation, words string) treatment {
 	return treatment{
-		readings: func() []reading { return []reading{&numberReading{point: point, addresses: true, counts: true}} },
+		readings: func() []reading { return []reading{&numberReading{point: point, allAddresses: true, countsRows: true}} },
 		reads: func(c *Column) *fit {
 			if c.decimalMark() != point {
 				return nil
@@ -36,14 +36,14 @@ func written(point byte, form schema.Derivation, words string) treatment {
 			return f
 		},
 		inputs:  func(c *Column) []schema.Column { return c.derived(form) },
-		becomes: saying(words),
+		becomes: alwaysWords(words),
 		notes:   func(c *Column) []string { return c.numberNotes(point) },
 	}
 }
 
-// decimalMark returns the decimal mark of texts that are numbers, or 0 if the texts of the column are none. Where both marks are possible,
-// as in 1,234, the point is the decimal mark, unless the file separates fields by semicolons. A group that begins with 0 tells of the
-// other mark: 0,431.
+// decimalMark returns the decimal mark of texts that are numbers, or 0 if the texts of the column are none. Where
+// both marks are possible, as in 1,234, the point is the decimal mark, unless the file separates fields by
+// semicolons. A group that begins with 0 tells of the other mark: 0,431.
 func (c *Column) decimalMark() byte {
 	p, point := c.numbers('.')
 	q, comma := c.numbers(',')
@@ -56,32 +56,32 @@ func (c *Column) decimalMark() byte {
 	switch {
 	case point == nil && comma == nil:
 		return 0
-	case comma == nil, point != nil && q.loose && !p.loose:
+	case comma == nil, point != nil && q.otherMark && !p.otherMark:
 		return '.'
-	case point == nil, p.loose && !q.loose, c.Semicolons && q.marked:
+	case point == nil, p.otherMark && !q.otherMark, c.Semicolons && q.hasMark:
 		return ','
 	}
 	return '.'
 }
 
-// numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, IP addresses, and texts with letters for
-// factors beside other texts, are no numbers, unless the option type says so.
+// numbers returns the reading of texts as numbers with a decimal mark, or nil. Codes such as 0123, IP addresses, and
+// texts with letters for factors beside other texts, are no numbers, unless the option type says so.
 func (c *Column) numbers(point byte) (*numberReading, *fit) {
 	r, f := best(c, func(r *numberReading) bool { return r.point == point })
-	if f == nil || !c.accepts(f) || c.Word == "" && (r.codes || r.addresses || r.letters != "" && len(f.odd) > 0) {
+	if f == nil || !c.accepts(f) || c.Word == "" && (r.hasCode || r.allAddresses || r.letters != "" && len(f.odd) > 0) {
 		return r, nil
 	}
 	return r, f
 }
 
-// numberNotes returns what could be other numbers in the texts of a column.
+// numberNotes returns notes about other numbers that the texts could be.
 func (c *Column) numberNotes(point byte) (notes []string) {
 	r, _ := c.numbers(point)
 	other, word := byte('.'), NumberPoint
 	if point == '.' {
 		other, word = ',', NumberComma
 	}
-	if o, also := c.numbers(other); c.Word.kind() == c.Word && r.marked && (r.loose || also != nil && !o.loose) {
+	if o, also := c.numbers(other); c.Word.kind() == c.Word && r.hasMark && (r.otherMark || also != nil && !o.otherMark) {
 		taken, _ := schema.ParseWritten(r.example, point)
 		note := fmt.Sprintf("%q is read as %s", r.example, plain(taken.Value))
 		if c.Semicolons && point == ',' {
@@ -105,7 +105,8 @@ func (c *Column) numberNotes(point byte) (notes []string) {
 		notes = append(notes, "some of its numbers have %, and others have none: 5% is read as 5")
 	}
 	if len(r.currencies) > 1 {
-		notes = append(notes, "its numbers have several currency signs, which are left out: "+strings.Join(strings.Split(string(r.currencies), ""), " "))
+		signs := strings.Join(strings.Split(string(r.currencies), ""), " ")
+		notes = append(notes, "its numbers have several currency signs, which are left out: "+signs)
 	}
 	return notes
 }
@@ -114,18 +115,18 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // A numberReading reads texts as numbers.
 type numberReading struct {
-	point      byte // the decimal mark
-	texts      int
-	counts     bool    // each number is whole, and above the number of its row by the same amount
-	above      float64 // that amount
-	percents   int     // number of texts with %
-	currencies []rune  // the currency signs
-	letters    string  // the letters that multiply numbers
-	codes      bool    // some text begins with 0 and another digit
-	addresses  bool    // each text is an IP address
-	marked     bool    // some text has a point or a comma
-	loose      bool    // some text has groups of digits that tell of the other decimal mark
-	example    string  // the first loose text, or the first marked one
+	point        byte // the decimal mark
+	texts        int
+	countsRows   bool    // each number is whole, and above the number of its row by the same amount
+	aboveRow     float64 // that amount
+	percents     int     // number of texts with %
+	currencies   []rune  // the currency signs
+	letters      string  // the letters that multiply numbers
+	hasCode      bool    // some text begins with 0 and another digit
+	allAddresses bool    // each text is an IP address
+	hasMark      bool    // some text has a point or a comma
+	otherMark    bool    // some text has groups of digits that tell of the other decimal mark
+	example      string  // the first text with the other mark, or else with a mark
 }
 
 func (r *numberReading) noun() string { return "number" }
@@ -137,15 +138,15 @@ func (r *numberReading) read(text string, row int64) bool {
 		return false
 	}
 	if r.texts++; r.texts == 1 {
-		r.above = w.Value - float64(row)
+		r.aboveRow = w.Value - float64(row)
 	}
-	r.counts = r.counts && w.Value-float64(row) == r.above && w.Value == math.Trunc(w.Value)
-	r.codes = r.codes || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
-	r.addresses = r.addresses && isAddress(trimmed)
-	if w.Mark && (!r.marked || w.Loose && !r.loose) {
-		r.marked, r.example = true, strings.Clone(text)
+	r.countsRows = r.countsRows && w.Value-float64(row) == r.aboveRow && w.Value == math.Trunc(w.Value)
+	r.hasCode = r.hasCode || len(trimmed) > 1 && trimmed[0] == '0' && unicode.IsDigit(rune(trimmed[1]))
+	r.allAddresses = r.allAddresses && isAddress(trimmed)
+	if w.Mark && (!r.hasMark || w.OtherMark && !r.otherMark) {
+		r.hasMark, r.example = true, strings.Clone(text)
 	}
-	r.loose = r.loose || w.Loose
+	r.otherMark = r.otherMark || w.OtherMark
 	if w.Percent {
 		r.percents++
 	}

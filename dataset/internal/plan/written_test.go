@@ -64,11 +64,14 @@ func TestWrittenNumbers(t *testing.T) {
 	}
 }
 
-// TestSemicolons: between semicolons, a mark before three digits is a decimal comma, unless another text tells otherwise.
+// TestSemicolons: between semicolons, a mark before three digits is a decimal comma, unless another text tells
+// otherwise.
 func TestSemicolons(t *testing.T) {
 	for texts, want := range map[string]*treatment{
-		"5,123|7,5": &commaNumbers, "5,123|17,250": &commaNumbers, "€ 1.234|€ 5.678": &commaNumbers, "€ 1.50|€ 2.234": &pointNumbers,
-		"1,234.5|5,123": &pointNumbers, "3 976|1 000": &pointNumbers, "€ 0.431|€ 1.234": &pointNumbers, "0,431|1,234": &commaNumbers,
+		"5,123|7,5": &commaNumbers, "5,123|17,250": &commaNumbers, "€ 1.234|€ 5.678": &commaNumbers,
+		"€ 1.50|€ 2.234": &pointNumbers,
+		"1,234.5|5,123":  &pointNumbers, "3 976|1 000": &pointNumbers, "€ 0.431|€ 1.234": &pointNumbers,
+		"0,431|1,234": &commaNumbers,
 	} {
 		col := textColumn(20, strings.Split(texts, "|")...)
 		col.Semicolons = true

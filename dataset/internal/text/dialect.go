@@ -376,8 +376,8 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 // date matches a day, with or without a time. comma matches a number with a decimal comma, or with commas between
 // thousands. Both are compiled at their first use, because most runs of the command don't use them.
 var (
-	date = pattern(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|\d{1,2}/\d{1,2}/\d{2}|\d{2}[-.]\d{2}[-.]\d{2}|` +
-		`\d{1,2}[- ]\p{L}{3,9}[- ](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}.*)?$`)
+	date = pattern(`^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}|` +
+		`\d{1,2}/\d{1,2}/\d{2}|\d{2}[-.]\d{2}[-.]\d{2}|\d{1,2}[- ]\p{L}{3,9}[- ](\d{4}|\d{2}))([T ]\d{1,2}:\d{2}.*)?$`)
 	comma = pattern(`^[-+]?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(,\d{3})+(\.\d+)?)$`)
 )
 

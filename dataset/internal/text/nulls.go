@@ -40,8 +40,8 @@ const (
 //
 //   - An empty field is a null. With quotes, it is an empty text in a text column.
 //   - A text that the user named is a null, with and without quotes.
-//   - A dash is a value in a text column, where it may be a class or a category, and a null in other columns. So is a text such as #N/A,
-//     unless the user named texts.
+//   - A dash is a value in a text column, where it may be a class or a category, and a null in other columns. So is a
+//     text such as #N/A, unless the user named texts.
 //   - If the user named no texts, a default text is a null. With quotes, it is a value in a text column.
 func (n *nullWords) of(text []byte, quoted bool) meaning {
 	switch {

@@ -198,8 +198,8 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
 	schema.MaxHashBits)
 
-// TypedCodings returns the value of the option categorical that makes every column of text, and each column that types make a category
-// or a text, a column of categories.
+// TypedCodings returns the value of the option categorical that makes every column of text, and each column that
+// types make a category or a text, a column of categories.
 func TypedCodings(categorical string, types map[string]plan.Word) string {
 	var items []string
 	if all, _, err := parseCodings(categorical); err == nil && all.kind == "" {

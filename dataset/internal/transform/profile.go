@@ -33,7 +33,8 @@ type Profile struct {
 // NewProfile returns the profile of no rows. The selection has each column that may become a feature; columns of text are one-hot
 // inputs in it, unless the option categorical says otherwise. Columns that the option features names, without a pattern, are not
 // left out.
-func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categorical string, features []string) *Profile {
+func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categorical string,
+	features []string) *Profile {
 	all, named, _ := parseCodings(categorical) // checked before
 	f := &Profile{sel: sel, pool: p, types: types, columns: make([]columnProfile, len(sel.Inputs))}
 	for k, in := range sel.Inputs {
@@ -44,8 +45,9 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
 		})
-		f.columns[k] = columnProfile{texts: map[uint64]int32{}, Column: plan.Column{Input: in, Type: column.Describe(t), Word: types[in.Name],
-			Named: slices.Contains(features, in.Name), Coded: coded, Text: in.Categorical(), Dated: dated, Whole: t != nil && arrow.IsInteger(t.ID())}}
+		f.columns[k] = columnProfile{texts: map[uint64]int32{}, Column: plan.Column{Input: in, Type: column.Describe(t),
+			Word: types[in.Name], Named: slices.Contains(features, in.Name), Coded: coded, Text: in.Categorical(),
+			Dated: dated, Whole: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
 	}
 	return f
@@ -72,7 +74,7 @@ func (f *Profile) Numeric() bool {
 // Plain returns true if no value and no label is missing so far, and each column of numbers varies and doesn't count the rows.
 func (f *Profile) Plain() bool {
 	return f.noLabel == 0 && !slices.ContainsFunc(f.columns, func(c columnProfile) bool {
-		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.Whole && c.Counts)
+		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.Whole && c.CountsRows)
 	})
 }
 
@@ -217,7 +219,7 @@ func (c *columnProfile) number(above float64) {
 	if !c.numbered {
 		c.numbered, c.above = true, above
 	}
-	c.Counts = c.Counts && above == c.above
+	c.CountsRows = c.CountsRows && above == c.above
 }
 
 // addTexts adds an array of texts, numbers or booleans that are used as texts. at are its rows.

@@ -131,7 +131,8 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
 	}
 	if len(b.sel.full) > 0 {
-		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out", humanize.Columns(b.sel.full), schema.MaxNames>>20))
+		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out",
+			humanize.Columns(b.sel.full), schema.MaxNames>>20))
 	}
 	for _, note := range b.sel.left.notes() {
 		warn(note)
@@ -167,7 +168,8 @@ func (b *Builder) Warn(warn func(string)) {
 	switch {
 	case len(names) == 0:
 	case !b.sel.opt.Standardize:
-		warn(humanize.Columns(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)")
+		warn(humanize.Columns(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, " +
+			"which subtracts the mean before it rounds)")
 	default:
 		warn(humanize.Columns(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
@@ -426,7 +428,8 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 			looks = "looks"
 		}
 		if len(quoted) > 0 {
-			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", humanize.Columns(quoted), looks, of.like, column.InShell(of.names)))
+			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", humanize.Columns(quoted), looks, of.like,
+				column.InShell(of.names)))
 		}
 	}
 }

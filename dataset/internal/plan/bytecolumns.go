@@ -8,11 +8,11 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// opaque leaves out columns of which half of the values or more are bytes and no text.
-var opaque = treatment{
-	takes:   func(c *Column) bool { return c.isOpaque() && !c.Named && !c.Coded },
-	inputs:  leftOut,
-	becomes: saying("left out: " + noText),
+// byteColumns leaves out columns of which half of the values or more are bytes and no text.
+var byteColumns = treatment{
+	takes:   func(c *Column) bool { return c.hasBytes() && !c.Named && !c.Coded },
+	inputs:  noInputs,
+	becomes: alwaysWords("left out: " + noText),
 }
 
 // noText is the reason to leave a column of bytes out.
@@ -25,16 +25,16 @@ func (c *Column) AddBytes(value string, typeOfBytes bool) bool {
 	if utf8.ValidString(value) && !(typeOfBytes && strings.ContainsFunc(value, control)) {
 		return false
 	}
-	if c.opaque++; c.opaque == 1 {
-		c.bytes = strings.Clone(value)
+	if c.byteValues++; c.byteValues == 1 {
+		c.firstBytes = strings.Clone(value)
 	}
 	return true
 }
 
-func (c *Column) isOpaque() bool { return c.opaque > 0 && 2*c.opaque >= c.values() }
+func (c *Column) hasBytes() bool { return c.byteValues > 0 && 2*c.byteValues >= c.values() }
 
 // noTextError returns the error that an option names a column of bytes.
 func (c *Column) noTextError() error {
 	return column.Mark(fmt.Errorf("column %q has bytes that are no text, such as %.20q: leave it out with --exclude",
-		c.Input.Name, c.bytes), column.ErrColumn)
+		c.Input.Name, c.firstBytes), column.ErrColumn)
 }
