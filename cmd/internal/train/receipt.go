@@ -37,8 +37,8 @@ func typed(cmd *cobra.Command) []model.Typed {
 	return all
 }
 
-// set sets an option of a command as if the user had typed it.
-func set(cmd *cobra.Command, option string, values []string) error {
+// setFlag sets an option of a command as if the user had typed it.
+func setFlag(cmd *cobra.Command, option string, values []string) error {
 	f := cmd.Flags().Lookup(option)
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		if err := list.Replace(values); err != nil {
@@ -55,8 +55,8 @@ func set(cmd *cobra.Command, option string, values []string) error {
 	return nil
 }
 
-// give sets options of a command as if the user had typed them.
-func give(cmd *cobra.Command, options ...model.Typed) error {
+// setFlags sets options of a command as if the user had typed them.
+func setFlags(cmd *cobra.Command, options ...model.Typed) error {
 	for _, o := range options {
 		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
@@ -64,7 +64,7 @@ func give(cmd *cobra.Command, options ...model.Typed) error {
 		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
 			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
 		}
-		if err := set(cmd, o.Option, o.Values); err != nil {
+		if err := setFlag(cmd, o.Option, o.Values); err != nil {
 			return err
 		}
 	}
@@ -80,19 +80,19 @@ func (o *trainOptions) checkReceipt(a *console.App, others []string) error {
 		return console.Usagef("--receipt without --out: name a file for the model with --out")
 	case console.ToStdout(o.receipt):
 		return console.Usagef("--receipt is %s: name a file", o.receipt)
-	case same(o.receipt, o.out):
+	case sameFile(o.receipt, o.out):
 		return console.Usagef("--receipt and --out are %s: name another file", o.out)
 	}
 	for _, other := range others {
-		if other != "" && same(o.receipt, other) {
+		if other != "" && sameFile(o.receipt, other) {
 			return console.Usagef("--receipt is %s, which the training uses: name another file", o.receipt)
 		}
 	}
 	return console.Claim(a, o.receipt, others)
 }
 
-// same tells whether two paths are equal as absolute paths. The files need not exist.
-func same(a, b string) bool {
+// sameFile tells whether two paths are equal as absolute paths. The files need not exist.
+func sameFile(a, b string) bool {
 	x, err := filepath.Abs(a)
 	y, fail := filepath.Abs(b)
 	return err == nil && fail == nil && x == y

@@ -48,7 +48,7 @@ func (o *traceOptions) addFlags(f *pflag.FlagSet) {
 // reads, and outputs the other files that it writes.
 func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, inputs, outputs []string) (err error) {
 	if o.file == "" {
-		return without(cmd, "--trace FILE: name the file of the trace", "trace-every", "reference")
+		return refuseWith(cmd, "--trace FILE: name the file of the trace", "trace-every", "reference")
 	}
 	switch {
 	case o.every < 1:
@@ -201,7 +201,7 @@ func (o *savingOptions) addFlags(f *pflag.FlagSet) {
 // --resume.
 func (o *savingOptions) check(cmd *cobra.Command) error {
 	if o.Dir == "" {
-		if err := without(cmd, "--checkpoint FOLDER: name the folder of the checkpoints", "checkpoint-every", "resume"); err != nil {
+		if err := refuseWith(cmd, "--checkpoint FOLDER: name the folder of the checkpoints", "checkpoint-every", "resume"); err != nil {
 			return err
 		}
 	}
@@ -243,9 +243,9 @@ func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 	return run, nil
 }
 
-// without returns an error if the user gave one of the options, which have no effect without another one. advice names
-// the other one.
-func without(cmd *cobra.Command, advice string, options ...string) error {
+// refuseWith returns an error if the user gave one of the options, which have no effect without another one. advice
+// names the other one.
+func refuseWith(cmd *cobra.Command, advice string, options ...string) error {
 	for _, name := range options {
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--%s without %s", name, advice)

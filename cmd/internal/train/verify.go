@@ -167,15 +167,15 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition) (again *cobr
 	again = &cobra.Command{Use: "train"}
 	again.SetContext(cmd.Context())
 	r.addFlags(again)
-	if err := give(again, r.receipt.Options...); err != nil {
+	if err := setFlags(again, r.receipt.Options...); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.receipt, err)
 	}
 	if f := again.Flags().Lookup("rejects"); f.Changed { // the file of the training stays
-		err = set(again, "rejects", []string{os.DevNull})
+		err = setFlag(again, "rejects", []string{os.DevNull})
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if again.Flags().Lookup(f.Name) != nil && f.Name != "receipt" && f.Name != "json" {
-			err = errors.Join(err, set(again, f.Name, flags.Values(f)))
+			err = errors.Join(err, setFlag(again, f.Name, flags.Values(f)))
 		}
 	})
 	return again, err

@@ -17,7 +17,7 @@ type Batch struct {
 	First    int64         // number of the batch's first row in the input; set by the pass
 	Unchosen int64         // number of rows that the options where, sample and limit leave out
 	absent   []bool        // for each column, whether the file lacks it; nil: the file has all
-	Unread   bool          // Never holds for the rows: they were not read, and each value is null
+	Unread   bool          // NoRowMatches holds for the rows: they were not read, and each value is null
 	Digits   []arrow.Array // for each column that rounds integers of a text file: the texts of its numbers, or nil
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
 	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the kept columns

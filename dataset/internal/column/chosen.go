@@ -19,8 +19,9 @@ type Chosen struct {
 	Odd      []string // remedies for text columns that have mostly numbers and were left out
 	Plain    bool     // the features are numbers of the file, unchanged
 
-	// Never, unless nil, returns true if no row of a part of a file is chosen. bounds has an element for each column.
-	Never func(file string, rows int64, bounds []Bounds) bool
+	// NoRowMatches, unless nil, returns true if no row of a part of a file is chosen. bounds has an element for each
+	// column.
+	NoRowMatches func(file string, rows int64, bounds []Bounds) bool
 }
 
 // HandsOn returns true if the values of column k become features, labels or weights, or are kept. Other columns choose

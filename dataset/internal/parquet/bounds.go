@@ -15,12 +15,12 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// A neverFunc is column.Chosen.Never.
-type neverFunc = func(file string, rows int64, bounds []column.Bounds) bool
+// A noRowMatches is column.Chosen.NoRowMatches.
+type noRowMatches = func(file string, rows int64, bounds []column.Bounds) bool
 
 // unread returns true if the statistics of a row group exclude each of its rows. Without ordered, only the numbers of nulls count.
 // Row groups with lists, or with values of a length that the footer claims, are always read.
-func unread(path string, g *Group, columns []column.Column, ordered bool, never neverFunc) bool {
+func unread(path string, g *Group, columns []column.Column, ordered bool, noMatch noRowMatches) bool {
 	bounds := make([]column.Bounds, len(columns))
 	for k, c := range columns {
 		if c.Index == column.Absent {
@@ -42,7 +42,7 @@ func unread(path string, g *Group, columns []column.Column, ordered bool, never 
 			bounds[k].Ends = ends(c, chunk.Min, chunk.Max)
 		}
 	}
-	return never(path, g.Rows, bounds)
+	return noMatch(path, g.Rows, bounds)
 }
 
 // ends returns an array of two bounds, or nil if they are unusable: of another length, out of order, NaN, or of a type whose bounds

@@ -169,9 +169,9 @@ func nestedType(n pschema.Node) string {
 	return "struct"
 }
 
-// Selected checks the metadata of the given columns and returns it. Row groups of which never excludes each row are not read; never
-// may be nil.
-func (m *Metadata) Selected(columns []column.Column, never neverFunc) (*File, error) {
+// Selected checks the metadata of the given columns and returns it. Row groups of which noMatch excludes each row are
+// not read; noMatch may be nil.
+func (m *Metadata) Selected(columns []column.Column, noMatch noRowMatches) (*File, error) {
 	f := &File{path: m.path, Info: m.Info}
 	columns, f.joints = leavesOf(columns)
 	f.columns = columns
@@ -189,7 +189,7 @@ func (m *Metadata) Selected(columns []column.Column, never neverFunc) (*File, er
 			return nil, err
 		}
 		if rows += group.rows; group.rows > 0 {
-			group.unread = never != nil && unread(m.path, meta, columns, m.Ordered, never)
+			group.unread = noMatch != nil && unread(m.path, meta, columns, m.Ordered, noMatch)
 			f.Groups = append(f.Groups, group)
 		}
 		number++

@@ -138,7 +138,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 func (in *Input) bind(i int, m *Metadata) error {
 	columns, err := in.tables.Bind(i)
 	if err == nil {
-		in.Files[i], err = m.Selected(columns, in.Sel.Never)
+		in.Files[i], err = m.Selected(columns, in.Sel.NoRowMatches)
 	}
 	return err
 }

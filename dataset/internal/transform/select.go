@@ -213,7 +213,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	}
 	// If a model derives numbers, the note about texts that are no numbers counts the rows that the option where leaves out too.
 	if sel.where != nil && !(sel.Fixed && sel.derives) {
-		sel.Never = sel.noRowMatches
+		sel.NoRowMatches = sel.noRowMatches
 	}
 	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil

@@ -29,7 +29,7 @@ func (c *chooser) findWhere() (tested []int, err error) {
 	return tested, nil
 }
 
-// noRowMatches is column.Chosen.Never: it returns true if the option where is true in no row within the bounds.
+// noRowMatches is column.Chosen.NoRowMatches: it returns true if the option where is true in no row within the bounds.
 func (s *Selection) noRowMatches(_ string, rows int64, bounds []column.Bounds) bool {
 	match := where.Some
 	err := column.Recovered(func() (err error) {
