@@ -174,14 +174,16 @@ func TestObjectNames(t *testing.T) {
 	t.Chdir(root)
 	for _, name := range []string{"b/a.parquet", "b/a-b/x.parquet", "b/a/x.parquet", "b/a/.x.parquet", "b/a/_logs/x.parquet", "b/a/y/z.PARQUET",
 		"b/a/n.csv", "b/_hidden/x.parquet", "b/.h.parquet", "b/text/x.csv", "b/text/y.tsv.gz", "b/none/readme", "b/[1]/x.parquet", "b/1/x.parquet", "b/year=1/m=1/x.parquet",
-		"b/year=1/m=2/x.parquet", "b/year=2/m=1/x.parquet", "b/year=2/_m=1/x.parquet", "c/only.arrow"} {
+		"b/year=1/m=2/x.parquet", "b/year=2/m=1/x.parquet", "b/year=2/_m=1/x.parquet", "c/only.arrow",
+		"l/t/_delta_log/0.json", "l/t/k=1/x.parquet", "l/i/metadata/v3.metadata.json", "l/i/data/x.parquet", "l/p/metadata/x.parquet", "l/d/ducklake-1.parquet", "l/d/ducklake-1-delete.parquet"} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		require.NoError(t, os.WriteFile(path, []byte(name), 0o600))
 	}
 	local := func(text string) string { return strings.ReplaceAll(filepath.ToSlash(text), root+"/", "test://") }
 	for _, name := range []string{"b", "b/", "c", "b/a", "b/a.parquet", "b/a*", "b/*", "b/*/x.parquet", "b/*/*", "b/a/n.csv", "b/text", "b/none", "b/absent", "b/absent*", "absent",
-		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2", "b/**/*.parquet", "b/**", "b/**/x.*", "b/**/_m=1/*", "b/*/**/x.parquet", "b/year=*/**", "b/**/absent", "b/**/["} {
+		"b/_*", "b/_hidden", "b/.h*", "b/[1]/x.parquet", "b/[1]", "b/[", "b/year=*/m=1", "b/year=?/*/*.parquet", "b/[a-b]*", "b/*/y/z.*", "b/text/*", "b/year=2", "b/**/*.parquet", "b/**", "b/**/x.*", "b/**/_m=1/*", "b/*/**/x.parquet", "b/year=*/**", "b/**/absent", "b/**/[",
+		"l", "l/t", "l/t/k=1", "l/t/k=1/x.parquet", "l/t/**/*.parquet", "l/t/k=*/*.parquet", "l/i/data/*", "l/i/data/x.parquet", "l/p", "l/p/*", "l/d", "l/d/*1.parquet", "l/*/data"} {
 		want, bad := Expand(t.Context(), []string{filepath.Join(root, name)}, nil)
 		for i := range want {
 			want[i] = local(want[i])

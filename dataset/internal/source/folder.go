@@ -49,21 +49,21 @@ func (l *lister) walk(dir string, all bool, visit func(path string)) error {
 			if err := l.walk(p, all, visit); err != nil {
 				return err
 			}
-		case leadsToFolder(p, e):
+		case e.Type()&fs.ModeSymlink == 0:
+			visit(p)
+		case isFolder(p):
 			l.links = append(l.links, p)
 		default:
+			l.linked = append(l.linked, p)
 			visit(p)
 		}
 	}
 	return nil
 }
 
-// leadsToFolder returns true if a file is a link to a folder.
-func leadsToFolder(p string, d fs.DirEntry) bool {
-	if d.Type()&fs.ModeSymlink == 0 {
-		return false
-	}
-	info, err := os.Stat(p)
+// isFolder returns true if a link leads to a folder.
+func isFolder(link string) bool {
+	info, err := os.Stat(link)
 	return err == nil && info.IsDir()
 }
 

@@ -23,7 +23,8 @@ func (l *lister) glob(pattern string) error {
 		return err
 	}
 	for _, m := range matches {
-		if err := l.named(m); err != nil {
+		info, _ := os.Lstat(m)
+		if err := l.named(m, info); err != nil {
 			return err
 		}
 	}

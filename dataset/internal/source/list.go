@@ -40,6 +40,12 @@ func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string
 		bad[i] = found[i].expand(paths[i])
 		return ctx.Err()
 	})
+	finder := newLakeFinder()
+	for i, p := range paths {
+		if files.Scheme(p) == "" {
+			bad[i] = cmp.Or(finder.refuse(p, &found[i]), bad[i])
+		}
+	}
 	if err = cmp.Or(err, column.JoinErrors(bad...)); err != nil {
 		return nil, nil, err
 	}
@@ -68,6 +74,9 @@ type lister struct {
 	files  []string
 	links  []string // links to folders that were not followed
 	denied []string // folders that may not be read
+
+	folders []string // folders that the path names
+	linked  []string // files that are links
 }
 
 // expand finds the files of a path.
@@ -80,13 +89,15 @@ func (l *lister) expand(p string) (err error) {
 	case err != nil:
 		return column.PathError(p, err)
 	case s != nil:
-		l.files, err = objects(s, p, l.rank)
+		if l.files, err = objects(s, p, l.rank); err == nil {
+			err = refuseObjects(l.ctx, s, p, l.files)
+		}
 		return err
 	}
-	_, absent := os.Stat(p)
+	info, err := os.Lstat(p)
 	switch {
-	case absent == nil || !strings.ContainsAny(p, "*?["):
-		return l.named(p)
+	case err == nil || !strings.ContainsAny(p, "*?["):
+		return l.named(p, info)
 	case strings.Contains(p, "**"):
 		err = l.deepGlob(p)
 	default:
@@ -115,14 +126,20 @@ func matched(p string, all []string) ([]string, error) {
 	return all, nil
 }
 
-// named adds the files of a path that isn't a glob.
-func (l *lister) named(p string) error {
-	info, err := os.Stat(p)
-	if err != nil {
-		return column.PathError(p, err)
+// named adds the files of a path that isn't a glob. info is the result of os.Lstat, or nil.
+func (l *lister) named(p string, info fs.FileInfo) (err error) {
+	link := info != nil && info.Mode()&fs.ModeSymlink != 0
+	if info == nil || link {
+		if info, err = os.Stat(p); err != nil {
+			return column.PathError(p, err)
+		}
 	}
-	if info.IsDir() {
+	switch {
+	case info.IsDir():
+		l.folders = append(l.folders, p)
 		return l.directory(p)
+	case link:
+		l.linked = append(l.linked, p)
 	}
 	l.files = append(l.files, p)
 	return nil
