@@ -19,7 +19,6 @@ if sys.platform != "win32":
     import fcntl
 
 BINARY = "halfspace.exe" if os.name == "nt" else "halfspace"
-LEAST_LENT = 1 << 18  # bytes of an array that take longer to copy than to lend
 INTERRUPTED = 130  # exit status of an interrupted command
 
 
@@ -54,16 +53,15 @@ def binary() -> str:
 
 
 class Memory:
-    """Files without a name, for Linux: they lie in memory, and vanish with the last process that has them open."""
+    """Files without a name, for Linux: they vanish with the last process that has them open.
+
+    They lie in memory, or in the folder for temporary files if the system has no files in memory.
+    """
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}  # name of a file in sentences, by its path
         self.inherited: list[int] = []  # descriptors that the command inherits
-        self.environment = {"HALFSPACE_ARRAYS": ""}  # variables of the command: an outer command's arrays are none of its own
-        self.reasons: list[Callable[[], None]] = []  # raise what the command cannot say of the inputs, if it fails
         self._outputs: dict[str, int] = {}
-        self._lent: dict[str, memoryview] = {}  # elements of arrays, by what the variable says of them
-        self._own: int | None = None  # descriptor of the memory of this process
 
     def __enter__(self) -> Memory:
         return self
@@ -72,8 +70,6 @@ class Memory:
         for descriptor in self.inherited:
             os.close(descriptor)
         self.inherited = []
-        self.reasons = []
-        self._lent = {}
 
     def input(self, name: str, write: Callable[[BinaryIO], object]) -> str:
         """Return the path of a new file with the bytes that `write` writes."""
@@ -81,39 +77,6 @@ class Memory:
         with os.fdopen(os.dup(descriptor), "wb") as file:
             write(file)
         return self._named(f"/dev/fd/{descriptor}", name)
-
-    def lends(self, size: int) -> bool:
-        """Return whether the command can read an array of this many bytes in the memory of this process, and that is worth it."""
-        return size >= LEAST_LENT and self._memory() is not None
-
-    def lend(self, name: str, header: bytes, size: int, elements: memoryview, address: int, rounded: str = "") -> str | None:
-        """Return the path of a new array whose elements stay where they are, or None if other processes cannot read them.
-
-        The file has the header and a hole, which is a byte longer than the `size` bytes of an array with this header, so that no program
-        takes its zeros for elements. `rounded` is "f8" or "i8" if the elements have that type, and the header has float32. The
-        elements must not change until the command has ended.
-        """
-        try:
-            for at in 0, elements.nbytes - 1:
-                if os.pread(self._memory(), 1, address + at) != elements[at:at + 1].tobytes():
-                    return None
-        except OSError:
-            return None
-        descriptor = self._create(name)
-        os.write(descriptor, header)
-        os.ftruncate(descriptor, len(header) + size + 1)
-        self._lent[f"/dev/fd/{descriptor}={self._memory()}:{os.getpid()}:{address}:{rounded}".rstrip(":")] = elements
-        self.environment["HALFSPACE_ARRAYS"] = ",".join(self._lent)
-        return self._named(f"/dev/fd/{descriptor}", name)
-
-    def _memory(self) -> int | None:
-        """Return a descriptor of the memory of this process, or None if the system has none."""
-        if self._own is None:
-            try:
-                self._own = self._keep(os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC))
-            except OSError:
-                return None
-        return self._own
 
     def output(self, name: str) -> str:
         """Return the path of a new file that the command writes. The extension of `name` is its format."""
@@ -127,14 +90,12 @@ class Memory:
         return file
 
     def _create(self, name: str) -> int:
-        if hasattr(os, "memfd_create"):
+        """Return the descriptor of a new file, which the command inherits under the same number."""
+        try:
             descriptor = os.memfd_create(name)
-        else:  # a Python that was built for an old C library
-            descriptor = os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_RDWR, 0o600)
-        return self._keep(descriptor)
-
-    def _keep(self, descriptor: int) -> int:
-        """Return the number under which the command inherits a descriptor."""
+        except (AttributeError, OSError):  # a Python that was built for an old C library, or a system that refuses
+            with tempfile.TemporaryFile(buffering=0) as file:
+                descriptor = os.dup(file.fileno())
         if descriptor <= 2:  # the command's standard streams get these numbers; joblib's workers have no standard input
             low, descriptor = descriptor, fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
             os.close(low)
@@ -157,8 +118,6 @@ class Folder:
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
         self.inherited: list[int] = []
-        self.environment: dict[str, str] = {}
-        self.reasons: list[Callable[[], None]] = []
 
     def __enter__(self) -> Folder:
         self._sweep()
@@ -178,9 +137,6 @@ class Folder:
         with open(self._folder / name, "wb") as file:
             write(file)
         return self._named(name)
-
-    def lends(self, size: int) -> bool:
-        return False
 
     def output(self, name: str) -> str:
         return self._named(name)
@@ -239,7 +195,7 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     """
     if verbose:
         args = [*args, "--progress", "always"]
-    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin", **files.environment)
+    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin")
     process = subprocess.Popen([binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment, close_fds=True, pass_fds=files.inherited if os.name != "nt" else ())
     said: list[str] = []
@@ -267,8 +223,6 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
-        for reason in files.reasons:
-            reason()
         raise HalfspaceError(sentences[-1] if sentences else _ended(process.returncode))
     for sentence in sentences:
         if quiet is None or not sentence.startswith(quiet):

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from ._command import Folder, HalfspaceError, Memory
+from ._pages import HugePages
 
-PANEL = 1 << 14  # rows that are converted at a time
+PANEL = 1 << 20  # numbers that are written at a time
 THREADS = 4  # enough for the speed of the memory
 STDIN = {"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
 
-def send(files: Memory | Folder, X, y=None, weights=None, lend: bool = True) -> list[str]:
-    """Return the arguments that name files with the rows X, and with their labels and weights if these are given.
-
-    With `lend`, the command may read large arrays in the memory of Python.
-    """
+def send(files: Memory | Folder, X, y=None, weights=None) -> list[str]:
+    """Return the arguments that name files with the rows X, and with their labels and weights if these are given."""
     if hasattr(X, "tocsr"):
         args = [files.input("X.npz", lambda file: _write_csr(file, X.tocsr()))]
     else:
-        args = [_array(files, "X.npy", X, _type(X), lend)]
+        args = [_array(files, "X.npy", X, _type(X))]
     if y is not None:
-        args += ["--labels", _array(files, "y.npy", y, y.dtype, lend)]
+        args += ["--labels", _array(files, "y.npy", y, y.dtype)]
     if weights is not None:
         weights = np.asarray(weights, np.float64)
-        args += ["--weights", _array(files, "sample_weight.npy", weights, weights.dtype, lend)]
+        args += ["--weights", _array(files, "sample_weight.npy", weights, weights.dtype)]
     return args
 
 
@@ -39,83 +36,54 @@ def _type(X) -> np.dtype:
     return np.dtype(np.float32)
 
 
-def _array(files: Memory | Folder, name: str, values, dtype: np.dtype, lend: bool) -> str:
-    """Return the path of an array in NumPy's format. An array of another type, or with gaps, is converted.
-
-    Without `lend`, only some rows are converted at a time.
-    """
+def _array(files: Memory | Folder, name: str, values, dtype: np.dtype) -> str:
+    """Return the path of a new file with an array in NumPy's format and another type."""
     values = np.asarray(values)
-    whole = values.dtype == dtype and (values.flags.c_contiguous or values.flags.f_contiguous)
-    if lend and files.lends(values.size * dtype.itemsize):
-        rounded = _rounded(values) if dtype == np.float32 and not whole else ""
-        memory = values if whole or rounded else _copied(values, dtype)
-        elements = memory.reshape(-1, order="A").view(np.uint8)
-        path = files.lend(name, _header(memory, dtype), values.size * dtype.itemsize, elements.data, elements.ctypes.data, rounded)
-        if path is not None:
-            if rounded:
-                files.reasons.append(lambda: _fits(values))
-            return path
-    if whole:
-        return files.input(name, lambda file: np.save(file, values, allow_pickle=False))
     return files.input(name, lambda file: _write(file, values, dtype))
 
 
-def _rounded(values) -> str:
-    """Return what the command calls the type of numbers that it rounds to float32 in the memory of Python, or "" if it takes no such array."""
-    if not (values.flags.c_contiguous or values.flags.f_contiguous):
-        return ""
-    return {np.dtype(np.float64): "f8", np.dtype(np.int64): "i8"}.get(values.dtype, "")
+def _write(file, values, dtype: np.dtype) -> None:
+    """Write an array in NumPy's format and another type, in the order of C, or of Fortran if the numbers of its columns are nearer in memory."""
+    fortran = values.ndim == 2 and not values.flags.c_contiguous and abs(values.strides[0]) < abs(values.strides[1])
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": fortran, "shape": values.shape})
+    large = False
+    try:
+        _fill(file, np.atleast_1d(values.T if fortran else values), dtype)
+    except FloatingPointError:
+        large = True
+    if large:
+        _refuse_large(values)
 
 
-def _fits(values, first: int = 0) -> None:
-    """Raise an error if a number is too large for float32. The rows begin with number `first`."""
-    for at in range(0, len(values), PANEL):
-        panel = values[at:at + PANEL]
+def _fill(file, lines, dtype: np.dtype) -> None:
+    """Write numbers, line by line, in another type. Since NumPy 1.24, a number that is too large for it raises FloatingPointError."""
+    step = max(1, PANEL // max(1, lines[:1].size))
+    width = lines[:1].size * dtype.itemsize
+
+    def write(first):
+        panel = lines[first:first + step]
+        with np.errstate(over="raise"):
+            if pages:
+                np.copyto(pages.take(first * width, len(panel) * width).view(dtype).reshape(panel.shape), panel, casting="unsafe")
+            else:
+                file.write(np.ascontiguousarray(panel, dtype).data)
+    with HugePages(file, len(lines) * width) as pages, ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
+        for _ in (pool.map if pages else map)(write, range(0, len(lines), step)):
+            pass
+
+
+def _refuse_large(values) -> None:
+    """Raise an error that names a number that is too large for float32."""
+    step = max(1, PANEL * len(values) // values.size)
+    for first in range(0, len(values), step):
+        panel = values[first:first + step]
         with np.errstate(over="ignore"):
             lost = np.argwhere(np.isfinite(panel) & ~np.isfinite(panel.astype(np.float32)))
         if len(lost) > 0:
             row, column = lost[0]
-            raise HalfspaceError(f"X has {panel[row, column]} in row {first + at + row}, column {column}: features are rounded to float32, "
+            raise HalfspaceError(f"X has {panel[row, column]} in row {first + row}, column {column}: features are rounded to float32, "
                                  f"whose numbers go up to {np.finfo(np.float32).max:.2g}")
-
-
-def _header(values, dtype: np.dtype) -> bytes:
-    """Return the header of an array in NumPy's format, with another type."""
-    header = io.BytesIO()
-    fields = {**np.lib.format.header_data_from_array_1_0(values), "descr": np.lib.format.dtype_to_descr(dtype)}
-    np.lib.format.write_array_header_1_0(header, fields)
-    return header.getvalue()
-
-
-def _copied(values, dtype: np.dtype):
-    """Return a copy of an array in another type. Several threads convert rows, because new memory costs more time than the numbers."""
-    copy = np.empty(values.shape, dtype, order="F" if values.flags.f_contiguous else "C")
-
-    def convert(first):
-        _convert(copy[first:first + PANEL], values[first:first + PANEL], first)
-    with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
-        for done in [pool.submit(convert, first) for first in range(0, len(values), PANEL)]:
-            done.result()
-    return copy
-
-
-def _write(file, values, dtype: np.dtype) -> None:
-    """Write an array in NumPy's format and another type."""
-    np.lib.format.write_array_header_1_0(file, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": values.shape})
-    panel = np.empty((min(PANEL, len(values)), *values.shape[1:]), dtype)
-    for first in range(0, len(values), PANEL):
-        rows = values[first:first + PANEL]
-        _convert(panel[:len(rows)], rows, first)
-        file.write(panel[:len(rows)].data)
-
-
-def _convert(to, rows, first: int) -> None:
-    """Convert rows from number `first` on to the type of another array."""
-    try:
-        with np.errstate(over="raise"):  # before NumPy 1.24, the command names a number that is too large
-            np.copyto(to, rows, casting="unsafe")
-    except FloatingPointError:
-        _fits(rows, first)
 
 
 def _write_csr(file, X) -> None:
@@ -144,8 +112,7 @@ def source(files: Memory | Folder, data, label=None, weight_option: str | None =
     matrix = data if hasattr(data, "tocsr") else np.asarray(data)
     if matrix.ndim != 2 or not hasattr(data, "tocsr") and matrix.dtype.kind not in "biuf":
         raise HalfspaceError(f"data is of type {type(data).__name__}: give paths, a DataFrame, an Arrow table, or a matrix of numbers")
-    lend = not options or "receipt" not in options  # a receipt has the sums of files
-    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights, lend)
+    return send(files, matrix, None if label is None else _labels(np.asarray(label)), weights)
 
 
 def _labels(y):

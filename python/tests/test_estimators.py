@@ -1,18 +1,22 @@
 """The estimators against the command, against scikit-learn, and inside scikit-learn."""
 
+import errno
 import inspect
+import io
 import json
+import os
 import pickle
 import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import halfspace
-from halfspace import HalfspaceError, HalfspaceWarning, _command, _estimator, _rows
+from halfspace import HalfspaceError, HalfspaceWarning, _command, _estimator, _pages, _rows
 
 sklearn = pytest.importorskip("sklearn")
 from scipy import sparse
@@ -429,7 +433,7 @@ def test_weight_zero_is_a_row_left_out(iris, name):
 @pytest.mark.parametrize("convert", [lambda X: X, np.asfortranarray, lambda X: np.repeat(X, 2, axis=1)[:, ::2], lambda X: X.astype(np.longdouble)])
 @pytest.mark.parametrize("least", [0, 1 << 30])
 def test_too_large(cancer, convert, least, monkeypatch):
-    monkeypatch.setattr(_command, "LEAST_LENT", least)
+    monkeypatch.setattr(_pages, "LEAST", least)
     X, y = cancer
     X = X.copy()
     X[17, 2] = 1e39
@@ -490,27 +494,69 @@ LAYOUTS = [lambda X: X, np.asfortranarray, lambda X: X[::2], lambda X: X[:, ::-1
            lambda X: np.asfortranarray(X, np.float64), lambda X: X.astype(np.float16), lambda X: (100 * X).astype(np.int16), lambda X: (100 * X).astype(np.int64)]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems copy arrays")
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_lent_arrays(monkeypatch, layout):
-    """The command reads large arrays in the memory of Python: the model is the model of arrays in files."""
+def test_layouts(monkeypatch, layout):
+    """Neither the layout of an array nor the kind of file changes a model."""
     rng = np.random.RandomState(0)
-    X = layout(rng.normal(size=(3 * _rows.PANEL, 9)).astype(np.float32))
+    X = layout(rng.normal(size=(50000, 25)).astype(np.float32))
     y, weights = np.where(X[:, 1] > X[:, 2], "up", "down"), rng.randint(0, 3, len(X))
-    lent = []
 
-    def fit():
+    def fit(X):
         estimator = halfspace.Perceptron(max_iter=2).fit(X, y, weights)
         return estimator.model_, estimator.decision_function(X).tolist()
-    lend = _command.Memory.lend
-    monkeypatch.setattr(_command, "LEAST_LENT", 0)
-    monkeypatch.setattr(_command.Memory, "lend", lambda self, name, *args: lent.append(name) or lend(self, name, *args))
-    fast = fit()
-    assert sorted(lent) == ["X.npy", "X.npy", "sample_weight.npy", "y.npy"]
-    monkeypatch.setattr(_command.Memory, "lend", lambda *_: None)  # as for memory that is no memory
-    assert fit() == fast
-    monkeypatch.setattr(_command.Memory, "_memory", lambda _: None)
-    assert fit() == fast
+    model = fit(X)
+    assert fit(np.array(X, np.float32, order="C")) == model
+    monkeypatch.setattr(_pages, "LEAST", 1 << 60)
+    assert fit(X) == model
+    if sys.platform == "linux":
+        monkeypatch.setattr(os, "memfd_create", refuse, raising=False)
+        assert fit(X) == model
+    monkeypatch.setattr(_estimator, "Files", _command.Folder)
+    assert fit(X) == model
+
+
+def refuse(*_):
+    raise OSError(errno.ENOSYS, "not here")
+
+
+SHAPES = [(), (0,), (1,), (1234567,), (0, 3), (3, 0), (1, 300000), (300000, 1), (700000, 3), (3, 700000), (2000, 300)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("huge", [True, False])
+def test_arrays_in_files(monkeypatch, shape, huge):
+    """The file of an array has the array's numbers; the file of a contiguous array of the same type has the bytes of numpy.save."""
+    monkeypatch.setattr(_rows, "PANEL", 100003)  # several threads write to a page
+    if not huge:
+        monkeypatch.setattr(_pages, "LEAST", 1 << 60)
+    values = np.random.RandomState(0).randint(-99, 99, size=shape)
+    for original in values, values.astype("U3"), np.asfortranarray(values), values[::-1] if shape else values, values.T, values[..., ::2] if shape else values:
+        for dtype in original.dtype, *([np.dtype(np.float32), np.dtype(">i2")] if original.dtype.kind == "i" else []):
+            with _command.Files() as files:
+                written = Path(_rows._array(files, "X.npy", original, dtype)).read_bytes()
+            loaded = np.load(io.BytesIO(written))
+            assert loaded.dtype == dtype and loaded.shape == original.shape and (loaded == original).all()
+            if original.dtype == dtype and (original.flags.c_contiguous or original.flags.f_contiguous):
+                saved = io.BytesIO()
+                np.save(saved, original)
+                assert saved.getvalue() == written
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files in memory")
+@pytest.mark.parametrize("requests", [0, 1, 3])
+def test_no_huge_page_left(monkeypatch, requests):
+    """The system may give a file no huge pages, or only some."""
+    made, collapse = [], _pages.HugePages._collapse
+
+    def limited(self, *pages):
+        if len(made) >= requests:
+            refuse()
+        made.append(pages)
+        collapse(self, *pages)
+    monkeypatch.setattr(_pages.HugePages, "_collapse", limited)
+    X = np.random.RandomState(0).normal(size=(400000, 25)).astype(np.float32)
+    with _command.Files() as files:
+        assert (np.load(_rows._array(files, "X.npy", X, X.dtype)) == X).all()
 
 
 def test_mapped_array(tmp_path):

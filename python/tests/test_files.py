@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halfspace
-from halfspace import HalfspaceError, HalfspaceWarning, _command
+from halfspace import HalfspaceError, HalfspaceWarning, _pages
 
 pytestmark = pytest.mark.filterwarnings("ignore::halfspace.HalfspaceWarning")
 
@@ -108,7 +108,7 @@ def test_arrays(tmp_path, monkeypatch):
     assert model.evaluate(X, y)["rows"] == 300
     weighted = halfspace.train(X, y, algo="logistic", sample_weight=np.full(300, 2.0))
     assert weighted != model
-    monkeypatch.setattr(_command, "LEAST_LENT", 0)
+    monkeypatch.setattr(_pages, "LEAST", 0)
     for weights in np.full(300, 2), np.full(600, 2, np.float32)[::2], [2] * 300:
         assert halfspace.train(X, y, algo="logistic", sample_weight=weights) == weighted
     for labels in y.astype(object), np.repeat(y, 2)[::2], y.tolist():
