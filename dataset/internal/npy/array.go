@@ -27,7 +27,6 @@ type Array struct {
 	path       string
 	info       os.FileInfo // when the header was read
 	rows, cols int64
-	parent     *parentMemory // where its elements are; nil: behind the header
 }
 
 // openArray reads the header of the array in a file, and checks it against the file's size.
@@ -41,7 +40,7 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{header: h, path: path, info: info, parent: inParent(path, h)}
+	a := &Array{header: h, path: path, info: info}
 	return a, a.checkSize(info.Size())
 }
 
@@ -60,11 +59,7 @@ func (a *Array) checkSize(size int64) error {
 	default:
 		return unfit("save X.reshape(len(X), -1)")
 	}
-	need := a.offset + a.bytes()
-	if a.parent != nil {
-		need++
-	}
-	switch {
+	switch need := a.offset + a.bytes(); {
 	case a.rows == 0:
 		return fmt.Errorf("%s: no rows in an array of shape %s: save an array that has some", a.path, a.shapeText())
 	case a.cols == 0:
@@ -127,17 +122,10 @@ func (a *Array) toArrows(s *column.Slab, values []byte, columns int, first int64
 
 // readAt reads elements from byte at of the array on.
 func (a *Array) readAt(f io.ReaderAt, p []byte, at int64) error {
-	var err error
-	if a.parent != nil {
-		_, err = a.parent.ReadAt(p, at)
-	} else {
-		_, err = f.ReadAt(p, a.offset+at)
-	}
+	_, err := f.ReadAt(p, a.offset+at)
 	switch {
 	case err == io.EOF:
 		return truncated(a.path)
-	case errors.Is(err, errWide):
-		return fmt.Errorf("%s: %w", a.path, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", a.path, column.ReadError(err))
 	}
