@@ -43,7 +43,7 @@ func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p c
 	if err != nil {
 		return nil, err
 	}
-	cols := f.addModel(req.Spec, k.cols, req.Live)
+	cols := f.addModel(req, k.cols)
 	column.AsModel(req.Spec, cols)
 	in := &CSV{model: req.Spec != nil}
 	in.leaveOut(files, &req, func(i int) bool { return k.empty[i] })
@@ -180,12 +180,12 @@ func (in *CSV) unseen() {
 }
 
 // addModel adds the columns of a model that aren't keys in the first rows, if some others are. Absent keys are nulls.
-func (f *CsvFile) addModel(spec *schema.Spec, cols []column.Column, live bool) []column.Column {
-	if spec == nil {
+func (f *CsvFile) addModel(req column.Request, cols []column.Column) []column.Column {
+	if req.Spec == nil {
 		return cols
 	}
 	var names []string
-	for _, in := range spec.Columns() {
+	for _, in := range req.Spec.Columns() {
 		switch in.Kind {
 		case schema.NumberColumn, schema.OneHotColumn, schema.HashColumn:
 			names = append(names, in.Name)
@@ -199,14 +199,20 @@ func (f *CsvFile) addModel(spec *schema.Spec, cols []column.Column, live bool) [
 		_, ok := f.keys.of[name]
 		return ok
 	}
+	folders := map[string]bool{}
+	for _, of := range req.Constants {
+		for _, c := range of {
+			folders[c.Name] = true
+		}
+	}
 	if !slices.ContainsFunc(names, is) {
 		return cols
 	}
 	for _, name := range names {
-		if is(name) || len(f.names) == maxTextColumns {
+		if is(name) || folders[name] || len(f.names) == maxTextColumns {
 			continue
 		}
-		if !live {
+		if !req.Live {
 			f.keys.absent = append(f.keys.absent, fmt.Sprintf("%q", name))
 		}
 		f.keys.of[name] = len(f.names)
