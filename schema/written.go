@@ -41,7 +41,8 @@ func ParseWritten(text string, point byte) (Written, bool) {
 	if open && s.peek(0) == '+' {
 		return s.Written, false
 	}
-	decimal, ok := s.decimal()
+	var room [40]byte
+	decimal, ok := s.decimal(room[:0])
 	if !ok {
 		return s.Written, false
 	}
@@ -51,7 +52,10 @@ func ParseWritten(text string, point byte) (Written, bool) {
 	if closed := s.trail(open); s.at < len(s.text) || open != closed {
 		return s.Written, false
 	}
-	v, err := humanize.ParseNumber(decimal + letters[s.Letter])
+	if s.Letter != 0 {
+		decimal = append(decimal, letters[s.Letter]...)
+	}
+	v, err := humanize.ParseNumber(string(decimal))
 	if s.Value = v; negative || open {
 		s.Value = -v
 	}
@@ -124,36 +128,36 @@ func (s *writtenScanner) lead() (negative, open bool) {
 	return negative, open
 }
 
-// decimal goes behind the digits and their exponent. It returns them in the form of humanize.ParseNumber, or false if
-// a group has not three digits. The sign + counts as a digit of the first group.
-func (s *writtenScanner) decimal() (text string, ok bool) {
+// decimal goes behind the digits and their exponent. It appends them to text in the form of humanize.ParseNumber. It
+// returns false if a group has not three digits. The sign + counts as a digit of the first group.
+func (s *writtenScanner) decimal(text []byte) (_ []byte, ok bool) {
 	start := s.at
 	s.take("+")
 	first := s.at
 	s.digits()
-	text = s.text[start:s.at]
+	text = append(text, s.text[start:s.at]...)
 	width, groups, fraction := s.at-start, 1, false // of the last group
 	thin := s.thinMark(first)
 	for thin != "" && s.three(thin) {
 		s.at += len(thin) + 3
-		text += s.text[s.at-3 : s.at]
+		text = append(text, s.text[s.at-3:s.at]...)
 	}
 	for thin == "" && s.peek(0) == '.'+','-s.point && width >= 1 && width <= 3 && (groups == 1 || width == 3) {
 		groups++
 		s.at++
 		lo := s.at
 		s.digits()
-		text, width = text+s.text[lo:s.at], s.at-lo
+		text, width = append(text, s.text[lo:s.at]...), s.at-lo
 	}
 	if s.peek(0) == s.point && (groups == 1 || width == 3) {
 		fraction = true
 		s.at++
 		lo := s.at
 		s.digits()
-		text += "." + s.text[lo:s.at]
+		text = append(append(text, '.'), s.text[lo:s.at]...)
 	}
 	if lo := s.at; thin == "" && s.exponent() {
-		text, width = text+s.text[lo:s.at], width+s.at-lo
+		text, width = append(text, s.text[lo:s.at]...), width+s.at-lo
 	}
 	s.Mark = groups > 1 || fraction
 	s.OtherMark = groups == 2 && !fraction && (s.text[first] == '0' || s.scaled)
@@ -163,7 +167,8 @@ func (s *writtenScanner) decimal() (text string, ok bool) {
 // thinMark returns the mark of thinMarks that stands behind the first group of digits, which begins at a position;
 // "": none.
 func (s *writtenScanner) thinMark(first int) string {
-	if width := s.at - first; width >= 1 && width <= 3 && s.text[first] != '0' {
+	if width := s.at - first; width >= 1 && width <= 3 && s.text[first] != '0' && s.at < len(s.text) &&
+		strings.IndexByte(" '\xc2\xe2", s.text[s.at]) >= 0 {
 		for _, mark := range thinMarks {
 			if s.three(mark) {
 				return mark
@@ -196,7 +201,7 @@ func (s *writtenScanner) exponent() bool {
 func (s *writtenScanner) letter() {
 	before := s.at
 	s.skip(false)
-	if c := s.peek(0); letters[c] != "" && !s.scaled {
+	if c := s.peek(0); strings.IndexByte("kKMBT", c) >= 0 && !s.scaled {
 		s.Letter = c
 		s.at++
 		return

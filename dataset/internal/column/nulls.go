@@ -27,15 +27,22 @@ func IsNull(text []byte) bool {
 // SheetNull returns true for a text that spreadsheets and other programs write where a value is missing or can't be
 // computed. It is a value in a column of text, where it may be a class or a category.
 func SheetNull(text string) bool {
-	return len(text) > 0 && len(text) <= LongestSheetNull && strings.IndexByte("#<nN-1", text[0]) >= 0 &&
-		slices.ContainsFunc(sheetNulls, func(word string) bool { return strings.EqualFold(word, text) })
+	return len(text) > 2 && len(text) <= LongestSheetNull && sheetStarts[text[0]] && inSheetNulls(text)
+}
+
+func inSheetNulls(text string) bool {
+	return slices.ContainsFunc(sheetNulls, func(word string) bool { return strings.EqualFold(word, text) })
 }
 
 // LongestSheetNull is the length of the longest text for which SheetNull is true.
 const LongestSheetNull = len("-1.#qnan")
 
-var sheetNulls = strings.Fields("#n/a #na <na> n.a. n.a #ref! #value! #div/0! #name? #num! #null! " +
-	"-nan 1.#ind -1.#ind 1.#qnan -1.#qnan")
+// sheetNulls are the texts for which SheetNull is true. sheetStarts has their first bytes.
+var (
+	sheetNulls = strings.Fields("#n/a #na <na> n.a. n.a #ref! #value! #div/0! #name? #num! #null! " +
+		"-nan 1.#ind -1.#ind 1.#qnan -1.#qnan")
+	sheetStarts = [256]bool{'#': true, '<': true, 'n': true, 'N': true, '-': true, '1': true}
+)
 
 // MeansMissing returns true if people write the text where they have no value.
 func MeansMissing(text string) bool {

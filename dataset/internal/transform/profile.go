@@ -165,6 +165,9 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 
 // see records a number or a date among the different values of a column.
 func (c *columnProfile) see(text func() string, bits uint64) {
+	if c.More {
+		return
+	}
 	if _, again := c.texts[bits]; !again && c.room() {
 		c.texts[bits] = 0
 		c.count(text())
@@ -262,24 +265,26 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 	if what != "" {
 		return
 	}
-	bits := maphash.String(textSeed, text)
-	odd, again := c.texts[bits]
-	if again && odd == 0 {
-		return
-	}
-	if !again {
-		if odd = int32(c.AddText(text, at.row(first))); c.room() {
-			c.texts[bits] = odd
-			c.count(text)
+	var bits uint64
+	if !c.More { // otherwise there are too many texts to tell apart
+		bits = maphash.String(textSeed, text)
+		if odd, again := c.texts[bits]; again {
+			if odd > 0 {
+				c.Odd[odd-1].Rows += n
+			}
+			return
 		}
-		n--
+	}
+	odd := c.AddText(text, at.row(first))
+	if c.room() {
+		c.texts[bits] = int32(odd)
+		c.count(text)
 	}
 	if odd == 0 {
 		return
 	}
 	o := &c.Odd[odd-1]
-	o.Rows += n
-	if !again && o.Line == 0 && at.batch.Line != nil {
+	if o.Rows += n - 1; o.Rows == n && at.batch.Line != nil {
 		o.Line = at.batch.Line(at.row(first) - at.batch.First)
 	}
 }
