@@ -151,7 +151,7 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 			return nil, console.OpenError(a.model, err)
 		}
 	}
-	if a.files, err = dataset.Expand(cmd.Context(), cmd.Flags().Args(), nil); err != nil {
+	if a.files, err = dataset.Expand(ctx, cmd.Flags().Args(), nil); err != nil {
 		return nil, err
 	}
 	if len(a.files) == 0 {
