@@ -113,7 +113,7 @@ func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges}
 
 // Fields returns pointers to the options that another process needs, for the tasks of Cluster.
 func (o *Options) Fields() []any {
-	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.Workers, &o.Text,
+	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.KeepTexts, &o.Workers, &o.Text,
 		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
 		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.end, &o.constants}
 }
