@@ -117,11 +117,12 @@ func (t *Tables) union() (all []Column, first int) {
 		}
 		last = &cols[0]
 		from := len(all)
+		if from == 0 {
+			all = slices.Clip(cols) // a copy of many columns takes tens of megabytes
+		}
 		for _, c := range cols {
-			if !t.names[c.Name] {
-				if from > 0 {
-					c.File = t.paths[i]
-				}
+			if from > 0 && !t.names[c.Name] {
+				c.File = t.paths[i]
 				all = append(all, c)
 			}
 		}
