@@ -8,7 +8,7 @@ def written(text, point):  # the number in a text such as $1,234.5, 1 234,5 or (
     space, exponent = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000", "(?:[eE][-+]?[0-9]+)?"
     forms = [rf"\+?[0-9]*(?:{P}[0-9]*)?{exponent}"]
     forms += [rf"(?:\+[0-9]{{0,2}}|[0-9]{{1,3}})(?:{G}[0-9]{{3}})*{G}(?:[0-9]{{3}}(?:{P}[0-9]*{exponent})?|[0-9][eE][0-9]|[eE][-+][0-9]|[eE][0-9]{{2}})"]
-    forms += [rf"\+?[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:{P}[0-9]*)?" for mark in " \xa0\u202f\u2009'\u2019"]
+    forms += [rf"[1-9][0-9]{{0,2}}(?:{mark}[0-9]{{3}})+(?:{P}[0-9]*)?" for mark in " \xa0\u202f\u2009'\u2019"]
     ends = rf"(?:%[{space}]*(?P<close>\)[{space}]*)?|(?P<closed>\))[{space}$]*(?:%[{space}]*)?)?"
     m = re.fullmatch(rf"[{space}$]*(?P<sign>[-\u2212(])?[{space}$]*(?P<digits>{'|'.join(forms)})(?:[{space}]*(?P<letter>[kKMBT]))?(?P<minus>[-\u2212])?[{space}$]*{ends}", text)
     if not m or m["sign"] and m["minus"] or (m["sign"] == "(") != bool(m["close"] or m["closed"]):

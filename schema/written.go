@@ -131,13 +131,15 @@ func (s *writtenScanner) lead() (negative, open bool) {
 // decimal goes behind the digits and their exponent. It appends them to text in the form of humanize.ParseNumber. It
 // returns false if a group has not three digits. The sign + counts as a digit of the first group.
 func (s *writtenScanner) decimal(text []byte) (_ []byte, ok bool) {
-	start := s.at
-	s.take("+")
+	start, thin := s.at, ""
+	plus := s.take("+")
 	first := s.at
 	s.digits()
 	text = append(text, s.text[start:s.at]...)
 	width, groups, fraction := s.at-start, 1, false // of the last group
-	thin := s.thinMark(first)
+	if !plus {                                      // +49 555 123 is a telephone number
+		thin = s.thinMark(first)
+	}
 	for thin != "" && s.three(thin) {
 		s.at += len(thin) + 3
 		text = append(text, s.text[s.at-3:s.at]...)

@@ -29,7 +29,7 @@ static double NAME_number(const char *text, char point)
     const char *letter, *const letters = "kKMBT";
     double value, power = 1;
     uint64_t digits = 0;
-    int negative, open, closed = 0, percent = 0, scale = 0, any = 0, width = 0, grouped = 0, thin = 0, fraction = 0, exponent = 0, scaled = 0, down;
+    int negative, open, plus, closed = 0, percent = 0, scale = 0, any = 0, width = 0, grouped = 0, thin = 0, fraction = 0, exponent = 0, scaled = 0, down;
     if (!s)
         return NAN;
     s = NAME_skip(s, 1);
@@ -37,11 +37,10 @@ static double NAME_number(const char *text, char point)
     negative = first != s;
     open = !negative && *s == '(';
     s = NAME_skip(first + open, 1);
-    if (*s == '+') {
-        if (open)
-            return NAN;
-        width = 1, s++;
-    }
+    plus = *s == '+';
+    if (plus && open)
+        return NAN;
+    width = plus, s += plus;
     for (first = mark = s;; s++) {
         if (*s >= '0' && *s <= '9') {
             if (digits < 1000000000000000000)
@@ -57,7 +56,7 @@ static double NAME_number(const char *text, char point)
             if (grouped && width != 3)
                 return NAN;
             fraction = 1;
-        } else if (NAME_thin(s) && !grouped && !fraction && s > first && *first != '0' && (thin ? s - mark == thin + 3 && !memcmp(s, mark, (size_t)thin) : s - first <= 3)) {
+        } else if (NAME_thin(s) && !plus && !grouped && !fraction && s > first && *first != '0' && (thin ? s - mark == thin + 3 && !memcmp(s, mark, (size_t)thin) : s - first <= 3)) {
             thin = NAME_thin(s);
             mark = s;
             s += thin - 1;
