@@ -103,14 +103,16 @@ type Options struct {
 	// Input.Shares.
 	LearnedFrom string `json:",omitempty"`
 
-	// Prepare makes features of each column that the other options don't mention, as its values suggest: of texts, dates, yes and
-	// no, numbers with units. It leaves out columns that count or name the rows, fills in missing values with the mean, marks them
-	// by a feature, and leaves out rows without a label. Warn gets up to three lines about it. Tables of numbers without a gap
-	// stay as they are. Files of svmlight and a Spec determine the features; then only rows without a label are left out.
+	// Prepare makes features of each column that the other options don't mention, as its values suggest: of texts, dates,
+	// yes and no, numbers with units. It leaves out columns that count or name the rows, fills in missing values with the
+	// mean, marks them by a feature, and leaves out rows without a label. Warn gets up to three lines about it, and some
+	// about decisions that could have gone another way. Tables of numbers without a gap stay as they are. Files of
+	// svmlight and a Spec determine the features; then only rows without a label are left out.
 	Prepare bool `json:",omitempty"`
 
-	// Types, with Prepare, name the type of columns, as "column=type", in place of the type that the values suggest: number,
-	// boolean, date, category, text, hash:BITS, or ignore.
+	// Types, with Prepare, name the type of columns, as "column=type", in place of the type that the values suggest:
+	// number, boolean, date, category, text, hash:BITS, or ignore. number:point and number:comma, and date:DMY, date:MDY
+	// and date:YMD, say how texts are read. See TypeNames.
 	Types []string `json:",omitempty"`
 
 	// Where chooses rows, as SQL's WHERE does: "amount < 1000 and (country in ('de', 'fr') or day >= '2026-01-01')". It knows =, <>, <,
