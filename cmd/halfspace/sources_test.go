@@ -51,13 +51,12 @@ var wallClock = regexp.MustCompile(`time\.Now\(\)\.(UTC|Unix|Format|Truncate|Rou
 
 // dated are the files that say for people when something was, or compare times of files.
 var dated = map[string]string{
-	"dataset/internal/source/repeated.go": "the time of a file of data",
-	"internal/cache/format.go":            "the time of a file of data",
-	"internal/cache/state_linux.go":       "the time of a file of data",
-	"internal/cache/state_darwin.go":      "the time of a file of data",
-	"internal/checkpoint/run.go":          "when a checkpoint was saved",
-	"internal/files/lock.go":              "since when a run has a file",
-	"schema/derive.go":                    "the day of a date in the data",
+	"internal/cache/format.go":       "the time of a file of data",
+	"internal/cache/state_linux.go":  "the time of a file of data",
+	"internal/cache/state_darwin.go": "the time of a file of data",
+	"internal/checkpoint/run.go":     "when a checkpoint was saved",
+	"internal/files/lock.go":         "since when a run has a file",
+	"schema/derive.go":               "the day of a date in the data",
 }
 
 // TestClock: nothing but what dated lists reads the system's clock, so no result or rate depends on it when it jumps.

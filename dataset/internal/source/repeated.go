@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
@@ -42,7 +43,10 @@ func sameFiles(paths []string) (sets [][]string) {
 	if len(paths) < 2 {
 		return nil
 	}
-	type state struct{ size, time int64 } // equal for one file
+	type state struct { // equal for one file
+		size int64
+		time time.Time
+	}
 	type named struct {
 		info  fs.FileInfo // nil for an object
 		paths []string
@@ -59,7 +63,7 @@ func sameFiles(paths []string) (sets [][]string) {
 			n = &named{}
 			if info, err := os.Stat(p); err == nil && files.Scheme(p) == "" {
 				n.info = info
-				at := state{info.Size(), info.ModTime().UnixNano()}
+				at := state{info.Size(), info.ModTime()}
 				for _, other := range alike[at] {
 					if os.SameFile(info, other.info) {
 						n = other
