@@ -74,6 +74,14 @@ func (r *Reader) explain(err error) error {
 		column.ErrDamaged)
 }
 
+// Most returns an upper bound of the number of decompressed bytes, or -1 if it is unknown.
+func (r *Reader) Most() int64 {
+	if r.file == nil || r.Compression != "" {
+		return -1
+	}
+	return r.info.Size()
+}
+
 // Close closes the file. Standard input stays open.
 func (r *Reader) Close() error {
 	if r.file == nil {

@@ -68,6 +68,9 @@ type chunker struct {
 }
 
 func newChunker(r *source.Reader, at Breaks, size int, spare *sync.Pool) *chunker {
+	if most := r.Most(); most >= 0 { // a byte more finds the end
+		size = int(min(int64(size), most+1))
+	}
 	return &chunker{r: r, path: r.Path, at: at, size: size, spare: spare, line: 1}
 }
 
