@@ -11,7 +11,8 @@ import (
 	textfile "halfspace/dataset/internal/text"
 )
 
-// isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a row, or one for all.
+// isDocument returns an error if a file with the first bytes head is a JSON document, which has several lines for a
+// row, or one for all.
 func isDocument(path string, head []byte) error {
 	named := source.Extension(path) == ".json"
 	rest := bytes.TrimLeft(head, " \t\r\n")
@@ -37,8 +38,9 @@ func isTable(path string, head []byte) error {
 	if source.Extension(path) != ".json" || !textfile.IsTable(head) {
 		return nil
 	}
-	return column.Mark(fmt.Errorf("%s: one JSON object whose fields are columns or tables: write an object for each row, each in a line of its own; "+
-		"pandas does for columns: pandas.read_json(%q).to_json(%q, orient=\"records\", lines=True)", path, path, withoutExtension(path)+".jsonl"), ErrFormat)
+	return column.Mark(fmt.Errorf("%s: one JSON object whose fields are columns or tables: write an object for each row, "+
+		"each in a line of its own; pandas does for columns: pandas.read_json(%q).to_json(%q, orient=\"records\", lines=True)",
+		path, path, withoutExtension(path)+".jsonl"), ErrFormat)
 }
 
 // inLines returns the command that writes the JSON objects which a filter of jq yields in lines of their own.
@@ -47,7 +49,8 @@ func inLines(path, filter string) string {
 	if shell := column.InShell([]string{path}); source.Extension(path) == filepath.Ext(strings.ToLower(path)) {
 		return fmt.Sprintf("jq -c %s %s > %s", filter, shell, lines)
 	}
-	return fmt.Sprintf("decompress it, then type: jq -c %s %s > %s", filter, column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path))}), lines)
+	plain := column.InShell([]string{strings.TrimSuffix(path, filepath.Ext(path))})
+	return fmt.Sprintf("decompress it, then type: jq -c %s %s > %s", filter, plain, lines)
 }
 
 // withoutExtension returns a path without its extension, and without the extension of a compressed file.

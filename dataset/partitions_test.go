@@ -74,8 +74,8 @@ func TestPartitions(t *testing.T) {
 	}
 }
 
-// TestFolderAndFile: a column that the file and its folder have is one column of the file's type if each value is the folder's, and an error
-// otherwise.
+// TestFolderAndFile: a column that the file and its folder have is one column of the file's type if each value is the
+// folder's, and an error otherwise.
 func TestFolderAndFile(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	dictionary := &arrow.DictionaryType{IndexType: p.Int8, ValueType: arrow.BinaryTypes.String}

@@ -16,8 +16,8 @@ import (
 //
 // Expand leaves out names that begin with a dot or an underscore, unless a path spells them out.
 //
-// It doesn't follow links to folders in a directory, nor for **. If warn isn't nil, it gets a line about such links, and about folders that
-// may not be read.
+// It doesn't follow links to folders in a directory, nor for **. If warn isn't nil, it gets a line about such links,
+// and about folders that may not be read.
 func Expand(ctx context.Context, paths []string, warn func(text string)) ([]string, error) {
 	all, notes, err := source.Expand(ctx, paths, rank)
 	for _, n := range notes {
@@ -28,13 +28,14 @@ func Expand(ctx context.Context, paths []string, warn func(text string)) ([]stri
 	return all, err
 }
 
-// Partitions returns the names of the columns that the folders of files name, as in country=de/day=2026-01-31/a.parquet.
+// Partitions returns the names of the columns that the folders of files name, as in
+// country=de/day=2026-01-31/a.parquet.
 func Partitions(paths []string) []string {
 	return append([]string{}, source.ConstantsOf(paths).Names...)
 }
 
-// rank returns 1 for the name of a Parquet file, 2 for a name with the extension of another format, 3 for .json, which is often the name
-// of a file beside data, and 0 for other names.
+// rank returns 1 for the name of a Parquet file, 2 for a name with the extension of another format, 3 for .json, which
+// is often the name of a file beside data, and 0 for other names.
 func rank(name string) int {
 	switch extension := source.Extension(name); extensions[extension] {
 	case formatParquet:

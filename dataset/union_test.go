@@ -106,8 +106,8 @@ func joined(parts []partTable) (all partTable) {
 	return all
 }
 
-// TestUnion: files that lack columns give the rows of one file with all columns, whose values are null there: loaded, streamed and in ranges,
-// by any number of workers, and with a model.
+// TestUnion: files that lack columns give the rows of one file with all columns, whose values are null there: loaded,
+// streamed and in ranges, by any number of workers, and with a model.
 func TestUnion(t *testing.T) {
 	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -10,7 +10,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Absent is the Index of a column that a file lacks. Each row of the file has the column's Constant, or a null if that is nil.
+// Absent is the Index of a column that a file lacks. Each row of the file has the column's Constant, or a null if that
+// is nil.
 const Absent = -1
 
 // A Constant is the value of a column in all rows of a file.
@@ -19,11 +20,13 @@ type Constant struct {
 	Null bool
 }
 
-// Lacks returns true if each row of a file has a null in the column, since neither the file nor its folders have the column.
+// Lacks returns true if each row of a file has a null in the column, since neither the file nor its folders have the
+// column.
 func (c *Column) Lacks() bool { return c.Index == Absent && c.Constant == nil }
 
-// Complete sets the columns of a batch that a file lacks. It returns an error if a column of the file has another value than the
-// file's folders say. columns are the columns of the batch in the file, and typed has their types in the batch.
+// Complete sets the columns of a batch that a file lacks. It returns an error if a column of the file has another value
+// than the file's folders say. columns are the columns of the batch in the file, and typed has their types in the
+// batch.
 func (b *Batch) Complete(columns, typed []Column) error {
 	for k := range columns {
 		c := &columns[k]
@@ -92,8 +95,8 @@ func (c *Column) check(values arrow.Array) error {
 	equal := c.Constant.equal(values)
 	for i := range values.Len() {
 		if values.IsNull(i) != c.Constant.Null || !c.Constant.Null && !equal(i) {
-			return fmt.Errorf("is %s in the file, and %s by the name of its folder: rename the folder, or leave the column out of the file",
-				valueText(values, i), c.Constant.text())
+			return fmt.Errorf("is %s in the file, and %s by the name of its folder: rename the folder, or leave the column "+
+				"out of the file", valueText(values, i), c.Constant.text())
 		}
 	}
 	return nil
@@ -114,8 +117,8 @@ func valueText(values arrow.Array, i int) string {
 	return strconv.Quote(values.ValueStr(i))
 }
 
-// equal returns the function that compares value i of an array, which isn't null, with the constant: numbers, dates and times by value,
-// and other values by text.
+// equal returns the function that compares value i of an array, which isn't null, with the constant: numbers, dates and
+// times by value, and other values by text.
 func (c *Constant) equal(values arrow.Array) func(i int) bool {
 	switch a := values.(type) {
 	case *array.Dictionary:

@@ -10,7 +10,8 @@ import (
 	"halfspace/internal/humanize"
 )
 
-// Gaps are the chosen columns that some files of an input lack, and the numbers of rows of the files. The zero value has none.
+// Gaps are the chosen columns that some files of an input lack, and the numbers of rows of the files. The zero value
+// has none.
 type Gaps struct {
 	mu    sync.Mutex
 	lacks map[string][]string // by the path of a file: the columns that the file lacks
@@ -27,8 +28,8 @@ func (g *Gaps) Lack(path string, columns []string) {
 	g.lacks[path] = columns
 }
 
-// Rows sets the number of rows of files, by their paths. It keeps the numbers of an earlier pass that are larger, since a pass may end
-// early.
+// Rows sets the number of rows of files, by their paths. It keeps the numbers of an earlier pass that are larger, since
+// a pass may end early.
 func (g *Gaps) Rows(rows map[string]int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -56,7 +57,8 @@ func (g *Gaps) Counted(pass iter.Seq2[*Batch, error]) iter.Seq2[*Batch, error] {
 	}
 }
 
-// Notes returns a line for each set of files that lack the same columns: the columns, the files and their rows. paths are all files.
+// Notes returns a line for each set of files that lack the same columns: the columns, the files and their rows. paths
+// are all files.
 func (g *Gaps) Notes(paths []string) (lines []string) {
 	const mostLines = 5
 	g.mu.Lock()

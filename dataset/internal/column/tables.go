@@ -10,8 +10,9 @@ import (
 	"halfspace/schema"
 )
 
-// Tables are the columns of the files of an input. Columns of equal names are one column of the input. Set gives the columns of each
-// file, Choose chooses among the columns that some file has, and Bind returns the chosen columns as a file has them.
+// Tables are the columns of the files of an input. Columns of equal names are one column of the input. Set gives the
+// columns of each file, Choose chooses among the columns that some file has, and Bind returns the chosen columns as a
+// file has them.
 type Tables struct {
 	Gaps
 	paths     []string
@@ -30,11 +31,12 @@ type Tables struct {
 // NewTables returns the tables of files whose columns are not known yet.
 func NewTables(paths []string, req Request) *Tables {
 	retype(req.Spec, req.Constants)
-	return &Tables{paths: paths, choose: req.Choose, model: req.Spec != nil, constants: req.Constants, files: make([][]Column, len(paths))}
+	return &Tables{paths: paths, choose: req.Choose, model: req.Spec != nil, constants: req.Constants,
+		files: make([][]Column, len(paths))}
 }
 
-// retype makes text of numbers that folders name where a model takes text: in training, the texts of other folders were no numbers. It
-// makes columns without values those that the model takes.
+// retype makes text of numbers that folders name where a model takes text: in training, the texts of other folders were
+// no numbers. It makes columns without values those that the model takes.
 func retype(spec *schema.Spec, constants [][]Column) {
 	if len(constants) == 0 {
 		return
@@ -74,9 +76,9 @@ func (t *Tables) Set(file int, cols []Column) {
 
 // equal returns true if two files have the same column in the same place.
 func (c Column) equal(d Column) bool {
-	return c.Name == d.Name && c.Index == d.Index && c.Desc == d.Desc && c.Advice == d.Advice && c.Nullable == d.Nullable &&
-		c.Physical == d.Physical && c.Width == d.Width && c.MaxDef == d.MaxDef && c.ListDef == d.ListDef && c.MaxList == d.MaxList &&
-		sameType(c.Type, d.Type) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
+	return c.Name == d.Name && c.Index == d.Index && c.Desc == d.Desc && c.Advice == d.Advice &&
+		c.Nullable == d.Nullable && c.Physical == d.Physical && c.Width == d.Width && c.MaxDef == d.MaxDef &&
+		c.ListDef == d.ListDef && c.MaxList == d.MaxList && sameType(c.Type, d.Type) && slices.EqualFunc(c.Parts, d.Parts, Column.equal)
 }
 
 // sameType is arrow.TypeEqual, which takes longer for types without parameters.
@@ -88,8 +90,8 @@ func sameType(a, b arrow.DataType) bool {
 	return arrow.IsInteger(id) || id == arrow.FLOAT32 || id == arrow.FLOAT64 || id == arrow.STRING || arrow.TypeEqual(a, b)
 }
 
-// Choose chooses among the columns of the files that Set knows. If numbered is true, the label may be the number of a column of the first
-// of them.
+// Choose chooses among the columns of the files that Set knows. If numbered is true, the label may be the number of a
+// column of the first of them.
 func (t *Tables) Choose(numbered bool) (*Chosen, error) {
 	all, first := t.union()
 	if !numbered {
@@ -106,8 +108,9 @@ func (t *Tables) Choose(numbered bool) (*Chosen, error) {
 	return t.sel, err
 }
 
-// union returns the columns that some file has: the columns of the first file in their order, then the further columns of the next file,
-// and so on. It also returns the number of the first file's columns. The type of a column is its type in the first file that has it.
+// union returns the columns that some file has: the columns of the first file in their order, then the further columns
+// of the next file, and so on. It also returns the number of the first file's columns. The type of a column is its type
+// in the first file that has it.
 func (t *Tables) union() (all []Column, first int) {
 	t.names = map[string]bool{}
 	var last *Column
@@ -150,7 +153,8 @@ func (t *Tables) Covered(file int) bool {
 	return !slices.ContainsFunc(t.files[file], func(c Column) bool { return !t.names[c.Name] })
 }
 
-// Bind returns the chosen columns as they are in a file. The caller must not change them. Several goroutines may call it.
+// Bind returns the chosen columns as they are in a file. The caller must not change them. Several goroutines may call
+// it.
 func (t *Tables) Bind(file int) (bound []Column, err error) {
 	cols := t.files[file]
 	var key *Column
@@ -235,7 +239,8 @@ func (t *Tables) checkApart() error {
 			continue
 		}
 		if !slices.ContainsFunc(cols, func(c Column) bool { return tables[c.Name] > 1 }) {
-			return Mark(ErrorIn(t.paths[i], "no column of the file is in another file: name files of one table (columns: %s)", List(cols, Column.Label)), ErrColumn)
+			return Mark(ErrorIn(t.paths[i], "no column of the file is in another file: name files of one table (columns: %s)",
+				List(cols, Column.Label)), ErrColumn)
 		}
 	}
 	return nil

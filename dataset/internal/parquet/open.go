@@ -93,8 +93,9 @@ func Open(ctx context.Context, all []*source.File, req column.Request, p column.
 	return in, nil
 }
 
-// examine reads the metadata of the files. It first chooses among the columns of the first file: most often each file has these, and
-// one look at each file suffices. If another file has further columns, it chooses among all columns and looks at each file again.
+// examine reads the metadata of the files. It first chooses among the columns of the first file: most often each file
+// has these, and one look at each file suffices. If another file has further columns, it chooses among all columns and
+// looks at each file again.
 func (in *Input) examine(ctx context.Context, p column.Pool) error {
 	var refused error // to choose among the columns of the first file
 	look := func(i int) error {
@@ -276,7 +277,8 @@ func (in *Input) Ranges(n int, blockRows int64) (all []RowRange) {
 
 // Only returns an input with only the rows of r, which are decoded in memory of the given pool.
 func (in *Input) Only(r RowRange, buffers *Pool) *Input {
-	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: buffers}
+	part := &Input{Sel: in.Sel, Rows: r.Last - r.First, Memory: in.Memory, paths: in.paths, tables: in.tables,
+		buffers: buffers}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns, joints: f.joints}
 		for _, group := range f.Groups {
@@ -310,7 +312,8 @@ func (in *Input) Stored() (bytes int64) {
 // LabelOnly returns the input with the label as its only column.
 func (in *Input) LabelOnly() column.Input {
 	label := in.Sel.Label
-	only := &Input{Rows: in.Rows, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: in.buffers, Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
+	only := &Input{Rows: in.Rows, Memory: in.Memory, paths: in.paths, tables: in.tables, buffers: in.buffers,
+		Sel: &column.Chosen{Columns: in.Sel.Columns[label : label+1], Weight: -1}}
 	for _, f := range in.Files {
 		g := &File{path: f.path, Info: f.Info, columns: f.columns[label : label+1]}
 		for _, group := range f.Groups {

@@ -60,7 +60,8 @@ var (
 	errWindow = errors.New("the window is too large")
 )
 
-// maxWindow is the largest number of bytes of decompressed text that a decompressor keeps: xz -9 takes 64 MiB, and zstd --long 128 MiB.
+// maxWindow is the largest number of bytes of decompressed text that a decompressor keeps: xz -9 takes 64 MiB, and zstd
+// --long 128 MiB.
 const maxWindow = 128 << 20
 
 func isZstd(head []byte) bool {
@@ -109,8 +110,8 @@ func xzDictionary(header []byte) int64 {
 	return 0
 }
 
-// xzStreams is xz data. Its end is an error unless the footer of a stream stands before it, because the library takes data that are cut
-// between two blocks for complete.
+// xzStreams is xz data. Its end is an error unless the footer of a stream stands before it, because the library takes
+// data that are cut between two blocks for complete.
 type xzStreams struct {
 	raw  *bufio.Reader
 	last [2]byte // the last two bytes that aren't padding

@@ -36,8 +36,8 @@ func read(t *testing.T, name string, data []byte, memory int64) (string, error) 
 	return string(text), err
 }
 
-// TestCompressions: each form of compressed data is read as the text, whatever the file's name is, several forms one after the other
-// too, and a file that ends early is an error that names it.
+// TestCompressions: each form of compressed data is read as the text, whatever the file's name is, several forms one
+// after the other too, and a file that ends early is an error that names it.
 func TestCompressions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	text := make([]byte, 150_000)
@@ -97,7 +97,8 @@ func archive(t *testing.T, names ...string) []byte {
 	return buf.Bytes()
 }
 
-// TestCompressionErrors: archives of several files, workbooks and windows beyond the memory are errors that say what to do.
+// TestCompressionErrors: archives of several files, workbooks and windows beyond the memory are errors that say what to
+// do.
 func TestCompressionErrors(t *testing.T) {
 	var large bytes.Buffer
 	w := require.Value(zstd.NewWriter(&large, zstd.WithWindowSize(256<<20)))(t)

@@ -15,7 +15,8 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// Constants are the columns that the folders of files name, as Hive writes them: country=de/day=2026-01-31/part-0.parquet.
+// Constants are the columns that the folders of files name, as Hive writes them:
+// country=de/day=2026-01-31/part-0.parquet.
 type Constants struct {
 	Names []string
 	Texts [][]string // for each file, the value of each column; Null is a null
@@ -24,7 +25,8 @@ type Constants struct {
 // Null is the text of a null.
 const Null = "__HIVE_DEFAULT_PARTITION__"
 
-// ConstantsOf returns the columns that the folders of files name. A column that a file's folders don't name is null in the file.
+// ConstantsOf returns the columns that the folders of files name. A column that a file's folders don't name is null in
+// the file.
 func ConstantsOf(paths []string) (c Constants) {
 	named := make([]map[string]string, len(paths))
 	for i, path := range paths {
@@ -66,7 +68,8 @@ func (c Constants) Columns() (files [][]column.Column) {
 			}
 		}
 		typ := typeOfTexts(values)
-		cols[k] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: len(values) == 0, Index: column.Absent}
+		cols[k] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: len(values) == 0,
+			Index: column.Absent}
 	}
 	for _, texts := range c.Texts {
 		own := slices.Clone(cols)

@@ -9,8 +9,8 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// TestConstants: the values of a column in all paths decide on its type, and a file whose folders don't name it has nulls. A zero before
-// a number makes text of all values.
+// TestConstants: the values of a column in all paths decide on its type, and a file whose folders don't name it has
+// nulls. A zero before a number makes text of all values.
 func TestConstants(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 	"halfspace/internal/memory"
 )
 
-// Extension returns the extension of a file name in lower case. If the name ends in .gz, .zst, .xz, .bz2 or .zip, it returns the
-// extension before that.
+// Extension returns the extension of a file name in lower case. If the name ends in .gz, .zst, .xz, .bz2 or .zip, it
+// returns the extension before that.
 func Extension(path string) string {
 	path, _ = uncompressed(path)
 	return filepath.Ext(path)
@@ -28,8 +28,9 @@ type File struct {
 	window int64          // maximum bytes of decompressed text that a decompressor keeps; 0: maxWindow
 }
 
-// Examine finds the size, the time and the version of the file. The path "-" means standard input, which ends early when end is closed.
-// Standard input is buffered in at most 1/8 of the memory limit, and so is the window of a decompressor.
+// Examine finds the size, the time and the version of the file. The path "-" means standard input, which ends early
+// when end is closed. Standard input is buffered in at most 1/8 of the memory limit, and so is the window of a
+// decompressor.
 func (f *File) Examine(ctx context.Context, end <-chan struct{}, limit int64) error {
 	if limit > 0 {
 		f.window = min(maxWindow, max(1<<20, limit/held))

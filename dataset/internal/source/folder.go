@@ -32,8 +32,8 @@ func (l *lister) directory(dir string) error {
 // readDir reads a folder. Tests replace it by a function that denies some folders.
 var readDir = os.ReadDir
 
-// walk calls visit with the files in and below a folder. It leaves out names that begin with a dot or an underscore unless all is true.
-// It follows links to files, but not links to folders, which may lead in a circle.
+// walk calls visit with the files in and below a folder. It leaves out names that begin with a dot or an underscore
+// unless all is true. It follows links to files, but not links to folders, which may lead in a circle.
 func (l *lister) walk(dir string, all bool, visit func(path string)) error {
 	entries, err := readDir(dir)
 	if err != nil {

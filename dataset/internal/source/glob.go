@@ -13,7 +13,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// glob adds the files that match a pattern without **, in the order of filepath.Glob, and the files of folders that match.
+// glob adds the files that match a pattern without **, in the order of filepath.Glob, and the files of folders that
+// match.
 func (l *lister) glob(pattern string) error {
 	if _, err := filepath.Match(pattern, ""); err != nil {
 		return err
@@ -31,8 +32,8 @@ func (l *lister) glob(pattern string) error {
 	return nil
 }
 
-// matches returns the paths that match a pattern without **. An element of a path that begins with a dot or an underscore matches an
-// element of the pattern that begins so.
+// matches returns the paths that match a pattern without **. An element of a path that begins with a dot or an
+// underscore matches an element of the pattern that begins so.
 func (l *lister) matches(pattern string) (all []string, err error) {
 	if !isPattern(pattern) {
 		if _, err := os.Lstat(pattern); err != nil {
@@ -103,8 +104,8 @@ func isPattern(p string) bool {
 	return strings.ContainsAny(p, `*?[`) || runtime.GOOS != "windows" && strings.Contains(p, `\`)
 }
 
-// deepGlob adds the files that match a pattern in which ** stands for folders at any depth, sorted. It follows no links to folders below
-// the part of the pattern that has no pattern characters.
+// deepGlob adds the files that match a pattern in which ** stands for folders at any depth, sorted. It follows no links
+// to folders below the part of the pattern that has no pattern characters.
 func (l *lister) deepGlob(p string) error {
 	base, pattern := doublestar.SplitPattern(filepath.ToSlash(p))
 	if !doublestar.ValidatePattern(pattern) {
@@ -134,8 +135,8 @@ func matchesDeep(name, pattern string, elements []string) bool {
 	return doublestar.MatchUnvalidated(pattern, name) && !hides(strings.Split(name, "/"), elements)
 }
 
-// hides returns true if an element of a match is hidden and the same element of the pattern isn't. From ** on, any element of the pattern
-// may be the same.
+// hides returns true if an element of a match is hidden and the same element of the pattern isn't. From ** on, any
+// element of the pattern may be the same.
 func hides(match, pattern []string) bool {
 	for i := range min(len(match), len(pattern)) {
 		if pattern[i] == "**" {

@@ -5,8 +5,8 @@ import (
 	"halfspace/internal/humanize"
 )
 
-// An Input is the files of a column.Input that are read from their beginning, and the columns that are read. It has the methods that the
-// formats share.
+// An Input is the files of a column.Input that are read from their beginning, and the columns that are read. It has the
+// methods that the formats share.
 type Input struct {
 	Files  []*File
 	Sel    *column.Chosen

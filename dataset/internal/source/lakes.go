@@ -18,8 +18,8 @@ import (
 	"halfspace/internal/files"
 )
 
-// A lake is a kind of table whose log says which of the files in its folder have rows, and which rows of them. The files alone also have
-// rows that were deleted or rewritten.
+// A lake is a kind of table whose log says which of the files in its folder have rows, and which rows of them. The
+// files alone also have rows that were deleted or rewritten.
 type lake struct {
 	article string
 	name    string
@@ -31,11 +31,13 @@ var lakes = []lake{
 	{"a", "Delta Lake table", "_delta_log", "in DuckDB: COPY (FROM delta_scan('FOLDER')) TO 'rows.parquet'"},
 	{"an", "Iceberg table", "metadata", "in DuckDB: COPY (FROM iceberg_scan('FOLDER')) TO 'rows.parquet'"},
 	{"a", "Hudi table", ".hoodie", "in Spark: spark.read.format('hudi').load('FOLDER').write.parquet('rows')"},
-	{"a", "table of Spark's Structured Streaming", "_spark_metadata", "in Spark: spark.read.parquet('FOLDER').write.parquet('rows')"},
+	{"a", "table of Spark's Structured Streaming", "_spark_metadata",
+		"in Spark: spark.read.parquet('FOLDER').write.parquet('rows')"},
 }
 
 // duckLake is the lake whose log is a database elsewhere. The names of its files tell it, if rows were deleted.
-var duckLake = lake{"a", "DuckLake table", "", "in DuckDB: ATTACH 'ducklake:CATALOG' AS lake; COPY (FROM lake.TABLE) TO 'rows.parquet'"}
+var duckLake = lake{"a", "DuckLake table", "",
+	"in DuckDB: ATTACH 'ducklake:CATALOG' AS lake; COPY (FROM lake.TABLE) TO 'rows.parquet'"}
 
 const (
 	duckFiles   = "ducklake-*.parquet"
@@ -61,8 +63,9 @@ func (t lakeTable) refuse(p string) error {
 	} else if filepath.Clean(p) != filepath.Clean(t.folder) && strings.TrimRight(p, "/") != t.folder {
 		what = "files of the " + t.name + " " + t.folder
 	}
-	return column.Mark(fmt.Errorf("%s: %s, whose %s says which rows are in it; without the %s, removed and rewritten rows would count too: "+
-		"write the table's rows as Parquet first, such as %s", p, what, log, log, strings.ReplaceAll(t.export, "FOLDER", t.folder)), column.ErrFormat)
+	return column.Mark(fmt.Errorf("%s: %s, whose %s says which rows are in it; without the %s, removed and rewritten rows "+
+		"would count too: write the table's rows as Parquet first, such as %s", p, what, log, log,
+		strings.ReplaceAll(t.export, "FOLDER", t.folder)), column.ErrFormat)
 }
 
 // A lakeFinder finds the lake tables to which local folders belong. It looks into each folder once.
@@ -159,7 +162,8 @@ func localNames(dir, in string) (names []string, exists bool) {
 func hasDuckDeletes(found []string, names namesFunc) bool {
 	last := ""
 	for _, file := range found {
-		dir, name := file[:max(0, strings.LastIndexAny(file, `/`+string(filepath.Separator)))], path.Base(filepath.ToSlash(file))
+		dir := file[:max(0, strings.LastIndexAny(file, `/`+string(filepath.Separator)))]
+		name := path.Base(filepath.ToSlash(file))
 		if is, _ := path.Match(duckFiles, name); !is || dir == last {
 			continue
 		}
@@ -172,8 +176,8 @@ func hasDuckDeletes(found []string, names namesFunc) bool {
 	return false
 }
 
-// refuseObjects is lakeFinder.refuse for objects of a store. It doesn't look into folders that name a column: there are many, and the log
-// of a table is above them.
+// refuseObjects is lakeFinder.refuse for objects of a store. It doesn't look into folders that name a column: there are
+// many, and the log of a table is above them.
 func refuseObjects(ctx context.Context, s files.Store, p string, found []string) error {
 	names := func(dir, in string) (names []string, exists bool) {
 		prefix := strings.TrimSuffix(dir+"/"+in, "/") + "/"

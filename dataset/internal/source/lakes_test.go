@@ -10,8 +10,8 @@ import (
 	"halfspace/internal/require"
 )
 
-// TestLakes: a lake table is refused by its folder, by a folder below or above it, by a glob, by a file and through links. Folders and
-// files whose names are like those of a log are data.
+// TestLakes: a lake table is refused by its folder, by a folder below or above it, by a glob, by a file and through
+// links. Folders and files whose names are like those of a log are data.
 func TestLakes(t *testing.T) {
 	tree(t, "delta/_delta_log/00000000000000000000.json", "delta/k=1/a.csv", "delta/b.csv",
 		"lakes/ice/metadata/00001-0a1b.metadata.json", "lakes/ice/data/k=1/a.csv", "ice2/metadata/v1.metadata.json", "ice2/a.csv", "ice3/metadata/version-hint.text", "ice3/data/a.csv",

@@ -15,17 +15,20 @@ import (
 	"halfspace/internal/files"
 )
 
-// A Rank returns the rank of a file by its name: a folder stands for its files of the least rank. The rank of files that are no data is 0.
+// A Rank returns the rank of a file by its name: a folder stands for its files of the least rank. The rank of files
+// that are no data is 0.
 type Rank func(name string) int
 
-// Expand returns the files that paths name, in the order of paths, and notes about folders that were left out. A path may be
+// Expand returns the files that paths name, in the order of paths, and notes about folders that were left out. A path
+// may be
 //
 //   - a file; "-" is standard input;
 //   - a glob: the result is its matches, sorted; ** stands for folders at any depth;
 //   - a directory: the result is the files of the least rank in and below it, sorted by path;
 //   - a URL whose scheme the program has registered: an object, a glob for objects, or a folder of a bucket.
 //
-// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out. Files of lake tables are an error.
+// Expand leaves out names that begin with a dot or an underscore, unless a path spells them out. Files of lake tables
+// are an error.
 func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string, err error) {
 	if len(paths) == 0 {
 		return nil, nil, errors.New("no data: name a file, a directory or a glob")
@@ -62,7 +65,8 @@ func notesOf(links, denied []string) (lines []string) {
 		lines = append(lines, column.Listed(denied, "folder")+": permission denied, so files there are left out")
 	}
 	if len(links) > 0 {
-		lines = append(lines, column.Listed(links, "link")+": links to folders are not followed (name the folder to read its files)")
+		lines = append(lines, column.Listed(links, "link")+
+			": links to folders are not followed (name the folder to read its files)")
 	}
 	return lines
 }

@@ -34,8 +34,8 @@ func tree(t *testing.T, names ...string) {
 	}
 }
 
-// TestLinks: a folder and ** find each file once and end, whatever the links to folders are, which a note names. Links to files, and links
-// that a path or a pattern names, are followed.
+// TestLinks: a folder and ** find each file once and end, whatever the links to folders are, which a note names. Links
+// to files, and links that a path or a pattern names, are followed.
 func TestLinks(t *testing.T) {
 	tree(t, "d/a.csv", "d/b/c.csv", "d/b/up -> ..", "d/b/self -> .", "d/loop -> ../d", "d/out -> ../o", "d/f.csv -> b/c.csv", "o/x.csv", "o/up -> ../d", "e/link -> ../o")
 	note := "d/b/self, d/b/up, d/loop and d/out: links to folders are not followed (name the folder to read its files)"
@@ -64,7 +64,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestGlobs: a pattern finds the files that path/filepath finds, or doublestar for **, in their order, but for hidden ones.
+// TestGlobs: a pattern finds the files that path/filepath finds, or doublestar for **, in their order, but for hidden
+// ones.
 func TestGlobs(t *testing.T) {
 	tree(t, "a.csv", "b.csv", "[1].csv", "a*b.csv", "d/a.csv", "d/e/a.csv", "d/e/f/b.csv", ".h/a.csv", "d/_t/a.csv", "d/.b.csv", "é/x y.csv", "k=1/l=2/a.csv", "k=2/l=1/a.csv")
 	pieces := []string{"*", "**", "?", "a*", "*.csv", "[a-d]*", "d", "e", "[[]*", "k=*", "l=?", ".", "..", "a\\*b.csv", "[!a]*", "_*", ".*", "é"}

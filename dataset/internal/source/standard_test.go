@@ -18,7 +18,8 @@ func input(ctx context.Context, r io.Reader, most int64) *File {
 	return &File{Path: "-", Stdin: &StandardInput{Ctx: ctx, R: r, Most: most}}
 }
 
-// TestStandardInputErrors: standard input that fails, that can't be held, or that nobody waits for any longer, is an error.
+// TestStandardInputErrors: standard input that fails, that can't be held, or that nobody waits for any longer, is an
+// error.
 func TestStandardInputErrors(t *testing.T) {
 	for _, name := range []string{"TMPDIR", "TMP"} {
 		t.Setenv(name, filepath.Join(t.TempDir(), "absent"))
@@ -42,8 +43,8 @@ func TestStandardInputErrors(t *testing.T) {
 	}
 }
 
-// TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held. The part that memory
-// has no room for is in a file.
+// TestLastPass: standard input is read from its beginning as often as one likes, and in the last pass it isn't held.
+// The part that memory has no room for is in a file.
 func TestLastPass(t *testing.T) {
 	want := strings.Repeat("0123456789abcdef", 20000)
 	for _, inMemory := range []int{0, 1000, 65536, 100_000} {

@@ -37,7 +37,8 @@ const mostFurther = 1000
 
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
 func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p column.Pool) (*CSV, error) {
-	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(), typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
+	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(),
+		typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
 	f.sound = req.Rejects != nil
 	k, err := f.findKeys(ctx, files, p)
 	if err != nil {
@@ -67,7 +68,8 @@ type firstKeys struct {
 	all   bool   // the first rows of the first file that isn't empty are all its rows
 }
 
-// findKeys finds the keys in the first rows of each file. The first file that has a value for a key determines the type of the column.
+// findKeys finds the keys in the first rows of each file. The first file that has a value for a key determines the type
+// of the column.
 func (f *CsvFile) findKeys(ctx context.Context, files []*source.File, p column.Pool) (k firstKeys, err error) {
 	k.empty = make([]bool, len(files))
 	lead := 0
