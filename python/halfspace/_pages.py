@@ -13,6 +13,7 @@ import numpy as np
 
 PAGE = 2 << 20  # bytes of a huge page
 LEAST = 1 << 19  # bytes from which on huge pages take less time
+BEGIN = 4 * PAGE  # bytes that get huge pages at once, since each request waits for all cores
 COLLAPSE = 25  # MADV_COLLAPSE
 FIXED = 0x10  # MAP_FIXED
 
@@ -32,8 +33,9 @@ class HugePages:
         file.flush()
         try:
             os.ftruncate(file.fileno(), self._header + size)
-            self._map(file.fileno(), -(-(self._header + size) // PAGE) * PAGE)
-            self._collapse(0, PAGE)
+            length = -(-(self._header + size) // PAGE) * PAGE
+            self._map(file.fileno(), length)
+            self._collapse(0, min(BEGIN, length))
         except OSError:
             self.close()
 
@@ -52,10 +54,10 @@ class HugePages:
         Several threads may take different bytes.
         """
         first += self._header
-        pages = [-(-at // PAGE) * PAGE for at in (first, first + size)]  # that begin in these bytes
-        if pages[0] < pages[1]:
+        page, end = (-(-at // PAGE) * PAGE for at in (first, first + size))  # of the pages that begin in these bytes
+        if max(page, BEGIN) < end:
             with contextlib.suppress(OSError):  # no huge page is left
-                self._collapse(*pages)
+                self._collapse(max(page, BEGIN), end)
         return self._memory[first:first + size]
 
     def close(self) -> None:

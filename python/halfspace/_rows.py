@@ -59,7 +59,7 @@ def _write(file, values, dtype: np.dtype) -> None:
 def _fill(file, lines, dtype: np.dtype) -> None:
     """Write numbers, line by line, in another type. Since NumPy 1.24, a number that is too large for it raises FloatingPointError."""
     step = max(1, PANEL // max(1, lines[:1].size))
-    width = lines[:1].size * dtype.itemsize
+    starts, width = range(0, len(lines), step), lines[:1].size * dtype.itemsize
 
     def write(first):
         panel = lines[first:first + step]
@@ -69,7 +69,7 @@ def _fill(file, lines, dtype: np.dtype) -> None:
             else:
                 file.write(np.ascontiguousarray(panel, dtype).data)
     with HugePages(file, len(lines) * width) as pages, ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
-        for _ in (pool.map if pages else map)(write, range(0, len(lines), step)):
+        for _ in (pool.map if pages and len(starts) > THREADS else map)(write, starts):
             pass
 
 
