@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
 )
@@ -77,18 +77,18 @@ func (opt Options) formsOf(ctx context.Context, names []string, p column.Pool) (
 		Progress: opt.Progress, texts: opt.texts, opened: opt.opened}
 	only.Text.NullValues = opt.nullWords()
 	for _, item := range opt.Types { // other types say how a feature is made of a text
-		i := max(0, strings.LastIndexByte(item, '='))
-		if slices.Contains(names, item[:i]) && slices.Contains([]string{"=number", "=boolean", "=date"}, item[i:]) {
+		name, word := plan.SplitType(item)
+		if slices.Contains(names, name) && word.OfValues() {
 			only.Types = append(only.Types, item)
 		}
 	}
-	_, plan, err := only.profile(ctx, p, memory.DefaultAllocator, true, false)
+	_, found, err := only.profile(ctx, p, memory.DefaultAllocator, true, false)
 	if err != nil {
 		return nil, err
 	}
 	forms := map[string]transform.Form{}
-	for _, c := range plan.Columns {
-		forms[c.Name] = transform.Form{Input: derivedFrom(plan.Inputs, c.Name), Examples: c.Examples}
+	for _, c := range found.Columns {
+		forms[c.Name] = transform.Form{Input: derivedFrom(found.Inputs, c.Name), Examples: c.Examples}
 	}
 	return forms, nil
 }

@@ -27,15 +27,23 @@ const (
 func ParseTypes(items []string) (map[string]Word, error) {
 	types := map[string]Word{}
 	for _, item := range items {
-		i := strings.LastIndexByte(item, '=')
-		word := Word(item[i+1:])
-		if i < 1 || !word.Hash() && (word == hash || !slices.Contains(allWords(), word)) {
+		name, word := SplitType(item)
+		if name == "" || !word.Hash() && (word == hash || !slices.Contains(allWords(), word)) {
 			return nil, fmt.Errorf("use COLUMN=TYPE, with the type %s, in place of %q", humanize.OneOf(Words()), item)
 		}
-		types[item[:i]] = word
+		types[name] = word
 	}
 	return types, nil
 }
+
+// SplitType splits an item COLUMN=TYPE. The name is "" if the item has none.
+func SplitType(item string) (name string, word Word) {
+	i := strings.LastIndexByte(item, '=')
+	return item[:max(0, i)], Word(item[i+1:])
+}
+
+// OfValues returns true for the words, with or without a form, of columns whose texts stand for numbers.
+func (w Word) OfValues() bool { return slices.Contains([]Word{Number, Boolean, Date}, w.kind()) }
 
 // allWords returns the words of all treatments, in order.
 func allWords() (all []Word) {
