@@ -118,7 +118,7 @@ func derived(c *schema.Column, a arrow.Array) (numbers arrow.Array, strange int6
 	if err != nil {
 		return nil, 0, err
 	}
-	perDay, dated := daysIn(a.DataType())
+	perDay, dated := column.PerDay(a.DataType())
 	if c.Derive.Dated() != dated {
 		return nil, 0, fmt.Errorf("it is %s, and the model takes %s", column.Describe(a.DataType()), nameInput(*c))
 	}
@@ -138,12 +138,9 @@ func textual(t arrow.DataType) bool {
 	return ok && kind == schema.String
 }
 
-// daysIn is column.PerDay.
-func daysIn(t arrow.DataType) (perDay float64, ok bool) { return column.PerDay(t) }
-
 // derivable returns true if the number of a feature can derive from the values of a column.
 func derivable(have column.Column, want schema.Column) bool {
-	_, dated := daysIn(have.Type)
+	_, dated := column.PerDay(have.Type)
 	switch {
 	case have.Type == nil || have.Numbered > 0:
 		return false

@@ -40,7 +40,7 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 	for k, in := range sel.Inputs {
 		in.Means, in.Center, in.Scale = nil, nil, nil
 		t := sel.Columns[sel.Features[k]].Type
-		_, dated := daysIn(t)
+		_, dated := column.PerDay(t)
 		coded := all.kind != "" || slices.ContainsFunc(named, func(n namedCoding) bool {
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
@@ -199,7 +199,7 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 	if err != nil {
 		return err
 	}
-	perDay, dated := daysIn(a.DataType())
+	perDay, dated := column.PerDay(a.DataType())
 	for i, v := range values {
 		if len(missing) > 0 && column.IsMissing(a, i) {
 			continue
