@@ -182,7 +182,7 @@ func (opt Options) asTexts() []string {
 	if err != nil || opt.Spec != nil {
 		return opt.texts // opening the files reports an error
 	}
-	return append(plan.AsTexts(types), opt.texts...)
+	return append(plan.NamesOfTexts(types), opt.texts...)
 }
 
 // TypeNames returns the types that Options.Types takes.

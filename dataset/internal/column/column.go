@@ -19,53 +19,53 @@ const (
 
 // A Column is a column of a file or of a record reader, as its schema describes it.
 type Column struct {
-	Name    string
-	Type    arrow.DataType // type of the arrays it is read into; nil if it can't be read
-	Desc    string         // the type's name in messages
-	Advice  string         // message that a text column has mostly numbers; "" for other columns
-	Remedy  string         // remedy for Advice
-	Content Content        // of a text column
-	First   string         // of a text column of a text file: its first value that is no number
-	// Exact, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
+	Name      string
+	Type      arrow.DataType // type of the arrays it is read into; nil if it can't be read
+	Desc      string         // the type's name in messages
+	Advice    string         // message that a text column has mostly numbers; "" for other columns
+	Remedy    string         // remedy for Advice
+	Content   Content        // of a text column
+	FirstText string         // of a text column of a text file: its first value that is no number
+	// TextType, for a column of a text file, is the type that keeps each text: 64-bit integers if every text of the first rows is
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
-	Exact    arrow.DataType
-	AsTexts  bool // Type is Exact: a text that Type can't keep is an error
-	Padded   bool // some integer of the first rows has leading zeros
-	Widens   bool // a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of text
-	Nullable bool
-	Empty    bool           // no value in the first rows determines the type
-	Integers bool           // of a text file: the first rows have integers alone, some of them beyond int64
-	Digits   bool           // a text file gets Batch.Digits for the column
-	ListDef  int            // for lists of a Parquet file: definition level from which on a list has an element; otherwise 0
-	Float    arrow.DataType // type of arrays that may be read instead of Type; nil: none
-	Physical int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level
-	Width    int
-	MaxDef   int
-	MaxList  int       // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
-	Index    int       // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
-	Numbered int       // number of svmlight features in the column; 0: the column is one feature
-	Labels   bool      // the labels of svmlight: the column is a feature only if an option names it
-	Parts    []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
-	Constant *Constant // the value that the file's folders name; nil: they name none
-	File     string    // the path of the first file that has the column; "": the first file
+	TextType        arrow.DataType
+	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
+	HasLeadingZeros bool // some integer of the first rows has leading zeros
+	WidensToNumbers bool // a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of text
+	Nullable        bool
+	Empty           bool           // no value in the first rows determines the type
+	Integers        bool           // of a text file: the first rows have integers alone, some of them beyond int64
+	Digits          bool           // a text file gets Batch.Digits for the column
+	ListDef         int            // for lists of a Parquet file: definition level from which on a list has an element; otherwise 0
+	Float           arrow.DataType // type of arrays that may be read instead of Type; nil: none
+	Physical        int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level
+	Width           int
+	MaxDef          int
+	MaxList         int       // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
+	Index           int       // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
+	Numbered        int       // number of svmlight features in the column; 0: the column is one feature
+	Labels          bool      // the labels of svmlight: the column is a feature only if an option names it
+	Parts           []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+	Constant        *Constant // the value that the file's folders name; nil: they name none
+	File            string    // the path of the first file that has the column; "": the first file
 
-	// Outside is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets Outside. nil: such a
+	// OutOfRange is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets OutOfRange. nil: such a
 	// timestamp is an error.
-	Outside *atomic.Bool
+	OutOfRange *atomic.Bool
 }
 
 // Texts returns the column as it is read for a label, a category or a column to keep: with each text as the file has it.
 func (c Column) Texts() Column {
-	if c.Exact != nil {
-		c.Type, c.Desc, c.AsTexts = c.Exact, Describe(c.Exact), true
+	if c.TextType != nil {
+		c.Type, c.Desc, c.KeepsTexts = c.TextType, Describe(c.TextType), true
 	}
 	return c
 }
 
 // As returns the column of another file as it is read in the place of a column of the first file.
 func (c Column) As(first Column) Column {
-	if c.Float, c.Outside = first.Float, first.Outside; first.AsTexts {
-		c.Type, c.Desc, c.AsTexts = first.Type, first.Desc, true
+	if c.Float, c.OutOfRange = first.Float, first.OutOfRange; first.KeepsTexts {
+		c.Type, c.Desc, c.KeepsTexts = first.Type, first.Desc, true
 	}
 	return c
 }

@@ -18,8 +18,8 @@ type Gaps struct {
 	rows  map[string]int64    // by the path of a file
 }
 
-// Lack sets the columns that a file lacks.
-func (g *Gaps) Lack(path string, columns []string) {
+// SetLacking sets the columns that a file lacks.
+func (g *Gaps) SetLacking(path string, columns []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.lacks == nil {
@@ -41,8 +41,8 @@ func (g *Gaps) Rows(rows map[string]int64) {
 	}
 }
 
-// Counted yields the batches of a pass, and counts the rows of each file.
-func (g *Gaps) Counted(pass iter.Seq2[*Batch, error]) iter.Seq2[*Batch, error] {
+// CountRows yields the batches of a pass, and counts the rows of each file.
+func (g *Gaps) CountRows(pass iter.Seq2[*Batch, error]) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
 		rows := map[string]int64{}
 		defer func() { g.Rows(rows) }()

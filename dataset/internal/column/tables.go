@@ -148,8 +148,8 @@ func (t *Tables) union() (all []Column, first int) {
 	return all, first
 }
 
-// Covered returns true if Choose has seen each column of a file.
-func (t *Tables) Covered(file int) bool {
+// HasColumnsOf returns true if Choose has seen each column of a file.
+func (t *Tables) HasColumnsOf(file int) bool {
 	return !slices.ContainsFunc(t.files[file], func(c Column) bool { return !t.names[c.Name] })
 }
 
@@ -172,7 +172,7 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 		t.bound[key] = bound
 		t.mu.Unlock()
 	}
-	t.Lack(t.paths[file], lacking(bound))
+	t.SetLacking(t.paths[file], lacking(bound))
 	if t.constants == nil {
 		return bound, nil
 	}

@@ -74,7 +74,7 @@ func (in *arrowInput) Most() int64 { return -1 }
 func (in *arrowInput) Notes() []string { return in.tables.Notes(in.Paths()) }
 
 func (in *arrowInput) Batches(ctx context.Context, _ column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return in.tables.Counted(func(yield func(*column.Batch, error) bool) {
+	return in.tables.CountRows(func(yield func(*column.Batch, error) bool) {
 		for i, s := range in.Files {
 			for b, err := range BatchesOf(ctx, s, in.bound[i], mem, in.Memory) {
 				if !yield(b, err) || err != nil {

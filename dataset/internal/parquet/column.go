@@ -296,7 +296,7 @@ func (r *columnReader) byteDecimals(v *Values) (err error) {
 }
 
 // nanoseconds converts nanoseconds of a day and a Julian day to nanoseconds since 1970, which is day 2,440,588. A
-// timestamp out of the range of nanoseconds is an error, or null if the column has Outside.
+// timestamp out of the range of nanoseconds is an error, or null if the column has OutOfRange.
 func (r *columnReader) nanoseconds(v *Values) (err error) {
 	const perDay, most = 86_400_000_000_000, math.MaxInt64 / 86_400_000_000_000
 	var outside []int
@@ -309,7 +309,7 @@ func (r *columnReader) nanoseconds(v *Values) (err error) {
 				dst[i] = 0
 			case day > -most && day < most && ns > -perDay && ns < perDay:
 				dst[i] = day*perDay + ns
-			case r.col.Outside != nil:
+			case r.col.OutOfRange != nil:
 				dst[i] = 0
 				outside = append(outside, i)
 			default:
@@ -320,7 +320,7 @@ func (r *columnReader) nanoseconds(v *Values) (err error) {
 		}
 	})
 	if len(outside) > 0 {
-		r.col.Outside.Store(true)
+		r.col.OutOfRange.Store(true)
 		r.makeNull(v, outside)
 	}
 	return err

@@ -60,7 +60,7 @@ func TestOutsideDictionary(t *testing.T) {
 	pool := NewPool(memory.DefaultAllocator)
 	for _, outside := range []bool{false, true} {
 		r := columnReader{col: column.Column{Type: arrow.FixedWidthTypes.Timestamp_ns, Float: arrow.PrimitiveTypes.Float32,
-			Physical: int32(Int96), Outside: new(atomic.Bool)}, pool: pool}
+			Physical: int32(Int96), OutOfRange: new(atomic.Bool)}, pool: pool}
 		values := pool.Get(2 * 12)
 		clear(values.Bytes)
 		binary.LittleEndian.PutUint32(values.Bytes[8:], 2440588)
@@ -69,8 +69,8 @@ func TestOutsideDictionary(t *testing.T) {
 			binary.LittleEndian.PutUint32(values.Bytes[20:], 5373484)
 		}
 		made := r.floats(values, 2)
-		if made != nil == outside || r.col.Outside.Load() != outside {
-			t.Errorf("outside %t: converted %t, noted %t", outside, made != nil, r.col.Outside.Load())
+		if made != nil == outside || r.col.OutOfRange.Load() != outside {
+			t.Errorf("outside %t: converted %t, noted %t", outside, made != nil, r.col.OutOfRange.Load())
 		}
 		made.Release()
 		values.Release()

@@ -107,7 +107,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 			if in.tables.Set(i, columns); i == 0 {
 				in.Sel, refused = in.tables.Choose(false)
 			}
-			if refused != nil || !in.tables.Covered(i) {
+			if refused != nil || !in.tables.HasColumnsOf(i) {
 				return nil
 			}
 			return in.bind(i, m)
@@ -122,7 +122,7 @@ func (in *Input) examine(ctx context.Context, p column.Pool) error {
 	}
 	covered := true
 	for i := range in.paths {
-		covered = covered && in.tables.Covered(i)
+		covered = covered && in.tables.HasColumnsOf(i)
 	}
 	if covered {
 		return refused
@@ -157,7 +157,7 @@ func (in *Input) Chosen() *column.Chosen { return in.Sel }
 func (in *Input) Notes() (notes []string) {
 	notes = in.tables.Notes(in.paths)
 	for _, c := range in.Sel.Columns {
-		if c.Outside != nil && c.Outside.Load() {
+		if c.OutOfRange != nil && c.OutOfRange.Load() {
 			notes = append(notes, fmt.Sprintf("column %q: timestamps before 1677 and after 2262 are missing, since INT96 is "+
 				"read in nanoseconds (write the column as INT64 in microseconds)", c.Name))
 		}

@@ -10,7 +10,7 @@ import (
 
 // byteColumns leaves out columns of which half of the values or more are bytes and no text.
 var byteColumns = treatment{
-	takes:   func(c *Column) bool { return c.hasBytes() && !c.Named && !c.Coded },
+	takes:   func(c *Column) bool { return c.hasBytes() && !c.IsNamed && !c.IsCategorical },
 	inputs:  noInputs,
 	becomes: alwaysWords("left out: " + noText),
 }

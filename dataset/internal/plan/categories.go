@@ -8,7 +8,7 @@ import (
 
 // categories makes a feature of each text.
 var categories = treatment{
-	takes:   func(c *Column) bool { return c.Text },
+	takes:   func(c *Column) bool { return c.HasTexts },
 	inputs:  ownInput,
 	becomes: codingWords,
 	notes:   textNotes,
@@ -16,7 +16,7 @@ var categories = treatment{
 
 // codedTexts takes the columns for which an option asks for categories or for hashes.
 var codedTexts = treatment{
-	takes:   func(c *Column) bool { return c.Text && (c.Word != "" || c.Coded) },
+	takes:   func(c *Column) bool { return c.HasTexts && (c.Word != "" || c.IsCategorical) },
 	inputs:  ownInput,
 	becomes: codingWords,
 }

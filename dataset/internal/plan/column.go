@@ -11,20 +11,20 @@ import (
 
 // A Column has the counts of a column's values, by which a treatment takes it.
 type Column struct {
-	Input schema.Column // how the column becomes features if its values stay as they are
-	Type  string        // the type of the values, in messages
-	Word  Word          // the type that an option names
-	Named bool          // the option features names the column
-	Coded bool          // the option categorical names the column, or all columns
-	Text  bool          // the values are texts, or used as texts
-	Dated bool          // the values are dates or times by their type
-	Whole bool          // the type is an integer type
+	Input         schema.Column // how the column becomes features if its values stay as they are
+	Type          string        // the type of the values, in messages
+	Word          Word          // the type that an option names
+	IsNamed       bool          // the option features names the column
+	IsCategorical bool          // the option categorical names the column, or all columns
+	HasTexts      bool          // the values are texts, or used as texts
+	HasDates      bool          // the values are dates or times by their type
+	HasIntegers   bool          // the type is an integer type
 
 	Semicolons bool // the fields of the text file are apart by semicolons, which a decimal comma suggests
 
 	Rows, Missing int64    // number of values, and of missing ones
 	Distinct      int      // number of different values; of numbers and dates only if they are counted
-	More          bool     // there are more different values than Distinct
+	HasMore       bool     // there are more different values than Distinct
 	Examples      []string // of the values
 
 	Min, Max   float64 // of numbers
@@ -41,7 +41,7 @@ type Column struct {
 // Begin prepares a column for the counts. Its fields up to Semicolons are known.
 func (c *Column) Begin() {
 	c.Min, c.Max, c.CountsRows, c.Range = math.Inf(1), math.Inf(-1), true, newRange()
-	if !c.Text {
+	if !c.HasTexts {
 		return
 	}
 	for _, t := range treatments {
@@ -57,7 +57,7 @@ func (c *Column) Begin() {
 func (c *Column) values() int64 { return c.Rows - c.Missing }
 
 // noOption returns true if the values alone decide how the column becomes features.
-func (c *Column) noOption() bool { return c.Word == "" && !c.Named }
+func (c *Column) noOption() bool { return c.Word == "" && !c.IsNamed }
 
 // derived returns the input whose number derives from the texts of the column.
 func (c *Column) derived(d schema.Derivation) []schema.Column {
@@ -73,7 +73,7 @@ func (c *Column) span(t *treatment) string {
 	switch {
 	case dates.First <= dates.Last:
 		return dates.String()
-	case !c.Text && c.Min <= c.Max:
+	case !c.HasTexts && c.Min <= c.Max:
 		return fmt.Sprintf("%.6g to %.6g", c.Min, c.Max)
 	}
 	return ""
@@ -89,7 +89,7 @@ func (c *Column) unfit() error {
 	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {
 		has = "has the texts " + c.quoteOdd(f, nil)
 	}
-	if !c.Text {
+	if !c.HasTexts {
 		wanted, has = "dates", "has numbers"
 	}
 	err := fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)

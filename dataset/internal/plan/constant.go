@@ -8,9 +8,9 @@ var constant = treatment{
 	takes: func(c *Column) bool {
 		same := c.Min == c.Max
 		switch {
-		case c.Text:
+		case c.HasTexts:
 			same = c.Distinct == 1
-		case c.Dated:
+		case c.HasDates:
 			same = c.Range.First == c.Range.Last
 		}
 		return same && c.noOption() && c.Missing == 0 && c.values() > 1

@@ -8,8 +8,8 @@ const leastRows = 20
 // has texts.
 var counter = treatment{
 	takes: func(c *Column) bool {
-		counts := c.Whole && c.CountsRows
-		if c.Text {
+		counts := c.HasIntegers && c.CountsRows
+		if c.HasTexts {
 			r, f := c.numbers('.')
 			counts = f != nil && len(f.odd) > 0 && r.countsRows && r.texts+len(f.odd) == int(c.values())
 		}

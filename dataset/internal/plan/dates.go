@@ -10,7 +10,7 @@ import (
 
 // dates takes dates and times.
 var dates = treatment{
-	takes:   func(c *Column) bool { return c.Dated },
+	takes:   func(c *Column) bool { return c.HasDates },
 	inputs:  func(c *Column) []schema.Column { return c.Range.inputs(c.Input.Name, "") },
 	becomes: dateParts,
 }

@@ -2,7 +2,7 @@ package plan
 
 // emptyColumns leaves out columns without a value.
 var emptyColumns = treatment{
-	takes:   func(c *Column) bool { return c.values() == 0 && !c.Named },
+	takes:   func(c *Column) bool { return c.values() == 0 && !c.IsNamed },
 	inputs:  noInputs,
 	becomes: alwaysWords("left out: no value"),
 }

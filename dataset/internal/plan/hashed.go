@@ -8,7 +8,7 @@ const mostOneHot = 64
 // hashedTexts makes features of the hashes of texts if the texts are many. With more than MaxAllBuckets bits, only the
 // buckets of the training rows are features. So wide hashes cost nothing, and few texts share a bucket.
 var hashedTexts = treatment{
-	takes: func(c *Column) bool { return c.Text && c.Distinct > mostOneHot },
+	takes: func(c *Column) bool { return c.HasTexts && c.Distinct > mostOneHot },
 	inputs: func(c *Column) []schema.Column {
 		in := c.Input
 		in.Kind, in.HashBits = schema.HashColumn, schema.MaxAllBuckets+1

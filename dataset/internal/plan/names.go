@@ -3,7 +3,7 @@ package plan
 // names leaves out columns in which nine of ten texts differ.
 var names = treatment{
 	takes: func(c *Column) bool {
-		return c.Text && c.noOption() && c.values() >= leastRows && (c.More || 10*int64(c.Distinct) >= 9*c.values())
+		return c.HasTexts && c.noOption() && c.values() >= leastRows && (c.HasMore || 10*int64(c.Distinct) >= 9*c.values())
 	},
 	inputs:  noInputs,
 	becomes: alwaysWords("left out: nearly all texts differ"),

@@ -118,7 +118,7 @@ func keepLast(columns []*Column, chosen []*treatment) *Column {
 	if first < 0 {
 		return nil
 	}
-	if chosen[first] = &numbers; columns[first].Text {
+	if chosen[first] = &numbers; columns[first].HasTexts {
 		chosen[first] = &pointNumbers
 	}
 	return columns[first]
@@ -128,9 +128,9 @@ func keepLast(columns []*Column, chosen []*treatment) *Column {
 func (c *Column) prepare(t *treatment, nulls schema.Nulls, place func(Odd) string) (
 	col Prepared, inputs []schema.Column) {
 	inputs = t.inputs(c)
-	col = Prepared{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.More,
+	col = Prepared{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.HasMore,
 		Range: c.span(t), Examples: c.Examples, Becomes: t.becomes(c, inputs), LeftOut: len(inputs) == 0,
-		text: c.Text, asked: c.Coded && c.Word == "" && c.Text}
+		text: c.HasTexts, asked: c.IsCategorical && c.Word == "" && c.HasTexts}
 	if t.reads != nil {
 		if f := t.reads(c); c.oddRows(f) > 0 {
 			col.Missing += c.oddRows(f)
@@ -140,7 +140,7 @@ func (c *Column) prepare(t *treatment, nulls schema.Nulls, place func(Odd) strin
 	if t.notes != nil {
 		col.Notes = append(col.Notes, t.notes(c)...)
 	}
-	if nulls == "" && !col.LeftOut && col.Missing > 0 && (c.Text && c.Missing > 0 || 100*col.Missing >= c.Rows) {
+	if nulls == "" && !col.LeftOut && col.Missing > 0 && (c.HasTexts && c.Missing > 0 || 100*col.Missing >= c.Rows) {
 		inputs = append(inputs, c.derived(schema.Missing)...)
 		col.Becomes += marked
 	}

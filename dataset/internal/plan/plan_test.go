@@ -12,7 +12,7 @@ import (
 
 // textColumn returns the column x of n texts in turn.
 func textColumn(n int, texts ...string) *Column {
-	c := &Column{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", Text: true}
+	c := &Column{Input: schema.Column{Name: "x", Kind: schema.OneHotColumn}, Type: "string", HasTexts: true}
 	c.Begin()
 	odd := map[string]int{}
 	for i := range n {
@@ -43,7 +43,7 @@ func byteColumn(n, bytes int) *Column {
 
 // numberColumn returns the column x of integers.
 func numberColumn(values ...float64) *Column {
-	c := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", Whole: true}
+	c := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Type: "int64", HasIntegers: true}
 	c.Begin()
 	for i, v := range values {
 		c.Rows++
@@ -63,11 +63,11 @@ func differing(n int, format string) (texts []string) {
 // TestTreatments: a column goes to the treatment that its values, and a word, say. Each treatment takes some column.
 func TestTreatments(t *testing.T) {
 	rising := upTo(30)
-	dated := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, Dated: true, Rows: 2, Range: newRange()}
+	dated := &Column{Input: schema.Column{Name: "x", Kind: schema.NumberColumn}, HasDates: true, Rows: 2, Range: newRange()}
 	dated.Range.Add(3)
 	dated.Range.Add(40)
 	asked := textColumn(9, "a", "b")
-	asked.Coded = true
+	asked.IsCategorical = true
 	taken := map[*treatment]bool{}
 	for _, c := range []struct {
 		column *Column

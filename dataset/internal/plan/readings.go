@@ -57,7 +57,7 @@ func (c *Column) AddText(text string, row int64) (odd int) {
 	if !missing && failed == nil {
 		return 0
 	}
-	if c.More { // the text may have been counted
+	if c.HasMore { // the text may have been counted
 		if i := slices.IndexFunc(c.Odd, func(o Odd) bool { return o.Text == text }); i >= 0 {
 			c.Odd[i].Rows++
 			return i + 1

@@ -54,7 +54,7 @@ type TextDates struct{ Column }
 
 // NewTextDates returns the dates of no texts. word is the type of the column that an option names.
 func NewTextDates(name string, word Word) *TextDates {
-	t := &TextDates{Column{Input: schema.Column{Name: name}, Word: word, Text: true}}
+	t := &TextDates{Column{Input: schema.Column{Name: name}, Word: word, HasTexts: true}}
 	t.Begin()
 	return t
 }

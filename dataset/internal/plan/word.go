@@ -78,9 +78,9 @@ func (w Word) kind() Word {
 	return Word(kind)
 }
 
-// AsTexts returns the columns whose words say how their texts are read. A reader of text files must not read their
+// NamesOfTexts returns the columns whose words say how their texts are read. A reader of text files must not read their
 // numbers.
-func AsTexts(types map[string]Word) (names []string) {
+func NamesOfTexts(types map[string]Word) (names []string) {
 	for name, word := range types {
 		if word == Date || word.kind() != word && !word.Hash() {
 			names = append(names, name)

@@ -60,9 +60,9 @@ func NewFile(ctx context.Context, path string, end <-chan struct{}, limit int64)
 // Live returns true if rows of the file are to be passed on as soon as they arrive.
 func (f *File) Live() bool { return f.Stdin != nil && f.Stdin.Live }
 
-// Ahead returns the memory for jobs that begin before the rows of an earlier job are passed on. It returns 1 for
+// MemoryAhead returns the memory for jobs that begin before the rows of an earlier job are passed on. It returns 1 for
 // live standard input, so that no job begins early: looking for the next job would wait for its text.
-func (f *File) Ahead(memory int64) int64 {
+func (f *File) MemoryAhead(memory int64) int64 {
 	if f.Live() {
 		return 1
 	}

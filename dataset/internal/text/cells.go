@@ -17,29 +17,29 @@ import (
 
 // cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
-	typ         arrow.Type
-	most        int  // maximum number of values
-	booleans    bool // true and false are read as the numbers 1 and 0, because a model accepts both
-	exact       bool // a text that the column can't keep is an error
-	widens      bool // of a probe: the column has integers without leading zeros alone
-	lenient     bool // of a probe: a text in a column of integers to keep is a broken line
-	nullIs      *nullWords
-	slab        *column.Slab // the memory of numbers; nil: none
-	whole       []int64
-	numbers     []float64
-	rounded     bool    // a whole number was rounded to another number
-	keepsDigits bool    // digits are made when integers become numbers
-	digits      *digits // the texts of the numbers; nil: none
-	truths      []byte  // a bit for each boolean
-	ends        []int32 // end of each string in chars, after a 0
-	chars       []byte
-	rows        int    // number of booleans
-	valid       []byte // a bit for each value; nil if no value is null
-	nulls       int
+	typ             arrow.Type
+	most            int  // maximum number of values
+	booleans        bool // true and false are read as the numbers 1 and 0, because a model accepts both
+	keepsTexts      bool // a text that the column can't keep is an error
+	widensToNumbers bool // of a probe: the column has integers without leading zeros alone
+	refusesTexts    bool // of a probe: a text in a column of integers to keep is a broken line
+	nullIs          *nullWords
+	slab            *column.Slab // the memory of numbers; nil: none
+	whole           []int64
+	numbers         []float64
+	rounded         bool    // a whole number was rounded to another number
+	keepsDigits     bool    // digits are made when integers become numbers
+	digits          *digits // the texts of the numbers; nil: none
+	truths          []byte  // a bit for each boolean
+	ends            []int32 // end of each string in chars, after a 0
+	chars           []byte
+	rows            int    // number of booleans
+	valid           []byte // a bit for each value; nil if no value is null
+	nulls           int
 }
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
-	c := cells{typ: col.Type.ID(), exact: col.AsTexts, most: most, nullIs: nulls}
+	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, most: most, nullIs: nulls}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -106,7 +106,7 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.addNull()
 		return nil
 	}
-	if (c.exact || c.widens) && c.typ != arrow.STRING {
+	if (c.keepsTexts || c.widensToNumbers) && c.typ != arrow.STRING {
 		return c.addExact(text)
 	}
 	switch c.typ {
@@ -158,13 +158,13 @@ func (c *cells) addTruth(v bool) {
 func (c *cells) addExact(text []byte) error {
 	v, whole := parseInteger(text)
 	switch {
-	case c.typ == arrow.INT64 && whole && (isCanonical(text) || c.widens && !isPadded(text)):
+	case c.typ == arrow.INT64 && whole && (isCanonical(text) || c.widensToNumbers && !isPadded(text)):
 		c.addWhole(v)
 	case c.typ == arrow.BOOL && isTruth(text):
 		c.addTruth(text[0]|0x20 == 't')
 	case c.isNullNumber(text):
 		c.addNull()
-	case c.lenient && !isNumber(text):
+	case c.refusesTexts && !isNumber(text):
 		return c.unfit(text, errNoNumber)
 	default:
 		return column.Mark(column.Mark(fmt.Errorf("%s is a text, unlike the first rows: correct it", quote(text)), ErrUnfit), ErrInexact)

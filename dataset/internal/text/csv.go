@@ -265,7 +265,7 @@ func decisive(text []byte) bool {
 func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	var kept []int
 	for _, k := range in.Sel.Keep {
-		if c := in.Sel.Columns[k]; c.Widens || c.AsTexts && c.Type.ID() != arrow.STRING {
+		if c := in.Sel.Columns[k]; c.WidensToNumbers || c.KeepsTexts && c.Type.ID() != arrow.STRING {
 			kept = append(kept, k)
 		}
 	}
@@ -276,14 +276,14 @@ func (in *CSV) settleKept(ctx context.Context, p column.Pool) error {
 	for i, at := range later {
 		c := &in.Sel.Columns[kept[i]]
 		switch {
-		case at == nil || c.Widens && !at.numbers && !at.padded: // reading the rows reports a text among numbers
+		case at == nil || c.WidensToNumbers && !at.numbers && !at.padded: // reading the rows reports a text among numbers
 			continue
-		case c.Widens && !at.padded:
+		case c.WidensToNumbers && !at.padded:
 			c.Type, c.Integers = arrow.PrimitiveTypes.Float64, true
 		default:
-			c.Type, c.AsTexts = arrow.BinaryTypes.String, true
+			c.Type, c.KeepsTexts = arrow.BinaryTypes.String, true
 		}
-		c.Desc, c.Widens = column.Describe(c.Type), false
+		c.Desc, c.WidensToNumbers = column.Describe(c.Type), false
 	}
 	return err
 }
@@ -394,7 +394,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		}
 		return One(c, jobOf(c))
 	})
-	return in.tables.Counted(column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), jobs))
+	return in.tables.CountRows(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs))
 }
 
 func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
@@ -535,7 +535,7 @@ func (c *cells) plain(s *scanner) bool {
 			c.addNumber(v)
 		}
 		return ok
-	case c.typ == arrow.INT64 && (!c.exact || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
+	case c.typ == arrow.INT64 && (!c.keepsTexts || s.pos < len(s.text) && isCanonical(s.text[s.pos:])):
 		v, ok := s.integer()
 		if ok {
 			c.addWhole(v)

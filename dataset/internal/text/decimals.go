@@ -27,7 +27,7 @@ type run struct {
 	first      int       // the first field
 	columns    []*cells  // for each field its column, or nil if it isn't selected
 	want, mask []uint32  // for each field, the form of its numbers, and the bits of the form that count
-	exact      []int     // fields whose column keeps texts: each number must be canonical
+	keptTexts  []int     // fields whose column keeps texts: each number must be canonical
 	records    int       // number of kept records
 	values     []float64 // of the kept records, and of the next one
 }
@@ -55,8 +55,8 @@ func (d *decimals) into(f *CsvFile, to []cells) {
 		if r == nil {
 			r = &run{first: n}
 		}
-		if c != nil && c.exact {
-			r.exact = append(r.exact, n-r.first)
+		if c != nil && c.keepsTexts {
+			r.keptTexts = append(r.keptTexts, n-r.first)
 		}
 		r.columns = append(r.columns, c)
 		d.runs[n] = r
@@ -198,7 +198,7 @@ func (d *decimals) read(s *scanner, n int) int {
 		values = values[:min(len(values), ahead)]
 	}
 	count := d.scan(s, values)
-	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.exact) {
+	if count == len(r.columns) && !d.nulls && r.fits(values, d.forms[:count]) && d.canonical(s, r.keptTexts) {
 		if r.records++; len(r.values) == r.records*len(r.columns) {
 			r.flush()
 		}
@@ -232,7 +232,7 @@ func (d *decimals) canonical(s *scanner, numbers []int) bool {
 func (d *decimals) add(s *scanner, r *run, i int, values []float64) int {
 	for k, v := range values {
 		if c := r.columns[i+k]; c != nil {
-			if c.exact && !isCanonical(d.number(s, k)) || !c.addDecimal(v, d.forms[k]) {
+			if c.keepsTexts && !isCanonical(d.number(s, k)) || !c.addDecimal(v, d.forms[k]) {
 				return k
 			}
 			r.expect(i + k)

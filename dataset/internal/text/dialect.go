@@ -273,24 +273,24 @@ func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 
 // A guess is the information about the values of a column so far.
 type guess struct {
-	values           int
-	ambiguous        int    // number of texts that are values in a text column and nulls in other columns
-	whole, truths    bool   // all values are integers; all values are true, false, 1 or 0
-	canonical, words bool   // all integers are written as strconv.FormatInt does; all values are true or false
-	padded           bool   // some integer has leading zeros
-	odd              int    // number of values that aren't numbers, counted while numbers may be the majority
-	text             bool   // numbers can't be the majority any more
-	fraction         bool   // some number is no integer
-	parts            bool   // some number has a fractional part
-	cell             string // the first of the odd values
-	line             int64  // the line of cell
-	dates, commas    int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
-	nulls            *nullWords
+	values                       int
+	ambiguous                    int    // number of texts that are values in a text column and nulls in other columns
+	whole, truths                bool   // all values are integers; all values are true, false, 1 or 0
+	allCanonical, allTrueOrFalse bool   // all integers are written as strconv.FormatInt does; all values are true or false
+	hasLeadingZeros              bool   // some integer has leading zeros
+	odd                          int    // number of values that aren't numbers, counted while numbers may be the majority
+	text                         bool   // numbers can't be the majority any more
+	fraction                     bool   // some number is no integer
+	hasFractions                 bool   // some number has a fractional part
+	cell                         string // the first of the odd values
+	line                         int64  // the line of cell
+	dates, commas                int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
+	nulls                        *nullWords
 }
 
 // newGuess returns the guess about a column without values.
 func newGuess(nulls *nullWords) guess {
-	return guess{whole: true, truths: true, canonical: true, words: true, nulls: nulls}
+	return guess{whole: true, truths: true, allCanonical: true, allTrueOrFalse: true, nulls: nulls}
 }
 
 // infer returns the columns of the file's first chunk. A column has integers, numbers, or booleans if every value in
@@ -356,8 +356,8 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
-			Exact: f.typing.exact(name, &guesses[i]), Padded: guesses[i].padded, First: guesses[i].cell}
-		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].parts
+			TextType: f.typing.textType(name, &guesses[i]), HasLeadingZeros: guesses[i].hasLeadingZeros, FirstText: guesses[i].cell}
+		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].hasFractions
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
 		case g.commas == g.odd:
@@ -420,7 +420,7 @@ func (g *guess) plain(s *scanner) bool {
 
 // integer adds an integer to a column of integers. text begins with it.
 func (g *guess) integer(v int64, text []byte) {
-	g.truths, g.words = g.truths && (v == 0 || v == 1), false
+	g.truths, g.allTrueOrFalse = g.truths && (v == 0 || v == 1), false
 	g.digits(text)
 	g.values++
 }
@@ -431,7 +431,7 @@ func (g *guess) digits(text []byte) {
 	if whole := n > 0 && (n == len(text) || strings.IndexByte(".eE", text[n]) < 0); whole && isCanonical(text) {
 		return
 	}
-	g.canonical, g.padded = false, g.padded || n > 1 && text[0] == '0'
+	g.allCanonical, g.hasLeadingZeros = false, g.hasLeadingZeros || n > 1 && text[0] == '0'
 }
 
 // isCanonical returns true if the integer at the beginning of text is written as strconv.FormatInt writes it: without a plus, and
@@ -446,10 +446,10 @@ func isCanonical(text []byte) bool {
 // number adds a number, or an integer to a column with other numbers. text begins with it.
 func (g *guess) number(v float64, text []byte) {
 	if !g.nulls.number(v) {
-		g.parts = g.parts || v != math.Trunc(v)
-		g.fraction = g.fraction || g.parts
-		g.truths, g.words, g.whole = g.truths && (v == 0 || v == 1), false, false
-		if g.canonical {
+		g.hasFractions = g.hasFractions || v != math.Trunc(v)
+		g.fraction = g.fraction || g.hasFractions
+		g.truths, g.allTrueOrFalse, g.whole = g.truths && (v == 0 || v == 1), false, false
+		if g.allCanonical {
 			g.digits(text)
 		}
 		g.values++
@@ -474,7 +474,7 @@ func (g *guess) Add(text []byte, line int64) {
 	if g.truths {
 		_, g.truths = truth(text)
 	}
-	g.words = g.words && isTruth(text)
+	g.allTrueOrFalse = g.allTrueOrFalse && isTruth(text)
 	if g.whole {
 		_, g.whole = parseInteger(text)
 	}
@@ -485,7 +485,7 @@ func (g *guess) Add(text []byte, line int64) {
 		return
 	}
 	v, err := parseNumber(text)
-	g.parts = g.parts || v != math.Trunc(v)
+	g.hasFractions = g.hasFractions || v != math.Trunc(v)
 	if err == errNoNumber {
 		g.content(text)
 		if g.odd++; g.odd == 1 {
@@ -529,14 +529,14 @@ func (t typing) typos(g *guess) bool {
 	return t.lenient && g.mostlyNumbers() && g.commas < g.odd && few(g.odd, g.values)
 }
 
-// exact returns the type that keeps each text of a column; see column.Column. A column without values has integers until a row
+// textType returns the type that keeps each text of a column; see column.Column. A column without values has integers until a row
 // contradicts it.
-func (t typing) exact(name string, g *guess) arrow.DataType {
+func (t typing) textType(name string, g *guess) arrow.DataType {
 	switch {
 	case slices.Contains(t.texts, name):
-	case g.words && g.values > 0:
+	case g.allTrueOrFalse && g.values > 0:
 		return arrow.FixedWidthTypes.Boolean
-	case g.canonical && (g.whole || t.typos(g)):
+	case g.allCanonical && (g.whole || t.typos(g)):
 		return arrow.PrimitiveTypes.Int64
 	}
 	return arrow.BinaryTypes.String

@@ -177,7 +177,7 @@ func (in *CSV) unseen() {
 				names = append(names, c.Name)
 			}
 		}
-		in.tables.Lack(in.Parts[i].path, names)
+		in.tables.SetLacking(in.Parts[i].path, names)
 	}
 }
 
@@ -430,7 +430,7 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 			return nil, nil
 		}
 	case arrow.INT64:
-		if to.exact && !isCanonical(o.row[o.pos:]) {
+		if to.keepsTexts && !isCanonical(o.row[o.pos:]) {
 			break
 		}
 		if v, ok := o.integer(); ok {

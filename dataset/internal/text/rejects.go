@@ -196,7 +196,7 @@ func (in *CSV) probes() []cells {
 	probes := make([]cells, len(in.Sel.Columns))
 	for k, c := range in.Sel.Columns {
 		probes[k] = newCells(c, 1, in.Parts[0].nulls)
-		probes[k].widens, probes[k].lenient = c.Widens, in.Parts[0].lenient
+		probes[k].widensToNumbers, probes[k].refusesTexts = c.WidensToNumbers, in.Parts[0].lenient
 		probes[k].booleans = in.model
 	}
 	return probes
@@ -255,7 +255,7 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 		if f.second != nil {
 			second = f.second[n]
 		}
-		if k >= 0 && second < 0 && probes[k].ofNumbers() && !probes[k].exact && !probes[k].widens {
+		if k >= 0 && second < 0 && probes[k].ofNumbers() && !probes[k].keepsTexts && !probes[k].widensToNumbers {
 			if _, ok := s.number(); ok {
 				continue
 			}
@@ -331,7 +331,7 @@ func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 			defer mu.Unlock()
 			was := found[k]
 			if was == nil {
-				was = &laterText{file: file, line: line, numbers: true, exact: in.Sel.Columns[k].AsTexts}
+				was = &laterText{file: file, line: line, numbers: true, exact: in.Sel.Columns[k].KeepsTexts}
 				found[k] = was
 			}
 			if was.text == "" || file < was.file || file == was.file && line < was.line {

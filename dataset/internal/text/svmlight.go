@@ -166,7 +166,7 @@ func (in *Svmlight) Notes() (notes []string) {
 }
 
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Files[0].Ahead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
+	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
 		path := in.Files[file].Path
 		columns := len(in.Sel.Columns)
 		if in.Plain {

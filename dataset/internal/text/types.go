@@ -15,7 +15,7 @@ func keepLive(s *column.Chosen) {
 	}
 	for _, k := range s.Keep {
 		c := &s.Columns[k]
-		c.Widens = false
+		c.WidensToNumbers = false
 		switch {
 		case !feature[k]:
 			c.Type = arrow.BinaryTypes.String

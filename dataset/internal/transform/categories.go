@@ -58,7 +58,7 @@ func kindsOf(c schema.Column) (kinds []schema.ClassKind) {
 }
 
 func (c *categories) canonical(k int, text string) string {
-	return schema.StringClass(text).As(c.kinds[k])
+	return schema.StringClass(text).TextAs(c.kinds[k])
 }
 
 func (c *categories) number(a arrow.Array, i int) (int, string) {
@@ -66,7 +66,7 @@ func (c *categories) number(a arrow.Array, i int) (int, string) {
 	if what != "" {
 		return 0, what
 	}
-	text := class.As(c.kinds[0])
+	text := class.TextAs(c.kinds[0])
 	if c.numbers == nil {
 		return c.ofBucket(schema.HashBucket(text, c.bits)), ""
 	}

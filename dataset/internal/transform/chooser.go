@@ -43,7 +43,7 @@ func (c *chooser) Label() (int, error) {
 // texts returns a column as it is read for a label or a category. The classes and categories of a model match texts.
 func (c *chooser) texts(i int) column.Column {
 	col := c.cols[i].Texts()
-	if c.opt.Spec != nil && col.AsTexts {
+	if c.opt.Spec != nil && col.KeepsTexts {
 		col.Type = arrow.BinaryTypes.String
 	}
 	return col

@@ -55,7 +55,7 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 	}
 	if l.fixed {
 		for n, known := range l.Classes {
-			if known.Text == c.As(known.Kind) || known.As(c.Kind) == c.Text {
+			if known.Text == c.TextAs(known.Kind) || known.TextAs(c.Kind) == c.Text {
 				return n, ""
 			}
 		}

@@ -46,8 +46,8 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 			return n.pattern == in.Name || ok && err == nil
 		})
 		f.columns[k] = columnProfile{texts: map[uint64]int32{}, Column: plan.Column{Input: in, Type: column.Describe(t),
-			Word: types[in.Name], Named: slices.Contains(features, in.Name), Coded: coded, Text: in.Categorical(),
-			Dated: dated, Whole: t != nil && arrow.IsInteger(t.ID())}}
+			Word: types[in.Name], IsNamed: slices.Contains(features, in.Name), IsCategorical: coded, HasTexts: in.Categorical(),
+			HasDates: dated, HasIntegers: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
 	}
 	return f
@@ -68,13 +68,13 @@ var textSeed = maphash.MakeSeed()
 
 // Numeric returns true if each column has numbers.
 func (f *Profile) Numeric() bool {
-	return !slices.ContainsFunc(f.columns, func(c columnProfile) bool { return c.Dated || c.Text || c.Word != "" })
+	return !slices.ContainsFunc(f.columns, func(c columnProfile) bool { return c.HasDates || c.HasTexts || c.Word != "" })
 }
 
 // Plain returns true if no value and no label is missing so far, and each column of numbers varies and doesn't count the rows.
 func (f *Profile) Plain() bool {
 	return f.noLabel == 0 && !slices.ContainsFunc(f.columns, func(c columnProfile) bool {
-		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.Whole && c.CountsRows)
+		return c.Rows > 0 && (c.Missing > 0 || c.Min == c.Max || c.HasIntegers && c.CountsRows)
 	})
 }
 
@@ -165,7 +165,7 @@ func (f *Profile) Classes() (classes []schema.Class, counts []int64, rows, unlab
 
 // see records a number or a date among the different values of a column.
 func (c *columnProfile) see(text func() string, bits uint64) {
-	if c.More {
+	if c.HasMore {
 		return
 	}
 	if _, again := c.texts[bits]; !again && c.room() {
@@ -176,8 +176,8 @@ func (c *columnProfile) see(text func() string, bits uint64) {
 
 // room returns true if there is room for one more different value.
 func (c *columnProfile) room() bool {
-	c.More = c.More || len(c.texts) == mostTexts
-	return !c.More
+	c.HasMore = c.HasMore || len(c.texts) == mostTexts
+	return !c.HasMore
 }
 
 // count counts a value that differs from the values before.
@@ -192,7 +192,7 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 	c.Rows += int64(a.Len())
 	missing := column.Missing(a, 0, a.Len())
 	c.Missing += int64(len(missing))
-	if c.Text {
+	if c.HasTexts {
 		return c.addTexts(a, at)
 	}
 	values, err := column.Numbers(a)
@@ -266,7 +266,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 		return
 	}
 	var bits uint64
-	if !c.More { // otherwise there are too many texts to tell apart
+	if !c.HasMore { // otherwise there are too many texts to tell apart
 		bits = maphash.String(textSeed, text)
 		if odd, again := c.texts[bits]; again {
 			if odd > 0 {

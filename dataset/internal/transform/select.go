@@ -196,7 +196,7 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	for k, i := range sel.Features {
 		c := &sel.Columns[i]
 		if inputs[k].Kind == schema.NumberColumn && c.Type.ID() == arrow.TIMESTAMP && !kept[i] && i != sel.Label {
-			c.Outside = new(atomic.Bool)
+			c.OutOfRange = new(atomic.Bool)
 		}
 	}
 	for k := range sel.Features {
@@ -267,7 +267,7 @@ func (s *Selection) place(in *chooser, p places) {
 	}
 	texts := map[int]int{} // number in the selection of a column that is read as texts
 	useAs := func(i int, col column.Column) int {
-		if !col.AsTexts {
+		if !col.KeepsTexts {
 			return use(i)
 		}
 		if _, ok := texts[i]; !ok {
@@ -300,7 +300,7 @@ func (s *Selection) place(in *chooser, p places) {
 	for _, i := range p.keep {
 		col := in.kept(i)
 		k := useAs(i, col)
-		s.Keep, s.Columns[k].Widens = append(s.Keep, k), col.Widens
+		s.Keep, s.Columns[k].WidensToNumbers = append(s.Keep, k), col.WidensToNumbers
 	}
 	for _, i := range p.where {
 		s.tested = append(s.tested, use(i))
@@ -311,10 +311,10 @@ func (s *Selection) place(in *chooser, p places) {
 // leading zeros stay texts.
 func (c *chooser) kept(i int) column.Column {
 	col := c.cols[i]
-	if c.opt.KeepTexts || col.Padded {
+	if c.opt.KeepTexts || col.HasLeadingZeros {
 		return col.Texts()
 	}
-	col.Widens = col.Exact != nil && col.Type.ID() == arrow.INT64
+	col.WidensToNumbers = col.TextType != nil && col.Type.ID() == arrow.INT64
 	return col
 }
 

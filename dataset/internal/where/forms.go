@@ -28,7 +28,7 @@ func (c *comparison) needsForm(col column.Column) bool {
 	case c.value.kind != schema.String:
 		return true
 	}
-	return col.Content == column.Dates && !plainDate(col.First) && (c.ordered() || plainDate(c.value.text))
+	return col.Content == column.Dates && !plainDate(col.FirstText) && (c.ordered() || plainDate(c.value.text))
 }
 
 // ordered returns true if the comparison is neither = nor <>.
@@ -53,8 +53,8 @@ func anyDate(text string) bool {
 // returns the text of an error if a comparison needs another form.
 func (c *Condition) SetForm(k int, col column.Column, form *schema.Column, examples []string) (what string) {
 	c.forms[k] = form
-	if col.First != "" && !slices.Contains(examples, col.First) {
-		examples = append([]string{col.First}, examples[:min(len(examples), 2)]...)
+	if col.FirstText != "" && !slices.Contains(examples, col.FirstText) {
+		examples = append([]string{col.FirstText}, examples[:min(len(examples), 2)]...)
 	}
 	c.root.each(func(n *comparison) bool {
 		if n.column == k && n.needsForm(col) && !n.reads(form) {

@@ -589,7 +589,7 @@ func TestForms(t *testing.T) {
 	if what := c.SetForm(0, text, nil, []string{"cheap"}); what != want {
 		t.Errorf("%s, want %s", what, want)
 	}
-	dates := column.Column{Name: "day", Type: arrow.BinaryTypes.String, Content: column.Dates, First: "31.01.2026"}
+	dates := column.Column{Name: "day", Type: arrow.BinaryTypes.String, Content: column.Dates, FirstText: "31.01.2026"}
 	for cond, needs := range map[string]bool{"day > '2026-01-01'": true, "day = '2026-01-01'": true,
 		"day < '1.2.2026'": true, "day = '31.01.2026'": false, "day like '2026-01-01'": false, "day is null": false,
 		"day > 'b'": true, "day = 'b'": false} {
@@ -611,7 +611,7 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %q, want %q", cond, what, want)
 		}
 	}
-	dates.First = "2026-01-31"
+	dates.FirstText = "2026-01-31"
 	if require.Value(Parse("day > '2026-01-01'"))(t).NeedsForm(0, dates) {
 		t.Error("dates whose letters have the order of time need a form")
 	}
