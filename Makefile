@@ -82,8 +82,8 @@ race:
 race-files: ## race for readers and the command; takes minutes, because Arrow is compiled again
 	CGO_ENABLED=1 $(TEST) -race -run 'Cancel|Parts|Invariance|Window|EarlyStop|Stream|Same|Classes$$' -skip StreamNested \
 		./dataset ./dataset/internal/ipc ./dataset/internal/parquet
-	CGO_ENABLED=1 $(TEST) -race -run 'Invariance|Progress|Interrupt|Live|OnlineStream' ./cmd/internal ./cmd/internal/console ./cmd/internal/train
-	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./cmd/internal
+	CGO_ENABLED=1 $(TEST) -race -run 'Invariance|Progress|Interrupt|Live|OnlineStream' ./cmd/internal/cli ./cmd/internal/console ./cmd/internal/train
+	CGO_ENABLED=1 $(TEST) -race -run 'TestScripts/^(checkpoint|interrupt|online|splits)$$' ./cmd/internal/cli
 
 # With Neon the recorded models hold learners and the pocket to the same bytes as on amd64. Tests of kernels hold Go to Neon.
 arm64:
@@ -120,7 +120,7 @@ python: build ## the Python package, by scikit-learn's checks of estimators and 
 
 pages: ## reports, and what a browser makes of them: it must neither say anything nor load anything
 	./.ci/need.sh chromium chromium "reports in a browser" || test $$? = 3
-	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal
+	$(TEST) -count=1 -run 'TestReportsInBrowser|TestPageFaults' ./cmd/internal/cli
 
 worlds: ## s390x, which has no assembly and is big-endian, learns the same models
 	for arch in s390x; do \
@@ -208,14 +208,14 @@ bench-mnist: ## handwritten digits, from the folder beside the repository
 	go test -run '^$$' -bench MNIST -benchtime 1x -timeout 60m ./bench -full
 
 faults: ## every command on files that ask for much memory or time: minutes
-	go test -count=1 -v -timeout 60m -run TestFaults ./cmd/internal -faults ../../bench/results/faults.md
+	go test -count=1 -v -timeout 60m -run TestFaults ./cmd/internal/cli -faults ../../../bench/results/faults.md
 
 bench-sparse: ## sparse rows beside LIBLINEAR, scikit-learn and Vowpal Wabbit, whole processes: an hour or more
 	./.ci/need.sh "/usr/bin/python3 -c import\ sklearn" python3-sklearn "benchmarks against scikit-learn" || test $$? = 3
 	go test -count=1 -timeout 180m -run TestSparsePeers ./bench -table results/sparse.md
 
 mishaps: ## processes that are killed, full disks, little address space, flipped bits: 15 minutes or more
-	go test -count=1 -v -timeout 180m -run TestMishaps ./cmd/internal -mishaps ../../bench/results/mishaps.md
+	go test -count=1 -v -timeout 180m -run TestMishaps ./cmd/internal/cli -mishaps ../../../bench/results/mishaps.md
 
 soak: build mishaps ## 100 million rows in 256 MiB of memory, and mishaps
 	./.ci/soak.sh $(BIN)

@@ -23,7 +23,7 @@ import (
 	"halfspace/block"
 	"halfspace/cmd/halfspace-beam/internal/cluster"
 	"halfspace/cmd/halfspace-beam/internal/objects"
-	"halfspace/cmd/internal"
+	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"halfspace/cmd/internal"
+	"halfspace/cmd/internal/cli"
 )
 
 var kills = flag.Int("kills", 2, "how often TestKilled kills workers")

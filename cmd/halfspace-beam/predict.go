@@ -16,7 +16,7 @@ import (
 
 	"halfspace/cmd/halfspace-beam/internal/cluster"
 	"halfspace/cmd/halfspace-beam/internal/objects"
-	cli "halfspace/cmd/internal"
+	"halfspace/cmd/internal/cli"
 	"halfspace/cmd/internal/console"
 	scoring "halfspace/cmd/internal/predict"
 	"halfspace/dataset"

@@ -45,7 +45,7 @@ var layers = [][]string{
 	{"cmd/internal/flags"},
 	{"cmd/internal/report"},
 	{"cmd/internal/train", "cmd/internal/predict"},
-	{"cmd/internal"},
+	{"cmd/internal/cli"},
 	{"cmd/", "examples/"},
 }
 
@@ -54,7 +54,7 @@ var only = map[string][]string{
 	"github.com/klauspost/cpuid":    {"kernel"},
 	module + "asm/":                 {"kernel", "kernel/f64", "internal/microkernel", "internal/kerneltest"},
 	"github.com/apache/arrow":       {"dataset", "dataset/records", "dataset/internal/", "bench", "cmd/internal/predict", "cmd/internal/report", "examples/"},
-	"github.com/spf13/cobra":        {"cmd/internal", "cmd/internal/"},
+	"github.com/spf13/cobra":        {"cmd/internal/"},
 	"github.com/klauspost/compress": {"dataset/internal/ipc", "dataset/internal/parquet", "dataset/internal/source", "dataset/internal/datatest"},
 	"github.com/ulikunitz/xz":       {"dataset/internal/source", "dataset/internal/datatest"},
 	"github.com/andybalholm/brotli": {"dataset/internal/parquet"},

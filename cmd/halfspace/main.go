@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"halfspace/cmd/internal"
+	"halfspace/cmd/internal/cli"
 )
 
 func main() {

@@ -56,7 +56,7 @@ func (t scriptT) Run(name string, f func(testscript.T)) {
 }
 
 func runScripts(t *testing.T, dir string, serial bool) {
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	require.NoError(t, err)
 	data := filepath.Join(root, "..", "shared", "data")
 	if _, err := exec.LookPath("python3"); err != nil && !serial {

@@ -40,7 +40,7 @@ func shell(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	examples, err := filepath.Abs(filepath.Join("..", "..", "examples"))
+	examples, err := filepath.Abs(filepath.Join("..", "..", "..", "examples"))
 	require.NoError(t, err)
 	script := fmt.Sprintf("#!/bin/sh\n%s=yes exec '%s' \"$@\"\n", asProgram, self)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "bin"), 0o700))

@@ -54,7 +54,7 @@ func TestScoreLines(t *testing.T) {
 		succeed(t, "predict", "--model", saved, data, "--out", out)
 		want, err := os.ReadFile(out)
 		require.NoError(t, err)
-		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "docs", "score.py"), saved, data)
+		cmd := exec.Command(python, "-B", filepath.Join("..", "..", "..", "docs", "score.py"), saved, data)
 		got, err := cmd.Output()
 		if err != nil || string(got) != string(want) {
 			t.Errorf("%s: %v: predictions are\n%s\nwant\n%s", options, err, got, want)
@@ -72,12 +72,12 @@ func TestScoreWritten(t *testing.T) {
 	if err != nil {
 		t.Skip("missing: python3")
 	}
-	const examples = "../../schema/testdata/written.json"
+	const examples = "../../../schema/testdata/written.json"
 	program := `import json, sys
 exec(open(sys.argv[1]).read().split("\ndef narrow")[0])
 for text, point, comma in json.load(open(sys.argv[2])):
     assert [written(text, "."), written(text, ",")] == [point, comma], (text, written(text, "."), written(text, ","))`
-	score := filepath.Join("..", "..", "docs", "score.py")
+	score := filepath.Join("..", "..", "..", "docs", "score.py")
 	if out, err := exec.Command(python, "-B", "-c", program, score, examples).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

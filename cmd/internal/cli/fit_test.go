@@ -174,7 +174,7 @@ func TestNewLearner(t *testing.T) {
 	}
 }
 
-const iris = "../../examples/iris.parquet"
+const iris = "../../../examples/iris.parquet"
 
 // TestMulticlassSklearn has the weights, probabilities and errors of scikit-learn's OneVsRestClassifier of logistic regressions on iris;
 // see testdata/sklearn_ovr.py.

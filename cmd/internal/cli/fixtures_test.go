@@ -120,4 +120,4 @@ func text(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-const cancer = "../../examples/breast-cancer.parquet"
+const cancer = "../../../examples/breast-cancer.parquet"

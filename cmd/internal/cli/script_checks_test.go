@@ -143,7 +143,7 @@ func scriptGoesOn(ts *testscript.TestScript, _ bool, args []string) {
 // proof FILE LABEL POSITIVE [OLD NEW [OPTIONS...]] checks rows. The lines of Python that inspect shows find the proof to hold, and not where
 // NEW stands for OLD.
 func scriptProof(ts *testscript.TestScript, _ bool, args []string) {
-	program := filepath.Join(ts.Getenv("REPOSITORY"), "cmd", "internal", "verify.py")
+	program := filepath.Join(ts.Getenv("REPOSITORY"), "cmd", "internal", "cli", "verify.py")
 	guide := filepath.Join(ts.Getenv("REPOSITORY"), "docs", "guide", "separable.md")
 	check := []string{"check", args[0], "--label", args[1]}
 	if len(args) > 5 {

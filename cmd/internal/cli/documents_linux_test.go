@@ -21,7 +21,7 @@ import (
 var updateDocs = flag.Bool("update-docs", false, "write into the documents what their commands print now")
 
 // repository is the repository's folder.
-var repository = filepath.Join("..", "..")
+var repository = filepath.Join("..", "..", "..")
 
 // documents returns the paths of the documents whose commands are run.
 func documents(t *testing.T) []string {

@@ -115,7 +115,7 @@ func recorded(t *testing.T, args []string) string {
 func recordedData(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	examples, err := filepath.Glob("../../examples/*.parquet")
+	examples, err := filepath.Glob("../../../examples/*.parquet")
 	if err != nil || len(examples) < 5 {
 		t.Fatalf("%d examples, error %v", len(examples), err)
 	}
