@@ -25,10 +25,9 @@ func BenchmarkStream(b *testing.B) {
 	ctx, path := context.Background(), filepath.Join(b.TempDir(), "x.parquet")
 	opt := Synthetic{Rows: int64(2 * peerRows()), Features: peerFeatures, Noise: peerNoise, Seed: 1, Compression: "snappy"}
 	require.NoError(b, WriteSynthetic(ctx, path, opt, nil))
-	in, err := dataset.Open(ctx, []string{path}, dataset.Options{Label: "label"})
-	require.NoError(b, err)
-	stream, err := in.Stream(ctx)
-	require.NoError(b, err)
+	table := require.Value(dataset.Examine(ctx, []string{path}, dataset.Options{}))(b)
+	plan := require.Value(table.Plan(ctx, dataset.Options{Label: "label"}))(b)
+	stream := require.Value(plan.Stream(ctx))(b)
 	decode := func() error {
 		for _, err := range stream.Blocks(ctx) {
 			if err != nil {

@@ -155,7 +155,7 @@ func TestShortRowGroups(t *testing.T) {
 	values := make([]float32, groups)
 	values[1] = 1
 	require.NoError(t, writeAll(path, WriterOptions{RowGroupRows: 1}, record(t, datatest.Column("x", values, nil), datatest.Column("label", values, nil))))
-	in := require.Value(Open(context.Background(), []string{path}, Options{Label: "label", Memory: 64 << 20}))(t)
+	in := require.Value(planOf(context.Background(), []string{path}, Options{Label: "label", Memory: 64 << 20}, memory.DefaultAllocator))(t)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	data, err := in.Load(context.Background())

@@ -286,7 +286,7 @@ func TestCrossErrors(t *testing.T) {
 func TestCrossOfNumbered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "far.svm")
 	require.NoError(t, os.WriteFile(path, []byte("1 2:1 2000000:1\n0 1:1\n"), 0o600))
-	_, err := Open(context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}})
+	_, err := planOf(context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}}, memory.DefaultAllocator)
 	if err == nil || !strings.Contains(err.Error(), "leave it out of --cross") {
 		t.Errorf("error %v", err)
 	}

@@ -72,7 +72,7 @@ func TestChanges(t *testing.T) {
 		for what, change := range changes {
 			put(t, path, data)
 			opt := Options{Label: column.SvmlightLabel}
-			in := require.Value(Open(t.Context(), []string{path}, opt))(t)
+			in := require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t)
 			stream := mustStream(t, memory.DefaultAllocator, opt, path)
 			require.Value(block.Collect(t.Context(), stream))(t)
 			require.NoError(t, change(path))
@@ -116,8 +116,8 @@ func TestChangedObject(t *testing.T) {
 	for i, path := range first {
 		url, opt := mirrored(path), Options{Label: column.SvmlightLabel}
 		before := require.Value(opt.Key(t.Context(), []string{url}))(t)
-		in := require.Value(Open(t.Context(), []string{url}, opt))(t)
-		_, spread := in.Spread(require.Value(in.Stream(t.Context()))(t).Spec())
+		in := require.Value(planOf(t.Context(), []string{url}, opt, memory.DefaultAllocator))(t)
+		shared := in.Shared(require.Value(in.Stream(t.Context()))(t).Spec())
 		put(t, path, contents(t, second[i]))
 		if now, err := opt.Key(t.Context(), []string{url}); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
@@ -125,7 +125,7 @@ func TestChangedObject(t *testing.T) {
 		if _, err := in.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
 			t.Errorf("%s changed: error %v", url, err)
 		}
-		if _, err := Open(t.Context(), []string{url}, spread); err == nil || !strings.Contains(err.Error(), "differs between computers") {
+		if _, err := shared.Plan(t.Context(), 0); err == nil || !strings.Contains(err.Error(), "differs between computers") {
 			t.Errorf("%s changed for another process: error %v", url, err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestKey(t *testing.T) {
 
 func mustStream(t *testing.T, mem memory.Allocator, opt Options, paths ...string) *Stream {
 	t.Helper()
-	in := require.Value(open(context.Background(), paths, opt, mem))(t)
+	in := require.Value(planOf(context.Background(), paths, opt, mem))(t)
 	s := require.Value(in.Stream(context.Background()))(t)
 	return s
 }
@@ -286,7 +286,7 @@ func TestStreamErrors(t *testing.T) {
 		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
 	} {
 		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
-		in := require.Value(Open(context.Background(), []string{path}, Options{Label: "y"}))(t)
+		in := require.Value(planOf(context.Background(), []string{path}, Options{Label: "y"}, memory.DefaultAllocator))(t)
 		s, err := in.Stream(context.Background())
 		if err == nil {
 			for _, err = range s.Blocks(context.Background()) {
@@ -295,6 +295,6 @@ func TestStreamErrors(t *testing.T) {
 		wantError(t, err, dir, c.want)
 	}
 	empty := file1(t, dir, "a.parquet", field("x", p.Float32, "[]"), field("y", p.Int32, "[]"))
-	_, err := Open(context.Background(), []string{empty}, Options{Label: "y"})
+	_, err := planOf(context.Background(), []string{empty}, Options{Label: "y"}, memory.DefaultAllocator)
 	wantError(t, err, dir, "DIR/a.parquet: no rows: name a file that has some")
 }

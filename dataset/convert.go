@@ -12,7 +12,6 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/transform"
@@ -33,28 +32,25 @@ import (
 // If a column can't be written, Convert returns an error, unless only patterns of Keep match the column. Dictionaries
 // are written as their values. Lists of numbers can be written to Parquet and Arrow files.
 func Convert(ctx context.Context, paths []string, out string, opt Options, wopt WriterOptions) (rows int64, err error) {
-	p, err := column.PoolOf(opt.Workers)
+	opt.Label, opt.Spec = "", &schema.Spec{Bias: true} // no features
+	t, err := Examine(ctx, paths, opt)
 	if err != nil {
 		return 0, err
 	}
-	opt.Label, opt.Spec, opt.converts = "", &schema.Spec{Bias: true}, true // no features
-	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
-		return 0, err
-	}
-	in, err := openInput(ctx, opt, p)
+	in, err := t.read(ctx, query{Options: opt, converts: true})
 	if err != nil {
 		return 0, err
 	}
 	column.Within(in, opt.Memory, GroupBytes)
-	columns := plainSchema(keptSchema(in.selection()))
+	columns := plainSchema(keptSchema(in.sel))
 	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
 		return 0, err
 	}
 	defer w.Abort()
-	err = transform.Each(ctx, in.Batches(ctx, p, memory.DefaultAllocator), in.Total(), opt.told(PassRows), func(b *column.Batch, _ int64) error {
-		kept, err := in.sel.Kept(ctx, p, b)
+	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), opt.told(PassRows), func(b *column.Batch, _ int64) error {
+		kept, err := in.sel.Kept(ctx, t.pool, b)
 		if err == nil && kept.Rows != nil {
 			if b, err = kept.Of(b); err == nil {
 				defer b.Release()

@@ -141,14 +141,15 @@ func TestDictionaryTypes(t *testing.T) {
 	want := map[string]string{"int": "[float32]", "byte": "[float32]", "long": "[float32]", "tenth": "[float64]", "far": "[int32]",
 		"large": "[float64]", "late": "[float32 int32 float32 int32]", "kept": "[int32]", "label": "[int32]"}
 	spec := &schema.Spec{Bias: true, Features: names, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
-	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}, float: arrow.PrimitiveTypes.Float32}
-	in := require.Value(inputOf(context.Background(), []string{path, path}, opt, column.NewPool(1)))(t)
+	opt := Options{Spec: spec, Label: "label", Keep: []string{"kept"}}
+	table := require.Value(Examine(t.Context(), []string{path, path}, opt))(t)
+	in := require.Value(table.read(t.Context(), query{Options: opt, float: arrow.PrimitiveTypes.Float32}))(t)
 	got := map[string][]string{}
 	read := int64(0)
 	for b, err := range in.Batches(context.Background(), column.NewPool(1), memory.DefaultAllocator) {
 		require.NoError(t, err)
 		for i, a := range b.Columns {
-			name := in.selection().Columns[i].Name
+			name := in.sel.Columns[i].Name
 			if text := a.DataType().String(); len(got[name]) == 0 || got[name][len(got[name])-1] != text {
 				got[name] = append(got[name], text)
 			}

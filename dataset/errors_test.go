@@ -192,7 +192,7 @@ func checkErrors(t *testing.T, cases []errorCase) {
 		wantError(t, err, dir, "DIR/a.parquet: "+strings.Replace(c.want, "no rows: give some", "no rows: name a file that has some", 1))
 		dense := fmt.Sprint(err)
 		loaded := strings.Replace(dense, " left of 2,", " left,", 1) // a stream counts no other rows
-		in, err := open(t.Context(), []string{path}, c.opt, mem)
+		in, err := planOf(t.Context(), []string{path}, c.opt, mem)
 		if err == nil {
 			var s *Stream
 			if s, err = in.Stream(t.Context()); err == nil {

@@ -25,18 +25,24 @@ func ExampleLoad() {
 	// 150 rows, 4 features, classes [setosa versicolor virginica]
 }
 
-// A stream reads the files anew in each pass, and holds a few blocks in memory.
-func ExampleInput_Stream() {
-	ctx := context.Background()
-	input, err := dataset.Open(ctx, []string{"../examples/iris.parquet"}, dataset.Options{Label: "species"})
+// Three steps open the rows of files: what lies there, what becomes of it, and the rows. With as little memory as here,
+// each pass over the rows would read a large file again.
+func ExamplePlan_Open() {
+	ctx, opt := context.Background(), dataset.Options{Label: "species"}
+	table, err := dataset.Examine(ctx, []string{"../examples/iris.parquet"}, opt)
 	if err != nil {
 		panic(err)
 	}
-	stream, err := input.Stream(ctx)
+	plan, err := table.Plan(ctx, opt)
 	if err != nil {
 		panic(err)
 	}
-	for b, err := range stream.Blocks(ctx) {
+	rows, err := plan.Open(ctx, dataset.Budget{Memory: 64 << 20, InOrder: true})
+	if err != nil {
+		panic(err)
+	}
+	defer rows.Close()
+	for b, err := range rows.Blocks(ctx) {
 		if err != nil {
 			panic(err)
 		}

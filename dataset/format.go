@@ -7,10 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
-
-	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	ipcfile "halfspace/dataset/internal/ipc"
@@ -18,9 +14,6 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/dataset/internal/transform"
-	blob "halfspace/internal/files"
-	"halfspace/internal/humanize"
 )
 
 // A format is a file format, by its name in messages.
@@ -46,64 +39,14 @@ var extensions = map[string]format{
 	".arrow": formatArrow, ".feather": formatArrow, ".ipc": formatArrow,
 }
 
-type openedInput struct {
-	column.Input
-	sel      *transform.Selection
-	versions []blob.Version // versions of the files in object stores; nil if all files are local
-	reader   column.Input   // reads the files
-}
-
-func (in *openedInput) selection() *transform.Selection { return in.sel }
-
-// end returns the number of input rows after which Options.Limit keeps none; 0: all rows may be kept.
-func (in *openedInput) end() int64 {
-	if rows, is := in.Input.(*firstRows); is {
-		return rows.end
-	}
-	return 0
-}
-
 // ErrNoColumns is the error if svmlight files, which have no columns, are examined.
 var ErrNoColumns = errors.New("svmlight has no columns")
 
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// openInput selects the columns of opt.opened that opt names.
-func openInput(ctx context.Context, opt Options, p column.Pool) (*openedInput, error) {
-	f, src := opt.opened.format, opt.opened.source
-	if err := opt.checkBeside(src.Files[0].Path, f); err != nil {
-		return nil, err
-	}
-	opt.tell(opt.unused(f))
-	pick := &transform.Picker{Choices: opt.choices()}
-	if f.paired() && opt.KeepWide && opt.Spec == nil {
-		pick.Narrow = mostStandardized
-	}
-	req := column.Request{Choose: pick, Spec: opt.Spec, Words: opt.nullWords(), Memory: opt.Memory, Live: opt.Live, Progress: opt.told(passColumns),
-		Count: opt.counts, Most: opt.Storage.Numbered(), Texts: opt.asTexts(),
-		Typed: opt.typed(), Rejects: opt.Rejects, Constants: src.Constants.Columns()}
-	in, err := opt.read(ctx, f, src.Files, req, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := opt.admit(in, pick.Sel); err != nil {
-		return nil, err
-	}
-	versions, reader := src.Versions(), in
-	if err := opt.readForms(ctx, in, pick.Sel, p); err != nil {
-		return nil, err
-	}
-	if in, err = opt.choose(ctx, in, pick.Sel, f, p); err != nil {
-		return nil, err
-	}
-	if opt.versions != nil && !slices.Equal(opt.versions, versions) {
-		return nil, changed(in)
-	}
-	return &openedInput{in, pick.Sel, versions, reader}, nil
-}
-
-func (opt Options) read(ctx context.Context, f format, files []*source.File, req column.Request, p column.Pool) (column.Input, error) {
+// open opens files of a format, and selects the columns that a request names.
+func (opt Options) open(ctx context.Context, f format, files []*source.File, req column.Request, p column.Pool) (column.Input, error) {
 	text := opt.Text.reader()
 	text.Sound = opt.Rejects != nil
 	switch f {
@@ -161,134 +104,8 @@ func (opt Options) checkBeside(path string, f format) error {
 	return nil
 }
 
-// admit returns an error if reading the columns takes more memory than Memory.
-func (opt Options) admit(in column.Input, sel *transform.Selection) error {
-	if opt.Memory == 0 {
-		return nil
-	}
-	n := int64(len(sel.Columns))
-	bytes := n * columnBytes
-	if rows, is := in.(column.PairInput); is && rows.Paired() {
-		bytes = n*pairColumnBytes + int64(len(sel.Keep))*columnBytes
-	}
-	if err := column.NewBudget(opt.Memory).Take(bytes, "reading "+humanize.Plural(n, "column")); err != nil {
-		return column.ErrorIn(in.Name(), "%w", err)
-	}
-	return nil
-}
-
-// choose returns the input with the rows that Where, Sample and Limit choose; sel leaves out the others.
-func (opt Options) choose(ctx context.Context, in column.Input, sel *transform.Selection, f format, p column.Pool) (column.Input, error) {
-	if opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 {
-		return in, nil
-	}
-	if f.paired() {
-		return nil, fmt.Errorf("%s: rows of %s can't be chosen by --where, --sample or --limit: convert the file to another format", in.Name(), f)
-	}
-	end := opt.end
-	if end == 0 && opt.Limit > 0 {
-		column.Within(in, opt.Memory, 0)
-		var err error
-		if end, err = sel.End(ctx, opt.Limit, p, in.Batches(ctx, p, memory.DefaultAllocator)); err != nil {
-			return nil, err
-		}
-	}
-	sel.SetEnd(end)
-	return &firstRows{in, end}, nil
-}
-
-// firstRows are the first rows of an input; all rows if end is 0.
-type firstRows struct {
-	column.Input
-	end int64
-}
-
-// Batches yields the batches up to the last of the rows.
-func (in *firstRows) Batches(ctx context.Context, p column.Pool, mem memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return func(yield func(*column.Batch, error) bool) {
-		rows := int64(0)
-		for bt, err := range in.Input.Batches(ctx, p, mem) {
-			if bt != nil {
-				rows += bt.Rows
-			}
-			if !yield(bt, err) || err != nil || in.end > 0 && rows >= in.end {
-				return
-			}
-		}
-	}
-}
-
-// LabelOnly returns the same input, since other columns may choose the rows.
-func (in *firstRows) LabelOnly() column.Input { return in }
-
-// changed returns the error if this process sees the files in another state than the process that requested them.
-func changed(in column.Input) error {
-	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())
-}
-
-// columnBytes is the approximate number of bytes that a column takes in addition to its values: descriptions, an
-// array in each batch, a reader and a writer.
-const columnBytes = 3 << 10
-
-// pairColumnBytes is columnBytes for columns without arrays.
-const pairColumnBytes = 1 << 10
-
 func (o TextOptions) reader() textfile.Options {
 	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
-}
-
-// openedFiles are examined files of one format. Standard input keeps its text for later passes.
-type openedFiles struct {
-	format format
-	source *source.Source
-	forms  map[string]transform.Form // of the columns of text that readForms planned
-}
-
-func (o *openedFiles) paths() []string { return source.Paths(o.source.Files) }
-
-// openFiles lists and examines files.
-func openFiles(ctx context.Context, paths []string, opt Options) (*openedFiles, error) {
-	src, err := source.List(ctx, paths, rank)
-	if err != nil {
-		return nil, err
-	}
-	opt.tell(src.Notes)
-	if opt.constants != nil {
-		src.Constants = *opt.constants
-	}
-	return examine(ctx, src, opt)
-}
-
-// examine finds the format of files. It doesn't read a file whose name has the extension of Parquet. A file without a byte has the format of
-// the others.
-func examine(ctx context.Context, src *source.Source, opt Options) (*openedFiles, error) {
-	var first format
-	var lead *source.File // the first file of a known format
-	var empty error
-	for _, file := range src.Files {
-		f, err := formatOf(ctx, file, opt)
-		if errors.Is(err, errEmpty) {
-			empty = cmp.Or(empty, err)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if file.Path == "-" && (f == formatParquet || f == formatNumPy || f == formatCSR || len(src.Files) > 1) {
-			return nil, errStandardInput(f)
-		}
-		if lead == nil {
-			first, lead = f, file
-		}
-		if f != first {
-			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them", file.Path, f,
-				lead.Path, first), ErrFormat)
-		}
-	}
-	if empty != nil && !first.isText() {
-		return nil, empty
-	}
-	return &openedFiles{format: first, source: src}, nil
 }
 
 // errEmpty is the kind of the error that a file has no byte.

@@ -131,9 +131,9 @@ func sameEveryWay(t *testing.T, path string, opt Options, want *block.Data) {
 	s := mustStream(t, memory.DefaultAllocator, opt, mirrored(path))
 	check("streamed from a store", s)
 	check("streamed again", s)
-	in := require.Value(Open(ctx, []string{path}, opt))(t)
-	_, opt = in.Spread(want.Spec())
-	again := require.Value(Open(ctx, []string{path}, opt))(t)
+	in := require.Value(planOf(ctx, []string{path}, opt, memory.DefaultAllocator))(t)
+	shared := in.Shared(want.Spec())
+	again := require.Value(shared.Plan(ctx, opt.Workers))(t)
 	all, n := blocksOf(t, want)[0], want.Rows() // the rows are few: one block
 	for _, r := range [][2]int64{{0, n}, {0, block.ChunkRows}, {block.ChunkRows, n}} {
 		got := require.Value(again.LoadRange(ctx, r[0], r[1], n))(t)
@@ -228,7 +228,7 @@ func TestBadDisk(t *testing.T) {
 				one.Readable = f
 				return one, err
 			}
-			in, err := Open(t.Context(), []string{path}, Options{Label: column.SvmlightLabel, Workers: 2})
+			in, err := planOf(t.Context(), []string{path}, Options{Label: column.SvmlightLabel, Workers: 2}, memory.DefaultAllocator)
 			if err != nil {
 				return "", err
 			}

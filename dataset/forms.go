@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
@@ -17,17 +15,16 @@ import (
 // readForms makes the option where read columns of text as the features that derive from them, if it compares them
 // with numbers, booleans or dates. Unless a model or a plan has such features, readForms reads these columns in a
 // pass, and plans them.
-func (opt Options) readForms(ctx context.Context, in column.Input, sel *transform.Selection, p column.Pool) error {
-	files := opt.opened
-	unread := sel.Unread()
+func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
+	unread := in.sel.Unread()
 	if len(unread) == 0 {
 		return nil
 	}
-	columns := opt.plan
-	if opt.Spec != nil {
-		columns = opt.Spec.Columns()
+	columns := q.features
+	if q.Spec != nil {
+		columns = q.Spec.Columns()
 	}
-	forms := maps.Clone(files.forms)
+	forms := maps.Clone(t.forms)
 	if forms == nil {
 		forms = map[string]transform.Form{}
 	}
@@ -43,18 +40,18 @@ func (opt Options) readForms(ctx context.Context, in column.Input, sel *transfor
 		}
 	}
 	if len(unplanned) > 0 {
-		if files.source.Files[0].Live() {
+		if t.source.Files[0].Live() {
 			return column.Mark(fmt.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
-		found, err := opt.formsOf(ctx, unplanned, p)
+		found, err := t.formsOf(ctx, q.Options, unplanned)
 		if err != nil {
 			return err
 		}
 		maps.Copy(forms, found)
-		files.forms = forms
+		t.forms = forms
 	}
-	if err := sel.Read(forms); err != nil {
+	if err := in.sel.Read(forms); err != nil {
 		return column.ErrorIn(in.Name(), "%w", err)
 	}
 	return nil
@@ -72,9 +69,8 @@ func derivedFrom(columns []schema.Column, name string) *schema.Column {
 }
 
 // formsOf plans the features of columns of text, as Options.Prepare would.
-func (opt Options) formsOf(ctx context.Context, names []string, p column.Pool) (map[string]transform.Form, error) {
-	only := Options{Features: names, Text: opt.Text, Workers: opt.Workers, Memory: opt.Memory, Rejects: opt.Rejects,
-		Progress: opt.Progress, texts: opt.texts, opened: opt.opened}
+func (t *Table) formsOf(ctx context.Context, opt Options, names []string) (map[string]transform.Form, error) {
+	only := Options{Features: names, Text: opt.Text, Memory: opt.Memory, Rejects: opt.Rejects, Progress: opt.Progress}
 	only.Text.NullValues = opt.nullWords()
 	for _, item := range opt.Types { // other types say how a feature is made of a text
 		name, word := plan.SplitType(item)
@@ -82,13 +78,13 @@ func (opt Options) formsOf(ctx context.Context, names []string, p column.Pool) (
 			only.Types = append(only.Types, item)
 		}
 	}
-	_, found, err := only.profile(ctx, p, memory.DefaultAllocator, true, false)
+	found, err := t.profile(ctx, query{Options: only}, allRows)
 	if err != nil {
 		return nil, err
 	}
 	forms := map[string]transform.Form{}
-	for _, c := range found.Columns {
-		forms[c.Name] = transform.Form{Input: derivedFrom(found.Inputs, c.Name), Examples: c.Examples}
+	for _, c := range found.plan.Columns {
+		forms[c.Name] = transform.Form{Input: derivedFrom(found.plan.Inputs, c.Name), Examples: c.Examples}
 	}
 	return forms, nil
 }

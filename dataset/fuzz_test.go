@@ -35,11 +35,11 @@ import (
 func table(tb testing.TB, opt Options, paths ...string) (arrow.Table, error) {
 	tb.Helper()
 	opt.Spec, opt.Keep = &schema.Spec{Bias: true}, []string{"*"}
-	in, err := inputOf(context.Background(), paths, opt, column.NewPool(2))
+	in, err := inputOf(context.Background(), paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	schema := keptSchema(in.selection())
+	schema := keptSchema(in.sel)
 	var recs []arrow.Record
 	for b, err := range in.Batches(context.Background(), column.NewPool(2), memory.DefaultAllocator) {
 		if err != nil {

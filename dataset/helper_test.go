@@ -19,7 +19,6 @@ import (
 	"github.com/apache/arrow/go/v17/parquet"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/dataset/records"
 	"halfspace/internal/require"
@@ -136,12 +135,31 @@ var (
 	show, wantError      = datatest.Show, datatest.WantError
 )
 
-// inputOf lists files and selects their columns.
-func inputOf(ctx context.Context, paths []string, opt Options, p column.Pool) (_ *openedInput, err error) {
-	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+// inputOf examines files and selects their columns.
+func inputOf(ctx context.Context, paths []string, opt Options) (*openedInput, error) {
+	t, err := Examine(ctx, paths, opt)
+	if err != nil {
 		return nil, err
 	}
-	return openInput(ctx, opt, p)
+	return t.read(ctx, query{Options: opt})
+}
+
+// planOf examines and plans files, whose rows take memory of an allocator.
+func planOf(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*Plan, error) {
+	t, err := Examine(ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	t.mem = mem
+	return t.Plan(ctx, opt)
+}
+
+func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data, error) {
+	p, err := planOf(ctx, paths, opt, mem)
+	if err != nil {
+		return nil, err
+	}
+	return p.Load(ctx)
 }
 
 // loadAll is Load for several paths.

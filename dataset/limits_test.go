@@ -92,7 +92,7 @@ func TestWidth(t *testing.T) {
 			if strings.HasSuffix(path, ".svm") {
 				label = column.SvmlightLabel
 			}
-			in, err := Open(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1, Storage: Dense})
+			in, err := planOf(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1, Storage: Dense}, memory.DefaultAllocator)
 			if n == c.fits && (err != nil || in.Cols() != n+1) {
 				t.Errorf("%s: %d features: error %v", name, n, err)
 			}
@@ -136,7 +136,7 @@ func TestFewWideRows(t *testing.T) {
 			return err
 		},
 		"stream": func(path string) error {
-			in, err := Open(ctx, []string{path}, opt)
+			in, err := planOf(ctx, []string{path}, opt, memory.DefaultAllocator)
 			if err != nil {
 				return err
 			}
@@ -271,7 +271,7 @@ func TestManyColumns(t *testing.T) {
 	path, ctx := textFile(t, "a.csv", text.String()), context.Background()
 	opt := Options{Label: "label", Memory: 64 << 20}
 	want := path + ": reading 40,001 columns takes 117.2 MiB of memory, and the limit is 64 MiB: give more with --memory, or leave columns out"
-	_, err := Open(ctx, []string{path}, opt)
+	_, err := planOf(ctx, []string{path}, opt, memory.DefaultAllocator)
 	if err == nil || err.Error() != want || !errors.Is(err, ErrMemory) {
 		t.Errorf("open: %v", err)
 	}

@@ -26,7 +26,7 @@ import (
 func unreadRows(t *testing.T, path string, where string) (n int64) {
 	t.Helper()
 	p := column.NewPool(1)
-	in := require.Value(inputOf(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}, Where: where}, p))(t)
+	in := require.Value(inputOf(t.Context(), []string{path}, Options{Label: "y", Features: []string{"n"}, Where: where}))(t)
 	for b, err := range in.Batches(t.Context(), p, memory.DefaultAllocator) {
 		require.NoError(t, err)
 		if b.Unread {
@@ -133,7 +133,7 @@ func TestNeverStream(t *testing.T) {
 				continue
 			}
 			x, y := rowsOf(t, want)
-			in := require.Value(Open(t.Context(), []string{path}, opt))(t)
+			in := require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t)
 			for _, src := range []block.Source{got, require.Value(in.Stream(t.Context()))(t)} {
 				if rows, labels := rowsOf(t, src); !slices.EqualFunc(rows, x, slices.Equal) || !slices.Equal(labels, y) {
 					t.Errorf("%s, sample %v, limit %d: %d rows, want %d", where, opt.Sample, opt.Limit, len(rows), len(x))

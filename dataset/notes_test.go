@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/transform"
@@ -148,7 +149,7 @@ func TestSuspectsOfBatches(t *testing.T) {
 			}
 			opt.Nulls = schema.NullsZero
 			opt.Warn = nil
-			in := require.Value(Open(context.Background(), []string{path}, opt))(t)
+			in := require.Value(planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator))(t)
 			s := require.Value(in.Stream(context.Background()))(t)
 			for _, err := range s.Blocks(context.Background()) {
 				require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
@@ -60,7 +61,7 @@ func TestPartitions(t *testing.T) {
 					}
 				}
 			}
-			again := require.Value(Open(t.Context(), []string{root}, Options{Label: opt.Label, Spec: got.Spec(), Where: opt.Where, Prepare: true}))(t)
+			again := require.Value(planOf(t.Context(), []string{root}, Options{Label: opt.Label, Spec: got.Spec(), Where: opt.Where, Prepare: true}, memory.DefaultAllocator))(t)
 			if err := sameBlocks(blocksOf(t, require.Value(again.Load(t.Context()))(t)), blocksOf(t, got)); err != nil {
 				t.Errorf("%s: with the model's Spec: %v", ext, err)
 			}

@@ -97,7 +97,7 @@ func (t newcomer) write(tb testing.TB, path string) string {
 func preparedRows(tb testing.TB, path string, stream bool, opt Options) *block.Data {
 	tb.Helper()
 	opt.Label, opt.Prepare = "y", true
-	in := require.Value(Open(tb.Context(), []string{path}, opt))(tb)
+	in := require.Value(planOf(tb.Context(), []string{path}, opt, memory.DefaultAllocator))(tb)
 	if !stream {
 		return require.Value(in.Load(tb.Context()))(tb)
 	}
@@ -285,7 +285,7 @@ func TestPrepareTypes(t *testing.T) {
 		"sex=number": `a.parquet: column "sex" is to be numbers by --type, and has the texts "`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates by --type, and has numbers", "sex=boolean": "is to be yes or no by --type",
 		"sex": "use COLUMN=TYPE", "sex=word": "use COLUMN=TYPE", "sex=hash:99": "use COLUMN=TYPE", "sax=text": `no column "sax"`,
 	} {
-		_, err := Open(t.Context(), []string{path}, Options{Label: "y", Prepare: true, Types: []string{types}})
+		_, err := planOf(t.Context(), []string{path}, Options{Label: "y", Prepare: true, Types: []string{types}}, memory.DefaultAllocator)
 		require.Error(t, err, want)
 	}
 }
@@ -304,7 +304,7 @@ func TestLaterLabel(t *testing.T) {
 	for _, opt := range []Options{{}, {Prepare: true}, {Rejects: NewRejects(filepath.Join(t.TempDir(), "bad.csv"))}} {
 		opt.Label = "y"
 		data := require.Value(Load(t.Context(), path, opt))(t)
-		stream := require.Value(require.Value(Open(t.Context(), []string{path}, opt))(t).Stream(t.Context()))(t)
+		stream := require.Value(require.Value(planOf(t.Context(), []string{path}, opt, memory.DefaultAllocator))(t).Stream(t.Context()))(t)
 		if !slices.Equal(data.Spec().Classes, want) || !slices.Equal(stream.Spec().Classes, want) || data.Rows() != rows+2 || stream.Rows() != rows+2 {
 			t.Errorf("%+v: %d and %d rows of the classes %v and %v, want %v", opt, data.Rows(), stream.Rows(), data.Spec().Classes, stream.Spec().Classes, want)
 		}
@@ -326,7 +326,7 @@ func TestLaterText(t *testing.T) {
 		var notes []string
 		want := require.Value(Load(t.Context(), early, opt))(t)
 		opt.Warn = func(text string) { notes = append(notes, text) }
-		in := require.Value(Open(t.Context(), []string{late}, opt))(t)
+		in := require.Value(planOf(t.Context(), []string{late}, opt, memory.DefaultAllocator))(t)
 		stream := require.Value(in.Stream(t.Context()))(t)
 		got := require.Value(Load(t.Context(), late, opt))(t)
 		if !slices.Equal(got.Spec().Features, want.Spec().Features) || !slices.Equal(stream.Spec().Features, want.Spec().Features) || !slices.Equal(got.Spec().Classes, want.Spec().Classes) || got.Rows() != want.Rows() {

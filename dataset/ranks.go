@@ -26,22 +26,26 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
 	}
 	opt.KeepTexts = !inTime
-	in, err := opt.reading(ctx, paths, []string{col})
+	t, err := Examine(ctx, paths, opt)
 	if err != nil {
 		return nil, err
 	}
-	if len(in.sel.Keep) != 1 {
-		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", in.in.Name(), col, len(in.sel.Keep))
+	p, err := t.reading(ctx, query{Options: opt, asked: []string{col}})
+	if err != nil {
+		return nil, err
 	}
-	name := in.sel.Columns[in.sel.Keep[0]].Name
+	if len(p.sel.Keep) != 1 {
+		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", p.in.Name(), col, len(p.sel.Keep))
+	}
+	name := p.sel.Columns[p.sel.Keep[0]].Name
 	r := ranking{column: name, numbers: map[rankKey]int64{}}
 	if types, _ := plan.ParseTypes(opt.Types); inTime { // Open reports an error
 		r.dates = plan.NewTextDates(name, types[name])
 	}
-	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, first int64) error {
-		kept, err := in.sel.Kept(ctx, in.pool, bt)
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, first int64) error {
+		kept, err := p.sel.Kept(ctx, p.table.pool, bt)
 		if err == nil {
-			err = r.add(bt, in.sel.Keep[0], kept, first)
+			err = r.add(bt, p.sel.Keep[0], kept, first)
 		}
 		return err
 	})
@@ -50,7 +54,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	}
 	layout, notes, dated, err := r.layout()
 	if err != nil {
-		return nil, column.ErrorIn(in.in.Name(), "%w", err)
+		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	opt.tell(notes)
 	return r.ranks(func(k rankKey) rankKey {
@@ -63,13 +67,14 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	}), nil
 }
 
-// reading opens files to read columns, which need not be features, of the rows that Open with the same options keeps.
-func (opt Options) reading(ctx context.Context, paths, columns []string) (*Input, error) {
-	opt.asked, opt.Standardize, opt.Warn, opt.Cluster = columns, false, nil, nil
-	if opt.Nulls == schema.NullsMean {
-		opt.Nulls = schema.NullsZero
+// reading plans reading the columns that a query asks for, which need not be features, in the rows that Plan with the
+// same options keeps.
+func (t *Table) reading(ctx context.Context, q query) (*Plan, error) {
+	q.Standardize, q.Warn, q.Cluster, q.LearnFrom = false, nil, nil, nil
+	if q.Nulls == schema.NullsMean {
+		q.Nulls = schema.NullsZero
 	}
-	return Open(ctx, paths, opt)
+	return t.plan(ctx, q)
 }
 
 // A ranking numbers the values of a column in the order in which they appear.

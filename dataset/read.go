@@ -13,11 +13,8 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
-	"halfspace/dataset/internal/source"
-	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/where"
-	"halfspace/internal/files"
 	"halfspace/schema"
 )
 
@@ -99,9 +96,11 @@ type Options struct {
 	// files are an error, because standardized rows are dense.
 	KeepWide bool `json:",omitempty"`
 
-	// LearnedFrom names, for Key, the rows from which the features are computed, if these aren't all rows; see
-	// Input.Shares.
-	LearnedFrom string `json:",omitempty"`
+	// LearnFrom, unless nil, chooses the rows from which means, deviations and categories are computed. It gets the number
+	// of kept rows of each class, in the order of the spec. The function that it returns is called for each kept row in row
+	// order with the number of the row's class, and returns true to choose the row. LearnedFrom names the choice for Key.
+	LearnFrom   func(counts []int64) func(class int) bool `json:"-"`
+	LearnedFrom string                                    `json:",omitempty"`
 
 	// Prepare makes features of each column that the other options don't mention, as its values suggest: of texts, dates,
 	// yes and no, numbers with units. It leaves out columns that count or name the rows, fills in missing values with the
@@ -126,25 +125,6 @@ type Options struct {
 	// Rejects, unless nil, gets the lines of text files that can't be read: with a wrong number of fields, a text among numbers, or broken
 	// quotes, for example. They are no rows then. Each file is read once more, to find these lines.
 	Rejects *Rejects `json:"-"`
-
-	end int64 // number of input rows after which Limit keeps none; 0: unknown
-
-	opened     *openedFiles     // the files; nil: they are not listed
-	prepared   bool             // Prepare: the profile of the columns determined the next three fields
-	texts      []string         // Prepare: columns that have numbers in the first rows, and text in a later row
-	later      []textfile.Later // Prepare: the same, with notes about their texts
-	plan       []schema.Column  // Prepare: the features; nil: the other options determine them
-	notes      []string         // Prepare: about the features
-	unlabelled bool             // Prepare: leave out rows without a label
-
-	asked    []string        // Open: the columns that Ranks or Values reads; nil: none
-	shows    bool            // InspectTable: Keep accepts sparse lists too
-	converts bool            // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
-	counts   bool            // Open: count the rows of svmlight files, also for a model
-	float    arrow.DataType  // type of the values of blocks; nil if no blocks are made
-	versions []files.Version // required versions of the files in object stores; nil: any version
-
-	constants *source.Constants // the columns that the folders of the files name; nil: they follow from the paths
 
 	// Storage is the form in which blocks store rows: Auto (also ""), Dense or Sparse.
 	Storage Storage `json:",omitempty"`
@@ -217,6 +197,7 @@ const (
 	passLabels  Pass = "reading the labels"     // classes, and the number of rows
 	PassRows    Pass = "reading the rows"       // the rows themselves
 	PassAgain   Pass = "reading the rows again" // a pass of a Stream
+	passCache   Pass = "writing the cache"      // rows are stored in a file
 )
 
 // told returns the progress function of a pass, or nil.
@@ -225,32 +206,6 @@ func (opt *Options) told(pass Pass) func(rows, total int64) {
 		return nil
 	}
 	return func(rows, total int64) { opt.Progress(pass, rows, total) }
-}
-
-// Load reads a file into memory, or the files of a directory or of a glob; see Expand. For several paths, use Open and
-// Input.Load. The files must have the same format, which their extensions determine, or their contents if an extension
-// is unknown.
-//
-// Labels are +1 for the positive class and -1 for the other class. With more than two classes, labels are the numbers
-// of the classes in sorted order, from 0 on.
-func Load(ctx context.Context, path string, opt Options) (*block.Data, error) {
-	return load(ctx, []string{path}, opt, memory.DefaultAllocator)
-}
-
-func load(ctx context.Context, paths []string, opt Options, mem memory.Allocator) (*block.Data, error) {
-	in, err := open(ctx, paths, opt, mem)
-	if err != nil {
-		return nil, err
-	}
-	return in.Load(ctx)
-}
-
-// choices returns the options that determine which columns are read and how they are used.
-func (opt Options) choices() transform.Choices {
-	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features, Exclude: opt.Exclude, Keep: opt.Keep,
-		NoBias: opt.NoBias, Standardize: opt.Standardize, KeepWide: opt.KeepWide, Nulls: opt.Nulls, Words: opt.Text.NullValues, Categorical: opt.Categorical, Cross: opt.Cross,
-		HashTexts: opt.HashTexts, Shows: opt.shows, KeepTexts: opt.KeepTexts, Converts: opt.converts, Most: opt.Storage.Widest(), Float: opt.float, Spec: opt.Spec,
-		Plan: opt.plan, Notes: opt.notes, Where: opt.Where, Sample: opt.Sample, Unlabelled: opt.unlabelled}
 }
 
 func (opt Options) tell(notes []string) {
@@ -287,22 +242,28 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if opt.Label != "" && opt.Spec == nil {
 		return errors.New("labels can be read block by block only with the classes of a model: load the data, or give none")
 	}
-	p, err := column.PoolOf(opt.Workers)
+	opt.Live, opt.Memory = opt.Live && opt.Rejects == nil, column.Limit(opt.Memory)
+	t, err := Examine(ctx, paths, opt)
 	if err != nil {
 		return err
 	}
-	opt.float, opt.Live, opt.Memory = arrow.PrimitiveTypes.Float32, opt.Live && opt.Rejects == nil, column.Limit(opt.Memory)
-	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
-		return err
-	}
-	in, err := openInput(ctx, opt, p)
+	t.mem = mem
+	q := query{Options: opt, float: arrow.PrimitiveTypes.Float32}
+	in, err := t.read(ctx, q)
 	if err != nil {
 		return err
 	}
-	sel, spec, signs := in.selection(), opt.Spec, transform.Signs(opt.Spec)
-	if err := learn(ctx, in, &opt, p, mem, nil); err != nil {
+	p := &Plan{draft: draft{table: t}, query: q, in: in.Input, sel: in.sel}
+	if err := p.learn(ctx); err != nil {
 		return err
 	}
+	return p.scan(ctx, fn)
+}
+
+// scan calls fn with each block of the rows, and a record of its kept columns.
+func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arrow.Record) error) (err error) {
+	in, sel, pool, mem, spec := p.in, p.sel, p.table.pool, p.table.mem, p.query.Spec
+	signs := transform.Signs(spec)
 	if spec == nil {
 		if spec, err = sel.Spec(); err != nil {
 			return column.ErrorIn(in.Name(), "%w", err)
@@ -313,13 +274,13 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 	if in.Total() >= 0 {
 		rows = min(rows, in.Total())
 	}
-	beside := (&Input{in: in.Input, sel: sel}).Bytes(rows, sel.Weight >= 0)
+	beside := p.Bytes(rows, sel.Weight >= 0)
 	if len(sel.Keep) > 0 {
 		beside += GroupBytes // for the writer of the kept columns
 	}
-	column.Within(in, opt.Memory, beside)
+	p.within(beside)
 	kept := keptSchema(sel)
-	b := transform.NewBuilder(sel, transform.NewLabels(opt.Spec), p, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
+	b := transform.NewBuilder(sel, transform.NewLabels(p.query.Spec), pool, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
 		transform.Sign(full.Y, signs)
 		var rec arrow.Record
 		if len(keep) > 0 {
@@ -328,15 +289,15 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		}
 		return fn(spec, full, rec)
 	})
-	b.Budget, b.Live, b.Reuse = column.NewBudget(opt.Memory), opt.Live, true
-	if err := b.Run(ctx, in.Batches(ctx, p, mem), opt.told(PassRows)); err != nil {
+	b.Budget, b.Live, b.Reuse = column.NewBudget(p.query.Memory), p.query.Live, true
+	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.query.told(PassRows)); err != nil {
 		return err
 	}
 	if b.Rows == 0 {
 		return emptyBlock(spec, kept, mem, fn)
 	}
-	b.Warn(opt.Warn)
-	opt.tell(slices.Concat(sel.Notes(), in.Notes()))
+	b.Warn(p.query.Warn)
+	p.query.tell(slices.Concat(sel.Notes(), in.Notes()))
 	return nil
 }
 

@@ -194,9 +194,9 @@ func TestRanksOfDates(t *testing.T) {
 // TestSharesOfDropped: only rows that are kept are counted and chosen.
 func TestSharesOfDropped(t *testing.T) {
 	path := textFile(t, "a.csv", "x,y\n1,0\n,0\n2,1\n4,1\n,1\n3,\n")
-	in := require.Value(Open(context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1}))(t)
+	in := require.Value(planOf(context.Background(), []string{path}, Options{Label: "y", Nulls: schema.NullsDrop, Standardize: true, Workers: 1}, memory.DefaultAllocator))(t)
 	var classes []int
-	shares, err := in.Shares(context.Background(), func(counts []int64) []func(class int) bool {
+	shares, err := in.shares(context.Background(), func(counts []int64) []func(class int) bool {
 		if want := []int64{1, 2}; !slices.Equal(counts, want) {
 			t.Errorf("%d rows of the classes, want %d", counts, want)
 		}
@@ -264,7 +264,7 @@ func TestParts(t *testing.T) {
 				}
 				last = read
 			}
-			in := require.Value(open(t.Context(), []string{path}, opt, mem))(t)
+			in := require.Value(planOf(t.Context(), []string{path}, opt, mem))(t)
 			if parts, _ := in.parts(t.Context(), in.Rows(), pages.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
 				t.Fatalf("%d workers: %d parts", workers, len(parts))
 			}

@@ -13,6 +13,8 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/require"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // brokenLines are lines that are no rows, for each format.
@@ -100,7 +102,7 @@ func TestRejects(t *testing.T) {
 				opt.Rejects = NewRejects(list)
 				var notes []string
 				opt.Warn = func(text string) { notes = append(notes, text) }
-				in := require.Value(Open(t.Context(), []string{broken}, opt))(t)
+				in := require.Value(planOf(t.Context(), []string{broken}, opt, memory.DefaultAllocator))(t)
 				data := require.Value(in.Load(t.Context()))(t)
 				if err := sameBlocks(blocksOf(t, data), blocksOf(t, good)); err != nil {
 					t.Errorf("%s, %d rows, options %d: %v", ext, n, i, err)

@@ -11,52 +11,52 @@ import (
 )
 
 // Learned returns true if features depend on the values of the rows: on means, deviations or categories.
-func (in *Input) Learned() bool { return !in.sel.Fixed && in.sel.Wholly() }
+func (p *Plan) Learned() bool { return !p.sel.Fixed && p.sel.Wholly() }
 
-// Shares returns inputs of the same rows, one for each choice. The means, deviations and categories of an input are
-// computed from the rows of its choice, as Open computes them from files with only these rows. Shares calls choices
-// with the number of kept rows of each class, in the order of the spec. A choice is called for each kept row in row
-// order, from row 0 on, with the number of the row's class; it returns true to choose the row. Shares reads the labels,
-// and then all rows once.
-func (in *Input) Shares(ctx context.Context, choices func(counts []int64) []func(class int) bool) ([]*Input, error) {
-	if _, err := in.surveyed(ctx); err != nil { // it finds rows without a label
+// shares returns plans of the same rows, one for each choice. The means, deviations and categories of a plan are
+// computed from the rows of its choice, as they are from files with only these rows. shares calls choices with the
+// number of kept rows of each class, in the order of the spec. A choice is called for each kept row in row order, from
+// row 0 on, with the number of the row's class; it returns true to choose the row. shares reads the labels, and then
+// all rows once.
+func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(class int) bool) ([]*Plan, error) {
+	if _, err := p.surveyed(ctx); err != nil { // it finds rows without a label
 		return nil, err
 	}
-	found, counts, err := in.countClasses(ctx)
+	found, counts, err := p.countClasses(ctx)
 	if err != nil {
 		return nil, err
 	}
 	chosen := choices(counts)
-	learned, inputs := make([]*transform.Statistics, len(chosen)), make([]*Input, len(chosen))
+	learned, plans := make([]*transform.Statistics, len(chosen)), make([]*Plan, len(chosen))
 	for i := range chosen {
-		sel := *in.sel
+		sel := *p.sel
 		sel.Inputs = slices.Clone(sel.Inputs)
 		for k := range sel.Inputs {
 			c := &sel.Inputs[k]
 			c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
 		}
-		learned[i] = transform.NewStatistics(&sel, in.pool)
-		share := *in
+		learned[i] = transform.NewStatistics(&sel, p.table.pool)
+		share := *p
 		share.sel = &sel
-		inputs[i] = &share
+		plans[i] = &share
 	}
-	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, _ int64) error {
-		return in.learn(ctx, bt, found, chosen, learned)
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, _ int64) error {
+		return p.learnShares(ctx, bt, found, chosen, learned)
 	})
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range learned {
-		if err := l.Finish(in.in.Name()); err != nil {
+		if err := l.Finish(p.in.Name()); err != nil {
 			return nil, fmt.Errorf("rows outside the hold-out: %w", err)
 		}
 	}
-	return inputs, nil
+	return plans, nil
 }
 
-// learn adds the rows of a batch to the statistics of the choices that choose them.
-func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
-	classes, kept, err := found.Number(ctx, in.sel, in.pool, bt, learned[0].Input)
+// learnShares adds the rows of a batch to the statistics of the choices that choose them.
+func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
+	classes, kept, err := found.Number(ctx, p.sel, p.table.pool, bt, learned[0].Input)
 	if err != nil {
 		return err
 	}
@@ -79,16 +79,16 @@ func (in *Input) learn(ctx context.Context, bt *column.Batch, found *transform.L
 
 // countClasses reads the labels. It returns the numbers of the classes in the order of the spec, and the number of
 // kept rows of each class.
-func (in *Input) countClasses(ctx context.Context) (*transform.Labels, []int64, error) {
-	only, sel := in.in, in.sel
+func (p *Plan) countClasses(ctx context.Context) (*transform.Labels, []int64, error) {
+	only, sel := p.in, p.sel
 	if !sel.Drops() { // otherwise other columns determine which rows are kept
-		only = in.in.LabelOnly()
+		only = p.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
 	found := transform.NewLabels(nil)
 	var counts []int64 // in the order of appearance
-	err := transform.Each(ctx, only.Batches(ctx, in.pool, in.mem), -1, nil, func(bt *column.Batch, first int64) error {
-		classes, _, err := found.Number(ctx, sel, in.pool, bt, first)
+	err := transform.Each(ctx, only.Batches(ctx, p.table.pool, p.table.mem), -1, nil, func(bt *column.Batch, first int64) error {
+		classes, _, err := found.Number(ctx, sel, p.table.pool, bt, first)
 		for len(counts) < len(found.Classes) {
 			counts = append(counts, 0)
 		}

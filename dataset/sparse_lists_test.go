@@ -192,9 +192,9 @@ func TestWideLists(t *testing.T) {
 	rows := []sparseRow{{0: 1, schema.MaxNamed - 4: 2}, nil, {5: 1, 6: 0}, {1000: -1, 2: 0}, {}} // no dense vectors
 	path := filepath.Join(dir, "wide.parquet")
 	writeNested(t, path, sparseRecord(t, form, rows, schema.MaxNamed-3), 2)
-	in := require.Value(Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true}))(t)
 	var notes []string
-	in.opt.Warn = func(note string) { notes = append(notes, note) }
+	opt := Options{Label: "y", Storage: Auto, Standardize: true, KeepWide: true, Warn: func(note string) { notes = append(notes, note) }}
+	in := require.Value(planOf(ctx, []string{path}, opt, memory.DefaultAllocator))(t)
 	data := require.Value(in.Load(ctx))(t)
 	spec, b := data.Spec(), blocksOf(t, data)[0]
 	if !in.Sparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
@@ -207,11 +207,11 @@ func TestWideLists(t *testing.T) {
 	if info, err := inspectParquet(path); err != nil || len(info.Columns) < 5 || slices.ContainsFunc(info.Columns, func(c ColumnInfo) bool { return c.Feature == (c.Name == "c") }) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
-	_, err := Open(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true})
+	_, err := planOf(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true}, memory.DefaultAllocator)
 	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
 		t.Errorf("%s: error %v, want %s", form, err, want)
 	}
-	if _, err = Open(ctx, []string{path}, Options{Label: "y", Storage: Dense}); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
+	if _, err = planOf(ctx, []string{path}, Options{Label: "y", Storage: Dense}, memory.DefaultAllocator); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
 		t.Errorf("%s: dense rows: error %v", form, err)
 	}
 	for i, form := range slices.Sorted(maps.Keys(sparseForms)) {

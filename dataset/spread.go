@@ -13,6 +13,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	parquetfile "halfspace/dataset/internal/parquet"
+	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/distributed"
 	"halfspace/internal/files"
@@ -23,27 +24,27 @@ import (
 // returns them as chunks: blocks of block.ChunkRows rows, whose First is the number of their first row among all rows.
 // first must be a multiple of block.ChunkRows. From Parquet files it decodes only the pages with these rows, unless
 // rows are dropped. From other files it also reads the rows before them. Options.Spec must be set.
-func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
+func (p *Plan) LoadRange(ctx context.Context, first, last, rows int64) ([]*block.Block, error) {
 	switch {
-	case in.opt.Spec == nil:
+	case p.query.Spec == nil:
 		return nil, errors.New("a range of rows needs Options.Spec, which has the classes")
 	case first%block.ChunkRows != 0 || first < 0 || last > rows || first >= last:
 		return nil, fmt.Errorf("rows %d to %d of %d are no chunks", first, last, rows)
 	}
-	batches, at, total := in.in.Batches, int64(0), rows
-	if files, ok := in.in.(*parquetfile.Input); ok && !in.sel.Drops() {
+	batches, at, total := p.in.Batches, int64(0), rows
+	if files, ok := p.in.(*parquetfile.Input); ok && !p.sel.Drops() {
 		if files.Rows != rows {
-			return nil, changed(in.in)
+			return nil, changed(p.in)
 		}
-		buffers := parquetfile.NewPool(in.mem)
+		buffers := parquetfile.NewPool(p.table.mem)
 		defer buffers.Close()
-		files.Bound(buffers, cap(in.pool))
+		files.Bound(buffers, cap(p.table.pool))
 		batches, at, total = files.Only(parquetfile.RowRange{First: first, Last: last}, buffers).Batches, first, last
 	}
 	var chunks []*block.Block
-	signs := transform.Signs(in.opt.Spec)
-	all := transform.NewBuilder(in.sel, transform.NewLabels(in.opt.Spec), in.pool, in.mem, total, nil)
-	b := all.Part(transform.NewLabels(in.opt.Spec), in.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
+	signs := transform.Signs(p.query.Spec)
+	all := transform.NewBuilder(p.sel, transform.NewLabels(p.query.Spec), p.table.pool, p.table.mem, total, nil)
+	b := all.Part(transform.NewLabels(p.query.Spec), p.table.pool, at, total, func(full *block.Block, _ []arrow.Array) error {
 		end := full.First + int64(full.Len())
 		if end <= first {
 			return nil
@@ -57,32 +58,69 @@ func (in *Input) LoadRange(ctx context.Context, first, last, rows int64) ([]*blo
 		}
 		return nil
 	})
-	if err := b.Run(ctx, batches(ctx, in.pool, in.mem), nil); err != transform.ErrEnough {
+	if err := b.Run(ctx, batches(ctx, p.table.pool, p.table.mem), nil); err != transform.ErrEnough {
 		if err == nil {
-			err = changed(in.in)
+			err = changed(p.in)
 		}
 		return nil, err
 	}
 	return slices.Clip(chunks), nil
 }
 
-// Spread returns the paths and options with which another process on this computer reads the same blocks as in,
-// whatever its working directory. spec describes the features and classes of the blocks. If the other process finds
-// other versions of the files in object stores, opening them returns an error.
-func (in *Input) Spread(spec *schema.Spec) ([]string, Options) {
-	opt := Options{Spec: spec, Label: in.opt.Label, SampleWeight: in.opt.SampleWeight, Text: in.opt.Text, Storage: Dense,
-		versions: in.opt.versions, unlabelled: in.opt.unlabelled, Where: in.opt.Where, Sample: in.opt.Sample, Limit: in.opt.Limit, end: in.opt.end,
-		constants: &in.opt.opened.source.Constants}
-	if in.sel.Sparse {
+// A SharedPlan is a plan for other processes, which see the same files. It has all that they need to read the same blocks.
+type SharedPlan struct {
+	Paths     []string // which don't depend on the working directory
+	Options   Options  // with the Spec of the blocks
+	decisions decisions
+	constants source.Constants
+}
+
+// Fields returns pointers to the fields, for the messages to other processes.
+func (s *SharedPlan) Fields() []any {
+	d := &s.decisions
+	return []any{&s.Paths, &s.Options, &d.features, &d.unlabelled, &d.end, &d.versions, &s.constants}
+}
+
+// Shared returns the plan for other processes. spec describes the features and classes of the blocks. If another process
+// finds other versions of the files in object stores, opening them returns an error.
+func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
+	q := p.query
+	opt := Options{Spec: spec, Label: q.Label, SampleWeight: q.SampleWeight, Text: q.Text, Storage: Dense, Where: q.Where,
+		Sample: q.Sample, Limit: q.Limit}
+	if p.sel.Sparse {
 		opt.Storage = Sparse
 	}
-	if in.opt.Labels != "" {
-		opt.Labels = absolute([]string{in.opt.Labels})[0]
+	if q.Labels != "" {
+		opt.Labels = absolute([]string{q.Labels})[0]
 	}
-	if in.opt.Weights != "" {
-		opt.Weights = absolute([]string{in.opt.Weights})[0]
+	if q.Weights != "" {
+		opt.Weights = absolute([]string{q.Weights})[0]
 	}
-	return absolute(in.opt.opened.paths()), opt
+	return p.table.shared(opt, q.decisions)
+}
+
+func (t *Table) shared(opt Options, d decisions) SharedPlan {
+	return SharedPlan{absolute(t.paths()), opt, d, t.source.Constants}
+}
+
+// table examines the files of a shared plan.
+func (s *SharedPlan) table(ctx context.Context, opt Options) (*Table, error) {
+	t, err := Examine(ctx, s.Paths, opt)
+	if err == nil {
+		t.source.Constants = s.constants
+	}
+	return t, err
+}
+
+// Plan makes the plan in this process, which computes in workers goroutines; 0: GOMAXPROCS.
+func (s *SharedPlan) Plan(ctx context.Context, workers int) (*Plan, error) {
+	opt := s.Options
+	opt.Workers = workers
+	t, err := s.table(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.plan(ctx, query{Options: opt, decisions: s.decisions})
 }
 
 // absolute returns paths that don't depend on the working directory. It returns URLs unchanged.
@@ -103,19 +141,20 @@ type others struct {
 	files   sharedFiles
 }
 
+// sharedFiles are files whose rows are cut into ranges.
 type sharedFiles struct {
-	paths  []string
-	opt    Options
+	shared SharedPlan
 	ranges []parquetfile.RowRange
 }
 
-func (s *sharedFiles) Fields() []any { return []any{&s.paths, &s.opt, &s.ranges} }
+func (s *sharedFiles) Fields() []any { return []any{&s.shared, &s.ranges} }
 
 // Fields returns pointers to the options that another process needs, for the tasks of Cluster.
-func (o *Options) Fields() []any {
-	return []any{&o.Label, &o.Labels, &o.Weights, &o.Features, &o.Exclude, &o.Positive, &o.SampleWeight, &o.NoBias, &o.Nulls, &o.Keep, &o.KeepTexts, &o.Workers, &o.Text,
-		&o.Memory, &o.Categorical, &o.Cross, &o.HashTexts, &o.Standardize, &o.KeepWide,
-		&o.LearnedFrom, &o.versions, &o.Storage, &o.Spec, &o.Live, &o.Prepare, &o.Types, &o.plan, &o.unlabelled, &o.Where, &o.Sample, &o.Limit, &o.end, &o.constants}
+func (opt *Options) Fields() []any {
+	return []any{&opt.Label, &opt.Labels, &opt.Weights, &opt.Features, &opt.Exclude, &opt.Positive, &opt.SampleWeight, &opt.NoBias,
+		&opt.Nulls, &opt.Keep, &opt.KeepTexts, &opt.Workers, &opt.Text, &opt.Memory, &opt.Categorical, &opt.Cross, &opt.HashTexts,
+		&opt.Standardize, &opt.KeepWide, &opt.LearnedFrom, &opt.Storage, &opt.Spec, &opt.Live, &opt.Prepare, &opt.Types,
+		&opt.Where, &opt.Sample, &opt.Limit}
 }
 
 // rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded
@@ -127,13 +166,12 @@ var rangeChunks int64 = 32
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this process reads the files alone.
-func othersOf(in *openedInput, opt Options) *others {
+func othersOf(t *Table, in *openedInput, q query) *others {
 	files, is := in.Input.(*parquetfile.Input)
-	if !is || opt.Cluster == nil || opt.Spec != nil || !in.sel.Parted() {
+	if !is || q.Cluster == nil || q.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	opt.constants = &opt.opened.source.Constants
-	o := &others{opt.Cluster, sharedFiles{paths: absolute(opt.opened.paths()), opt: opt}}
+	o := &others{q.Cluster, sharedFiles{shared: t.shared(q.Options, q.decisions)}}
 	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -165,22 +203,22 @@ func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64
 }
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
-func (in *Input) allLabels(ctx context.Context, l *transform.Labels) (rows int64, err error) {
-	done := in.others != nil && in.sel.Label >= 0
+func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, err error) {
+	done := p.others != nil && p.sel.Label >= 0
 	if done {
-		ranges := in.others.files.ranges
-		err = distributed.Rowless(ctx, in.others.cluster, labelsTask, in.others.files, len(ranges), func(part []schema.Class) error {
+		ranges := p.others.files.ranges
+		err = distributed.Rowless(ctx, p.others.cluster, labelsTask, p.others.files, len(ranges), func(part []schema.Class) error {
 			_, what := l.Add(&transform.Labels{Classes: part})
 			rows, ranges = ranges[0].Last, ranges[1:]
-			if done = done && part != nil && what == ""; done && in.opt.Progress != nil {
-				in.opt.Progress(passLabels, rows, in.Rows())
+			if done = done && part != nil && what == ""; done && p.query.Progress != nil {
+				p.query.Progress(passLabels, rows, p.Rows())
 			}
 			return nil
 		})
 	}
 	if !done && err == nil {
-		*l = *transform.NewLabels(in.opt.Spec)
-		rows, err = in.readLabels(ctx, l, func() bool { return false })
+		*l = *transform.NewLabels(p.query.Spec)
+		rows, err = p.readLabels(ctx, l, func() bool { return false })
 	}
 	return rows, err
 }
@@ -190,15 +228,15 @@ func (in *Input) allLabels(ctx context.Context, l *transform.Labels) (rows int64
 // itself, and returns the first error.
 var (
 	learnTask = distributed.New("dataset.learn", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
-		return learned, f.read(ctx, piece, func(in *Input) (err error) {
-			learned, err = in.sel.LearnPart(ctx, in.pool, in.in.Batches(ctx, in.pool, in.mem))
+		return learned, f.read(ctx, piece, func(p *Plan) (err error) {
+			learned, err = p.sel.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
 			return err
 		})
 	})
 	labelsTask = distributed.New("dataset.labels", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
-		return classes, f.read(ctx, piece, func(in *Input) error {
+		return classes, f.read(ctx, piece, func(p *Plan) error {
 			l := transform.NewLabels(nil)
-			_, err := in.readLabels(ctx, l, func() bool { return false })
+			_, err := p.readLabels(ctx, l, func() bool { return false })
 			if err == nil {
 				classes = l.Classes
 			}
@@ -209,54 +247,54 @@ var (
 
 // read calls do with the range of a piece. It returns the error of ctx, or an error if the range doesn't exist. It
 // doesn't return errors of files.
-func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func(*Input) error) error {
+func (f *sharedFiles) read(ctx context.Context, piece distributed.Piece, do func(*Plan) error) error {
 	if piece.Number >= len(f.ranges) {
 		return errors.New("there is no such range of the rows: the programs of the cluster differ: use the same version everywhere")
 	}
-	p, err := column.PoolOf(piece.Workers)
+	pool, err := column.PoolOf(piece.Workers)
 	if err != nil {
 		return err
 	}
-	in, err := shared.open(ctx, f, p)
+	p, err := lastPlan.open(ctx, f)
 	if err != nil {
 		return ctx.Err()
 	}
 	buffers := parquetfile.NewPool(memory.DefaultAllocator)
 	defer buffers.Close()
-	files, sel := in.Input.(*parquetfile.Input), *in.sel
-	files.Bound(buffers, cap(p))
-	sel.Inputs = slices.Clone(sel.Inputs)
-	if do(&Input{in: files.Only(f.ranges[piece.Number], buffers), sel: &sel, pool: p, mem: memory.DefaultAllocator}) != nil {
-		shared.forget()
+	files, sel, table := p.in.(*parquetfile.Input), *p.sel, *p.table
+	files.Bound(buffers, cap(pool))
+	sel.Inputs, table.pool = slices.Clone(sel.Inputs), pool
+	if do(&Plan{draft: draft{table: &table}, query: p.query, in: files.Only(f.ranges[piece.Number], buffers), sel: &sel}) != nil {
+		lastPlan.forget()
 	}
 	return ctx.Err()
 }
 
-// shared keeps the files of the last task open.
-var shared lastFiles
+// lastPlan is the plan of the last task. It keeps the files open.
+var lastPlan openPlan
 
-type lastFiles struct {
-	mu  sync.Mutex
-	key string
-	in  *openedInput
+type openPlan struct {
+	mu   sync.Mutex
+	key  string
+	plan *Plan
 }
 
-func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p column.Pool) (*openedInput, error) {
+func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	key, err := distributed.Encode(*f)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.in != nil && l.key == string(key) {
-		return l.in, nil
+	if l.plan != nil && l.key == string(key) {
+		return l.plan, nil
 	}
-	opt := f.opt
-	opt.float = arrow.PrimitiveTypes.Float32
-	if opt.opened, err = openFiles(ctx, f.paths, opt); err != nil {
+	q := query{Options: f.shared.Options, decisions: f.shared.decisions, float: arrow.PrimitiveTypes.Float32}
+	t, err := f.shared.table(ctx, q.Options)
+	if err != nil {
 		return nil, err
 	}
-	in, err := openInput(ctx, opt, p)
+	in, err := t.read(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -264,14 +302,14 @@ func (l *lastFiles) open(ctx context.Context, f *sharedFiles, p column.Pool) (*o
 	if last := f.ranges[len(f.ranges)-1].Last; !is || files.Rows != last {
 		return nil, fmt.Errorf("%s: the files have %d rows here, and %d elsewhere", in.Name(), in.Total(), last)
 	}
-	column.Within(in.Input, opt.Memory, 0)
-	l.key, l.in = string(key), in
-	return in, nil
+	l.key, l.plan = string(key), &Plan{draft: draft{table: t}, query: q, in: in.Input, sel: in.sel}
+	l.plan.within(0)
+	return l.plan, nil
 }
 
 // forget makes the next task open its files again.
-func (l *lastFiles) forget() {
+func (l *openPlan) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.in = nil
+	l.plan = nil
 }

@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"halfspace/block"
-	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/datatest"
 	"halfspace/internal/files"
 	"halfspace/internal/require"
 	"halfspace/internal/testproblems"
 	"halfspace/schema"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // TestCluster: other processes learn of Parquet files what one process learns: means, deviations, categories, buckets and
@@ -63,10 +64,10 @@ func TestCluster(t *testing.T) {
 			t.Errorf("%+v: tasks %q elsewhere, want %q", c.opt, got, c.tasks)
 		}
 		if bad == nil && slices.Contains(tasks, "learn") {
-			p := column.NewPool(1)
-			c.opt.opened = require.Value(openFiles(ctx, paths, c.opt))(t)
-			in := require.Value(openInput(ctx, c.opt, p))(t)
-			if done, err := othersOf(in, c.opt).learn(ctx, in.sel, in.Total(), p, nil); !done || err != nil {
+			table := require.Value(Examine(ctx, paths, c.opt))(t)
+			in := require.Value(table.read(ctx, query{Options: c.opt}))(t)
+			others := othersOf(table, in, query{Options: c.opt})
+			if done, err := others.learn(ctx, in.sel, in.Total(), table.pool, nil); !done || err != nil {
 				t.Errorf("%+v: this process has to read the files: error %v", c.opt, err)
 			}
 		}
@@ -75,7 +76,7 @@ func TestCluster(t *testing.T) {
 
 // specOf returns the spec of a stream of files, with what was learned of them.
 func specOf(ctx context.Context, paths []string, opt Options) (*schema.Spec, error) {
-	in, err := Open(ctx, paths, opt)
+	in, err := planOf(ctx, paths, opt, memory.DefaultAllocator)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow/memory"
-
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/transform"
@@ -23,40 +21,44 @@ const (
 
 const mostStandardized = transform.MostStandardized
 
-// learn computes everything that features depend on, and sets the form in which the blocks of an input store rows.
-// The number of features in svmlight files is known before, so learn checks first whether they can be standardized.
-func learn(ctx context.Context, in *openedInput, opt *Options, p column.Pool, mem memory.Allocator, far *others) error {
-	sel := in.selection()
-	if _, is := in.Input.(column.PairInput); is {
-		if width := sel.Width(); opt.Standardize && !opt.KeepWide && width > mostStandardized {
-			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", in.Name(), width, mostStandardized)
+// learn computes everything that features depend on, and sets the form in which the blocks of a plan store rows. The
+// number of features in svmlight files is known before, so learn checks first whether they can be standardized.
+func (p *Plan) learn(ctx context.Context) error {
+	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.query.told(passColumns)
+	if _, is := p.in.(column.PairInput); is {
+		if width := sel.Width(); p.query.Standardize && !p.query.KeepWide && width > mostStandardized {
+			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
+				p.in.Name(), width, mostStandardized)
 		}
-		if err := chooseStorage(in.Input, sel, opt); err != nil {
+		if err := p.chooseStorage(); err != nil {
 			return err
 		}
 	}
-	column.Within(in.Input, opt.Memory, 0)
+	p.within(0)
 	if sel.Unmeasured() {
-		if err := sel.MeasureLists(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns)); err != nil {
+		batches := p.in.Batches(ctx, pool, p.table.mem)
+		if err := sel.MeasureLists(ctx, p.in.Name(), pool, batches, total, told); err != nil {
 			return err
 		}
 	}
-	if done, err := far.learn(ctx, sel, in.Total(), p, opt.told(passColumns)); done || err != nil {
-		return cmp.Or(err, chooseStorage(in.Input, sel, opt))
+	if done, err := p.others.learn(ctx, sel, total, pool, told); done || err != nil {
+		return cmp.Or(err, p.chooseStorage())
 	}
 	if sel.Unlearned() {
-		if err := sel.Learn(ctx, in.Name(), p, in.Batches(ctx, p, mem), in.Total(), opt.told(passColumns)); err != nil {
+		batches := p.in.Batches(ctx, pool, p.table.mem)
+		if err := sel.Learn(ctx, p.in.Name(), pool, batches, total, told); err != nil {
 			return err
 		}
 	}
-	return chooseStorage(in.Input, sel, opt) // for svmlight again, as the number of categories is known now
+	return p.chooseStorage() // for svmlight again, as the number of categories is known now
 }
 
-// chooseStorage sets the form in which the blocks of an input store rows. It uses the number of values in the rows if
-// they were counted, otherwise the maximum that the columns can make.
-func chooseStorage(in column.Input, sel *transform.Selection, opt *Options) error {
-	paired, is := in.(column.PairInput)
-	plain, rows, width := is && paired.Paired(), in.Total(), int64(sel.Width())
+// chooseStorage sets the form in which the blocks store rows. It uses the number of values in the rows if they were
+// counted, otherwise the maximum that the columns can make.
+func (p *Plan) chooseStorage() error {
+	sel, rows, width := p.sel, p.in.Total(), int64(p.sel.Width())
+	paired, is := p.in.(column.PairInput)
+	plain := is && paired.Paired()
 	bias := int64(0)
 	if sel.Bias {
 		bias = 1
@@ -71,56 +73,59 @@ func chooseStorage(in column.Input, sel *transform.Selection, opt *Options) erro
 	case rows > 0:
 		sel.Elements = rows * elements
 	}
-	if err := transform.SetStorage(sel, opt.Storage, elements, of); err != nil {
-		return column.ErrorIn(in.Name(), "%w", err)
+	if err := transform.SetStorage(sel, p.query.Storage, elements, of); err != nil {
+		return column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	return nil
 }
 
-// Density returns the approximate fraction of the features' values that aren't 0 if the blocks are sparse. It returns
-// 0 for dense blocks, and if the values of svmlight files weren't counted. Before Load, zeros in columns of numbers
-// count as other values.
-func (in *Input) Density() float64 {
-	rows, elements := cmp.Or(in.loaded, in.Rows()), in.sel.Elements
-	if !in.paired() && (rows <= 0 || elements == 0) {
-		rows, elements = 1, in.sel.MostElements()
+// density returns the approximate fraction of the features' values that aren't 0 if the blocks are sparse. data are the
+// rows if they are in memory, otherwise nil. density returns 0 for dense blocks, and if the values of svmlight files
+// weren't counted.
+func (p *Plan) density(data *block.Data) float64 {
+	rows, elements := p.Rows(), p.sel.Elements
+	switch {
+	case data != nil:
+		rows, elements = data.Rows(), block.Elements(data)
+	case !p.paired() && (rows <= 0 || elements == 0):
+		rows, elements = 1, p.sel.MostElements()
 	}
-	if !in.sel.Sparse || elements == 0 || rows <= 0 {
+	if !p.sel.Sparse || elements == 0 || rows <= 0 {
 		return 0
 	}
-	if in.sel.Bias {
+	if p.sel.Bias {
 		elements -= rows
 	}
-	return float64(elements) / float64(rows) / float64(in.sel.Width())
+	return float64(elements) / float64(rows) / float64(p.sel.Width())
 }
 
 // Sparse returns true if the blocks are sparse.
-func (in *Input) Sparse() bool { return in.sel.Sparse }
+func (p *Plan) Sparse() bool { return p.sel.Sparse }
 
 // Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
 // true. For sparse rows, it assumes the mean number of values for each row.
-func (in *Input) Bytes(rows int64, weighted bool) int64 {
-	if !in.sel.Sparse {
-		return block.Bytes(rows, in.Cols(), weighted)
+func (p *Plan) Bytes(rows int64, weighted bool) int64 {
+	if !p.sel.Sparse {
+		return block.Bytes(rows, p.Cols(), weighted)
 	}
-	return block.SparseBytes(rows, in.elements(rows), weighted)
+	return block.SparseBytes(rows, p.elements(rows), weighted)
 }
 
 // paired returns true if the rows are read as pairs of an index and a value.
-func (in *Input) paired() bool {
-	rows, is := in.in.(column.PairInput)
+func (p *Plan) paired() bool {
+	rows, is := p.in.(column.PairInput)
 	return is && rows.Paired()
 }
 
 // elements returns the mean number of elements of the given number of rows. If it is unknown, elements assumes 100
 // elements for each row of pairs, or the maximum that the columns can make.
-func (in *Input) elements(rows int64) int64 {
-	if in.sel.Elements == 0 || in.Rows() <= 0 {
+func (p *Plan) elements(rows int64) int64 {
+	if p.sel.Elements == 0 || p.Rows() <= 0 {
 		const usual = 100
-		if in.paired() {
-			return rows * min(usual, int64(in.Cols()))
+		if p.paired() {
+			return rows * min(usual, int64(p.Cols()))
 		}
-		return rows * in.sel.MostElements()
+		return rows * p.sel.MostElements()
 	}
-	return int64(float64(rows) / float64(in.Rows()) * float64(in.sel.Elements))
+	return int64(float64(rows) / float64(p.Rows()) * float64(p.sel.Elements))
 }

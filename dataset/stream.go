@@ -20,7 +20,7 @@ import (
 // A Stream is a block.Source that reads the files again in every pass. It decodes the next blocks while the caller
 // uses a block. Passes may be nested. If a file changed since Open, the pass returns an error.
 type Stream struct {
-	*Input
+	*Plan
 	rows   int64
 	spec   *schema.Spec
 	budget *column.Budget // for the blocks of a pass
@@ -33,40 +33,42 @@ type Stream struct {
 // find the classes. Warnings are passed on at the end of the first whole pass. If labels are wrong, Stream returns an
 // error that names the first row with a wrong label. If features are wrong, a pass returns an error that names the
 // first row with a wrong feature.
-func (in *Input) Stream(ctx context.Context) (*Stream, error) {
+func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
+	return settled(ctx, p, func(p *Plan) (*Stream, error) { return p.streamed(ctx) })
+}
+
+func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
-	if in.hopeful && !in.Learned() && in.opt.Cluster == nil {
-		if _, err := in.again(ctx, nil); err != nil {
-			return nil, err
-		}
+	if !p.readsAll && !p.Learned() && p.query.Cluster == nil {
+		return nil, errFirstRows
 	}
-	survey, err := in.surveyed(ctx)
+	survey, err := p.surveyed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return in.stream(survey)
+	return p.stream(survey)
 }
 
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
 // from the first rows, until it has found two. It reads standard input during the pass, without buffering it.
-func (in *Input) StreamOnce(ctx context.Context) (*Stream, error) {
-	l := transform.NewLabels(in.opt.Spec)
-	if in.opt.Spec == nil && in.sel.Label >= 0 {
-		if _, err := in.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
+func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
+	l := transform.NewLabels(p.query.Spec)
+	if p.query.Spec == nil && p.sel.Label >= 0 {
+		if _, err := p.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {
-			return nil, column.ErrorIn(in.in.Name(), "no rows: name a file that has some")
+			return nil, column.ErrorIn(p.in.Name(), "no rows: name a file that has some")
 		}
 	}
-	in.in.LastPass()
-	return in.stream(survey{rows: -1, labels: l})
+	p.in.LastPass()
+	return p.stream(survey{rows: -1, labels: l})
 }
 
-func (in *Input) stream(survey survey) (s *Stream, err error) {
-	s = &Stream{Input: in, rows: survey.rows}
-	if s.spec, _, err = in.opt.choices().NewSpec(in.sel, survey.labels); err != nil {
-		return nil, column.ErrorIn(in.in.Name(), "%w", err)
+func (p *Plan) stream(survey survey) (s *Stream, err error) {
+	s = &Stream{Plan: p, rows: survey.rows}
+	if s.spec, _, err = p.query.choices().NewSpec(p.sel, survey.labels); err != nil {
+		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
 	rows, count := block.Rows(s.spec.Cols()), int64(block.InFlight)
 	if s.rows >= 0 {
@@ -79,23 +81,23 @@ func (in *Input) stream(survey survey) (s *Stream, err error) {
 	}
 	bytes := int64(0)
 	for _, n := range sizes {
-		bytes += in.Bytes(int64(n), s.spec.Weighted)
+		bytes += p.Bytes(int64(n), s.spec.Weighted)
 	}
-	s.budget = column.NewBudget(in.opt.Memory)
+	s.budget = column.NewBudget(p.query.Memory)
 	if err := s.budget.Take(bytes, fmt.Sprintf("%s of %s with %s", humanize.Plural(count, "block"), humanize.Plural(int64(rows), "row"),
-		humanize.Plural(int64(in.sel.Width()), "feature"))); err != nil {
-		return nil, column.ErrorIn(in.in.Name(), "%w", err)
+		humanize.Plural(int64(p.sel.Width()), "feature"))); err != nil {
+		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
-	in.within(bytes)
+	p.within(bytes)
 	s.spare.New = func() any {
 		blocks := make([]*block.Block, count)
 		for i := range blocks {
-			if in.sel.Sparse {
-				blocks[i] = block.NewSparseFor(s.spec, 0, sizes[i], int(in.elements(int64(sizes[i]))))
+			if p.sel.Sparse {
+				blocks[i] = block.NewSparseFor(s.spec, 0, sizes[i], int(p.elements(int64(sizes[i]))))
 			} else {
 				blocks[i] = block.NewFor(s.spec, 0, sizes[i])
 			}
-			if in.sel.Label < 0 {
+			if p.sel.Label < 0 {
 				blocks[i].Y = nil
 			}
 		}
@@ -139,7 +141,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 			b, err = s.decode(ctx, free, ready)
 			return err
 		})
-		read, tell := int64(0), s.opt.told(PassAgain)
+		read, tell := int64(0), s.query.told(PassAgain)
 		for full := range ready {
 			lent.Add(1)
 			read += int64(full.Len())
@@ -165,7 +167,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 		s.warn.Do(func() {
 			b.Warn(func(text string) { s.heard = append(s.heard, text) })
 			s.heard = append(s.heard, s.in.Notes()...)
-			s.opt.tell(s.heard)
+			s.query.tell(s.heard)
 		})
 	}
 }
@@ -173,12 +175,12 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 // decode sends all blocks to ready. It decodes each block into a block from free.
 func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready chan<- *block.Block) (*transform.Builder, error) {
 	signs, l := transform.Signs(s.spec), transform.NewLabels(s.spec)
-	if s.opt.Spec == nil {
+	if s.query.Spec == nil {
 		l.Given = false
 		l.Whose = "the first rows, which have"
 	}
 	var b *transform.Builder
-	b = transform.NewBuilder(s.sel, l, s.pool, s.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
+	b = transform.NewBuilder(s.sel, l, s.table.pool, s.table.mem, s.rows, func(full *block.Block, _ []arrow.Array) error {
 		transform.Sign(full.Y, signs)
 		select {
 		case ready <- full:
@@ -199,7 +201,7 @@ func (s *Stream) decode(ctx context.Context, free <-chan *block.Block, ready cha
 		b.Budget = s.budget
 	}
 	b.Spare = <-free
-	if err := b.Run(ctx, s.in.Batches(ctx, s.pool, s.mem), nil); err != nil {
+	if err := b.Run(ctx, s.in.Batches(ctx, s.table.pool, s.table.mem), nil); err != nil {
 		return nil, err
 	}
 	if s.rows >= 0 && b.Rows != s.rows {

@@ -99,7 +99,7 @@ func TestSvmlightPairs(t *testing.T) {
 			if way == "columns" && opt.Features == nil && opt.Spec == nil {
 				opt.Features = []string{"f*"} // each feature has a column of its own
 			}
-			in, err := Open(context.Background(), []string{path}, opt)
+			in, err := planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
@@ -244,7 +244,7 @@ func TestSvmlightIndices(t *testing.T) {
 	} {
 		path := textFile(t, "a.svm", "1 2:1\n0 "+pair+"\n")
 		for i, storage := range []Storage{Dense, Sparse} {
-			in, err := Open(context.Background(), []string{path}, Options{Label: column.SvmlightLabel, Storage: storage})
+			in, err := planOf(context.Background(), []string{path}, Options{Label: column.SvmlightLabel, Storage: storage}, memory.DefaultAllocator)
 			if err == nil && (want[i] != "" || storage == Sparse) { // the dense block takes gigabytes
 				_, err = in.Load(context.Background())
 			}
@@ -281,7 +281,7 @@ func TestStandardizedWide(t *testing.T) {
 	t.Parallel()
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
 	opt := Options{Label: column.SvmlightLabel, Storage: Auto, Standardize: true}
-	if _, err := Open(context.Background(), []string{path}, opt); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
+	if _, err := planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
 		t.Errorf("error %v", err)
 	}
 	var notes []string
@@ -291,11 +291,11 @@ func TestStandardizedWide(t *testing.T) {
 		t.Errorf("wide rows by default: error %v, notes %q", err, notes)
 	}
 	narrow := textFile(t, "b.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized))
-	if in, err := Open(context.Background(), []string{narrow}, opt); err != nil || !in.Learned() {
+	if in, err := planOf(context.Background(), []string{narrow}, opt, memory.DefaultAllocator); err != nil || !in.Learned() {
 		t.Errorf("narrower rows by default: error %v, or nothing is standardized", err)
 	}
 	opt.Standardize = false
-	if _, err := Open(context.Background(), []string{path}, opt); err != nil {
+	if _, err := planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator); err != nil {
 		t.Error(err)
 	}
 }

@@ -35,45 +35,39 @@ type TableField struct {
 // Inspect describes a file: a Parquet file by its metadata, without reading data, and a file of another format by
 // reading it. One of the results is nil. Inspect uses Text, Workers, Memory and Warn of opt.
 func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableInfo, error) {
-	var err error
-	if opt.opened, err = examine(ctx, source.Of([]string{path}), Options{Memory: opt.Memory}); err != nil {
+	t, err := examine(ctx, source.Of([]string{path}), opt, memory.DefaultAllocator)
+	if err != nil {
 		return nil, nil, err
 	}
-	f := opt.opened.format
-	if f == formatParquet {
-		opt.tell(opt.unused(f))
+	if t.format == formatParquet {
 		info, err := inspectParquet(path)
 		return info, nil, err
 	}
-	info, err := inspectTable(ctx, path, f, opt)
+	info, err := t.inspect(ctx, path, opt)
 	return nil, info, err
 }
 
-// inspectTable reads a whole file of a format that isn't Parquet.
-func inspectTable(ctx context.Context, path string, f format, opt Options) (*TableInfo, error) {
-	p, err := column.PoolOf(opt.Workers)
-	if err != nil {
-		return nil, err
-	}
-	in, err := openInput(ctx, Options{opened: opt.opened, Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, shows: true, Text: opt.Text,
-		Memory: opt.Memory, Warn: opt.Warn}, p)
+// inspect describes a file that is no Parquet.
+func (t *Table) inspect(ctx context.Context, path string, opt Options) (*TableInfo, error) {
+	in, err := t.read(ctx, query{shows: true, Options: Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
+		Memory: opt.Memory}})
 	if err != nil {
 		return nil, err
 	}
 	column.Within(in, opt.Memory, 0)
-	info := &TableInfo{Path: path, Format: string(f)}
+	info := &TableInfo{Path: path, Format: string(t.format)}
 	if stat, err := files.Stat(path); err == nil {
 		info.Bytes = stat.Size()
 	}
-	if in, ok := in.Input.(*textfile.CSV); ok && f == formatCSV {
-		info.Header = &in.Parts[0].Header
-		info.Comma = commaName(in.Parts[0].Comma)
+	if text := in.text(); text != nil && t.format == formatCSV {
+		info.Header = &text.Parts[0].Header
+		info.Comma = commaName(text.Parts[0].Comma)
 	}
-	for _, c := range in.selection().Columns {
+	for _, c := range in.sel.Columns {
 		_, feature := transform.ToInput(c, transform.Coding{})
 		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: column.Describe(c.Type), Feature: feature})
 	}
-	for b, err := range in.Batches(ctx, p, memory.DefaultAllocator) {
+	for b, err := range in.Batches(ctx, t.pool, t.mem) {
 		if err != nil {
 			return nil, err
 		}

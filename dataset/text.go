@@ -72,15 +72,15 @@ func (opt Options) unused(f format) (notes []string) {
 // Broken reads text files, and returns the number of lines that can't be read, and the error of the first of them, which names some
 // others. It returns 0 if the files aren't text or can't be read again. The options choose columns as they do for Convert.
 func (opt Options) Broken(ctx context.Context, paths []string) (n int64, err error) {
-	p, err := column.PoolOf(opt.Workers)
-	if err != nil || slices.Contains(paths, "-") {
+	if slices.Contains(paths, "-") {
 		return 0, nil
 	}
-	opt.Label, opt.Spec, opt.converts, opt.Rejects = "", &schema.Spec{Bias: true}, true, column.NewRejects("")
-	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+	opt.Label, opt.Spec, opt.Rejects = "", &schema.Spec{Bias: true}, column.NewRejects("")
+	t, err := Examine(ctx, paths, opt)
+	if err != nil {
 		return 0, nil
 	}
-	if _, err := openInput(ctx, opt, p); err != nil {
+	if _, err := t.read(ctx, query{Options: opt, converts: true}); err != nil {
 		return 0, nil
 	}
 	n, first := opt.Rejects.Counted()
@@ -115,19 +115,19 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 	if slices.Contains(paths, "-") {
 		return "", 0, false // standard input can't be read again
 	}
-	opened, err := openFiles(ctx, paths, Options{})
-	if err != nil || !opened.format.isText() {
+	t, err := Examine(ctx, paths, Options{})
+	if err != nil || !t.format.isText() {
 		return "", 0, false
 	}
 	var files []textfile.CsvFile
-	if opened.format == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, opened.source.Files, o.reader()); err != nil {
+	if t.format == formatCSV {
+		if files, _, err = textfile.Dialects(ctx, t.source.Files, o.reader()); err != nil {
 			return "", 0, false
 		}
 	}
-	for i, s := range opened.source.Files {
+	for i, s := range t.source.Files {
 		at, rows := textfile.Breaks{}, textfile.SvmlightRows
-		switch opened.format {
+		switch t.format {
 		case formatCSV:
 			at, rows = files[i].Breaks(), files[i].RowsOf
 		case formatJSON:

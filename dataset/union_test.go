@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"halfspace/internal/require"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // A partTable is the rows of a file: a JSON value for each column that the file has.
@@ -145,13 +147,13 @@ func TestUnion(t *testing.T) {
 					t.Errorf("seed %d, %s, options %d: %v", seed, ext, i, err)
 				}
 				opt.Spec = want.Spec()
-				in := require.Value(Open(t.Context(), paths, opt))(t)
+				in := require.Value(planOf(t.Context(), paths, opt, memory.DefaultAllocator))(t)
 				if err := sameBlocks(blocksOf(t, require.Value(in.Load(t.Context()))(t)), wanted); err != nil {
 					t.Errorf("seed %d, %s, options %d, with the model: %v", seed, ext, i, err)
 				}
-				again, other := in.Spread(want.Spec())
+				shared := in.Shared(want.Spec())
 				t.Chdir(t.TempDir())
-				in = require.Value(Open(t.Context(), again, other))(t)
+				in = require.Value(shared.Plan(t.Context(), 0))(t)
 				if err := sameBlocks(require.Value(in.LoadRange(t.Context(), 0, want.Rows(), want.Rows()))(t), wanted); err != nil {
 					t.Errorf("seed %d, %s, options %d, in another process: %v", seed, ext, i, err)
 				}

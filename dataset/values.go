@@ -26,32 +26,32 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	if slices.Contains(paths, "-") {
 		return nil, errors.New("standard input can't be read twice: save it and name the file")
 	}
-	opt.shows, opt.KeepTexts, opt.Warn = true, true, nil
-	var err error
-	if opt.opened, err = openFiles(ctx, paths, opt); err != nil {
+	opt.KeepTexts, opt.Warn = true, nil
+	t, err := Examine(ctx, paths, opt)
+	if err != nil {
 		return nil, err
 	}
-	if opt.opened.format == formatSvmlight {
+	if t.format == formatSvmlight {
 		columns, opt.Spec = nil, nil // a Spec may make a column of each feature
 	}
-	in, err := opt.reading(ctx, paths, append([]string{}, columns...))
+	p, err := t.reading(ctx, query{Options: opt, asked: append([]string{}, columns...), shows: true})
 	if err != nil {
 		return nil, err
 	}
 	found, left := make(map[int64]Row, len(numbers)), slices.Sorted(slices.Values(numbers))
 	file, begin, row := "", int64(0), int64(0)
-	err = transform.Each(ctx, in.in.Batches(ctx, in.pool, in.mem), in.Rows(), in.opt.told(passColumns), func(bt *column.Batch, first int64) error {
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, first int64) error {
 		if bt.File != file {
 			file, begin = bt.File, first
 		}
-		kept, err := in.sel.Kept(ctx, in.pool, bt)
+		kept, err := p.sel.Kept(ctx, p.table.pool, bt)
 		if err != nil {
 			return err
 		}
 		for at, span := range kept.Spans() {
 			for ; len(left) > 0 && left[0] < row+int64(at+span.Len()); left = left[1:] {
 				i := span.Lo + int(left[0]-row) - at
-				found[left[0]] = Row{file, first - begin + int64(i), textsOf(in.sel, bt, i)}
+				found[left[0]] = Row{file, first - begin + int64(i), textsOf(p.sel, bt, i)}
 			}
 		}
 		if row += int64(kept.Len()); len(left) == 0 {

@@ -9,6 +9,8 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/schema"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // TestValues: rows are found by their numbers among the kept rows, in any format and with any choice of rows, with the values of the files.
@@ -36,7 +38,7 @@ func TestValues(t *testing.T) {
 		{[]string{b, a}, columns[:1], Options{Label: "y", Prepare: true, Limit: 1}, []Row{{b, 0, []string{"blue"}}}},
 		{[]string{svm}, nil, Options{Label: "label"}, []Row{{svm, 0, []string{"f1:0.5 f7:2"}}, {svm, 1, []string{"f2:1"}}, {svm, 2, []string{"f7:3"}}}},
 	} {
-		in, err := Open(t.Context(), c.paths, c.opt)
+		in, err := planOf(t.Context(), c.paths, c.opt, memory.DefaultAllocator)
 		require.NoError(t, err)
 		if rows := require.Value(in.Count(t.Context()))(t); rows != int64(len(c.want)) {
 			t.Fatalf("%v: %d rows", c.opt, rows)

@@ -196,7 +196,7 @@ func TestWhere(t *testing.T) {
 			want = want[:limit]
 		}
 		opt.Limit = limit
-		in, err := Open(t.Context(), paths[trial%2:trial%2+1], opt)
+		in, err := planOf(t.Context(), paths[trial%2:trial%2+1], opt, memory.DefaultAllocator)
 		if err != nil {
 			t.Fatalf("%s: %v", e.text, err)
 		}
@@ -350,7 +350,7 @@ func TestWhereTexts(t *testing.T) {
 		"day > 'soon'": `and 'soon' is no date such as '2026-01-31'`,
 		"day > 3":      `column "day": it is text such as "01.01.1970", "02.01.1970", "03.01.1970", and 3 is a number`,
 	} {
-		_, err := Open(t.Context(), paths[:1], Options{Label: "y", Features: []string{"n"}, Where: where})
+		_, err := planOf(t.Context(), paths[:1], Options{Label: "y", Features: []string{"n"}, Where: where}, memory.DefaultAllocator)
 		if want != "" {
 			require.Error(t, err, want)
 		} else {

@@ -52,18 +52,13 @@ func TestInvarianceOfFiles(t *testing.T) {
 				if w.format == "svm" {
 					opt.Features = nil
 				}
-				in, err := dataset.Open(t.Context(), table.files[w.format], opt)
-				if err != nil {
-					t.Fatal(err)
-				}
+				files := require.Value(dataset.Examine(t.Context(), table.files[w.format], opt))(t)
+				plan := require.Value(files.Plan(t.Context(), opt))(t)
 				var src block.Source
 				if w.stream {
-					src, err = in.Stream(t.Context())
+					src = require.Value(plan.Stream(t.Context()))(t)
 				} else {
-					src, err = in.Load(t.Context())
-				}
-				if err != nil {
-					t.Fatal(err)
+					src = require.Value(plan.Load(t.Context()))(t)
 				}
 				options := "epochs=2"
 				if l.Name == "lda" {

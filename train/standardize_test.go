@@ -6,7 +6,6 @@ package train_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -49,31 +48,12 @@ func csvOf(t *testing.T, x [][]float64, y []string) string {
 	return path
 }
 
-// fromFile is the rows of a file, whose features are learned again where some rows are held back.
-type fromFile struct {
-	*block.Data
-	in *dataset.Input
-}
-
-func (f fromFile) Unwrap() block.Source { return f.Data }
-
-func (f fromFile) Refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (block.Source, error), err error) {
-	shares, err := f.in.Shares(ctx, func([]int64) []func(class int) bool { return choices })
-	for _, in := range shares {
-		all = append(all, func(ctx context.Context) (block.Source, error) {
-			data, err := in.Load(ctx)
-			return data, err
-		})
-	}
-	return all, err
-}
-
 // TestStandardizedRows: standardized rows from memory give the model of a file with the same values, byte for byte, with a
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
 	x, y := measured(block.ChunkRows + 900)
-	in := require.Value(dataset.Open(t.Context(), []string{csvOf(t, x, y)}, dataset.Options{Label: "label", Standardize: true}))(t)
-	loaded := require.Value(in.Load(t.Context()))(t)
+	opened := dataset.Options{Label: "label", Standardize: true}
+	fromFile := require.Value(dataset.Open(t.Context(), []string{csvOf(t, x, y)}, opened, dataset.Budget{}))(t)
 	var flat []float64
 	for _, row := range x {
 		flat = append(flat, row...)
@@ -103,7 +83,7 @@ func TestStandardizedRows(t *testing.T) {
 		"folds":      {l, train.Options{CV: train.CV{Folds: 3}}},
 		"perceptron": {perceptron.New(perceptron.Options{Epochs: 3}), train.Options{HoldOut: 0.1}},
 	} {
-		want := fileOf(t, require.Value(train.Run(t.Context(), fromFile{loaded, in}, c.l, c.opt))(t).Model)
+		want := fileOf(t, require.Value(train.Run(t.Context(), fromFile, c.l, c.opt))(t).Model)
 		for from, src := range map[string]block.Source{"rows": data, "flat": one, "generator": generated, "a spec": again} {
 			if from == "a spec" && name != "all" {
 				continue // whose means are given

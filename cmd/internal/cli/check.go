@@ -132,7 +132,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 
 // oneVersusRest turns more than two classes into two: the class of --positive, and the rest. It returns an error if
 // --positive is missing.
-func oneVersusRest(o *checkOptions, data *flags.Rows) error {
+func oneVersusRest(o *checkOptions, data *dataset.Rows) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Data.Positive == "" {
 		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])

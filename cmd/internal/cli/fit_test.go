@@ -73,8 +73,9 @@ func TestRemoteShares(t *testing.T) {
 	data := noisy(t, "13000")
 	cluster := func(f console.Files) (block.Cluster, error) {
 		rows := block.NewData(new(schema.Spec), nil)
-		if len(f.Paths) > 0 {
-			rows = require.Value(require.Value(dataset.Open(context.Background(), f.Paths, f.Options))(t).Load(context.Background()))(t)
+		if len(f.Plan.Paths) > 0 {
+			plan := require.Value(f.Plan.Plan(context.Background(), 0))(t)
+			rows = require.Value(plan.Load(context.Background()))(t)
 		}
 		c, _ := testproblems.NewRemote(rows, 3).Remote()
 		return c, nil

@@ -144,7 +144,11 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	var undo func()
 	opt.Memory, undo = memory.Hold()
 	defer undo()
-	p, err := dataset.Examine(ctx, paths, opt)
+	t, err := dataset.Examine(ctx, paths, opt)
+	if err != nil {
+		return err
+	}
+	p, err := t.Profile(ctx, opt)
 	if err != nil {
 		return err
 	}

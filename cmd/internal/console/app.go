@@ -42,9 +42,8 @@ type App struct {
 
 // Files are files whose rows other processes read too.
 type Files struct {
-	Paths   []string
-	Options dataset.Options // Spec is set
-	Rows    int64           // number of rows that are kept
+	Plan dataset.SharedPlan
+	Rows int64 // number of rows that are kept
 }
 
 // notes collects the notes of a run, for reports. Trainings of several classes may add notes at the same time.

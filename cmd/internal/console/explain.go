@@ -115,7 +115,7 @@ func otherGaps(cmd *cobra.Command, paths []string, err error) string {
 	opt := textOptions(cmd)
 	opt.Features, _ = cmd.Flags().GetStringSlice("features")
 	opt.Label = flagText(cmd, "label")
-	p, bad := dataset.Examine(cmd.Context(), paths, opt)
+	p, bad := profileOf(cmd.Context(), paths, opt)
 	if bad != nil {
 		return ""
 	}
@@ -260,4 +260,12 @@ var wanted = map[string]string{
 	"int": "use a whole number", "int64": "use a whole number", "uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
 	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",
 	"stringSlice": `put quotes around each item with a comma, such as "a,b",c`,
+}
+
+func profileOf(ctx context.Context, paths []string, opt dataset.Options) (*dataset.Profile, error) {
+	t, err := dataset.Examine(ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.Profile(ctx, opt)
 }

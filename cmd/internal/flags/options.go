@@ -84,7 +84,12 @@ func (o *Options) Examine(ctx context.Context, paths []string, bar *console.Prog
 	if !o.Data.Prepare || o.Data.Spec != nil || slices.Contains(paths, "-") {
 		return nil, nil
 	}
-	p, err := dataset.Examine(ctx, paths, o.options(bar))
+	opt := o.options(bar)
+	t, err := dataset.Examine(ctx, paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	p, err := t.Profile(ctx, opt)
 	if errors.Is(err, dataset.ErrNoColumns) {
 		return nil, nil
 	}

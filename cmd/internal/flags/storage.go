@@ -1,14 +1,13 @@
 package flags
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 
 	"halfspace/block"
 	"halfspace/cmd/internal/console"
-	"halfspace/internal/humanize"
+	"halfspace/dataset"
 	"halfspace/train/learner"
 )
 
@@ -46,15 +45,6 @@ func (s *Storage) check() error {
 	return nil
 }
 
-// overhead is the memory of a process without its blocks. columnBytes is the memory of each column while rows are
-// loaded: descriptions and names; pageBytes is the memory of its pages. Without room for all of them the garbage collector
-// would run all the time.
-const (
-	overhead    = 32 << 20
-	columnBytes = 1 << 10
-	pageBytes   = 64 << 10
-)
-
 // Hold sets the garbage collector's memory limit for a learner that fills the memory. bytes is the size of the rows in
 // memory.
 func (s *Storage) Hold(bytes int64) {
@@ -70,55 +60,57 @@ func (s *Storage) Extend(bytes int64) {
 	debug.SetMemoryLimit(max(now, min(s.Memory.Limit(), now+bytes)))
 }
 
-// parted returns the bytes of all rows and of the copies that Shared, Folds and Halved need. all is the bytes of the rows
-// alone.
-func (s *Storage) parted(all int64) int64 {
-	held := all
+// copies returns how many times the verb copies the rows.
+func (s *Storage) copies() float64 {
+	copies := 0.
 	if s.Shared {
-		held += all
+		copies++
 	}
 	if s.Folds {
-		held += all
+		copies++
 	}
 	if s.Halved {
-		held += all / 2
+		copies += 0.5
 	}
-	return held
+	return copies
 }
 
-// budget tells whether the blocks fit in memory, and sets the garbage collector's memory limit. bytes returns the bytes
-// of the blocks of a number of rows. It is an error if even the blocks that are in use at one time don't fit.
-func budget(s *Storage, count int64, cols int, bytes func(rows int64) int64) (fits bool, err error) {
-	limit, all := s.Memory.Limit(), bytes(count)
-	held := s.parted(all)
-	beside := int64(0)
+// budget returns the budget of rows, by the options and the verb. Opening the rows may lower s.Shards.
+func (s *Storage) budget() dataset.Budget {
+	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access == learner.InOrder || s.Parted,
+		Weighted: s.Weighted, Copies: s.copies(), SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
 	if s.VerbBytes != nil {
-		beside = s.VerbBytes(count, cols)
+		b.Beside = func(rows int64, cols int, _ func(rows int64) int64) int64 { return s.VerbBytes(rows, cols) }
 	}
-	if held += beside; held <= limit/5*4 {
-		garbage := max(held/4, min(held, pageBytes*int64(cols)))
-		if all < block.Bytes(count, cols, false) { // the rows are sparse: reading text allocates as much as they take
-			garbage = held
-		}
-		debug.SetMemoryLimit(min(limit, held+max(garbage, columnBytes*int64(cols))+overhead))
-		return true, nil
-	}
-	pass := min(all, block.InFlight*bytes(int64(block.Rows(cols))))
-	least := pass + beside
 	switch s.Access {
 	case learner.AnyOrder:
-		windows := func(shards int64) int64 { return learner.WindowBytes(count, shards, bytes) }
-		for s.Shards > 1 && least+windows(s.Shards) > limit {
-			s.Shards--
+		b.Passes = func(rows, _, room int64, bytes func(rows int64) int64) int64 {
+			for s.Shards > 1 && learner.WindowBytes(rows, s.Shards, bytes) > room {
+				s.Shards--
+			}
+			return learner.WindowBytes(rows, max(1, s.Shards), bytes)
 		}
-		least += windows(max(1, s.Shards))
 	case learner.Nested:
-		least += pass
+		b.Passes = func(_, pass, _ int64, _ func(rows int64) int64) int64 { return pass }
 	}
-	if least > limit {
-		return false, fmt.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
-			humanize.Size(limit), humanize.Size(least))
+	return b
+}
+
+// budgetBeside returns the budget of further rows, beside the rows that are learned from.
+func (s *Storage) budgetBeside(learned block.Source) dataset.Budget {
+	b := dataset.Budget{Memory: s.Memory.Limit(), Weighted: s.Weighted}
+	used := block.MemoryBytes(learned, s.Weighted)
+	held := used + int64(s.copies()*float64(used))
+	_, inMemory := learned.(*block.Data)
+	b.Beside = func(_ int64, cols int, bytes func(rows int64) int64) int64 {
+		switch {
+		case !inMemory:
+			return min(used, block.InFlight*bytes(int64(block.Rows(cols)))) + learner.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
+		case s.Memory.Bytes == 0:
+			return held - used // the limit is relative to the memory that is available now
+		}
+		return held
 	}
-	debug.SetMemoryLimit(limit)
-	return false, nil
+	b.SetLimit = func(bytes int64) { debug.SetMemoryLimit(max(debug.SetMemoryLimit(-1), bytes)) }
+	return b
 }

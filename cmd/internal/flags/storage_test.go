@@ -1,49 +1,23 @@
 package flags
 
 import (
-	"math"
-	"runtime/debug"
 	"testing"
 
 	"halfspace/block"
 	"halfspace/train/learner"
 )
 
-// TestBudget: the limit of the garbage collector leaves room for the descriptions of the columns. Of a few sparse rows with many
-// columns these are most of the memory.
-func TestBudget(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	s := &Storage{}
-	s.Memory.Bytes = 1 << 40
-	for _, c := range []struct {
-		rows, each int64
-		cols       int
-	}{{1000, 1000, 10}, {1000, 1000, 1 << 20}, {1 << 20, 1000, 1 << 10}} {
-		debug.SetMemoryLimit(math.MaxInt64)
-		fits, err := budget(s, c.rows, c.cols, func(rows int64) int64 { return rows * c.each })
-		if got, least := debug.SetMemoryLimit(-1), c.rows*c.each+400*int64(c.cols); !fits || err != nil || got < least {
-			t.Errorf("%+v: fits %t, error %v, limit %d, want %d or more", c, fits, err, got, least)
-		}
-	}
-}
-
-// TestBudgetShards: each shard that learns needs memory for its windows. If there is too little, fewer learn at the same time. One
-// always does.
+// TestBudgetShards: each shard that learns needs memory for its windows. If there is too little, fewer learn at the same
+// time. One always does.
 func TestBudgetShards(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	const cols, chunks = 256, 100 // a block is two chunks of 4 MiB
+	const cols, chunks = 256, 100
 	bytes := func(rows int64) int64 { return block.Bytes(rows, cols, false) }
-	chunk := bytes(block.ChunkRows)
-	for _, c := range []struct {
-		chunks       int64 // that fit in memory
-		shards, want int64
-		fits         bool
-	}{{8, 4, 1, false}, {9, 1, 1, true}, {9, 4, 1, true}, {14, 4, 2, true}, {18, 4, 4, true}, {18, 0, 0, true}} {
+	room := func(windows int64) int64 { return windows * bytes(block.ChunkRows) }
+	for _, c := range []struct{ room, shards, want int64 }{{0, 4, 1}, {room(3), 1, 1}, {room(3), 4, 1}, {room(8), 4, 2}, {room(12), 4, 4}, {room(12), 0, 0}} {
 		s := &Storage{Access: learner.AnyOrder, Shards: c.shards}
-		s.Memory.Bytes = c.chunks * chunk
-		inMemory, err := budget(s, chunks*block.ChunkRows, cols, bytes)
-		if inMemory || (err == nil) != c.fits || s.Shards != c.want {
-			t.Errorf("%+v: in memory %t, error %v, %d shards", c, inMemory, err, s.Shards)
+		took := s.budget().Passes(chunks*block.ChunkRows, 0, c.room, bytes)
+		if want := learner.WindowBytes(chunks*block.ChunkRows, max(1, c.want), bytes); s.Shards != c.want || took != want {
+			t.Errorf("%+v: %d shards in %d bytes, want %d", c, s.Shards, took, want)
 		}
 	}
 }

@@ -246,12 +246,8 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 		return room(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	}
 	if a.Cluster != nil {
-		var in *dataset.Input
-		var src *flags.Rows
-		if in, err = dataset.Open(ctx, paths, opt); err != nil {
-			return nil, err
-		}
-		if src, err = flags.Distribute(ctx, a, in); err != nil {
+		var src *dataset.Rows
+		if src, err = flags.OpenDistributed(ctx, a, paths, opt); err != nil {
 			return nil, err
 		}
 		err = e.AddRemote(ctx, m, src.Source, added)

@@ -229,13 +229,17 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if opt.End = end; m != nil {
 		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}
-	in, err := dataset.Open(work, paths, opt)
+	table, err := dataset.Examine(work, paths, opt)
 	if err != nil {
 		return err
 	}
-	open := in.Stream
+	plan, err := table.Plan(work, opt)
+	if err != nil {
+		return err
+	}
+	open := plan.Stream
 	if !again {
-		open = in.StreamOnce
+		open = plan.StreamOnce
 	}
 	src, err := open(work)
 	if err != nil {

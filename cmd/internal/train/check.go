@@ -14,6 +14,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/predict"
 	"halfspace/train"
@@ -72,7 +73,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 // of the training rows.
 func (t *trainer) openValidation(ctx context.Context, paths []string) (err error) {
 	if t.share == 0 {
-		if t.validation = new(flags.Rows); len(paths) > 0 {
+		if t.validation = new(dataset.Rows); len(paths) > 0 {
 			t.validation, err = flags.OpenValidation(ctx, t.App, &t.Options, paths, t.data, t.bar)
 		}
 		return err
@@ -87,7 +88,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 		return err
 	}
 	t.parts = parts
-	t.data, t.validation = flags.NewRows(parts.Kept, nil), flags.NewRows(parts.Held, parts.Close)
+	t.data, t.validation = dataset.NewRows(parts.Kept, nil), dataset.NewRows(parts.Held, parts.Close)
 	t.data.Density = all.Density
 	return all.Close()
 }

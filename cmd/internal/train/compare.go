@@ -210,7 +210,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
 		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: func(text string) { a.Warn(console.AsTyped(text)) }, Stage: console.Stage(bar)}}
-	judged, err := train.Compare(ctx, data.Refiter(), opt, learners...)
+	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
 	}

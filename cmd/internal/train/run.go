@@ -130,7 +130,7 @@ type trainer struct {
 	*console.App
 	*trainOptions
 	bar              *console.Progress
-	data, validation *flags.Rows
+	data, validation *dataset.Rows
 	followed         *train.Path        // nil without --path
 	parts            *train.Parts       // the hold-out of --validation SHARE; nil: none
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
@@ -201,7 +201,7 @@ func (t *trainer) copiesRows() bool {
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
-	s := &train.Session{Options: t.fitOptions(), Rows: t.data.Refiter(), Learner: t.learner, Profile: t.survey, State: t.saved}
+	s := &train.Session{Options: t.fitOptions(), Rows: t.data, Learner: t.learner, Profile: t.survey, State: t.saved}
 	s.CV = train.CV{Folds: t.folds, Grid: t.axes, Path: t.path, OneStandardError: t.oneError, Score: t.figure()}
 	bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 	switch {

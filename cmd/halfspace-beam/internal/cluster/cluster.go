@@ -30,9 +30,8 @@ type Options struct {
 
 // Files are the data that workers read. A task without rows has no files.
 type Files struct {
-	Paths   []string
-	Options dataset.Options
-	Rows    int64 // that are kept
+	Plan dataset.SharedPlan
+	Rows int64 // that are kept
 }
 
 // A Cluster makes passes over the rows of files. It is a block.Cluster.
@@ -49,7 +48,7 @@ type Cluster struct {
 
 // New returns a cluster for files. Close removes the files that the cluster wrote to Options.Staging.
 func New(opt Options, files Files) (*Cluster, error) {
-	marks, err := marksOf(files.Paths)
+	marks, err := marksOf(files.Plan.Paths)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func TestMarks(t *testing.T) {
 		if two := mark("b"); one != two {
 			t.Errorf("%d bytes: a copy has the mark %s, the file %s", size, two, one)
 		}
-		o := &order{Files: Files{Paths: []string{filepath.Join(dir, "a"), "s3://bucket/object"}}, Marks: []string{one, ""}}
+		o := &order{Files: Files{Plan: dataset.SharedPlan{Paths: []string{filepath.Join(dir, "a"), "s3://bucket/object"}}}, Marks: []string{one, ""}}
 		if err := checkMarks(o); err != nil {
 			t.Error(err)
 		}
@@ -113,7 +113,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%d bytes: one more, and nobody sees it", size)
 		}
 	}
-	if _, err := New(Options{Staging: dir}, Files{Paths: []string{filepath.Join(dir, "absent")}}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := New(Options{Staging: dir}, Files{Plan: dataset.SharedPlan{Paths: []string{filepath.Join(dir, "absent")}}}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that isn't there: %v", err)
 	}
 }

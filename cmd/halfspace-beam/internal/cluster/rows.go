@@ -89,7 +89,7 @@ type table struct {
 	key     string         // of the files and options
 	sources []cache.Source // the local files when they were opened
 	folder  string         // of the training that used them last
-	in      *dataset.Input
+	plan    *dataset.Plan
 	chunks  map[int64]*kept
 	bytes   int64
 	clock   int64
@@ -124,7 +124,7 @@ func rowsOf(ctx context.Context, t *table, o *order, folder string, chunks []int
 		blocks[i] = &b
 	}
 	t.shrink()
-	return block.AssumeValid(block.NewData(o.Files.Options.Spec, blocks)), nil
+	return block.AssumeValid(block.NewData(o.Files.Plan.Options.Spec, blocks)), nil
 }
 
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
@@ -134,7 +134,7 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 	if err != nil {
 		return err
 	}
-	now, err := localSources(o.Files.Paths)
+	now, err := localSources(o.Files.Plan.Paths)
 	if err != nil {
 		return err
 	}
@@ -149,17 +149,15 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 			return nil
 		}
 		if t.folder == folder {
-			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Paths[0])
+			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Plan.Paths[0])
 		}
 	}
-	opt := o.Files.Options
-	opt.Workers = o.Workers
-	in, err := dataset.Open(ctx, o.Files.Paths, opt)
+	plan, err := o.Files.Plan.Plan(ctx, o.Workers)
 	if err != nil {
 		return err
 	}
-	objects.Keep(o.Files.Paths...)
-	t.in, t.key, t.sources, t.folder, t.chunks, t.bytes = in, string(key), now, folder, map[int64]*kept{}, 0
+	objects.Keep(o.Files.Plan.Paths...)
+	t.plan, t.key, t.sources, t.folder, t.chunks, t.bytes = plan, string(key), now, folder, map[int64]*kept{}, 0
 	return nil
 }
 
@@ -212,7 +210,7 @@ func markOf(path string) (string, error) {
 
 // checkMarks returns an error if this process sees other files than the driver.
 func checkMarks(o *order) error {
-	for i, path := range o.Files.Paths {
+	for i, path := range o.Files.Plan.Paths {
 		if i >= len(o.Marks) || o.Marks[i] == "" {
 			continue
 		}
@@ -239,13 +237,13 @@ func (t *table) load(ctx context.Context, chunk, rows int64) error {
 	for last%window > 0 && last*block.ChunkRows < rows && t.chunks[last] == nil {
 		last++
 	}
-	blocks, err := t.in.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
+	blocks, err := t.plan.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
 	if err != nil {
 		return err
 	}
 	for i, b := range blocks {
 		t.chunks[first+int64(i)] = &kept{b, t.clock}
-		t.bytes += t.in.Bytes(int64(b.Len()), b.W != nil)
+		t.bytes += t.plan.Bytes(int64(b.Len()), b.W != nil)
 	}
 	return nil
 }
@@ -263,7 +261,7 @@ func (t *table) shrink() {
 			return
 		}
 		b := t.chunks[at].rows
-		t.bytes -= t.in.Bytes(int64(b.Len()), b.W != nil)
+		t.bytes -= t.plan.Bytes(int64(b.Len()), b.W != nil)
 		delete(t.chunks, at)
 	}
 }

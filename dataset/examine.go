@@ -1,0 +1,99 @@
+// Package dataset converts data files to rows for learners.
+//
+// It reads and writes the formats Parquet, CSV, svmlight, Arrow IPC and NumPy, and reads JSON Lines and SciPy's sparse matrices.
+//
+//   - [Load] reads a file into memory.
+//   - [Open] opens the rows of files as a [Budget] says: in memory, as a [Stream] that reads the files in each pass, or from
+//     a cache. It does three steps, each of which returns a complete value: [Examine] finds the files and their format, a
+//     [Table]; [Table.Plan] decides the use of each column and row, a [Plan]; [Plan.Open] returns the [Rows].
+//   - [Scan] yields the rows of files, with the columns that Options.Keep names, for predictions.
+//   - [Convert] writes files in another format.
+//   - Columns of several files are matched by name. A column that some files lack is null in their rows.
+//   - Folders such as country=de/day=2026-01-31 in the paths of files name columns, as Hive writes them. Their types follow from all
+//     paths: whole numbers, numbers, dates or text. A file may have the same column if each of its values is the folder's.
+//   - [Inspect] describes a file, and [Create] writes one.
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
+	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/transform"
+)
+
+// A Table is files of one format that were examined. [Table.Plan] decides the use of their columns and rows. Standard
+// input keeps its text for later passes.
+type Table struct {
+	format format
+	source *source.Source
+	pool   column.Pool
+	mem    memory.Allocator
+	later  []textfile.Later          // the columns with a text in a later row that the type of the first rows can't hold
+	forms  map[string]transform.Form // of the columns of text that readForms planned
+}
+
+// Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see
+// [Expand]. Of the options, it uses those about text files, and Memory, Workers, Rejects, End, Live and Warn.
+func Examine(ctx context.Context, paths []string, opt Options) (*Table, error) {
+	src, err := source.List(ctx, paths, rank)
+	if err != nil {
+		return nil, err
+	}
+	opt.tell(src.Notes)
+	return examine(ctx, src, opt, memory.DefaultAllocator)
+}
+
+// examine finds the format of files. It doesn't read a file whose name has the extension of Parquet. A file without a
+// byte has the format of the others.
+func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Allocator) (*Table, error) {
+	pool, err := column.PoolOf(opt.Workers)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{source: src, pool: pool, mem: mem}
+	var lead *source.File // the first file of a known format
+	var empty error
+	for _, file := range src.Files {
+		f, err := formatOf(ctx, file, opt)
+		if errors.Is(err, errEmpty) {
+			empty = cmp.Or(empty, err)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		noPipe := f == formatParquet || f == formatNumPy || f == formatCSR
+		if file.Path == "-" && (noPipe || len(src.Files) > 1) {
+			return nil, errStandardInput(f)
+		}
+		if lead == nil {
+			t.format, lead = f, file
+		}
+		if f != t.format {
+			return nil, column.Mark(fmt.Errorf("%s is %s, but %s is %s: read files of one format at a time, or convert them",
+				file.Path, f, lead.Path, t.format), ErrFormat)
+		}
+	}
+	if empty != nil && !t.format.isText() {
+		return nil, empty
+	}
+	opt.tell(opt.unused(t.format))
+	return t, nil
+}
+
+func (t *Table) paths() []string { return source.Paths(t.source.Files) }
+
+// texts returns the columns of text by their later rows.
+func (t *Table) texts() (names []string) {
+	for _, c := range t.later {
+		names = append(names, c.Name)
+	}
+	return names
+}

@@ -1,0 +1,269 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
+	textfile "halfspace/dataset/internal/text"
+	"halfspace/dataset/internal/transform"
+	"halfspace/schema"
+)
+
+// A Plan is the use of each column and row of a table, with the values that features learn from rows: means, deviations,
+// categories and the lengths of lists. It holds no rows.
+type Plan struct {
+	draft
+	query  query // with the decisions
+	in     column.Input
+	sel    *transform.Selection
+	survey *survey // of the rows; nil until it is needed
+	others *others // the processes that read rows too; nil: this process reads all rows
+}
+
+// A draft is a table and a query from which a plan is made.
+type draft struct {
+	table *Table
+	asked query
+	// readsAll: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
+	// in them, and none is missing.
+	readsAll bool
+}
+
+// Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
+// and Convert.
+func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
+	return t.plan(ctx, query{Options: opt})
+}
+
+func (t *Table) plan(ctx context.Context, q query) (*Plan, error) {
+	q.Keep, q.Memory, q.float = q.asked, column.Limit(q.Memory), arrow.PrimitiveTypes.Float32
+	q.counts = q.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
+	p := &Plan{draft: draft{t, q, q.asked != nil || q.LearnedFrom != ""}}
+	return settled(ctx, p, func(p *Plan) (*Plan, error) { return p, nil })
+}
+
+// settled calls use with a plan. If the value of a row contradicts the plan, settled makes another plan from all rows, and
+// calls use with the other plan. No other function begins again because of a value.
+func settled[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (result T, err error) {
+	for {
+		d := p.draft
+		if p.sel == nil {
+			p, err = d.decide(ctx)
+		}
+		if err == nil {
+			d = p.draft
+			result, err = use(p)
+		}
+		next, bad := d.revised(ctx, err)
+		if next == nil || bad != nil {
+			return result, bad
+		}
+		p = next
+	}
+}
+
+// errFirstRows is a contradiction: a plan rests on the first rows, and all rows must be read for it.
+var errFirstRows = errors.New("the first rows don't decide")
+
+// revised returns a plan to be decided anew if err is a contradiction, otherwise nil and err.
+func (d draft) revised(ctx context.Context, err error) (*Plan, error) {
+	text := d.table.later == nil && d.asked.Spec == nil &&
+		(errors.Is(err, textfile.ErrInexact) || d.asked.mayBeText() && errors.Is(err, textfile.ErrUnfit))
+	switch {
+	case text:
+		var bad error
+		if d.table, bad = d.table.readLater(ctx, d.asked, err); bad != nil {
+			return nil, bad
+		}
+	case errors.Is(err, errFirstRows), d.asked.decidesByValues() && !d.readsAll && errors.Is(err, ErrNulls):
+		d.readsAll = true
+	default:
+		return nil, err
+	}
+	return &Plan{draft: d}, nil
+}
+
+// decidesByValues returns true if the values of columns decide how these become features.
+func (q *query) decidesByValues() bool { return q.Prepare && q.Spec == nil }
+
+// mayBeText returns true if a column of numbers may become one of text.
+func (q *query) mayBeText() bool { return q.Prepare && q.Rejects == nil }
+
+// decide makes the plan of a draft.
+func (d draft) decide(ctx context.Context) (*Plan, error) {
+	t, q := d.table, d.asked
+	if q.Rejects != nil && q.Spec == nil { // finds the rejects
+		if _, err := t.readWidest(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range t.later {
+		if c.Exact {
+			q.notes = append(q.notes, c.Note)
+		}
+	}
+	q.unlabelled = q.unlabelled || q.Prepare && q.Spec != nil
+	if q.decidesByValues() && !t.format.paired() {
+		var err error
+		if d.readsAll, err = t.prepare(ctx, &q, d.readsAll); err != nil {
+			return nil, err
+		}
+	} else {
+		d.readsAll = true
+	}
+	in, err := t.read(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRows(in, q.Rejects); err != nil {
+		return nil, err
+	}
+	q.versions, q.end = in.versions, in.end()
+	p := &Plan{draft: d, query: q, in: in.Input, sel: in.sel, others: othersOf(t, in, q)}
+	if err := p.learn(ctx); err != nil {
+		return nil, err
+	}
+	if p.sel.Gaps && !d.readsAll {
+		return nil, errFirstRows
+	}
+	if q.LearnFrom != nil && p.Learned() {
+		shares, err := p.shares(ctx, func(counts []int64) []func(class int) bool {
+			return []func(class int) bool{q.LearnFrom(counts)}
+		})
+		if err != nil {
+			return nil, err
+		}
+		return shares[0], nil
+	}
+	return p, nil
+}
+
+// checkRows returns an error if an input has no rows.
+func checkRows(in *openedInput, rejects *Rejects) error {
+	if in.Total() == 0 {
+		return fmt.Errorf("%s: no rows: name a file that has some", in.Name())
+	}
+	if text := in.text(); text != nil && text.None {
+		if text.LeftOut() {
+			return fmt.Errorf("%s: no line is a row: %s has the reasons", in.Name(), rejects.Path())
+		}
+		return fmt.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
+	}
+	return nil
+}
+
+// readWidest opens a table with all columns that some later pass may read.
+func (t *Table) readWidest(ctx context.Context, q query) (*openedInput, error) {
+	q.Limit = 0
+	if !q.Prepare {
+		return t.read(ctx, q)
+	}
+	types, err := plan.ParseTypes(q.Types)
+	if err != nil {
+		return nil, err
+	}
+	return t.read(ctx, q.everyColumn(types))
+}
+
+// readLater reads all rows, and returns the table with the columns that have text in a later row. If there are none, it
+// returns the error that a row gave.
+func (t *Table) readLater(ctx context.Context, q query, found error) (*Table, error) {
+	in, err := t.readWidest(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	text := in.text()
+	if text == nil {
+		return nil, found
+	}
+	read := *t
+	if read.later, err = text.Later(ctx, t.pool, q.mayBeText()); err == nil && read.later == nil {
+		err = found
+	}
+	return &read, err
+}
+
+// Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
+// because of missing values.
+func (p *Plan) Rows() int64 { return p.in.Total() }
+
+// Most returns an upper bound of the number of rows, or -1 if it is unknown until all are read. It reads no rows.
+func (p *Plan) Most() int64 { return p.in.Most() }
+
+// Count returns the number of kept rows: the rows that Load loads. It reads the files if rows may be dropped, or if
+// Rows is unknown.
+func (p *Plan) Count(ctx context.Context) (int64, error) {
+	return settled(ctx, p, func(p *Plan) (int64, error) { return p.count(ctx) })
+}
+
+func (p *Plan) count(ctx context.Context) (int64, error) {
+	if n := p.Rows(); n >= 0 && !p.sel.Drops() {
+		return n, nil
+	}
+	s, err := p.surveyed(ctx)
+	return s.rows, err
+}
+
+// Cols returns the number of columns of the blocks, the bias included.
+func (p *Plan) Cols() int {
+	if p.sel.Bias {
+		return p.sel.Width() + 1
+	}
+	return p.sel.Width()
+}
+
+// within limits the memory of later passes; blocks is the number of bytes that their blocks take.
+func (p *Plan) within(blocks int64) { column.Within(p.in, p.query.Memory, blocks) }
+
+// A survey is the information that a stream requires before its first block.
+type survey struct {
+	rows   int64 // number of kept rows
+	labels *transform.Labels
+}
+
+// surveyed returns the survey of the rows, which it makes at the first call: it reads the labels and counts the kept
+// rows.
+func (p *Plan) surveyed(ctx context.Context) (survey, error) {
+	if p.survey != nil {
+		return *p.survey, nil
+	}
+	s := survey{rows: p.Rows(), labels: transform.NewLabels(p.query.Spec)}
+	var err error
+	if s.rows < 0 || p.sel.Drops() || p.query.Spec == nil && p.sel.Label >= 0 {
+		s.rows, err = p.allLabels(ctx, s.labels)
+	}
+	if err != nil {
+		return s, err
+	}
+	if s.rows == 0 {
+		return s, column.ErrorIn(p.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
+	}
+	p.survey = &s
+	return s, nil
+}
+
+// readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
+// If no rows are dropped and that is less work, it reads only the label column.
+func (p *Plan) readLabels(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
+	only, sel := p.in, p.sel
+	if sel.Label >= 0 && !sel.Drops() {
+		only = p.in.LabelOnly()
+		sel = &transform.Selection{Chosen: only.Chosen()}
+	}
+	pool, told := p.table.pool, p.query.told(passLabels)
+	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.Rows(), told, func(bt *column.Batch, first int64) error {
+		_, kept, err := l.Number(ctx, sel, pool, bt, first)
+		rows += int64(kept.Len())
+		if err == nil && enough() {
+			err = transform.ErrEnough
+		}
+		return err
+	})
+	return rows, err
+}

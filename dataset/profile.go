@@ -1,0 +1,183 @@
+package dataset
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
+	"halfspace/dataset/internal/transform"
+	"halfspace/internal/humanize"
+	"halfspace/schema"
+)
+
+// A Profile describes the columns of a table, and the features that Options.Prepare makes of them.
+type Profile struct {
+	Rows       int64           `json:"rows"`
+	Unlabelled int64           `json:"unlabelled"` // rows without a label
+	Columns    []ColumnProfile `json:"columns"`    // that may become features
+	Classes    []ClassCount    `json:"classes"`
+}
+
+// A ColumnProfile describes a column, and the features that it becomes.
+type ColumnProfile = plan.Prepared
+
+// A ClassCount is a class, and the number of its rows.
+type ClassCount struct {
+	Class schema.Class `json:"class"`
+	Rows  int64        `json:"rows"`
+}
+
+// Profile reads a table and describes its columns, as Options.Prepare sees them. svmlight files have no columns to
+// prepare: they are an error.
+func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
+	if t.format.paired() {
+		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", t.paths()[0], t.format),
+			ErrNoColumns)
+	}
+	found, err := t.profile(ctx, query{Options: opt}, allRowsCounted)
+	if err != nil {
+		return nil, err
+	}
+	info := &Profile{Columns: found.plan.Columns}
+	var classes []schema.Class
+	var counts []int64
+	classes, counts, info.Rows, info.Unlabelled = found.counts.Classes()
+	for i, c := range classes {
+		info.Classes = append(info.Classes, ClassCount{c, counts[i]})
+	}
+	return info, nil
+}
+
+// An extent is the rows that a profile reads, and the values that it counts.
+type extent int
+
+const (
+	firstRowsIfPlain extent = iota // the first rows, if these are complete numbers; otherwise all rows
+	allRows
+	allRowsCounted // all rows, with the different numbers of columns and the classes
+)
+
+// profiled is a profile of the columns that may become features.
+type profiled struct {
+	counts *transform.Profile
+	plan   *plan.Plan // nil: the first rows are plain
+	end    int64      // as decisions.end
+}
+
+// profile counts the values of the columns that may become features, and plans these.
+func (t *Table) profile(ctx context.Context, q query, reads extent) (found profiled, err error) {
+	types, err := plan.ParseTypes(q.Types)
+	if err != nil {
+		return found, err
+	}
+	for _, name := range q.asked { // it is no feature
+		delete(types, name)
+	}
+	in, err := t.read(ctx, q.everyColumn(types))
+	if err != nil {
+		return found, err
+	}
+	found.end = in.end()
+	column.Within(in.Input, q.Memory, 0)
+	f := transform.NewProfile(in.sel, t.pool, types, q.Categorical, q.Features)
+	if text := in.text(); text != nil && text.Semicolons() {
+		f.Semicolons()
+	}
+	whole := reads != firstRowsIfPlain || !f.Numeric()
+	if reads == allRowsCounted {
+		f.Whole()
+	}
+	isPlain := false
+	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), q.told(passColumns), func(bt *column.Batch, _ int64) error {
+		if err := f.Add(ctx, bt); err != nil {
+			return err
+		}
+		if isPlain = !whole && f.Plain(); isPlain {
+			return transform.ErrEnough
+		}
+		whole = true
+		return nil
+	})
+	if err != nil || isPlain {
+		return found, err
+	}
+	found.counts = f
+	place := func(odd plan.Odd) string { return t.place(ctx, q.Text, odd) }
+	if found.plan, err = f.Plan(q.Nulls, place); err != nil {
+		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
+	}
+	return found, nil
+}
+
+// prepare makes the decisions that the values of the columns suggest; see Options.Prepare. Unless readsAll is true, it reads only the
+// first rows of tables of numbers, and decides nothing if these are complete. It returns true if all rows decided.
+func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, error) {
+	reads := firstRowsIfPlain
+	if readsAll {
+		reads = allRows
+	}
+	found, err := t.profile(ctx, *q, reads)
+	if q.end = found.end; err != nil || found.plan == nil {
+		return false, err
+	}
+	made := found.plan
+	for _, c := range t.later {
+		derived := func(in schema.Column) bool {
+			return in.Name == c.Name && in.Derive != "" && in.Derive != schema.Missing
+		}
+		if !c.Exact && !slices.ContainsFunc(made.Inputs, derived) { // a column of numbers has a note of its own
+			q.notes = append(q.notes, c.Note)
+		}
+	}
+	q.features, q.Nulls, q.unlabelled, q.notes = made.Inputs, made.Nulls, made.Unlabelled, append(q.notes, made.Notes...)
+	return true, nil
+}
+
+// place returns the line of a text's first row, or its row if the files have no lines.
+func (t *Table) place(ctx context.Context, text TextOptions, odd plan.Odd) string {
+	paths := t.paths()
+	file, line := paths[0], odd.Line
+	if line == 0 {
+		if path, at, ok := text.Line(ctx, paths, odd.Row); ok {
+			file, line = path, at
+		}
+	}
+	switch {
+	case line == 0:
+		return fmt.Sprintf("row %d", odd.Row)
+	case len(paths) > 1:
+		return fmt.Sprintf("%s: line %d", file, line)
+	}
+	return fmt.Sprintf("line %d", line)
+}
+
+// everyColumn returns the query with which each column that may become a feature is one. types are the types of Types.
+func (q query) everyColumn(types map[string]plan.Word) query {
+	q.Categorical = transform.TypedCodings(q.Categorical, types)
+	q.Standardize, q.Nulls, q.HashTexts, q.float, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
+	return q
+}
+
+// typed returns the names of the columns whose type or coding an option names.
+func (opt Options) typed() []string {
+	types, err := plan.ParseTypes(opt.Types)
+	if err != nil {
+		return nil // opening the files reports it
+	}
+	return append(slices.Collect(maps.Keys(types)), transform.Coded(opt.Categorical)...)
+}
+
+// textColumns returns the names of the columns that must be read as texts, though they may have numbers.
+func (t *Table) textColumns(opt Options) []string {
+	types, err := plan.ParseTypes(opt.Types)
+	if err != nil || opt.Spec != nil {
+		return t.texts() // opening the files reports an error
+	}
+	return append(plan.NamesOfTexts(types), t.texts()...)
+}
+
+// TypeNames returns the types that Options.Types takes.
+func TypeNames() []string { return plan.Words() }
