@@ -115,11 +115,12 @@ func TestChangedObject(t *testing.T) {
 	first, second := inFormats(t, numbersTable(t, 500, false), 100, everyFormat), inFormats(t, numbersTable(t, 501, false), 100, everyFormat)
 	for i, path := range first {
 		url, opt := mirrored(path), Options{Label: column.SvmlightLabel}
-		before := require.Value(opt.Key(t.Context(), []string{url}))(t)
+		table := require.Value(Examine(t.Context(), []string{url}, opt))(t)
+		before := require.Value(table.key(opt))(t)
 		in := require.Value(planOf(t.Context(), []string{url}, opt, memory.DefaultAllocator))(t)
 		shared := in.Shared(require.Value(in.Stream(t.Context()))(t).Spec())
 		put(t, path, contents(t, second[i]))
-		if now, err := opt.Key(t.Context(), []string{url}); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
+		if now, err := table.key(opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
 		}
 		if _, err := in.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
@@ -154,7 +155,7 @@ func TestKey(t *testing.T) {
 	cols := []testField{field("x", p.Float32, "[1, 2]"), field("z", p.Float32, "[1, 2]"), field("y", p.Int32, "[0, 1]")}
 	a, b := file1(t, dir, "a.parquet", cols...), file1(t, dir, "b.parquet", cols...)
 	key := func(opt Options, paths ...string) string {
-		k := require.Value(opt.Key(t.Context(), paths))(t)
+		k := require.Value(require.Value(Examine(t.Context(), paths, opt))(t).key(opt))(t)
 		return fmt.Sprintf("%s %v", k.Options, k.Sources)
 	}
 	base := Options{Label: "y"}
@@ -215,7 +216,7 @@ func TestKey(t *testing.T) {
 		"-":    "-: a cache of standard input could serve no later run: save it and name the file",
 		"none": "none: no such file: check the path", "*.csv": "*.csv: no file matches: check the path",
 	} {
-		_, err := base.Key(t.Context(), []string{paths})
+		_, err := Open(t.Context(), []string{paths}, base, Budget{Cache: "x.cache"})
 		wantError(t, err, dir, want)
 	}
 }

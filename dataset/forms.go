@@ -78,7 +78,11 @@ func (t *Table) formsOf(ctx context.Context, opt Options, names []string) (map[s
 			only.Types = append(only.Types, item)
 		}
 	}
-	found, err := t.profile(ctx, query{Options: only}, allRows)
+	q, err := newQuery(only)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.profile(ctx, q, allRows)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
-	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/schema"
@@ -38,7 +37,11 @@ type draft struct {
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
 // and Convert.
 func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
-	return t.plan(ctx, query{Options: opt})
+	q, err := newQuery(opt)
+	if err != nil {
+		return nil, err
+	}
+	return t.plan(ctx, q)
 }
 
 func (t *Table) plan(ctx context.Context, q query) (*Plan, error) {
@@ -164,11 +167,7 @@ func (t *Table) readWidest(ctx context.Context, q query) (*openedInput, error) {
 	if !q.Prepare {
 		return t.read(ctx, q)
 	}
-	types, err := plan.ParseTypes(q.Types)
-	if err != nil {
-		return nil, err
-	}
-	return t.read(ctx, q.everyColumn(types))
+	return t.read(ctx, q.everyColumn())
 }
 
 // readLater reads all rows, and returns the table with the columns that have text in a later row. If there are none, it

@@ -37,7 +37,11 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", t.paths()[0], t.format),
 			ErrNoColumns)
 	}
-	found, err := t.profile(ctx, query{Options: opt}, allRowsCounted)
+	q, err := newQuery(opt)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.profile(ctx, q, allRowsCounted)
 	if err != nil {
 		return nil, err
 	}
@@ -69,20 +73,17 @@ type profiled struct {
 
 // profile counts the values of the columns that may become features, and plans these.
 func (t *Table) profile(ctx context.Context, q query, reads extent) (found profiled, err error) {
-	types, err := plan.ParseTypes(q.Types)
-	if err != nil {
-		return found, err
-	}
+	q.types = maps.Clone(q.types)
 	for _, name := range q.asked { // it is no feature
-		delete(types, name)
+		delete(q.types, name)
 	}
-	in, err := t.read(ctx, q.everyColumn(types))
+	in, err := t.read(ctx, q.everyColumn())
 	if err != nil {
 		return found, err
 	}
 	found.end = in.end()
 	column.Within(in.Input, q.Memory, 0)
-	f := transform.NewProfile(in.sel, t.pool, types, q.Categorical, q.Features)
+	f := transform.NewProfile(in.sel, t.pool, q.types, q.Categorical, q.Features)
 	if text := in.text(); text != nil && text.Semicolons() {
 		f.Semicolons()
 	}
@@ -154,29 +155,24 @@ func (t *Table) place(ctx context.Context, text TextOptions, odd plan.Odd) strin
 	return fmt.Sprintf("line %d", line)
 }
 
-// everyColumn returns the query with which each column that may become a feature is one. types are the types of Types.
-func (q query) everyColumn(types map[string]plan.Word) query {
-	q.Categorical = transform.TypedCodings(q.Categorical, types)
+// everyColumn returns the query with which each column that may become a feature is one.
+func (q query) everyColumn() query {
+	q.Categorical = transform.TypedCodings(q.Categorical, q.types)
 	q.Standardize, q.Nulls, q.HashTexts, q.float, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
 	return q
 }
 
 // typed returns the names of the columns whose type or coding an option names.
-func (opt Options) typed() []string {
-	types, err := plan.ParseTypes(opt.Types)
-	if err != nil {
-		return nil // opening the files reports it
-	}
-	return append(slices.Collect(maps.Keys(types)), transform.Coded(opt.Categorical)...)
+func (q *query) typed() []string {
+	return append(slices.Collect(maps.Keys(q.types)), transform.Coded(q.Categorical)...)
 }
 
-// textColumns returns the names of the columns that must be read as texts, though they may have numbers.
-func (t *Table) textColumns(opt Options) []string {
-	types, err := plan.ParseTypes(opt.Types)
-	if err != nil || opt.Spec != nil {
-		return t.texts() // opening the files reports an error
+// textColumns returns the names of the columns of a table that must be read as texts, though they may have numbers.
+func (q *query) textColumns(t *Table) []string {
+	if q.Spec != nil {
+		return t.texts()
 	}
-	return append(plan.NamesOfTexts(types), t.texts()...)
+	return append(plan.NamesOfTexts(q.types), t.texts()...)
 }
 
 // TypeNames returns the types that Options.Types takes.

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/plan"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/files"
@@ -21,11 +22,12 @@ import (
 type query struct {
 	Options
 	decisions
-	asked    []string       // the columns that Ranks or Values reads; nil: none
-	shows    bool           // Inspect and Values: Keep accepts sparse lists too
-	converts bool           // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
-	counts   bool           // count the rows of svmlight files, also for a model
-	float    arrow.DataType // type of the values of blocks; nil if no blocks are made
+	types    map[string]plan.Word // of Options.Types
+	asked    []string             // the columns that Ranks or Values reads; nil: none
+	shows    bool                 // Inspect and Values: Keep accepts sparse lists too
+	converts bool                 // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
+	counts   bool                 // count the rows of svmlight files, also for a model
+	float    arrow.DataType       // type of the values of blocks; nil if no blocks are made
 }
 
 // decisions are the parts of a query that the values of a table decided. Other processes that read the rows get them.
@@ -35,6 +37,12 @@ type decisions struct {
 	end        int64           // number of input rows after which Options.Limit keeps none; 0: unknown
 	versions   []files.Version // of the files in object stores; nil: any version
 	notes      []string        // about the features
+}
+
+// newQuery returns the query of options.
+func newQuery(opt Options) (query, error) {
+	types, err := plan.ParseTypes(opt.Types)
+	return query{Options: opt, types: types}, err
 }
 
 // choices returns the parts of the query that determine which columns are read and how they are used.
@@ -64,7 +72,7 @@ func (t *Table) read(ctx context.Context, q query) (*openedInput, error) {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: q.Spec, Words: q.nullWords(), Memory: q.Memory, Live: q.Live,
-		Progress: q.told(passColumns), Count: q.counts, Most: q.Storage.Numbered(), Texts: t.textColumns(q.Options), Typed: q.typed(),
+		Progress: q.told(passColumns), Count: q.counts, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
 		Rejects: q.Rejects, Constants: t.source.Constants.Columns()}
 	reader, err := q.open(ctx, t.format, t.source.Files, req, t.pool)
 	if err != nil {

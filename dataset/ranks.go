@@ -30,7 +30,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if err != nil {
 		return nil, err
 	}
-	p, err := t.reading(ctx, query{Options: opt, asked: []string{col}})
+	p, err := t.reading(ctx, opt, []string{col}, false)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	}
 	name := p.sel.Columns[p.sel.Keep[0]].Name
 	r := ranking{column: name, numbers: map[rankKey]int64{}}
-	if types, _ := plan.ParseTypes(opt.Types); inTime { // Open reports an error
-		r.dates = plan.NewTextDates(name, types[name])
+	if inTime {
+		r.dates = plan.NewTextDates(name, p.query.types[name])
 	}
 	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, first int64) error {
 		kept, err := p.sel.Kept(ctx, p.table.pool, bt)
@@ -67,9 +67,14 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	}), nil
 }
 
-// reading plans reading the columns that a query asks for, which need not be features, in the rows that Plan with the
-// same options keeps.
-func (t *Table) reading(ctx context.Context, q query) (*Plan, error) {
+// reading plans reading some columns, which need not be features, in the rows that Plan with the same options keeps.
+// shows: sparse lists may be among them.
+func (t *Table) reading(ctx context.Context, opt Options, columns []string, shows bool) (*Plan, error) {
+	q, err := newQuery(opt)
+	if err != nil {
+		return nil, err
+	}
+	q.asked, q.shows = columns, shows
 	q.Standardize, q.Warn, q.Cluster, q.LearnFrom = false, nil, nil, nil
 	if q.Nulls == schema.NullsMean {
 		q.Nulls = schema.NullsZero

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
@@ -101,14 +102,17 @@ func loadValid(data *block.Data, err error) (block.Source, error) {
 }
 
 // Open examines files, plans the use of their columns and rows, and opens the rows. With Budget.Cache it reads the
-// files only if the cache isn't of these files and options.
+// rows only if the cache isn't of these files and options.
 func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, error) {
-	if b.Cache != "" {
-		return openCache(ctx, paths, opt, b)
+	if b.Cache != "" && slices.Contains(paths, "-") {
+		return nil, errCachedPipe
 	}
 	t, err := Examine(ctx, paths, opt)
 	if err != nil {
 		return nil, err
+	}
+	if b.Cache != "" {
+		return t.openCache(ctx, opt, b)
 	}
 	p, err := t.Plan(ctx, opt)
 	if err != nil {
@@ -129,7 +133,7 @@ const manyBytes = 64 << 20
 
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	b = b.limited(p.query.Memory)
-	bytes := func(rows int64) int64 { return p.Bytes(rows, b.Weighted) }
+	bytes := p.bytes(b)
 	count, err := p.Most(), error(nil)
 	if count < 0 || bytes(count) > b.Memory/5*4 { // count the rows only if their bound is too large for the memory
 		if count, err = p.count(ctx); err != nil {
@@ -166,6 +170,11 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	}
 	rows.Source, rows.close = f, f.Close
 	return rows, nil
+}
+
+// bytes returns the function that returns the bytes of the blocks of a number of rows.
+func (p *Plan) bytes(b Budget) func(rows int64) int64 {
+	return func(rows int64) int64 { return p.Bytes(rows, b.Weighted) }
 }
 
 // stored returns the progress function of writing a cache of total rows.

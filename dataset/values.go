@@ -34,7 +34,7 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	if t.format == formatSvmlight {
 		columns, opt.Spec = nil, nil // a Spec may make a column of each feature
 	}
-	p, err := t.reading(ctx, query{Options: opt, asked: append([]string{}, columns...), shows: true})
+	p, err := t.reading(ctx, opt, append([]string{}, columns...), true)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"halfspace/dataset"
 	"math/rand/v2"
 	"os"
 	"path/filepath"

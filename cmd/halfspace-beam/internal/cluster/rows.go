@@ -164,11 +164,7 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 // localSources returns the local files among paths as they are now. The versions of objects are in the options of an order.
 func localSources(paths []string) ([]cache.Source, error) {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return files.Scheme(p) != "" })
-	if len(paths) == 0 {
-		return nil, nil
-	}
-	key, err := dataset.Options{}.Key(context.Background(), paths)
-	return key.Sources, err
+	return dataset.SourcesOf(paths)
 }
 
 // marksOf returns a mark of each file: of a local one its size and the SHA-256 of its first and last 64 KiB, "" of an object. A Parquet
