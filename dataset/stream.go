@@ -40,13 +40,37 @@ func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
 func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
 	if !p.readsAll && !p.Learned() && p.query.Cluster == nil {
-		return nil, errFirstRows
+		if err := p.checkComplete(ctx); err != nil {
+			return nil, err
+		}
 	}
 	survey, err := p.surveyed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return p.stream(survey)
+}
+
+// checkComplete reads all rows once, and returns errFirstRows if a value is missing. It doesn't count the values of
+// columns of numbers, whose first rows decided their use.
+func (p *Plan) checkComplete(ctx context.Context) error {
+	columns := slices.Clone(p.sel.Features)
+	if p.sel.Label >= 0 {
+		columns = append(columns, p.sel.Label)
+	}
+	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.query.told(passColumns)
+	return transform.Each(ctx, batches, p.Rows(), told, func(bt *column.Batch, _ int64) error {
+		if bt.Unread || bt.Pairs != nil { // pairs have finite numbers alone
+			return nil
+		}
+		return p.table.pool.Each(ctx, len(columns), func(k int) error {
+			a := bt.Columns[columns[k]]
+			if len(column.Missing(a, 0, a.Len())) > 0 {
+				return transform.Unfit(errFirstRows)
+			}
+			return nil
+		})
+	})
 }
 
 // StreamOnce returns the rows as a source for a single pass, whose number of rows is unknown. It takes the classes
