@@ -164,7 +164,11 @@ func (t *Tables) Bind(file int) (bound []Column, err error) {
 	t.mu.Lock()
 	bound = t.bound[key]
 	t.mu.Unlock()
-	if bound == nil {
+	switch {
+	case bound != nil:
+	case len(t.apart) == 1 && t.constants == nil: // the columns were chosen in this table
+		bound = t.sel.Columns
+	default:
 		if bound, err = t.choose.Further(t.paths[file], t.whole(file)); err != nil {
 			return nil, err
 		}

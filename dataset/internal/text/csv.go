@@ -113,6 +113,9 @@ func (in *CSV) infer(ctx context.Context, first Chunk, req column.Request) (err 
 			return err
 		}
 		column.AsModel(req.Spec, cols)
+		if len(in.Parts) == 1 {
+			return in.choose(req, func(int) []column.Column { return cols })
+		}
 		for _, c := range cols {
 			if !typed[c.Name] {
 				types[c.Name], typed[c.Name] = c, f.rows > 0
