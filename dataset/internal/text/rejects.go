@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 
@@ -325,11 +326,15 @@ type laterText struct {
 func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 	var mu sync.Mutex
 	found := make([]*laterText, len(in.Sel.Columns))
+	widens := func(c column.Column) bool { return c.WidensToNumbers }
+	parses := !in.Parts[0].lenient && !slices.ContainsFunc(in.Sel.Columns, widens) // parsing refuses each text that check does
 	err := eachChunk(ctx, p, in.Memory, in.Files, in.breaks, ChunkBytes, nil, func(file int, c Chunk) error {
 		f := &in.Parts[file]
-		if b, err := in.parse(ctx, f, c); err == nil { // which takes a fraction of the time of check
-			b.Release()
-			return nil
+		if parses { // which takes a fraction of the time of check
+			if b, err := in.parse(ctx, f, c); err == nil {
+				b.Release()
+				return nil
+			}
 		}
 		_, _, err := in.check(ctx, f, c, func(k int, line int64, text []byte) {
 			mu.Lock()
