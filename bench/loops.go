@@ -72,7 +72,7 @@ func (d *loopData) All() []loop {
 		[]loop{d.epochIndexed(cached, features), d.epochIndexed(memory, features)}, elementary(), tiles(), d.moves(features), wide, scores64(), sparse())
 }
 
-// Normals returns the same n normal numbers in each call.
+// normals returns the same n normal numbers in each call.
 func normals[T float32 | float64](n int) []T {
 	rng := rand.New(rand.NewPCG(1, 1))
 	x := block.Alloc[T](n)
@@ -82,7 +82,7 @@ func normals[T float32 | float64](n int) []T {
 	return x
 }
 
-// magnitudes returns the absolute values of the numbers of Normals, and signs their signs.
+// magnitudes returns the absolute values of the numbers of normals, and signs their signs.
 func magnitudes[T float32 | float64](n int) []T { return mapped[T](n, math.Abs) }
 func signs[T float32 | float64](n int) []T {
 	return mapped[T](n, func(v float64) float64 { return math.Copysign(1, v) })
@@ -122,7 +122,7 @@ func (d *loopData) panels(rows, features int, f func(x, y []float32)) {
 	}
 }
 
-// shape returns the end of the names of loops over rows with a bias, and their bytes and flops.
+// loopShape returns the end of the names of loops over rows with a bias, and their bytes and flops.
 func loopShape(rows, features int) (name string, bytes, flops float64) {
 	return fmt.Sprintf("/type=float32/rows=%d/d=%d", rows, features), float64(rows) * float64(kernel.Stride(features+1)) * 4, 2 * float64(rows) * float64(features+1)
 }

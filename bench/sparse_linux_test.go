@@ -54,7 +54,7 @@ type sparseSide struct {
 	objective float64 // NaN: there is none within patience
 }
 
-// sparseRows is a set on the disk and in memory.
+// csrRows is a set on the disk and in memory.
 type csrRows struct {
 	svm, vw  string // files
 	data     *block.Data

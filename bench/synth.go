@@ -111,7 +111,7 @@ func Names(n int) []string {
 func SyntheticRows(opt Synthetic) *block.Data {
 	g, err := newGenerator(opt)
 	if err != nil {
-		panic("synth: " + err.Error())
+		panic("bench: " + err.Error())
 	}
 	spec := &schema.Spec{Features: Names(opt.Features), Bias: true, Label: "label",
 		Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
@@ -131,7 +131,7 @@ func SyntheticRows(opt Synthetic) *block.Data {
 		b.Y[r] = float32(y)
 	})
 	if err != nil {
-		panic("synth: " + err.Error())
+		panic("bench: " + err.Error())
 	}
 	return block.NewData(spec, blocks)
 }

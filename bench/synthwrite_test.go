@@ -119,7 +119,7 @@ func TestWriteErrors(t *testing.T) {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 	defer func() {
-		if r := recover(); r != "synth: rows is 0: use 1 or more" {
+		if r := recover(); r != "bench: rows is 0: use 1 or more" {
 			t.Errorf("Blocks panics with %v", r)
 		}
 	}()

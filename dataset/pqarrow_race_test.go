@@ -14,8 +14,8 @@ import (
 	"halfspace/internal/require"
 )
 
-// Under the race detector tests do without pqarrow: to compile it and gRPC once more takes a minute and a half of processor time.
-// Files are written by this module, plainly, and tests that compare with Arrow's are skipped.
+// writeParquet does without pqarrow under the race detector: to compile it and gRPC once more takes a minute and a half of
+// processor time. Files are written by this module, plainly, and tests that compare with Arrow's are skipped.
 func writeParquet(tb testing.TB, out io.Writer, rec arrow.Record, group int64, _ []parquet.WriterProperty) {
 	tb.Helper()
 	for _, f := range rec.Schema().Fields() {

@@ -93,7 +93,7 @@ func (t newcomer) write(tb testing.TB, path string) string {
 	return path
 }
 
-// prepared loads a file with Prepare, in memory or as a stream.
+// preparedRows loads a file with Prepare, in memory or as a stream.
 func preparedRows(tb testing.TB, path string, stream bool, opt Options) *block.Data {
 	tb.Helper()
 	opt.Label, opt.Prepare = "y", true

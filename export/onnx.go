@@ -290,7 +290,7 @@ func (b *message) metadata(key string, n int, text func(int) string) {
 	}
 	data, err := json.Marshal(list)
 	if err != nil {
-		panic("exchange: " + err.Error()) // encoding texts can't fail
+		panic("export: " + err.Error()) // encoding texts can't fail
 	}
 	var entry message
 	entry.text(1, key)

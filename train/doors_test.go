@@ -37,44 +37,44 @@ func TestZeroValues(t *testing.T) {
 	doors := map[string]door{}
 	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
 		maps.Copy(doors, map[string]door{
-			name + " Learn":          func() error { return second(train.Run(ctx, src, l, opt)) },
-			name + " hold-out":       func() error { return second(train.Run(ctx, src, l, train.Options{HoldOut: 0.5})) },
-			name + " LearnValidated": func() error { return second(train.Run(ctx, src, l, train.Options{Validation: data})) },
-			name + " CrossValidate":  func() error { return second(train.CrossValidate(ctx, src, l, train.Options{CV: cv})) },
-			name + " Compare":        func() error { return second(train.Compare(ctx, src, train.Options{CV: cv}, l)) },
+			name + " Run":                 func() error { return second(train.Run(ctx, src, l, opt)) },
+			name + " hold-out":            func() error { return second(train.Run(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " Run with Validation": func() error { return second(train.Run(ctx, src, l, train.Options{Validation: data})) },
+			name + " CrossValidate":       func() error { return second(train.CrossValidate(ctx, src, l, train.Options{CV: cv})) },
+			name + " Compare":             func() error { return second(train.Compare(ctx, src, train.Options{CV: cv}, l)) },
 			name + " Calibrate": func() error {
 				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
 			name + " FollowPath": func() error { return second(followPath(ctx, src, l, 3, cv, opt)) },
 			name + " HoldOut":    func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
-			name + " LearnOnline": func() error {
+			name + " Run with Online": func() error {
 				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}}))
 			},
-			name + " NewSurvey": func() error { return second(train.NewDataProfile(ctx, src)) },
-			name + " SumRows":   func() error { return second(train.SumRows(ctx, src, 1)) },
-			name + " Evaluate":  func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
-			name + " Count":     func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
-			name + " pocket":    func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
-			name + " errors":    func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
-			name + " scatter":   func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
-			name + " separable": func() error { return second(separability.Check(ctx, src, separability.Options{})) },
-			name + " trusted":   func() error { return second(train.Run(ctx, block.AssumeValid(src), l, opt)) },
+			name + " NewDataProfile": func() error { return second(train.NewDataProfile(ctx, src)) },
+			name + " SumRows":        func() error { return second(train.SumRows(ctx, src, 1)) },
+			name + " Evaluate":       func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
+			name + " Count":          func() error { return second(train.Count(ctx, fitted(t, data), src, 1)) },
+			name + " pocket":         func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
+			name + " errors":         func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
+			name + " scatter":        func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
+			name + " separable":      func() error { return second(separability.Check(ctx, src, separability.Options{})) },
+			name + " trusted":        func() error { return second(train.Run(ctx, block.AssumeValid(src), l, opt)) },
 		})
 	}
 	for name, l := range map[string]train.Learner{"empty": {}, "of nil": learner.Configure(nil, nil), "without options": {Learner: logistic.Learner},
 		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Settings)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Settings{}},
 		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Settings{}}} {
 		maps.Copy(doors, map[string]door{
-			name + " Learn":         func() error { return second(train.Run(ctx, data, l, opt)) },
+			name + " Run":           func() error { return second(train.Run(ctx, data, l, opt)) },
 			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, train.Options{CV: cv})) },
 			name + " Compare":       func() error { return second(train.Compare(ctx, data, train.Options{CV: cv}, l, l)) },
 			name + " Calibrate": func() error {
 				return second(train.Run(ctx, data, l, train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
-			name + " FollowPath":  func() error { return second(followPath(ctx, data, l, 3, cv, opt)) },
-			name + " LearnOnline": func() error { return second(train.Run(ctx, data, l, train.Options{Online: &train.Online{}})) },
-			name + " With":        func() error { return second(l.With("l2", "1")) },
-			name + " Grid":        func() error { return second(l.Grid(nil)) },
+			name + " FollowPath":      func() error { return second(followPath(ctx, data, l, 3, cv, opt)) },
+			name + " Run with Online": func() error { return second(train.Run(ctx, data, l, train.Options{Online: &train.Online{}})) },
+			name + " With":            func() error { return second(l.With("l2", "1")) },
+			name + " Grid":            func() error { return second(l.Grid(nil)) },
 		})
 		if l.Has("l2") || l.Text("l2") != "" || l.VariedText() != "" {
 			t.Errorf("the learner %s has an l2", name)
@@ -149,7 +149,7 @@ func TestWorkers(t *testing.T) {
 	judge := fitted(t, judged)
 	l2 := logistic.Settings{Options: logistic.Options{L2: 1}}
 	doors := map[string]func(workers int) error{
-		"Learn": func(n int) error {
+		"Run": func(n int) error {
 			return second(train.Run(ctx, data, logistic.New(l2.Options), train.Options{Workers: n}))
 		},
 		"logistic.Train": func(n int) error {
@@ -157,10 +157,10 @@ func TestWorkers(t *testing.T) {
 			o.Workers = n
 			return second(logistic.Train(ctx, data, o))
 		},
-		"LearnOnline": func(n int) error {
+		"Run with Online": func(n int) error {
 			return second(train.Run(ctx, data, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}, Workers: n}))
 		},
-		"fit.Evaluate":  func(n int) error { return second(train.Evaluate(ctx, judge, judged, n)) },
+		"Evaluate":      func(n int) error { return second(train.Evaluate(ctx, judge, judged, n)) },
 		"NewEvaluation": func(n int) error { return second(train.NewEvaluation(m, n)) },
 		"Count":         func(n int) error { return second(train.Count(ctx, m, data, n)) },
 		"SumRows":       func(n int) error { return second(train.SumRows(ctx, data, n)) },
@@ -169,8 +169,8 @@ func TestWorkers(t *testing.T) {
 		"pocket.Errors": func(n int) error {
 			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
 		},
-		"separable":   func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
-		"block.Check": func(n int) error { return second(block.Validate(ctx, block.Source(data), n)) },
+		"separable":      func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
+		"block.Validate": func(n int) error { return second(block.Validate(ctx, block.Source(data), n)) },
 		"ReduceChunks": func(n int) error {
 			return block.ReduceChunks(ctx, data, n, func(block.Chunk) int { return 0 }, func(int) {})
 		},
@@ -178,7 +178,7 @@ func TestWorkers(t *testing.T) {
 		"ChunkSums":       func(n int) error { return second(block.ChunkSums(ctx, data, n)) },
 		"ClassCounts":     func(n int) error { return second(learner.ClassCounts(ctx, data, n)) },
 		"BalancedWeights": func(n int) error { return second(learner.BalancedWeights(ctx, data, n)) },
-		"train.Evaluate": func(n int) error {
+		"learner.Evaluate": func(n int) error {
 			return learner.Evaluate(ctx, data, n, &learner.Result{Weights: make([]float32, cols)})
 		},
 		"OneVersusRest": func(n int) error {

@@ -41,7 +41,7 @@ type Evaluation struct {
 	hasOdds   bool
 }
 
-// A Miss is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
+// A Misclassified is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
 // model's threshold. For more classes, they have the least probabilities of their class, or without probabilities the
 // greatest Score.
 type Misclassified struct {

@@ -8,7 +8,7 @@ const log2E = 0x1.71547652b82fep+00
 // ln2HighF64 is ln 2 in 42 bits, so that its product with an exponent is exact.
 const ln2HighF64 = 0x1.62e42fefa38p-01
 
-// ln2LowF64 is what ln2HighF64 lacks.
+// ln2LowF64 is ln 2 without these 42 bits.
 const ln2LowF64 = 0x1.ef35793c7673p-45
 
 // expF64 approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2: relative error 5.9e-18.
@@ -28,7 +28,7 @@ var expF64 = [...]float64{
 // ln2HighF32 is ln 2 in 16 bits, so that its product with an exponent is exact.
 const ln2HighF32 = 0x1.62e4p-01
 
-// ln2LowF32 is what ln2HighF32 lacks.
+// ln2LowF32 is ln 2 without these 16 bits.
 const ln2LowF32 = 0x1.7f7d1cf79abcap-20
 
 // expF32 approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2: relative error 1.3e-10.

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -127,7 +124,7 @@ func TestNames(t *testing.T) {
 	for _, e := range entries {
 		tops[e.Name()] = true
 	}
-	declared := map[string]map[string]bool{}
+	known, _ := namesOf(t)
 	qualified := regexp.MustCompile(`^([a-z]\w*)\.([A-Z]\w*)(?:\.([A-Z]\w*))?$`)
 	names := 0
 	for name, text := range documents(t) {
@@ -137,11 +134,8 @@ func TestNames(t *testing.T) {
 		for _, word := range words(text) {
 			if q := qualified.FindStringSubmatch(word); q != nil && q[1] != "math" {
 				names++
-				if declared[q[1]] == nil {
-					declared[q[1]] = declarations(t, q[1])
-				}
 				for _, ident := range q[2:] {
-					if ident != "" && !declared[q[1]][ident] {
+					if ident != "" && !known.members[q[1]][ident] {
 						t.Errorf("%s names `%s`, which package %s doesn't have", name, word, q[1])
 					}
 				}
@@ -167,7 +161,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// words returns the texts between backticks, a/{b,c}.go as a/b.go and a/c.go.
+// words returns the texts between backticks, a/{b,c} as a/b and a/c.
 func words(text string) (all []string) {
 	for _, m := range span.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 		before, rest, _ := strings.Cut(strings.TrimSuffix(m[1], "/"), "{")
@@ -176,42 +170,6 @@ func words(text string) (all []string) {
 			all = append(all, before+name+after)
 		}
 	}
-	return all
-}
-
-// declarations returns the exported names of the module's packages of a name: their functions, types, methods, fields, constants and variables.
-func declarations(t *testing.T, name string) map[string]bool {
-	t.Helper()
-	all := map[string]bool{}
-	err := fs.WalkDir(os.DirFS(root), ".", func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || path.Ext(file) != ".go" || path.Base(path.Dir(file)) != name {
-			return err
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, filepath.FromSlash(file)), nil, 0)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				all[n.Name.Name] = true
-				return false
-			case *ast.TypeSpec:
-				all[n.Name.Name] = true
-			case *ast.ValueSpec:
-				for _, ident := range n.Names {
-					all[ident.Name] = true
-				}
-			case *ast.Field:
-				for _, ident := range n.Names {
-					all[ident.Name] = true
-				}
-			}
-			return true
-		})
-		return nil
-	})
-	require.NoError(t, err)
 	return all
 }
 

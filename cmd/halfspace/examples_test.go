@@ -64,7 +64,7 @@ func ranges(rec arrow.Record, name string) [3]float64 {
 	return r
 }
 
-// The figures are those that UCI and scikit-learn publish beside the data; the means are from R's summary(iris), and
+// TestPublishedFigures: the figures are those that UCI and scikit-learn publish beside the data; the means are from R's summary(iris), and
 // would be 3.054 and 3.759 for sepal_width and petal_length with the two errors in UCI's copy.
 func TestPublishedFigures(t *testing.T) {
 	for _, test := range []struct {

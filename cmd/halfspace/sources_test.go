@@ -5,9 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +18,7 @@ import (
 	"halfspace/internal/require"
 )
 
-// A source is a file of Go code that is no test.
+// A source is a file of Go code.
 type source struct {
 	name, text string // the path from the root
 	file       *ast.File
@@ -23,28 +26,54 @@ type source struct {
 
 var positions = token.NewFileSet()
 
-// sources returns the sources of the module and of those nested in it.
-var sources = sync.OnceValues(func() (all []source, err error) {
-	err = fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || d.Name() == "tmp") {
-			if err == nil {
-				err = fs.SkipDir
-			}
-			return err
-		}
-		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join("../..", name))
+// allSources returns the sources and the tests of the module and of those nested in it.
+var allSources = sync.OnceValues(func() (all []source, err error) {
+	for name, err := range files() {
 		if err != nil {
-			return err
+			return nil, err
+		}
+		if path.Ext(name) != ".go" {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
 		}
 		f, err := parser.ParseFile(positions, name, text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
 		all = append(all, source{name, string(text), f})
-		return err
-	})
-	return all, err
+	}
+	return all, nil
 })
+
+// sources returns allSources without the tests.
+func sources() ([]source, error) {
+	all, err := allSources()
+	return slices.DeleteFunc(slices.Clone(all), func(s source) bool { return strings.HasSuffix(s.name, "_test.go") }), err
+}
+
+// files yields the paths of the repository's files, from the root, in lexical order.
+func files() iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && name != "." || name == "tmp" || name == "bin" || name == "dist") {
+				return fs.SkipDir
+			}
+			if !d.IsDir() && !yield(name, nil) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield("", err)
+		}
+	}
+}
 
 // wallClock are uses of times that a change of the system's clock shows in. Differences of two readings of time.Now are not among them.
 var wallClock = regexp.MustCompile(`time\.Now\(\)\.(UTC|Unix|Format|Truncate|Round|Local|In|Date|Year|Add\(0)|\.Unix(Nano|Milli|Micro)?\(\)|\.Nano\(\)|\.Round\(0\)`)

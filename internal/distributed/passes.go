@@ -49,7 +49,7 @@ var (
 // newTask registers a task under a name. It panics if the name is taken.
 func newTask[A, R any](name string, own reflect.Type, do func(ctx context.Context, piece Piece, args A) (R, error)) *task {
 	if tasks[name] != nil {
-		panic("passes: two tasks of one name")
+		panic("distributed: two tasks of one name")
 	}
 	t := &task{name: name, args: reflect.TypeFor[A](), own: own, result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		return do(ctx, piece, args.(A))

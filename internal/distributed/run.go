@@ -18,7 +18,7 @@ type view struct {
 // NewView registers a change of rows under a name, like New for a task.
 func NewView[A any](name string, of func(src block.Source, args A, workers int) block.Source) {
 	if views[name] != nil {
-		panic("passes: two views of one name")
+		panic("distributed: two views of one name")
 	}
 	views[name] = &view{reflect.TypeFor[A](), func(src block.Source, args any, workers int) block.Source {
 		return block.AssumeValid(of(src, args.(A), workers))

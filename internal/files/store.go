@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A File is an open file or object.
+// A Readable is an open file or object.
 type Readable interface {
 	io.ReadCloser
 	io.ReaderAt
@@ -20,7 +20,7 @@ type Readable interface {
 }
 
 // A Store holds objects that are named by URLs, such as gs://bucket/folder/object. Methods return an fs.ErrNotExist if
-// the object doesn't exist, an *Error if the store fails or denies access, and the context's error if a context ends.
+// the object doesn't exist, a *StoreError if the store fails or denies access, and the context's error if a context ends.
 type Store interface {
 	// Open opens the current version of an object, or the version that seen, a result of Stat, describes. The file that
 	// it returns reads only that version. If the version is gone, Open or reading the file returns an error.
@@ -34,7 +34,7 @@ type Store interface {
 // A Version distinguishes objects of the same name, size and time.
 type Version string
 
-// An Error describes a problem with an object, and gives advice to the user. Its text doesn't name the object.
+// A StoreError describes a problem with an object, and gives advice to the user. Its text doesn't name the object.
 type StoreError struct {
 	Text string
 	Err  error // the cause, or nil

@@ -62,7 +62,7 @@ func Put[E any](b *GuardedBuffer, p Place, src []E) []E {
 		lo = len(b.mem) - (len(src)+p.Shift)*size
 	}
 	if lo < 0 || lo+len(src)*size > len(b.mem) {
-		panic("guard: buffer too small")
+		panic("kerneltest: buffer too small")
 	}
 	b.lo, b.hi = lo, lo+len(src)*size
 	before, after := b.edges()

@@ -61,7 +61,6 @@ func (h *harness[T]) axpy4(t *testing.T) {
 	})
 }
 
-// firstMistake tests scores that are right up to a random position, and then are of any kind.
 func (h *harness[T]) standardize(t *testing.T) {
 	lengths(40, func(what string, f flavour, n int) {
 		x, center, scale := h.numbers(n, f), h.rng.NormFloat64(), h.rng.Float64()
@@ -75,6 +74,7 @@ func (h *harness[T]) standardize(t *testing.T) {
 	})
 }
 
+// firstMistake tests scores that are right up to a random position, and then are of any kind.
 func (h *harness[T]) firstMistake(t *testing.T) {
 	lengths(100, func(what string, f flavour, n int) {
 		y, scores := h.labels(n), h.numbers(n, f)

@@ -24,7 +24,7 @@ func NewRemote(d *block.Data, seed uint64) *Remote {
 	c := &cluster{Tasks: map[string]int{}, spec: d, rng: rand.New(rand.NewPCG(seed, 1))}
 	for b, err := range d.Blocks(context.Background()) {
 		if err != nil {
-			panic("testrows: " + err.Error())
+			panic("testproblems: " + err.Error())
 		}
 		for lo := 0; lo < b.Len(); lo += block.ChunkRows {
 			c.chunks = append(c.chunks, b.Slice(lo, min(b.Len(), lo+block.ChunkRows)))

@@ -27,7 +27,7 @@ func (r *Result) UpdateBound(margin, eta float64) float64 {
 //
 //	w0.u + t f eta rho  <=  sqrt(|w0|^2 + t f^2 (eta^2 R^2 + 2 eta margin)),
 //
-// Novikoff's theorem for w0; see traceBounds of package train. f is sqrt(2) for several vectors and 1 for one vector.
+// Novikoff's theorem for w0; package train computes it of a trace too. f is sqrt(2) for several vectors and 1 for one vector.
 func UpdateBoundFrom(r *Result, w0 []float64, vectors int, margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)

@@ -48,7 +48,7 @@ func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(c
 		err = gram.Scatter(context.Background(), m, one, setWeights, 1)
 	}
 	if err != nil {
-		panic("train: " + err.Error())
+		panic("learner: " + err.Error())
 	}
 	return m.Data
 }

@@ -261,7 +261,7 @@ func State(w *checkpoint.Walk, fields ...any) {
 		case *[]float64:
 			checkpoint.Slice(w, v)
 		default:
-			panic(fmt.Sprintf("train: a %T is no state", v))
+			panic(fmt.Sprintf("learner: a %T is no state", v))
 		}
 	}
 }

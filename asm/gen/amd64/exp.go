@@ -105,7 +105,7 @@ func (w *Writer) logistic() {
 	w.end()
 }
 
-// exp is expOf.
+// exp computes exp as asm/ref does.
 func (e *elements) exp(f format, x lanes) lanes {
 	x = e.above(x, f.least)
 	whole := e.c(f.integers + 2*float64(f.bias))
@@ -136,7 +136,7 @@ func (e *elements) exp(f format, x lanes) lanes {
 	return e.mul(e.mul(sum, scale1), scale2)
 }
 
-// log1p is log1pOf. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
+// log1p computes log1p as asm/ref does. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
 func (e *elements) log1p(f format, x lanes) lanes {
 	hidden := uint64(1) << f.mantissa
 	exponent := e.get(e.pick(e.VPADDD, e.VPADDQ), e.bits(hidden/2), e.add(x, e.c(1)))

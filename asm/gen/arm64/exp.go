@@ -130,7 +130,7 @@ func (w *Writer) logistic() {
 	})
 }
 
-// exp is expOf. It overwrites x.
+// exp computes exp as asm/ref does. It overwrites x.
 func (e *elements) exp(f format, x lanes) lanes {
 	e.do(e.greater, x, e.c(f.least), x)
 	whole := e.c(f.integers + 2*float64(f.bias))
@@ -163,7 +163,7 @@ func (e *elements) exp(f format, x lanes) lanes {
 	return sum
 }
 
-// log1p is log1pOf. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
+// log1p computes log1p as asm/ref does. To make a number of the exponent, it replaces the last bits of 2^mantissa by it.
 func (e *elements) log1p(f format, x lanes) lanes {
 	hidden := uint64(1) << f.mantissa
 	exponent := e.get(e.add, x, e.c(1))

@@ -9,7 +9,7 @@ const Log2E = 0x1.71547652b82fep+00
 // Ln2HighF64 is ln 2 in 42 bits, so that its product with an exponent is exact.
 const Ln2HighF64 = 0x1.62e42fefa38p-01
 
-// Ln2LowF64 is what ln2HighF64 lacks.
+// Ln2LowF64 is ln 2 without these 42 bits.
 const Ln2LowF64 = 0x1.ef35793c7673p-45
 
 // ExpF64 approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2: relative error 5.9e-18.
@@ -29,7 +29,7 @@ var ExpF64 = [...]float64{
 // Ln2HighF32 is ln 2 in 16 bits, so that its product with an exponent is exact.
 const Ln2HighF32 = 0x1.62e4p-01
 
-// Ln2LowF32 is what ln2HighF32 lacks.
+// Ln2LowF32 is ln 2 without these 16 bits.
 const Ln2LowF32 = 0x1.7f7d1cf79abcap-20
 
 // ExpF32 approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2: relative error 1.3e-10.

@@ -76,7 +76,7 @@ func derive() []table {
 		high := round(log2, t.high)
 		tables = append(tables,
 			table{"ln2High" + t.suffix, fmt.Sprintf("is ln 2 in %d bits, so that its product with an exponent is exact.", t.high), t.bits, []*big.Float{high}},
-			table{"ln2Low" + t.suffix, "is what ln2High" + t.suffix + " lacks.", t.bits, []*big.Float{sub(log2, high)}},
+			table{"ln2Low" + t.suffix, fmt.Sprintf("is ln 2 without these %d bits.", t.high), t.bits, []*big.Float{sub(log2, high)}},
 			exp(t.exp).table("exp"+t.suffix, "approximates (exp(r) - 1 - r) / (r*r) for |r| <= ln2/2", t.bits, number(0.5)),
 		)
 	}

@@ -52,7 +52,7 @@ func (p problem) remez() []*big.Float {
 		}
 		points = extrema
 	}
-	panic("remez: no convergence")
+	panic("minimax: no convergence")
 }
 
 // chebyshev returns the roots of a Chebyshev polynomial, stretched over the interval: the points to begin with. They
@@ -136,7 +136,7 @@ func (p problem) extrema(c []*big.Float, n int) []*big.Float {
 		}
 	}
 	if len(found) != n {
-		panic(fmt.Sprintf("remez: %d extrema, want %d", len(found), n))
+		panic(fmt.Sprintf("minimax: %d extrema, want %d", len(found), n))
 	}
 	for i, x := range found {
 		found[i] = p.refine(c, x, step)

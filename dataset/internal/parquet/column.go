@@ -224,9 +224,9 @@ func arrowData(typ arrow.DataType, n, nulls int, children []arrow.ArrayData, buf
 // An owner releases a page buffer when Arrow frees it.
 type owner struct{ *Buffer }
 
-func (owner) Allocate(int) []byte { panic("dataset: an owner allocates nothing") }
+func (owner) Allocate(int) []byte { panic("parquet: an owner allocates nothing") }
 
-func (owner) Reallocate(int, []byte) []byte { panic("dataset: an owner allocates nothing") }
+func (owner) Reallocate(int, []byte) []byte { panic("parquet: an owner allocates nothing") }
 
 func (o owner) Free([]byte) { o.Release() }
 

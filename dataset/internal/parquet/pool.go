@@ -49,9 +49,9 @@ func NewPool(mem Allocator) *Pool {
 	return &Pool{mem: huge(mem), spare: map[int]*spare{}}
 }
 
-// Large buffers would all start at the same offset of a memory page. If many columns are read at the same time, their
-// cache lines would then compete for the same few places in the processor's first-level cache. So each large buffer
-// starts one line further than the large buffer before. Small buffers aren't shifted.
+// Each buffer of large bytes or more starts one line further than the large buffer before, up to maxShift. Else all large
+// buffers would start at the same offset of a memory page. If many columns are read at the same time, their cache lines
+// would then compete for the same few places in the processor's first-level cache.
 const (
 	line     = 64
 	maxShift = 61 * line

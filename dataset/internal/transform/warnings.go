@@ -231,7 +231,7 @@ type suspect struct {
 	cleared bool                // it is an ordinary column
 }
 
-// suspects examines at most SuspectRows rows and suspectValues values, but at least fewSuspects rows.
+// SuspectRows is the most rows that are examined, and suspectValues the most values, but fewSuspects rows always are.
 const (
 	SuspectRows   = 4 * block.ChunkRows
 	suspectValues = 1 << 20
