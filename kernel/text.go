@@ -8,16 +8,20 @@ const DecimalsBefore = 32
 // InDecimal tells whether numbers of Decimals may have a byte, so that it can't be the comma.
 func InDecimal(b byte) bool { return b == '-' || b == '.' || b-'0' < 10 }
 
-// Decimals reads numbers of a record of delimited text, from the position at on, each up to a comma or a line break, while they are
-// digits with at most one point among them, and perhaps a minus before them. It returns how many it read, and the position after the last
-// delimiter. A line break is "\n", or the "\r" of "\r\n". Decimals reads up to len(values) numbers, stops behind a line break, and leaves out
-// numbers with a delimiter among the last 63 bytes of text, numbers of more than 23 bytes
-// behind their sign, and digits of 922 * 10^16 or more. For each number, it sets values to the nearest float64, and forms to
+// Decimals reads numbers of a record of delimited text, from the position at on, each up to a comma or a line break,
+// while they are digits with at most one point among them, and perhaps a minus before them. It returns how many it read,
+// and the position after the last delimiter. A line break is "\n", or the "\r" of "\r\n". Decimals reads up to
+// len(values) numbers, stops behind a line break, and leaves out numbers with a delimiter among the last 63 bytes of
+// text, numbers of more than 23 bytes behind their sign, and digits of 922 * 10^16 or more. For each number, it sets
+// values to the nearest float64, and forms to the sum of
 //
-//	bytes from DecimalsBefore bytes before at to the delimiter << 8 | minus << 6 | number of digits behind the point, or 32 without a point
+//	bytes from DecimalsBefore bytes before at to the delimiter << 8
+//	minus << 6
+//	number of digits behind the point, or 32 without a point
 //
-// If the digits, read without the point, are 2^53 or more and make an integer, or if their quotient is too near to the middle between two
-// float64, it adds DecimalLong to the form, and the value has the digits in place of the bits of a float64.
+// If the digits, read without the point, are 2^53 or more and make an integer, or if their quotient is too near to the
+// middle between two float64, it adds DecimalLong to the form, and the value has the digits in place of the bits of
+// a float64.
 func Decimals(values []float64, forms []uint32, text []byte, at int, comma byte) (n, end int) {
 	if len(forms) < len(values) {
 		panic("kernel: short forms")

@@ -79,8 +79,9 @@ func Plot(a *console.App) *cobra.Command {
 trace and errors take the file of train --trace. The others take --model, and
 all but weights and alphas take labelled data too. An SVG follows the reader's
 light or dark mode. The colours suit colour-blind eyes.`,
-		Example: `  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv --reference check --out iris.json
-  halfspace plot trace t.csv --out trace.svg
+		Example: "  halfspace train examples/iris-setosa.parquet --label setosa --algo perceptron --trace t.csv " +
+			"--reference check --out iris.json\n" +
+			`  halfspace plot trace t.csv --out trace.svg
   halfspace plot weights --model iris.json --out weights.svg
   halfspace plot roc examples/iris-setosa.parquet --model iris.json --out roc.svg`,
 		ValidArgs: names,

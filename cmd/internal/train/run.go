@@ -213,7 +213,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 	case t.copiesRows():
 		t.Storage.Extend(2 * bytes) // for the elements by column, and for the elements of a step
 	case t.learner.SolvesForOptimum:
-		t.Storage.Extend(bytes / 2) // for copies of dense rows with many zeros, at most a quarter of their elements with an index each
+		t.Storage.Extend(bytes / 2) // for copies of dense rows: at most a quarter of the elements, with an index each
 	}
 	for _, step := range []struct {
 		asked   bool
@@ -233,10 +233,10 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		}
 		*step.seconds += time.Since(begin).Seconds()
 	}
-	if t.followed, t.learner = s.Path, s.Learner; s.Path != nil {
-		if n := s.Path.Unproven(); n > 0 {
-			t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)", humanize.Count(int64(n)), humanize.Plural(int64(len(s.Path.Points)), "point"))
-		}
+	t.followed, t.learner = s.Path, s.Learner
+	if s.Path != nil && s.Path.Unproven() > 0 {
+		t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)",
+			humanize.Count(int64(s.Path.Unproven())), humanize.Plural(int64(len(s.Path.Points)), "point"))
 	}
 	tracer, err := t.trace(ctx, &s.Options)
 	if err != nil {

@@ -155,7 +155,9 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
 	o.algo = defaultLearner
-	flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".", train.Names()...).Advise = console.AdviseLearner
+	algo := flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".",
+		train.Names()...)
+	algo.Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
 	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
 		"auto is joint for logistic, lda and passive-aggressive, else ovr.", autoName, "ovr", "joint")
