@@ -39,8 +39,11 @@ type decisions struct {
 	notes      []string        // about the features
 }
 
-// newQuery returns the query of options.
+// newQuery returns the query of options. A Spec determines the features.
 func newQuery(opt Options) (query, error) {
+	if opt.Spec != nil {
+		opt = opt.withoutFeatures()
+	}
 	types, err := plan.ParseTypes(opt.Types)
 	return query{Options: opt, types: types}, err
 }

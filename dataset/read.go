@@ -129,8 +129,8 @@ type Options struct {
 	// Storage is the form in which blocks store rows: Auto (also ""), Dense or Sparse.
 	Storage Storage `json:",omitempty"`
 
-	// Spec, if not nil, is the Spec of a model: the blocks have its features, and labels are its classes. Of the
-	// fields above, only Label, SampleWeight, Keep, Workers, Text, Memory and Storage are used then.
+	// Spec, if not nil, is the Spec of a model: the blocks have its features, and labels are its classes. Options about
+	// features, such as Features, Nulls and Types, and Positive and NoBias are ignored then.
 	Spec *schema.Spec
 
 	// End ends standard input when it is closed. Text is read up to the last line break that was received. Arrow IPC
@@ -182,6 +182,14 @@ func (opt Options) Check() error {
 		}
 	}
 	return nil
+}
+
+// withoutFeatures returns the options without the options about features, which a Spec replaces.
+func (opt Options) withoutFeatures() Options {
+	opt.Features, opt.Exclude, opt.Categorical, opt.Cross, opt.Types = nil, nil, "", nil, nil
+	opt.Nulls, opt.Standardize, opt.KeepWide, opt.HashTexts, opt.NoBias, opt.Positive = "", false, false, false, false, ""
+	opt.LearnFrom, opt.LearnedFrom = nil, ""
+	return opt
 }
 
 // Learned returns true if features may depend on the values in the rows.

@@ -100,6 +100,7 @@ func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
 }
 
 func (t *Table) shared(opt Options, d decisions) SharedPlan {
+	opt.Rejects = nil
 	return SharedPlan{absolute(t.paths()), opt, d, t.source.Constants}
 }
 
@@ -148,14 +149,6 @@ type sharedFiles struct {
 }
 
 func (s *sharedFiles) Fields() []any { return []any{&s.shared, &s.ranges} }
-
-// Fields returns pointers to the options that another process needs, for the tasks of Cluster.
-func (opt *Options) Fields() []any {
-	return []any{&opt.Label, &opt.Labels, &opt.Weights, &opt.Features, &opt.Exclude, &opt.Positive, &opt.SampleWeight, &opt.NoBias,
-		&opt.Nulls, &opt.Keep, &opt.KeepTexts, &opt.Workers, &opt.Text, &opt.Memory, &opt.Categorical, &opt.Cross, &opt.HashTexts,
-		&opt.Standardize, &opt.KeepWide, &opt.LearnedFrom, &opt.Storage, &opt.Spec, &opt.Live, &opt.Prepare, &opt.Types,
-		&opt.Where, &opt.Sample, &opt.Limit}
-}
 
 // rangeChunks is the smallest number of chunks in a range. A page often holds the rows of several chunks, and is decoded
 // for each range that has some of these rows. Tests use a smaller number.

@@ -81,9 +81,6 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), ofBy)
 		}
 		opt.LearnFrom, opt.LearnedFrom = o.LearnFrom, o.LearnFromName
-	} else {
-		opt = dataset.Options{Spec: opt.Spec, Label: opt.Label, Labels: opt.Labels, SampleWeight: opt.SampleWeight, Weights: opt.Weights, Text: opt.Text, Prepare: opt.Prepare,
-			Where: opt.Where, Sample: opt.Sample, Limit: opt.Limit, Rejects: opt.Rejects}
 	}
 	opt.Workers, opt.Memory, opt.Progress, opt.Storage = o.Workers, o.Storage.Memory.Limit(), bar.Reading("loading"), dataset.Storage(o.form)
 	return opt
