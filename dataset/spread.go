@@ -84,19 +84,17 @@ func (s *SharedPlan) Fields() []any {
 // Shared returns the plan for other processes. spec describes the features and classes of the blocks. If another process
 // finds other versions of the files in object stores, opening them returns an error.
 func (p *Plan) Shared(spec *schema.Spec) SharedPlan {
-	q := p.query
-	opt := Options{Spec: spec, Label: q.Label, SampleWeight: q.SampleWeight, Text: q.Text, Storage: Dense, Where: q.Where,
-		Sample: q.Sample, Limit: q.Limit}
+	opt := p.query.withoutFeatures()
+	opt.Spec, opt.Storage, opt.Prepare, opt.Keep, opt.Workers, opt.Memory, opt.Live = spec, Dense, false, nil, 0, 0, false
 	if p.sel.Sparse {
 		opt.Storage = Sparse
 	}
-	if q.Labels != "" {
-		opt.Labels = absolute([]string{q.Labels})[0]
+	for _, path := range []*string{&opt.Labels, &opt.Weights} {
+		if *path != "" {
+			*path = absolute([]string{*path})[0]
+		}
 	}
-	if q.Weights != "" {
-		opt.Weights = absolute([]string{q.Weights})[0]
-	}
-	return p.table.shared(opt, q.decisions)
+	return p.table.shared(opt, p.query.decisions)
 }
 
 func (t *Table) shared(opt Options, d decisions) SharedPlan {
