@@ -47,7 +47,7 @@ type ColumnInfo struct {
 	Compressed   int64    `json:"compressed_bytes"`
 	Uncompressed int64    `json:"uncompressed_bytes"`
 	Nulls        int64    `json:"nulls"`   // -1 if the statistics don't include it
-	Feature      bool     `json:"feature"` // the column can be a feature
+	Feature      bool     `json:"feature"` // features can be made of the column: of numbers, dates, booleans, texts or lists of numbers
 }
 
 // KeyValue is an entry of the key-value metadata.
@@ -74,7 +74,7 @@ func inspectParquet(path string) (*FileInfo, error) {
 		}
 		features := map[int]bool{}
 		for _, c := range columns {
-			_, features[c.Index] = transform.ToInput(c, transform.Coding{})
+			features[c.Index] = transform.CanBeFeature(c)
 			for _, p := range c.Parts {
 				features[p.Index] = features[c.Index]
 			}

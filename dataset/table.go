@@ -29,7 +29,7 @@ type TableField struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	Nulls   int64  `json:"nulls"`
-	Feature bool   `json:"feature"` // the column can be a feature
+	Feature bool   `json:"feature"` // features can be made of the column: of numbers, dates, booleans, texts or lists of numbers
 }
 
 // Inspect describes a file: a Parquet file by its metadata, without reading data, and a file of another format by
@@ -64,8 +64,7 @@ func (t *Table) inspect(ctx context.Context, path string, opt Options) (*TableIn
 		info.Comma = commaName(text.Parts[0].Comma)
 	}
 	for _, c := range in.sel.Columns {
-		_, feature := transform.ToInput(c, transform.Coding{})
-		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: column.Describe(c.Type), Feature: feature})
+		info.Columns = append(info.Columns, TableField{Name: c.Name, Type: column.Describe(c.Type), Feature: transform.CanBeFeature(c)})
 	}
 	for b, err := range in.Batches(ctx, t.pool, t.mem) {
 		if err != nil {

@@ -291,6 +291,12 @@ func ToInput(c column.Column, text Coding) (schema.Column, bool) {
 	return schema.Column{Name: c.Name, Kind: schema.ListColumn, Elements: n}, ok
 }
 
+// CanBeFeature returns true if features can be made of a column, as numbers or as categories.
+func CanBeFeature(c column.Column) bool {
+	_, ok := ToInput(c, Coding{kind: schema.OneHotColumn})
+	return ok
+}
+
 // fits returns true if a column of another file, or of a model's data, can replace the wanted column. It doesn't
 // compare the lengths of lists, which are checked for each row. Categories of a model match by their texts, whatever their type.
 func fits(have, want schema.Column, model bool) bool {
