@@ -1,9 +1,9 @@
 package block
 
 import (
-	"fmt"
 	"math"
 
+	"halfspace/internal/message"
 	"halfspace/kernel"
 )
 
@@ -24,7 +24,8 @@ type group struct {
 // labels, or if Validate would reject the layout of a block.
 func (d *Data) Index() (*Index, error) {
 	if d.rows > math.MaxUint32 {
-		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", d.rows, uint32(math.MaxUint32))
+		return nil, message.Errorf("there are %d rows, and orders other than cyclic take up to %d: use --order cyclic",
+			d.rows, uint32(math.MaxUint32))
 	}
 	if len(d.blocks) == 0 {
 		return &Index{}, nil

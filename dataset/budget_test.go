@@ -120,7 +120,7 @@ func TestPagesInMemory(t *testing.T) {
 			}
 			got := err.Error()
 			if !strings.HasPrefix(got, path+`: column "c`) || !strings.Contains(got, " page") ||
-				!strings.HasSuffix(got, ": give more with --memory, leave columns out, or write smaller pages") {
+				!strings.HasSuffix(got, ": give more with Memory, leave columns out, or write smaller pages") {
 				t.Errorf("error %s", got)
 			}
 		}

@@ -264,12 +264,12 @@ func TestCrossErrors(t *testing.T) {
 		"c":           `cross is "c": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
 		"c,d=hash:25": `cross is "c,d=hash:25": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
 		"c,":          `cross is "c,": use COLUMN,COLUMN or COLUMN,COLUMN=hash:BITS, with BITS from 1 to 24`,
-		"d,y":         `column "y" is the label: leave it out of --cross`,
-		"d,d":         `column "d" is crossed with itself: name it once in --cross`,
-		"d,v":         `column "v" is list, but categories are text, numbers or booleans: leave it out of --cross`,
+		"d,y":         `column "y" is the label: leave it out of Cross`,
+		"d,d":         `column "d" is crossed with itself: name it once in Cross`,
+		"d,v":         `column "v" is list, but categories are text, numbers or booleans: leave it out of Cross`,
 		"d,z":         `no column "z" (columns: c, d, v, y)`,
-		"d,c":         `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
-		"d,c=hash:4":  `column "d*c", row 2: null (leave the pair out of --cross, or use --nulls drop, zero or mean)`,
+		"d,c":         `column "d*c", row 2: null (leave the pair out of Cross, or use Nulls drop, zero or mean)`,
+		"d,c=hash:4":  `column "d*c", row 2: null (leave the pair out of Cross, or use Nulls drop, zero or mean)`,
 		`"d,e",c`:     `no column "d,e" (columns: c, d, v, y)`,
 	} {
 		dir := t.TempDir()
@@ -287,7 +287,7 @@ func TestCrossOfNumbered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "far.svm")
 	require.NoError(t, os.WriteFile(path, []byte("1 2:1 2000000:1\n0 1:1\n"), 0o600))
 	_, err := planOf(context.Background(), []string{path}, Options{Storage: Auto, Cross: []string{"f,label"}}, memory.DefaultAllocator)
-	if err == nil || !strings.Contains(err.Error(), "leave it out of --cross") {
+	if err == nil || !strings.Contains(err.Error(), "leave it out of Cross") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -281,10 +281,10 @@ func TestStreamNested(t *testing.T) {
 func TestStreamErrors(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes
 	for _, c := range []struct{ x, y, want string }{
-		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or use --nulls drop)`},
-		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or use --nulls drop)`},
-		{"[1" + strings.Repeat(", 1", 2499) + "]", "[1" + strings.Repeat(", 1", 2221) + ", null" + strings.Repeat(", 1", 277) + "]", `DIR/a.parquet: column "y", row 2222: null (fill the label in, or use --nulls drop)`},
-		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{"[1, 2, 3]", "[1, null, 2]", `DIR/a.parquet: column "y", row 1: null (fill the label in, or use Nulls drop)`},
+		{"[null, 2, 3]", "[1, 2, null]", `DIR/a.parquet: column "y", row 2: null (fill the label in, or use Nulls drop)`},
+		{"[1" + strings.Repeat(", 1", 2499) + "]", "[1" + strings.Repeat(", 1", 2221) + ", null" + strings.Repeat(", 1", 277) + "]", `DIR/a.parquet: column "y", row 2222: null (fill the label in, or use Nulls drop)`},
+		{"[1, null, null]", "[1, 2, 1]", `DIR/a.parquet: column "x", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 	} {
 		path := file1(t, dir, "a.parquet", field("x", p.Float32, c.x), field("y", p.Int32, c.y))
 		in := require.Value(planOf(context.Background(), []string{path}, Options{Label: "y"}, memory.DefaultAllocator))(t)

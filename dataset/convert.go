@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -98,7 +98,7 @@ func (w *Writer) noteOthers(rec arrow.Record) {
 func (w *Writer) tellOthers() {
 	if n := len(w.others); n > 0 && w.warn != nil {
 		first := slices.Min(slices.Collect(maps.Keys(w.others)))
-		w.warn(fmt.Sprintf("%s of float32, such as %q: --standardize computes in float64, and reads other numbers from their text "+
+		w.warn(message.Sprintf("%s of float32, such as %q: --standardize computes in float64, and reads other numbers from their text "+
 			"(write .parquet or .arrow to keep the numbers)", humanize.Plural(int64(n), "column"), w.schema.Field(first).Name))
 	}
 }

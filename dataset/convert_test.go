@@ -58,16 +58,16 @@ func TestConvertSelects(t *testing.T) {
 	writeFile(t, parquet, rec, 10)
 	require.NoError(t, writeAll(ipc, WriterOptions{}, rec))
 	for _, c := range []struct{ keep, exclude, want string }{
-		{"", "", `ERROR: column "w" is list, which can't be written: leave it out with --exclude`},
+		{"", "", `ERROR: column "w" is list, which can't be written: leave it out with Exclude`},
 		{"", "w", "x1 int8 1 2; x2 int8 3 4"},
 		{"", "w,*1", "x2 int8 3 4"},
 		{"", "*", "ERROR: no columns are left to write: name a file that has some, or exclude fewer"},
 		{"", "y", `ERROR: no column "y" (columns: x1, x2, w)`},
-		{"", "y*", `ERROR: no column matches "y*": change it in --exclude (columns: x1, x2, w)`},
+		{"", "y*", `ERROR: no column matches "y*": change it in Exclude (columns: x1, x2, w)`},
 		{"*", "", `x1 int8 1 2; x2 int8 3 4, notes [column "w" (list): left out, values of such a type can't be handed on]`},
 		{"x2,x1", "x1", "x2 int8 3 4"},
 		{"*", "w", "x1 int8 1 2; x2 int8 3 4"},
-		{"w", "", `ERROR: column "w" is list, which can't be kept: leave it out of --keep`},
+		{"w", "", `ERROR: column "w" is list, which can't be kept: leave it out of Keep`},
 	} {
 		for _, path := range []string{parquet, ipc} {
 			split := func(s string) []string {
@@ -154,7 +154,7 @@ func TestConvertErrors(t *testing.T) {
 		{nested, "b.svm", nil, "x", `DIR/b.svm can't be written: column "l" is list, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", nil, "y", `DIR/b.svm can't be written: column "s" is string, and svmlight holds numbers: leave it out`},
 		{start, "b.svm", []string{"x", "s"}, "s", `DIR/b.svm can't be written: column "s" is string, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes`},
-		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with --label`},
+		{start, "b.svm", []string{"x", "y"}, "", `DIR/b.svm can't be written: no column "label" for the labels: name it with Label`},
 		{start, "b.svm", []string{"n", "y"}, "y", `DIR/b.svm can't be written: column "n", row 1: null, which svmlight can't hold: fill the value in, or leave the column out`},
 		{start, "b.xlsx", nil, "", `DIR/b.xlsx: files with the extension ".xlsx" can't be written: use .parquet, .csv, .jsonl, .arrow, .npy or ` +
 			`.svm, or - for CSV on standard output`},

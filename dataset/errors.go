@@ -1,6 +1,8 @@
 package dataset
 
-import "halfspace/dataset/internal/column"
+import (
+	"halfspace/dataset/internal/column"
+)
 
 // Errors that a program may want to act on. Errors of this package wrap them: test with errors.Is.
 var (

@@ -34,7 +34,7 @@ func TestScanErrors(t *testing.T) {
 		want  string
 	}{
 		{[]string{a}, Options{Label: "x"}, "labels can be read block by block only with the classes of a model: load the data, or give none"},
-		{[]string{a}, Options{Keep: []string{"w"}}, `DIR/a.parquet: column "w" is list, which can't be kept: leave it out of --keep`},
+		{[]string{a}, Options{Keep: []string{"w"}}, `DIR/a.parquet: column "w" is list, which can't be kept: leave it out of Keep`},
 		{[]string{a}, Options{Keep: []string{"k"}}, `DIR/a.parquet: no column "k" (columns: x, l, w)`},
 		{[]string{a, b}, Options{Keep: []string{"x"}}, `DIR/b.parquet: column "l" is int32, but list in the first file: convert one of them`},
 		{[]string{a, b}, Options{Keep: []string{"x"}, Exclude: []string{"l"}}, `DIR/b.parquet: column "x" is float32, but float64 in the first file: convert one of them`},
@@ -61,7 +61,7 @@ func TestManyClasses(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		_, err := Load(t.Context(), path, Options{Label: "y", Workers: workers})
 		wantError(t, err, dir, `DIR/a.parquet: column "y", row 1000: more than 1000 classes (0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, `+
-			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with --label`)
+			`4.5 and 990 more): it looks like a quantity to predict, not classes; choose another column with Label`)
 	}
 }
 
@@ -79,12 +79,12 @@ func TestSeveralFiles(t *testing.T) {
 		paths []string
 		want  string
 	}{
-		{[]string{good, good, null, noLabel}, `DIR/null.parquet: column "x", row 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use --nulls drop)`},
-		{[]string{good, missing}, `DIR/good.parquet: column "X", row 0: null, since the file lacks the column (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]string{good, text, missing}, `DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
+		{[]string{good, good, null, noLabel}, `DIR/null.parquet: column "x", row 7: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]string{good, noLabel, null}, `DIR/label.parquet: column "y", row 4: null (fill the label in, or use Nulls drop)`},
+		{[]string{good, missing}, `DIR/good.parquet: column "X", row 0: null, since the file lacks the column (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]string{good, text, missing}, `DIR/text.parquet: column "x" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use Categorical onehot or hash:BITS`},
 		{[]string{good, kind}, `DIR/kind.parquet: column "y" is string, but int8 in the first file: convert one of them`},
-		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in --positive`},
+		{[]string{one, one, one}, `DIR/one.parquet and 2 more: column "y": no class "no": name one of 0 in Positive`},
 	} {
 		for _, workers := range []int{1, 2, 3, 8} {
 			_, err := loadAll(context.Background(), c.paths, Options{Label: "y", Workers: workers, Positive: map[bool]string{true: "no"}[c.paths[0] == one]})
@@ -224,34 +224,34 @@ func TestErrors(t *testing.T) {
 	model := &schema.Spec{Features: []string{"x"}, Classes: []schema.Class{schema.StringClass("no"), schema.StringClass("yes")},
 		Positive: 1}
 	checkErrors(t, []errorCase{
-		{[]testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"}, `column "age", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"}, `column "age", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{y, field("age", p.Int32, "[1, null, 3]")}, Options{Label: "y"}, `column "age", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{y, field("age", p.Float32, "[null, null, null]")}, Options{Label: "y"}, `column "age", row 0: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{[]testField{field("a", p.Int32, "[1, 2, null]"), field("b", p.Float64, "[1, null, 2]"),
 			field("c", p.Float64, "[1, null, 2]")}, Options{},
-			`column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"}, `column "y", row 2: null (fill the label in, or use --nulls drop)`},
+			`column "b", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{x, field("y", s, `["a", "b", null]`)}, Options{Label: "y"}, `column "y", row 2: null (fill the label in, or use Nulls drop)`},
 		{[]testField{field("x", p.Int32, "[1, 2, null]"), field("y", s, `["a", null, "b"]`)},
-			Options{Label: "y"}, `column "y", row 1: null (fill the label in, or use --nulls drop)`},
+			Options{Label: "y"}, `column "y", row 1: null (fill the label in, or use Nulls drop)`},
 		{[]testField{field("x", p.Int32, "[null, 2, 1]"), field("y", s, `["a", null, "b"]`)},
 			Options{Label: "y"},
-			`column "x", row 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"}, `column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
+			`column "x", row 0: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{y, field("x", p.Float64, "[1, 1e300, 1]")}, Options{Label: "y"}, `column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with Standardize)`},
 		{[]testField{x, y}, Options{Label: "why?"}, `no column "why?" (columns: x, y)`},
 		{[]testField{field("income", p.Int8, "[1, 2, 3]"), y}, Options{Label: "y", Features: []string{"incme"}}, `no column "incme": did you mean "income"? (columns: income, y)`},
 		{[]testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"name"}},
-			`column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use --categorical onehot or hash:BITS`},
+			`column "name" is string, and a feature is a number, a boolean or a list of numbers: leave it out, or use Categorical onehot or hash:BITS`},
 		{[]testField{x, field("l", arrow.ListOf(s), `[["a"], ["b"], ["c", "d"]]`)}, Options{Features: []string{"l"}},
 			`column "l" is list, and a feature is a number, a boolean or a list of numbers: leave it out or convert it`},
-		{[]testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}}, `no feature matches "n*" (column "name" is string): change it in --features`},
-		{[]testField{x, y}, Options{Label: "y", Features: []string{"y*"}}, `no feature matches "y*" (column "y" is int8): change it in --features`},
-		{[]testField{x, y}, Options{Features: []string{"z*"}}, `no column matches "z*": change it in --features (columns: x, y)`},
-		{[]testField{x, y}, Options{Features: []string{"[z"}}, `"[z" is not a valid pattern: close every [ or put \ before it in --features`},
+		{[]testField{x, field("name", s, `["a", "b", "c"]`)}, Options{Features: []string{"n*"}}, `no feature matches "n*" (column "name" is string): change it in Features`},
+		{[]testField{x, y}, Options{Label: "y", Features: []string{"y*"}}, `no feature matches "y*" (column "y" is int8): change it in Features`},
+		{[]testField{x, y}, Options{Features: []string{"z*"}}, `no column matches "z*": change it in Features (columns: x, y)`},
+		{[]testField{x, y}, Options{Features: []string{"[z"}}, `"[z" is not a valid pattern: close every [ or put \ before it in Features`},
 		{[]testField{x, y}, Options{Exclude: []string{"z"}}, `no column "z" (columns: x, y)`},
 		{[]testField{x, y}, Options{Label: "y", Exclude: []string{"*"}}, `no feature is left, and a feature is a number, a boolean or a list of numbers (columns: x float64, y int8)`},
-		{[]testField{x, y}, Options{Features: []string{"x", "x"}}, `feature "x" is named twice: name it once in --features`},
-		{[]testField{x, y}, Options{Label: "y", Features: []string{"y"}}, `feature "y" is the label: leave it out of --features`},
-		{[]testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"}, `column "day" is date32, and a label is a number, a boolean or a string: choose another one with --label`},
-		{[]testField{x, y}, Options{Label: "y", Positive: "yes"}, `column "y": no class "yes": name one of 0, 1 in --positive`},
+		{[]testField{x, y}, Options{Features: []string{"x", "x"}}, `feature "x" is named twice: name it once in Features`},
+		{[]testField{x, y}, Options{Label: "y", Features: []string{"y"}}, `feature "y" is the label: leave it out of Features`},
+		{[]testField{x, field("day", arrow.FixedWidthTypes.Date32, `[1, 2, 3]`)}, Options{Label: "day"}, `column "day" is date32, and a label is a number, a boolean or a string: choose another one with Label`},
+		{[]testField{x, y}, Options{Label: "y", Positive: "yes"}, `column "y": no class "yes": name one of 0, 1 in Positive`},
 		{[]testField{x, field("y", s, `["yes", "no", "maybe"]`)}, Options{Label: "y", Spec: model},
 			`column "y", row 2: "maybe" is no class of the model, which has "no", "yes": change the label, or ` +
 				`leave the row out`},
@@ -260,11 +260,11 @@ func TestErrors(t *testing.T) {
 				`the row out`},
 		{[]testField{field("X", p.Int8, "[1]")}, Options{Spec: model}, `no column "x": did you mean "X"? (columns: X)`},
 		{[]testField{field("x", p.Int8, "[]")}, Options{}, `no rows: give some`},
-		{[]testField{datatest.Column("x", []float64{1, nan}, nil)}, Options{}, `column "x", row 1: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{datatest.Column("x", []float64{-inf, nan}, nil)}, Options{}, `column "x", row 0: -Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{datatest.Column("x", []float64{1, inf}, nil)}, Options{}, `column "x", row 1: +Inf (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{y, datatest.Column("x", []float64{1, nan, 1}, nil)}, Options{Label: "x"}, `column "x", row 1: NaN (fill the label in, or use --nulls drop)`},
-		{[]testField{y, datatest.Column("x", []float64{inf, 1, 1}, nil)}, Options{Label: "x"}, `column "x", row 0: +Inf (fill the label in, or use --nulls drop)`},
+		{[]testField{datatest.Column("x", []float64{1, nan}, nil)}, Options{}, `column "x", row 1: NaN (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{datatest.Column("x", []float64{-inf, nan}, nil)}, Options{}, `column "x", row 0: -Inf (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{datatest.Column("x", []float64{1, inf}, nil)}, Options{}, `column "x", row 1: +Inf (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{y, datatest.Column("x", []float64{1, nan, 1}, nil)}, Options{Label: "x"}, `column "x", row 1: NaN (fill the label in, or use Nulls drop)`},
+		{[]testField{y, datatest.Column("x", []float64{inf, 1, 1}, nil)}, Options{Label: "x"}, `column "x", row 0: +Inf (fill the label in, or use Nulls drop)`},
 		{[]testField{x, field("y", arrow.BinaryTypes.Binary, `["b2s=", "/2E=", "b2s="]`)}, Options{Label: "y"}, `column "y", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`},
 	})
 }

@@ -14,6 +14,7 @@ import (
 	parquetfile "halfspace/dataset/internal/parquet"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
+	"halfspace/internal/message"
 )
 
 // A format is a file format, by its name in messages.
@@ -97,9 +98,9 @@ func (opt Options) checkBeside(path string, f format) error {
 	case f == formatNumPy, f == formatCSR:
 		return nil
 	case opt.Labels != "":
-		return fmt.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)
+		return message.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)
 	case opt.Weights != "":
-		return fmt.Errorf("%s is %s, and --weights is a file beside arrays of NumPy: name the column of weights with --sample-weight", path, f)
+		return message.Errorf("%s is %s, and --weights is a file beside arrays of NumPy: name the column of weights with --sample-weight", path, f)
 	}
 	return nil
 }

@@ -2,13 +2,13 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -41,7 +41,7 @@ func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
 	}
 	if len(unplanned) > 0 {
 		if t.source.Files[0].Live() {
-			return column.Mark(fmt.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
+			return column.Mark(message.Errorf("-: --where: column %q is text, and whether its texts are numbers is known when "+
 				"all rows are read: save standard input and name the file", unplanned[0]), ErrColumn)
 		}
 		found, err := t.formsOf(ctx, q.Options, unplanned)

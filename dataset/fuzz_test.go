@@ -151,11 +151,11 @@ func TestUnusedTextOptions(t *testing.T) {
 		want string
 	}{
 		{parquet, TextOptions{Header: "auto", IndexBase: "auto"}, "[]"},
-		{parquet, TextOptions{Header: "no", IndexBase: "1", Delimiter: "tab"}, "[--header is ignored: it is for CSV, and the data is Parquet " +
-			"--delimiter is ignored: it is for CSV, and the data is Parquet --index-base is ignored: it is for svmlight, and the data is Parquet]"},
+		{parquet, TextOptions{Header: "no", IndexBase: "1", Delimiter: "tab"}, "[Header is ignored: it is for CSV, and the data is Parquet " +
+			"Delimiter is ignored: it is for CSV, and the data is Parquet IndexBase is ignored: it is for svmlight, and the data is Parquet]"},
 		{csv, TextOptions{Header: "yes", Delimiter: "comma"}, "[]"},
-		{csv, TextOptions{IndexBase: "0"}, "[--index-base is ignored: it is for svmlight, and the data is CSV]"},
-		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[--header is ignored: it is for CSV, and the data is svmlight]"},
+		{csv, TextOptions{IndexBase: "0"}, "[IndexBase is ignored: it is for svmlight, and the data is CSV]"},
+		{svm, TextOptions{IndexBase: "0", Header: "yes"}, "[Header is ignored: it is for CSV, and the data is svmlight]"},
 	} {
 		var notes []string
 		err := Scan(context.Background(), []string{c.path}, Options{Text: c.opt, Exclude: []string{"*"}, Spec: &schema.Spec{Bias: true},

@@ -166,7 +166,7 @@ func TestFewWideRows(t *testing.T) {
 			t.Errorf("%s: 60 rows take %d MiB", name, bytes>>20)
 		}
 		if bytes := allocated(func() {
-			if err := read(many); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "--memory") {
+			if err := read(many); !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "Memory") {
 				t.Errorf("%s: 5,000 rows of 128 KiB: error %v", name, err)
 			}
 		}); bytes > 3*most {
@@ -188,8 +188,8 @@ func TestLongTexts(t *testing.T) {
 		want  string
 	}{
 		{"y", Options{Label: "y", Categorical: "onehot"}, `DIR/a.csv: column "text", row 1: a text of 16385 bytes, and a category has at most 16384: ` +
-			`leave it out with --exclude, or use --categorical hash:BITS`},
-		{"text", Options{Label: "text"}, `DIR/a.csv: column "text", row 1: a text of 16385 bytes, and a label has at most 16384: choose another column with --label`},
+			`leave it out with Exclude, or use Categorical hash:BITS`},
+		{"text", Options{Label: "text"}, `DIR/a.csv: column "text", row 1: a text of 16385 bytes, and a label has at most 16384: choose another column with Label`},
 		{"y", Options{Label: "y", Categorical: "hash:4"}, ""},
 	} {
 		for size, want := range map[string]string{longest + "b": c.want, longest[1:] + "b": ""} {
@@ -217,7 +217,7 @@ func TestLongNames(t *testing.T) {
 		fields = append(fields, datatest.Column(fmt.Sprint("t", c), texts, nil))
 	}
 	_, err := fromRecord(t, record(t, fields...), 100, Options{Categorical: "onehot"})
-	wantError(t, err, "", `column "t0": the categories of all columns have over 32.0 MiB, those of this one the most: leave it out with --exclude, or use --categorical hash:BITS`)
+	wantError(t, err, "", `column "t0": the categories of all columns have over 32.0 MiB, those of this one the most: leave it out with Exclude, or use Categorical hash:BITS`)
 
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -270,7 +270,7 @@ func TestManyColumns(t *testing.T) {
 	text.WriteString("label\n" + strings.Repeat("0,", columns) + "1\n" + strings.Repeat("1,", columns) + "0\n")
 	path, ctx := textFile(t, "a.csv", text.String()), context.Background()
 	opt := Options{Label: "label", Memory: 64 << 20}
-	want := path + ": reading 40,001 columns takes 117.2 MiB of memory, and the limit is 64 MiB: give more with --memory, or leave columns out"
+	want := path + ": reading 40,001 columns takes 117.2 MiB of memory, and the limit is 64 MiB: give more with Memory, or leave columns out"
 	_, err := planOf(ctx, []string{path}, opt, memory.DefaultAllocator)
 	if err == nil || err.Error() != want || !errors.Is(err, ErrMemory) {
 		t.Errorf("open: %v", err)

@@ -64,7 +64,7 @@ func TestSuspects(t *testing.T) {
 				if found != (c.want != "") || c.want == "" && len(notes) > 0 {
 					t.Errorf("standardize %v: notes %q, want %q", standardize, notes, c.want)
 				}
-				if found && !strings.Contains(strings.Join(notes, "\n"), "--exclude x") {
+				if found && !strings.Contains(strings.Join(notes, "\n"), "Exclude x") {
 					t.Errorf("notes %q don't say what to type", notes)
 				}
 			}
@@ -80,7 +80,7 @@ func TestSuspectedPrices(t *testing.T) {
 	for i, v := range rng.Perm(600) {
 		fmt.Fprintf(&text, "%d,%d,%d\n", 1000*v+900+95*(i%2), 1000*v+rng.IntN(1000), i%2)
 	}
-	want := []string{`column "id" looks like an id: whole numbers that all differ (use --exclude id)`}
+	want := []string{`column "id" looks like an id: whole numbers that all differ (use Exclude id)`}
 	if notes := notesOf(t, textFile(t, "x.csv", text.String()), Options{Label: "y"}); !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
@@ -90,7 +90,7 @@ func TestSuspectedPrices(t *testing.T) {
 func TestSuspectedTexts(t *testing.T) {
 	t.Parallel()
 	for want, value := range map[string]func(i int) int{
-		`column "x" looks like an id: nearly all texts differ (use --exclude x)`: func(i int) int { return i - i%20/19 },
+		`column "x" looks like an id: nearly all texts differ (use Exclude x)`: func(i int) int { return i - i%20/19 },
 		"": func(i int) int { return i * 8 / 10 },
 	} {
 		var text strings.Builder
@@ -139,8 +139,8 @@ func TestSuspectsOfBatches(t *testing.T) {
 	if _, err := Convert(context.Background(), []string{path}, parquet, Options{}, WriterOptions{RowGroupRows: 5000}); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{`columns "id", "my $id" look like an id: whole numbers that all differ (use --exclude 'id,my $id')`,
-		`column "hour" looks like a time: new rows will have later ones (use --exclude hour)`}
+	want := []string{`columns "id", "my $id" look like an id: whole numbers that all differ (use Exclude 'id,my $id')`,
+		`column "hour" looks like a time: new rows will have later ones (use Exclude hour)`}
 	for _, path := range []string{path, parquet} {
 		for _, workers := range []int{1, 4} {
 			opt := Options{Label: "y", Workers: workers, Nulls: schema.NullsDrop}
@@ -173,7 +173,7 @@ func TestSuspectedDates(t *testing.T) {
 		field("clock", arrow.FixedWidthTypes.Time32s, `["10:00:00","11:00:00","10:00:00"]`),
 		field("y", arrow.PrimitiveTypes.Int64, `[0,1,0]`))
 	notes := slices.DeleteFunc(notesOf(t, path, Options{Label: "y"}), isRounding)
-	if want := []string{`columns "day", "at" look like a time: new rows will have later ones (use --exclude day,at)`}; !slices.Equal(notes, want) {
+	if want := []string{`columns "day", "at" look like a time: new rows will have later ones (use Exclude day,at)`}; !slices.Equal(notes, want) {
 		t.Errorf("notes are %q, want %q", notes, want)
 	}
 }
@@ -215,7 +215,7 @@ func TestRounding(t *testing.T) {
 	}
 	csv := filepath.Join(dir, "a.csv")
 	require.NoError(t, os.WriteFile(csv, []byte(lines), 0o600))
-	want := `columns "far", "seconds", "whole": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)`
+	want := `columns "far", "seconds", "whole": float32 can't hold every value exactly, they are rounded (use Standardize, which subtracts the mean before it rounds)`
 	for _, path := range []string{file1(t, dir, "a.parquet", fields...), csv} {
 		for _, standardize := range []bool{false, true} {
 			var notes []string
@@ -247,8 +247,8 @@ func TestRounding(t *testing.T) {
 // Many columns aren't all named.
 func TestNotes(t *testing.T) {
 	p, s := arrow.PrimitiveTypes, arrow.BinaryTypes.String
-	const rounded = ": float32 can't hold every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)"
-	const leftOut = ": left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)"
+	const rounded = ": float32 can't hold every value exactly, they are rounded (use Standardize, which subtracts the mean before it rounds)"
+	const leftOut = ": left out, a feature is a number, a boolean or a list of numbers (use Categorical onehot or hash:BITS for text)"
 	numbers := []testField{field("exact", p.Float64, "[0.5, 16777216]"), field("tenth", p.Float64, "[0.5, 0.1]"), field("even", p.Int32, "[16777218, -33554436]"),
 		field("odd", p.Int64, "[1, 16777217]"), field("least", p.Int64, "[-9223372036854775808, 0]"), field("most", p.Uint64, "[18446744073709551615, 0]")}
 	texts := []testField{field("x", p.Int8, "[1, 2]"), field("job", s, `["a", "b"]`), field("y", s, `["a", "b"]`), field("id", s, `["a", "b"]`)}

@@ -282,7 +282,7 @@ func TestPrepareTypes(t *testing.T) {
 		}
 	}
 	for types, want := range map[string]string{
-		"sex=number": `a.parquet: column "sex" is to be numbers by --type, and has the texts "`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates by --type, and has numbers", "sex=boolean": "is to be yes or no by --type",
+		"sex=number": `a.parquet: column "sex" is to be numbers by Types, and has the texts "`, "sex=date": `column "sex" is to be dates`, "rooms=date": "is to be dates by Types, and has numbers", "sex=boolean": "is to be yes or no by Types",
 		"sex": "use COLUMN=TYPE", "sex=word": "use COLUMN=TYPE", "sex=hash:99": "use COLUMN=TYPE", "sax=text": `no column "sax"`,
 	} {
 		_, err := planOf(t.Context(), []string{path}, Options{Label: "y", Prepare: true, Types: []string{types}}, memory.DefaultAllocator)

@@ -10,6 +10,7 @@ import (
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -34,7 +35,7 @@ type ClassCount struct {
 // prepare: they are an error.
 func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 	if t.format.paired() {
-		return nil, column.Mark(fmt.Errorf("%s: the columns of %s are features as they are: leave out --label", t.paths()[0], t.format),
+		return nil, column.Mark(message.Errorf("%s: the columns of %s are features as they are: leave out --label", t.paths()[0], t.format),
 			ErrNoColumns)
 	}
 	q, err := newQuery(opt)

@@ -15,6 +15,7 @@ import (
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -127,7 +128,7 @@ func (t *Table) firstRows(ctx context.Context, q query, in *openedInput) (column
 		return in.Input, nil
 	}
 	if t.format.paired() {
-		return nil, fmt.Errorf("%s: rows of %s can't be chosen by --where, --sample or --limit: convert the file to another format",
+		return nil, message.Errorf("%s: rows of %s can't be chosen by --where, --sample or --limit: convert the file to another format",
 			in.Name(), t.format)
 	}
 	end := q.end

@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,6 +14,7 @@ import (
 	"halfspace/dataset/internal/plan"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/where"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -162,23 +162,23 @@ func (opt Options) Check() error {
 		return err
 	}
 	if err := transform.CheckCategorical(opt.Categorical); err != nil {
-		return fmt.Errorf("categorical %s: %w", opt.Categorical, err)
+		return message.Errorf("--categorical %s: %w", opt.Categorical, err)
 	}
 	if _, err := where.Parse(opt.Where); err != nil {
-		return fmt.Errorf("where: %w", err)
+		return message.Errorf("--where: %w", err)
 	}
 	if !(opt.Sample >= 0 && opt.Sample < 1) {
-		return fmt.Errorf("sample is %v: use a share above 0 and below 1, such as 0.01", opt.Sample)
+		return message.WrongValue("sample", opt.Sample, "a share above 0 and below 1, such as 0.01")
 	}
 	if opt.Limit < 0 {
-		return fmt.Errorf("limit is %d: use 1 or more", opt.Limit)
+		return message.WrongValue("limit", opt.Limit, "1 or more")
 	}
 	if _, err := plan.ParseTypes(opt.Types); err != nil {
-		return fmt.Errorf("type: %w", err)
+		return message.Errorf("--type: %w", err)
 	}
 	for _, text := range opt.Cross {
 		if err := transform.CheckCross(text); err != nil {
-			return fmt.Errorf("cross %s: %w", text, err)
+			return message.Errorf("--cross %s: %w", text, err)
 		}
 	}
 	return nil

@@ -162,7 +162,7 @@ func TestRanksOfDates(t *testing.T) {
 		{"16 Jun 2014 9:00 PM|16 Jun 2014 10:00 AM|1 Jan 2015", "1 0 2", nil, ""},
 		{"Mon, 16 Jun 2014 12:00:00 EST|Mon, 16 Jun 2014 16:30:00 GMT|Mon, 16 Jun 2014 12:00:00 EDT", "2 1 0", nil, ""},
 		{"02/11/2011|03/02/2011|01/12/2011", "1 2 0", nil,
-			`column "day": "02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type day=date:DMY`},
+			`column "day": "02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use Types day=date:DMY`},
 		{"02/11/2011|03/02/2011|01/12/2011", "1 0 2", []string{"day=date:DMY"}, ""},
 		{"20140616|20130701|20150101", "1 0 2", []string{"day=date"}, ""},
 	} {

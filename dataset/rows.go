@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/cache"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // A Budget says how much memory rows may take, and how they are read.
@@ -228,7 +228,7 @@ func (b Budget) fits(count int64, cols int, bytes func(rows int64) int64) (bool,
 		least += b.Passes(count, pass, b.Memory-least, bytes)
 	}
 	if least > b.Memory {
-		return false, fmt.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
+		return false, message.Errorf("%s of memory is too little: reading these rows piece by piece takes %s, give that with --memory",
 			humanize.Size(b.Memory), humanize.Size(least))
 	}
 	b.SetLimit(b.Memory)

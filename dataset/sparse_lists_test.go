@@ -208,7 +208,7 @@ func TestWideLists(t *testing.T) {
 		t.Errorf("%s: %+v, error %v", form, info.Columns, err)
 	}
 	_, err := planOf(ctx, []string{path}, Options{Label: "y", Storage: Auto, Standardize: true}, memory.DefaultAllocator)
-	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("%s: %d features, and standardized rows are dense, with at most %d: use Standardize=false", path, schema.MaxNamed-3, mostStandardized); err == nil || err.Error() != want {
 		t.Errorf("%s: error %v, want %s", form, err, want)
 	}
 	if _, err = planOf(ctx, []string{path}, Options{Label: "y", Storage: Dense}, memory.DefaultAllocator); err == nil || !strings.Contains(err.Error(), "a row has at most 262144 features") {
@@ -256,9 +256,9 @@ func TestSparseListErrors(t *testing.T) {
 		{pairs, `[[], [{"index": 7, "value": 1}, {"index": 3, "value": 1}, {"index": 7, "value": 2}]]`, `row 1: index 7 is there twice: write each index of a row once`},
 		{pairs, `[[], [{"index": 2147483648, "value": 1}]]`, `row 1: index 2147483648, and a row has at most 1048576 features: leave larger indices out`},
 		{pairs, `[[], [{"index": 1048576, "value": 1}]]`, `row 1: index 1048576, and a row has at most 1048576 features: leave larger indices out`},
-		{pairs, `[[], [{"index": 7, "value": null}]]`, `row 1: index 7: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{pairs, `[[], [{"index": 7, "value": 1e60}]]`, `row 1: index 7: 1e+60 is too large for float32 (divide the column, or train with --standardize)`},
-		{pairs, `[[], null]`, `no list has an element: leave it out with --exclude`},
+		{pairs, `[[], [{"index": 7, "value": null}]]`, `row 1: index 7: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{pairs, `[[], [{"index": 7, "value": 1e60}]]`, `row 1: index 7: 1e+60 is too large for float32 (divide the column, or train with Standardize)`},
+		{pairs, `[[], null]`, `no list has an element: leave it out with Exclude`},
 		{two(p.Uint64), `[null, {"indices": [1, 2], "values": [1]}]`, `row 1: a list of 2 indices and one of 1 values: write an index for each value`},
 		{two(p.Uint64), `[null, {"indices": null, "values": [1]}]`, `row 1: a list of 0 indices and one of 1 values: write an index for each value`},
 		{two(p.Int8), `[null, {"indices": [1, null], "values": [1, 2]}]`, `row 1: a null in place of an index: ` + range1},

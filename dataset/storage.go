@@ -3,11 +3,11 @@ package dataset
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/transform"
+	"halfspace/internal/message"
 )
 
 // A Storage is the form in which blocks store rows. The rows and the trained models are the same in every form.
@@ -27,7 +27,7 @@ func (p *Plan) learn(ctx context.Context) error {
 	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.query.told(passColumns)
 	if _, is := p.in.(column.PairInput); is {
 		if width := sel.Width(); p.query.Standardize && !p.query.KeepWide && width > mostStandardized {
-			return fmt.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
+			return message.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
 				p.in.Name(), width, mostStandardized)
 		}
 		if err := p.chooseStorage(); err != nil {

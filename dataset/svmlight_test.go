@@ -213,7 +213,7 @@ func TestSvmlightUnnamed(t *testing.T) {
 		modelOpt, columns := Options{Label: opt.Label, Spec: &model, Storage: Sparse}, Options{Label: opt.Label, Spec: &model, Storage: Sparse, Text: TextOptions{NullValues: []string{}}}
 		_, rows, notes = open(other, modelOpt)
 		_, want, wantNotes = open(other, columns)
-		if err := sameBlocks(rows, want); err != nil || "--null-values is ignored: it is for CSV, and the data is svmlight\n"+notes != wantNotes {
+		if err := sameBlocks(rows, want); err != nil || "NullValues is ignored: it is for CSV, and the data is svmlight\n"+notes != wantNotes {
 			t.Errorf("%s, a model: %v; notes %q, want %q", name, err, notes, wantNotes)
 		}
 	}
@@ -281,7 +281,7 @@ func TestStandardizedWide(t *testing.T) {
 	t.Parallel()
 	path := textFile(t, "a.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized+1))
 	opt := Options{Label: column.SvmlightLabel, Storage: Auto, Standardize: true}
-	if _, err := planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator); err == nil || !strings.Contains(err.Error(), "use --standardize=false") {
+	if _, err := planOf(context.Background(), []string{path}, opt, memory.DefaultAllocator); err == nil || !strings.Contains(err.Error(), "use Standardize=false") {
 		t.Errorf("error %v", err)
 	}
 	var notes []string

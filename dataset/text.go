@@ -10,6 +10,7 @@ import (
 	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -35,14 +36,14 @@ func NewRejects(path string) *Rejects { return column.NewRejects(path) }
 // Check returns an error if the options are invalid.
 func (o TextOptions) Check() error {
 	if !slices.Contains([]string{"", "auto", "yes", "no"}, o.Header) {
-		return fmt.Errorf("header is %q: use auto, yes or no", o.Header)
+		return message.WrongValue("header", o.Header, "auto, yes or no")
 	}
 	if !slices.Contains([]string{"", "auto", "0", "1"}, o.IndexBase) {
-		return fmt.Errorf("index-base is %q: use auto, 0 or 1", o.IndexBase)
+		return message.WrongValue("index-base", o.IndexBase, "auto, 0 or 1")
 	}
 	for _, w := range o.NullValues {
 		if !utf8.ValidString(w) {
-			return fmt.Errorf("null-values has %q: use UTF-8 text", w)
+			return message.Errorf("--null-values has %q: use UTF-8 text", w)
 		}
 	}
 	_, err := textfile.Options{Delimiter: o.Delimiter}.Comma()
@@ -52,7 +53,7 @@ func (o TextOptions) Check() error {
 // unused returns notes about options for text that are set but don't apply to a format.
 func (opt Options) unused(f format) (notes []string) {
 	if opt.Rejects != nil && !f.isText() {
-		notes = append(notes, fmt.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
+		notes = append(notes, message.Sprintf("--rejects is ignored: it is for text, and the data is %s", f))
 	}
 	nulls, o := "", opt.Text
 	if o.NullValues != nil {
@@ -63,7 +64,7 @@ func (opt Options) unused(f format) (notes []string) {
 		format      format
 	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"null-values", nulls, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
 		if of.value != "" && of.value != "auto" && f != of.format && (of.name != "null-values" || f != formatJSON) {
-			notes = append(notes, fmt.Sprintf("--%s is ignored: it is for %s, and the data is %s", of.name, of.format, f))
+			notes = append(notes, message.Sprintf("%s is ignored: it is for %s, and the data is %s", message.Option(of.name), of.format, f))
 		}
 	}
 	return notes

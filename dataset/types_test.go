@@ -145,7 +145,7 @@ func TestDecimalRecords(t *testing.T) {
 		t.Errorf("warning %q", warned)
 	}
 	_, err := fromRecord(t, rec, 2, Options{Label: "y", Features: []string{"x"}})
-	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (divide the column, or train with --standardize)`)
+	wantError(t, err, "", `column "x", row 1: -1e+48 is too large for float32 (divide the column, or train with Standardize)`)
 	d, err = fromRecord(t, rec, 2, Options{Label: "z", Exclude: []string{"x"}})
 	if err != nil || fmt.Sprint(d.Spec().Classes) != "[-0.5 0.1]" {
 		t.Errorf("classes of a label of 256 bits: %v, %v", d, err)

@@ -24,8 +24,8 @@ func TestOptionErrors(t *testing.T) {
 	const buckets = ": use onehot or hash:BITS, with BITS from 1 to 24, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns"
 	path := textFile(t, "a.csv", "c,x,y\na,1,1\n")
 	for want, opt := range map[string]Options{
-		`categorical is "hash:0"` + buckets:                  {Categorical: "hash:0"},
-		`categorical is "hash:25"` + buckets:                 {Categorical: "hash:25"},
+		`Categorical is "hash:0"` + buckets:                  {Categorical: "hash:0"},
+		`Categorical is "hash:25"` + buckets:                 {Categorical: "hash:25"},
 		`nulls is "none": use one of [error drop zero mean]`: {Nulls: "none"},
 		`workers is -1: use 1 or more, or 0 for every core`:  {Workers: -1},
 		"no data: name a file, a directory or a glob":        {},
@@ -54,14 +54,14 @@ func TestCategoryErrors(t *testing.T) {
 	model := &schema.Spec{Features: []string{"c=a"}, Preprocessing: &schema.Preprocessing{
 		Columns: []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a"}}}}}
 	checkErrors(t, []errorCase{
-		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot", Storage: Dense}, `column "id", row 1000: more than 1000 categories: leave it out with --exclude, or use --categorical hash:BITS`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "onehot"}, `column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "hash:4"}, `column "c", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("c", s, `[null, null]`)}, Options{Categorical: "onehot", Nulls: "zero"}, `column "c": every value is missing, so that there is no category: leave it out with --exclude`},
+		{[]testField{field("id", s, "["+strings.Join(many, ",")+"]")}, Options{Categorical: "onehot", Storage: Dense}, `column "id", row 1000: more than 1000 categories: leave it out with Exclude, or use Categorical hash:BITS`},
+		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "onehot"}, `column "c", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{field("c", s, `["a", null]`)}, Options{Categorical: "hash:4"}, `column "c", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{field("c", s, `[null, null]`)}, Options{Categorical: "onehot", Nulls: "zero"}, `column "c": every value is missing, so that there is no category: leave it out with Exclude`},
 		{[]testField{field("c", arrow.BinaryTypes.Binary, `["YQ==", "/2E="]`)}, Options{Categorical: "onehot"}, `column "c", row 1: "\xffa" is not valid UTF-8: mend it, or leave the row out`},
 		{[]testField{field("c", s, `["a"]`), field("c=a", p.Int8, "[1]")}, Options{Categorical: "onehot"}, `columns "c" and "c=a" both have a feature "c=a": rename one`},
 		{[]testField{field("c", s, `["a"]`)}, Options{Spec: &schema.Spec{Features: []string{"c"}}}, `column "c" is string, and the model takes a number: convert it`},
-		{[]testField{field("c", s, `["a", null]`)}, Options{Spec: model}, `column "c", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
+		{[]testField{field("c", s, `["a", null]`)}, Options{Spec: model}, `column "c", row 1: null (fill the value in, or train the model with Nulls zero or mean)`},
 	})
 	dir := t.TempDir()
 	a := file1(t, dir, "a.parquet", field("c", s, `["a"]`))
@@ -75,16 +75,16 @@ func TestNullMessages(t *testing.T) {
 	p := arrow.PrimitiveTypes
 	x, y := field("x", p.Float64, "[1, null, null, 4]"), field("y", p.Int8, "[0, 1, 0, null]")
 	checkErrors(t, []errorCase{
-		{[]testField{x, y}, Options{Label: "y", Nulls: "zero"}, `column "y", row 3: null (fill the label in, or use --nulls drop)`},
-		{[]testField{x, y}, Options{Label: "y", Nulls: "mean"}, `column "y", row 3: null (fill the label in, or use --nulls drop)`},
-		{[]testField{field("x", p.Float64, "[null, null]")}, Options{Nulls: "mean"}, `column "x": every value is missing, so that there is no mean: leave it out with --exclude`},
-		{[]testField{field("x", p.Float64, "[1.7e308, -1.7e308]")}, Options{Nulls: "mean"}, `column "x": its numbers are too large for a mean: leave it out with --exclude`},
+		{[]testField{x, y}, Options{Label: "y", Nulls: "zero"}, `column "y", row 3: null (fill the label in, or use Nulls drop)`},
+		{[]testField{x, y}, Options{Label: "y", Nulls: "mean"}, `column "y", row 3: null (fill the label in, or use Nulls drop)`},
+		{[]testField{field("x", p.Float64, "[null, null]")}, Options{Nulls: "mean"}, `column "x": every value is missing, so that there is no mean: leave it out with Exclude`},
+		{[]testField{field("x", p.Float64, "[1.7e308, -1.7e308]")}, Options{Nulls: "mean"}, `column "x": its numbers are too large for a mean: leave it out with Exclude`},
 		{[]testField{field("x", p.Float64, "[null, null]")}, Options{Nulls: "drop"}, `no rows are left of 2, each has a missing value: exclude columns, or fill them in`},
 		{[]testField{field("c", arrow.BinaryTypes.String, "[null, null]")}, Options{Nulls: "drop", Categorical: "onehot"}, `no rows are left of 2, each has a missing value: exclude columns, or fill them in`},
 		{[]testField{field("x", p.Float64, "[]"), field("emb", arrow.ListOf(p.Float64), "[]")}, Options{Nulls: "mean"}, `no rows: give some`},
-		{[]testField{field("x", p.Float64, "[null, 1e300]")}, Options{Nulls: "zero"}, `column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
-		{[]testField{field("x", p.Float64, "[null, 1, 1e300]")}, Options{Nulls: "drop"}, `column "x", row 2: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
-		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &schema.Spec{Features: []string{"x"}}}, `column "x", row 1: null (fill the value in, or train the model with --nulls zero or mean)`},
+		{[]testField{field("x", p.Float64, "[null, 1e300]")}, Options{Nulls: "zero"}, `column "x", row 1: 1e+300 is too large for float32 (divide the column, or train with Standardize)`},
+		{[]testField{field("x", p.Float64, "[null, 1, 1e300]")}, Options{Nulls: "drop"}, `column "x", row 2: 1e+300 is too large for float32 (divide the column, or train with Standardize)`},
+		{[]testField{field("x", p.Float64, "[1, null, 3]")}, Options{Spec: &schema.Spec{Features: []string{"x"}}}, `column "x", row 1: null (fill the value in, or train the model with Nulls zero or mean)`},
 	})
 	var notes []string
 	opt := Options{Nulls: "drop", Warn: func(s string) { notes = append(notes, s) }}
@@ -93,7 +93,7 @@ func TestNullMessages(t *testing.T) {
 		t.Fatalf("%v, %v", d, err)
 	}
 	if want := "[2 of 4 rows left out: a feature or the label is null, NaN or infinite there column \"z\": float32 can't hold " +
-		"every value exactly, they are rounded (use --standardize, which subtracts the mean before it rounds)]"; fmt.Sprint(notes) != want {
+		"every value exactly, they are rounded (use Standardize, which subtracts the mean before it rounds)]"; fmt.Sprint(notes) != want {
 		t.Errorf("notes %s, want %s", notes, want)
 	}
 }
@@ -107,19 +107,19 @@ func TestListErrors(t *testing.T) {
 	model := &schema.Spec{Features: []string{"emb[0]", "emb[1]"}, Preprocessing: &schema.Preprocessing{
 		Columns: []schema.Column{{Name: "emb", Kind: schema.ListColumn, Elements: 2}}}}
 	checkErrors(t, []errorCase{
-		{[]testField{field("emb", list, "[[1, 2], [1, 2], [3]]")}, Options{}, `column "emb", row 2: a list of 1, where others have 2 (exclude the column with --exclude, or make them equally long)`},
-		{[]testField{field("emb", list, "[[], [1, 2], [3]]")}, Options{}, `column "emb", row 0: a list of 0, where others have 2 (exclude the column with --exclude, or make them equally long)`},
-		{[]testField{field("emb", list, "[[], null, []]")}, Options{}, `column "emb": no list has an element: leave it out with --exclude`},
-		{[]testField{field("emb", list, "[[1, 2], null, [3, 4]]")}, Options{}, `column "emb", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{field("emb", list, "[[1, 2], [3, 4], [null, 4]]")}, Options{}, `column "emb", row 2: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
-		{[]testField{big}, Options{}, `column "big", row 1: element 1: 1e+300 is too large for float32 (divide the column, or train with --standardize)`},
-		{[]testField{field("emb", list, "[[1, 2, 3], [4, 5, 6]]")}, Options{Spec: model}, `column "emb", row 0: a list of 3, where others have 2 (exclude the column with --exclude, or make them equally long)`},
+		{[]testField{field("emb", list, "[[1, 2], [1, 2], [3]]")}, Options{}, `column "emb", row 2: a list of 1, where others have 2 (exclude the column with Exclude, or make them equally long)`},
+		{[]testField{field("emb", list, "[[], [1, 2], [3]]")}, Options{}, `column "emb", row 0: a list of 0, where others have 2 (exclude the column with Exclude, or make them equally long)`},
+		{[]testField{field("emb", list, "[[], null, []]")}, Options{}, `column "emb": no list has an element: leave it out with Exclude`},
+		{[]testField{field("emb", list, "[[1, 2], null, [3, 4]]")}, Options{}, `column "emb", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{field("emb", list, "[[1, 2], [3, 4], [null, 4]]")}, Options{}, `column "emb", row 2: element 0: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{[]testField{big}, Options{}, `column "big", row 1: element 1: 1e+300 is too large for float32 (divide the column, or train with Standardize)`},
+		{[]testField{field("emb", list, "[[1, 2, 3], [4, 5, 6]]")}, Options{Spec: model}, `column "emb", row 0: a list of 3, where others have 2 (exclude the column with Exclude, or make them equally long)`},
 		{[]testField{field("emb", p.Float64, "[1, 2]")}, Options{Spec: model}, `column "emb" is float64, and the model takes lists of 2 numbers: convert it`},
 		{[]testField{field("emb[0]", p.Float64, "[1]"), field("emb", list, "[[1]]")}, Options{}, `columns "emb[0]" and "emb" both have a feature "emb[0]": rename one`},
 		{[]testField{field("a", list, "[[1], [2], [null]]"), field("b", p.Float32, "[1, null, 3]"), field("c", list, "[[1], null, [3]]")},
-			Options{}, `column "b", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+			Options{}, `column "b", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{[]testField{field("a", list, "[[1], [null]]"), field("b", p.Float32, "[1, null]")},
-			Options{}, `column "a", row 1: element 0: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+			Options{}, `column "a", row 1: element 0: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{[]testField{field("day", arrow.FixedWidthTypes.Date32, "[1, 2]")}, Options{Spec: &schema.Spec{Features: []string{"day"}}}, `column "day" is date32, and the model takes a number: convert it`},
 		{[]testField{field("t", arrow.FixedWidthTypes.Timestamp_ms, `["2020-01-01"]`)},
 			Options{Spec: &schema.Spec{Features: []string{"t"}, Preprocessing: &schema.Preprocessing{
@@ -137,16 +137,16 @@ func TestWeightErrors(t *testing.T) {
 	cases := []errorCase{
 		{[]testField{x, y, field("w", p.Float64, "[1, 2, -0.5]")}, Options{}, `column "w", row 2: -0.5, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
 		{[]testField{x, y, field("w", p.Int32, "[null, -2, -1]")}, Options{Nulls: schema.NullsDrop}, `column "w", row 1: -2, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
-		{[]testField{x, y, field("w", p.Float64, "[1, null, 1]")}, Options{Nulls: schema.NullsMean}, `column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or use --nulls drop)`},
-		{[]testField{field("x", p.Float64, "[1, null, 3]"), y, field("w", p.Float64, "[1, 1, -1]")}, Options{}, `column "x", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{[]testField{x, y, field("w", p.Float64, "[1, null, 1]")}, Options{Nulls: schema.NullsMean}, `column "w", row 1: null, and a weight is a finite number of 0 or more (fill it in, or use Nulls drop)`},
+		{[]testField{field("x", p.Float64, "[1, null, 3]"), y, field("w", p.Float64, "[1, 1, -1]")}, Options{}, `column "x", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{[]testField{field("x", p.Float64, "[1, 2, null]"), y, field("w", p.Float64, "[1, -1, -1]")}, Options{}, `column "w", row 1: -1, and a weight is a finite number of 0 or more (correct it, or leave the row out)`},
-		{[]testField{x, y, field("w", p.Int8, "[0, 0, 0]")}, Options{}, `column "w": every sample weight is 0: choose another column with --sample-weight`},
+		{[]testField{x, y, field("w", p.Int8, "[0, 0, 0]")}, Options{}, `column "w": every sample weight is 0: choose another column with SampleWeight`},
 		{[]testField{x, y}, Options{}, `no column "w" (columns: x, y)`},
 		{[]testField{x, y}, Options{Spec: model}, `no column "w" (columns: x, y)`},
-		{[]testField{x, y}, Options{SampleWeight: "y"}, `column "y" is the label: choose another one with --sample-weight`},
-		{[]testField{x, y, field("w", arrow.FixedWidthTypes.Boolean, "[true, true, true]")}, Options{}, `column "w" is bool, and a weight is a number: choose another one with --sample-weight`},
-		{[]testField{x, y, field("w", arrow.FixedWidthTypes.Date32, "[1, 2, 3]")}, Options{}, `column "w" is date32, and a weight is a number: choose another one with --sample-weight`},
-		{[]testField{x, y, field("w", p.Int8, "[1, 1, 1]")}, Options{Features: []string{"x", "w"}}, `feature "w" is the weight of rows: leave it out of --features`},
+		{[]testField{x, y}, Options{SampleWeight: "y"}, `column "y" is the label: choose another one with SampleWeight`},
+		{[]testField{x, y, field("w", arrow.FixedWidthTypes.Boolean, "[true, true, true]")}, Options{}, `column "w" is bool, and a weight is a number: choose another one with SampleWeight`},
+		{[]testField{x, y, field("w", arrow.FixedWidthTypes.Date32, "[1, 2, 3]")}, Options{}, `column "w" is date32, and a weight is a number: choose another one with SampleWeight`},
+		{[]testField{x, y, field("w", p.Int8, "[1, 1, 1]")}, Options{Features: []string{"x", "w"}}, `feature "w" is the weight of rows: leave it out of Features`},
 	}
 	for i := range cases {
 		opt := &cases[i].opt
@@ -222,7 +222,7 @@ func TestStandardizeSpecial(t *testing.T) {
 		t.Errorf("notes %s, want %s", notes, want)
 	}
 	_, err = fromRecord(t, rec, 3, Options{Standardize: true})
-	wantError(t, err, "", `column "huge": its numbers are too large for a standard deviation: leave it out with --exclude`)
+	wantError(t, err, "", `column "huge": its numbers are too large for a standard deviation: leave it out with Exclude`)
 	_, err = fromRecord(t, record(t, field("constant", p.Float64, "[0.1, 1e300]")), 3, Options{Spec: d.Spec()})
 	wantError(t, err, "", `no columns "flag", "odd" (columns: constant)`)
 	spec := &schema.Spec{Features: []string{"x"}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: "x",
@@ -230,7 +230,7 @@ func TestStandardizeSpecial(t *testing.T) {
 	_, err = fromRecord(t, record(t, field("x", p.Float64, "[0.1, 1e300]")), 2, Options{Spec: spec})
 	wantError(t, err, "", `column "x", row 1: 1e+300 is too far from the mean of the training rows: correct the value`)
 	_, err = fromRecord(t, record(t, field("x", p.Float64, "[1, 2, null]")), 3, Options{Standardize: true})
-	wantError(t, err, "", `column "x", row 2: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`)
+	wantError(t, err, "", `column "x", row 2: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`)
 }
 
 // weightsOf returns the weights of a source's rows.

@@ -26,17 +26,17 @@ func TestErrors(t *testing.T) {
 		err  error
 	}{
 		{"the Gram matrix of 6 rows can't have 4 rows", gram.Gram(ctx, m, y, gram.Kernel{}, 1)},
-		{"gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF}, 1)},
-		{"gamma 1e-60 and coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF, Gamma: 1e-60}, 1)},
-		{"the degree is 0", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1}, 1)},
-		{"coef0 is NaN", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
+		{"Gamma is 0: it must be a positive number", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF}, 1)},
+		{"Gamma 1e-60 and Coef0 0 don't fit", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.RBF, Gamma: 1e-60}, 1)},
+		{"Degree is 0", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1}, 1)},
+		{"Coef0 is NaN", gram.Gram(ctx, m, x, gram.Kernel{Kind: gram.Polynomial, Gamma: 1, Degree: 2, Coef0: math.NaN()}, 1)},
 		{"no kernel of kind \"cubic\"", gram.Gram(ctx, m, x, gram.Kernel{Kind: "cubic"}, 1)},
 		{"the rows differ in their number of columns", gram.Cross(ctx, nil, 4, x, y, gram.Kernel{}, 1)},
 		{"15 elements with a stride of 4 don't hold 4 x 4", gram.Cross(ctx, make([]float32, 15), 4, x, x, gram.Kernel{}, 1)},
 		{"number of columns", gram.Expand(ctx, two, x, y, two, gram.Kernel{}, 1)},
 		{"1 results for 2 expansions", gram.Expand(ctx, two[:1], x, x, two, gram.Kernel{}, 1)},
 		{"expansion 1 has 3 coefficients for 4 rows, and 3 scores for 4", gram.Expand(ctx, two, x, x, two, gram.Kernel{}, 1)},
-		{"gamma is 0", gram.Expand(ctx, two[:1], x, x, two[:1], gram.Kernel{Kind: gram.RBF}, 1)},
+		{"Gamma is 0", gram.Expand(ctx, two[:1], x, x, two[:1], gram.Kernel{Kind: gram.RBF}, 1)},
 		{"the scatter matrix of 3 columns can't have 4 rows", gram.Scatter(ctx, triangle, three, nil, 1)},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

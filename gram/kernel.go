@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"halfspace/internal/message"
 	"halfspace/internal/microkernel"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
@@ -41,13 +42,13 @@ func (k Kernel) check() error {
 		return fmt.Errorf("there is no kernel of kind %q", k.Kind)
 	}
 	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) {
-		return fmt.Errorf("gamma is %v: it must be a positive number", k.Gamma)
+		return message.Errorf("--gamma is %v: it must be a positive number", k.Gamma)
 	}
 	if k.Kind == Polynomial && k.Degree < 1 {
-		return fmt.Errorf("the degree is %d: it must be at least 1", k.Degree)
+		return message.Errorf("--degree is %d: it must be at least 1", k.Degree)
 	}
 	if math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) {
-		return fmt.Errorf("coef0 is %v: it must be a number", k.Coef0)
+		return message.Errorf("--coef0 is %v: it must be a number", k.Coef0)
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func newMap(k Kernel, x, y *Rows, workers int) (*mercerMap, error) {
 	}
 	m := &mercerMap{Kernel: k, gamma: float32(k.Gamma), coef0: float32(k.Coef0)}
 	if k.Kind != Linear && k.Kind != "" && (m.gamma == 0 || math.IsInf(float64(m.gamma), 0) || math.IsInf(float64(m.coef0), 0)) {
-		return nil, fmt.Errorf("gamma %v and coef0 %v don't fit float32", k.Gamma, k.Coef0)
+		return nil, message.Errorf("--gamma %v and --coef0 %v don't fit float32", k.Gamma, k.Coef0)
 	}
 	if k.Kind == RBF {
 		m.x, m.y = x.squaredNorms(workers), y.squaredNorms(workers)

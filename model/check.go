@@ -7,11 +7,12 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
 // errWide is the error of a model of float64 rows, as earlier versions could train.
-var errWide = errors.New("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
+var errWide error = message.Constant("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
 
 // Check returns an error if the model can't be used. It reports the first fault that it finds. A model that was read
 // from a file has passed Check.

@@ -15,6 +15,7 @@ import (
 
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // ReceiptFormat is the value of "format", the first key of a receipt.
@@ -174,7 +175,7 @@ func LoadReceipt(path string) (*Receipt, error) { return load(path, ReadReceipt)
 func ReadReceipt(from io.Reader) (*Receipt, error) {
 	data, err := readObject(from, maxFile)
 	if errors.Is(err, ErrNoModel) {
-		return nil, fmt.Errorf("%w: name what train --receipt wrote", ErrReceipt)
+		return nil, message.Errorf("%w: name what train --receipt wrote", ErrReceipt)
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -97,7 +98,8 @@ func (t Threshold) Of(m *model.Model) (float64, error) {
 		return t.Value, nil
 	}
 	if !m.HasProbabilities() {
-		return 0, fmt.Errorf("the threshold %v is a probability, and a model of %s has none: calibrate the model with train --calibrate, or give a score", t, m.Algorithm)
+		return 0, message.Errorf("the threshold %v is a probability, and a model of %s has none: calibrate the model with "+
+			"train --calibrate, or give a score", t, m.Algorithm)
 	}
 	return OddsOf(m).ScoreAt(t.Value)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"halfspace/internal/message"
 )
 
 // ListClasses returns the names of up to ten classes, separated by commas, and the number of further classes.
@@ -81,7 +83,7 @@ func FindClass(classes []Class, text string) int {
 // AdviseClasses returns the end of an error about too many classes: the remedy.
 func AdviseClasses(classes []Class) string {
 	if classes[0].Kind == Number && len(classes) > 50 {
-		return ": it looks like a quantity to predict, not classes; choose another column as the label"
+		return message.Sprintf(": it looks like a quantity to predict, not classes; choose another column with --label")
 	}
-	return ": choose another column as the label, or keep the rows of two classes"
+	return message.Sprintf(": choose another column with --label, or keep the rows of two classes")
 }

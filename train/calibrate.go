@@ -9,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/schema"
@@ -65,15 +66,17 @@ func (o *Session) checkCalibrate(l Learner) error {
 	case o.Output.Calibrate == "":
 		return nil
 	case o.Output.Calibrate != model.Platt && o.Output.Calibrate != model.Isotonic:
-		return fmt.Errorf("the calibration is %q: use %s or %s", o.Output.Calibrate, model.Platt, model.Isotonic)
+		return message.WrongValue("calibrate", o.Output.Calibrate, humanize.OneOf([]string{model.Platt, model.Isotonic}))
 	case l.HasOdds():
-		return fmt.Errorf("a calibration of %s, which has probabilities of its own: leave it out", l.Name)
+		return message.Refusal("calibrate", "", "with --algo %s, which has probabilities of its own: leave it out", l.Name)
 	case o.HoldOut > 0:
-		return errors.New("a share to hold out beside a calibration, which holds back folds of its own: leave one of them out, or give the rows to validate on")
+		return message.Refusal("calibrate", "", "with --validation %v: it holds back folds of its own: give --validation "+
+			"a file, or leave one of them out", o.HoldOut)
 	case o.Validation != nil && l.ChoosesByValidation:
-		return fmt.Errorf("rows to validate on beside a calibration: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
+		return message.Refusal("calibrate", "", "with --validation and --algo %s, which chooses its weights by the "+
+			"hold-out rows, and would not in the folds: leave one of them out, and judge the model with eval", l.Name)
 	case o.Init != nil:
-		return errors.New("a model to begin with beside a calibration, whose folds it may have seen: leave one of them out")
+		return message.Refusal("calibrate", "", "with --init, whose model may have seen the folds: leave one of them out")
 	}
 	return nil
 }

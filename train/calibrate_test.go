@@ -128,10 +128,12 @@ func TestCalibrateErrors(t *testing.T) {
 		opt  train.Options
 		rows *block.Data
 	}{
-		"use platt or isotonic":        {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: "sigmoid"}}, data},
-		"probabilities of its own":     {logistic.New(logistic.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, data},
-		"a share to hold out":          {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, HoldOut: 0.2}, data},
-		"a model to begin with":        {perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, Init: other.Model}, data},
+		"use platt or isotonic":    {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: "sigmoid"}}, data},
+		"probabilities of its own": {logistic.New(logistic.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, data},
+		"with HoldOut 0.2": {svm.New(svm.Options{}),
+			train.Options{Output: train.Output{Calibrate: model.Platt}, HoldOut: 0.2}, data},
+		"Calibrate with Init": {perceptron.New(perceptron.Options{}),
+			train.Options{Output: train.Output{Calibrate: model.Platt}, Init: other.Model}, data},
 		"no class has more than":       {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, uncertain(t, 6, 2)},
 		"more than half of the memory": {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, Memory: 1200}, data},
 		"of the memory (":              {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Isotonic}, Memory: 4000}, data}, // enough for platt
@@ -140,7 +142,9 @@ func TestCalibrateErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if _, err := train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{Validation: data, Output: train.Output{Calibrate: model.Platt}}); err == nil || !strings.Contains(err.Error(), "by them") {
+	if _, err := train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{Validation: data,
+		Output: train.Output{Calibrate: model.Platt}}); err == nil || !strings.Contains(err.Error(), "chooses its weights "+
+		"by the hold-out rows") {
 		t.Errorf("rows that choose weights: error %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 	"halfspace/train/learner"
 )
 
@@ -344,11 +345,19 @@ func (c *crossing) end(p *Point, t ErrorCount, value part, failure error) {
 }
 
 // prefix returns the varied options and a colon, as the beginning of an error.
-func prefix(l Learner) string {
-	if len(l.Varied) == 0 {
-		return ""
+func prefix(l Learner) (text string) {
+	for _, o := range l.Options {
+		if value, ok := l.Varied[o.Name]; ok {
+			if text != "" {
+				text += ", "
+			}
+			text += message.Option(o.Name) + " " + value
+		}
 	}
-	return l.VariedText() + ": "
+	if text != "" {
+		text += ": "
+	}
+	return text
 }
 
 // noted is the largest number of bytes that a learner keeps for each row beside the row: nine numbers of 64 bits, a

@@ -13,6 +13,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -176,13 +177,18 @@ type deal struct {
 	judge, learn []Chooser
 }
 
+// CheckFolds returns an error unless rows can be dealt into that number of folds.
+func CheckFolds(folds int) error {
+	if folds >= 2 {
+		return nil
+	}
+	return message.WrongValue("cv", folds, "2 or more folds")
+}
+
 // newDeal deals the rows of all into folds, and notes classes that have fewer rows than there are folds. It returns an
 // error if a fold would have no rows.
 func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, workers int, opt *Options) (*deal, error) {
-	if folds < 2 {
-		return nil, fmt.Errorf("folds is %d: use 2 or more", folds)
-	}
-	if err := opt.Split.check(all.Rows()); err != nil {
+	if err := cmp.Or(CheckFolds(folds), opt.Split.check(all.Rows())); err != nil {
 		return nil, err
 	}
 	switch {
@@ -197,16 +203,19 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 	}
 	switch most := slices.Max(counts); {
 	case most == 1:
-		return nil, fmt.Errorf("%w: each of the %s has a class of its own: choose another column as the label", errFolds, humanize.Plural(all.Rows(), "row"))
+		return nil, message.Errorf("%w: each of the %s has a class of its own: choose another column with --label",
+			errFolds, humanize.Plural(all.Rows(), "row"))
 	case int64(folds) > most:
-		return nil, fmt.Errorf("%w: folds is %d, but no class has more than %s: use as many folds at most", errFolds, folds, humanize.Plural(most, "row"))
+		return nil, message.Errorf("%w: --cv is %d, but no class has more than %s: use as many folds at most", errFolds,
+			folds, humanize.Plural(most, "row"))
 	}
 	for i, n := range counts {
 		switch name := schema.NameClass(all.Spec().Classes[i]); {
 		case n == 1:
-			opt.note(fmt.Sprintf("class %s has 1 row: every fold learns from it, and none is judged on it", name))
+			opt.note(message.Sprintf("class %s has 1 row: every fold learns from it, and none is judged on it", name))
 		case n < int64(folds):
-			opt.note(fmt.Sprintf("class %s has %s, fewer than the %d folds: some folds are judged on none of them", name, humanize.Plural(n, "row"), folds))
+			opt.note(message.Sprintf("class %s has %s, fewer than the %d folds: some folds are judged on none of them", name,
+				humanize.Plural(n, "row"), folds))
 		}
 	}
 	d := new(deal)
@@ -222,7 +231,8 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
 	sizes := sizesOf(groups)
 	if len(sizes) < folds {
-		return nil, fmt.Errorf("%w: folds is %d, but there are only %s: use as many folds at most", errFolds, folds, humanize.Plural(int64(len(sizes)), "group"))
+		return nil, message.Errorf("%w: --cv is %d, but there are only %s: use as many folds at most", errFolds, folds,
+			humanize.Plural(int64(len(sizes)), "group"))
 	}
 	order := shuffled(seed, sizes)
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(sizes[b], sizes[a]) })
@@ -241,7 +251,8 @@ func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int
 		}
 	}
 	if slices.Min(judged) == 0 {
-		return nil, fmt.Errorf("%w: folds is %d, and a fold would have no group to be judged on: use fewer folds", errFolds, folds)
+		return nil, message.Errorf("%w: --cv is %d, and a fold would have no group to be judged on: use fewer folds",
+			errFolds, folds)
 	}
 	d := new(deal)
 	for f := range folds {
@@ -277,7 +288,8 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 	}
 	for class, f := range only {
 		if f > 0 {
-			opt.note(fmt.Sprintf("class %s is in the groups of one fold: every fold learns from these groups, and none is judged on them", schema.NameClass(spec.Classes[class])))
+			opt.note(message.Sprintf("class %s is in the groups of one fold: every fold learns from these groups, and none is "+
+				"judged on them", schema.NameClass(spec.Classes[class])))
 		}
 	}
 	return visit(func(class int, group int64) {
@@ -292,7 +304,8 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 	pieces, earlier := int64(folds+1), s.earlier()
 	if rows < pieces {
-		return nil, fmt.Errorf("%w: folds is %d, and in order of time they take %s or more: use fewer folds", errFolds, folds, humanize.Plural(pieces, "row"))
+		return nil, message.Errorf("%w: --cv is %d, and in order of time they take %s or more: use fewer folds", errFolds,
+			folds, humanize.Plural(pieces, "row"))
 	}
 	var of func(row int64) int64
 	if s.Times == nil {
@@ -304,7 +317,8 @@ func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 			has[numbers[row]] = true
 		}
 		if slices.Contains(has, false) {
-			return nil, fmt.Errorf("%w: folds is %d, and so many rows have equal times that a fold would have none: use fewer folds", errFolds, folds)
+			return nil, message.Errorf("%w: --cv is %d, and so many rows have equal times that a fold would have none: use "+
+				"fewer folds", errFolds, folds)
 		}
 		of = func(row int64) int64 { return int64(numbers[row]) }
 	}

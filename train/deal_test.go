@@ -166,7 +166,8 @@ func TestRareGroups(t *testing.T) {
 		x, y, numbers = append(x, []float64{float64(r % 7), float64(class)}), append(y, class), append(numbers, int64(r/6))
 	}
 	notes := ""
-	opt := train.Options{CV: train.CV{Folds: 3}, Split: train.Split{Groups: numbers}, Watch: train.Watch{Note: func(text string) { notes += text }}}
+	opt := train.Options{CV: train.CV{Folds: 3}, Split: train.Split{Groups: numbers},
+		Watch: train.Watch{Note: func(text string) { notes += text }}}
 	cv, err := train.CrossValidate(t.Context(), rowsOf(t, x, y), logistic.New(logistic.Options{L2: 1}), opt)
 	if err != nil || !strings.Contains(notes, "class 2 is in the groups of one fold") {
 		t.Fatal(err, notes)

@@ -2,12 +2,11 @@ package train
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/schema"
@@ -120,29 +119,34 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 	if err := cmp.Or(o.checkCalibrate(l), o.checkThreshold(l, spec)); err != nil {
 		return err
 	}
-	validated := o.Validation != nil || o.HoldOut > 0
-	weighted := spec.Weighted || o.Weights.given()
 	switch {
-	case o.HoldOut != 0 && !(o.HoldOut > 0 && o.HoldOut < 1):
-		return fmt.Errorf("the share to hold out is %v: use one above 0 and below 1", o.HoldOut)
-	case o.CV.isSet() && validated:
-		return errors.New("rows to validate on beside a cross-validation, which judges on the rows that each fold holds back: leave one of them out")
+	case o.HoldOut != 0 && CheckShare(o.HoldOut) != nil:
+		return CheckShare(o.HoldOut)
+	case o.CV.isSet() && (o.Validation != nil || o.HoldOut > 0):
+		return message.Refusal("validation", "", "with --cv or --grid, which judge on the rows that each fold holds back: "+
+			"leave one of them out")
 	case o.Weights.Balanced && len(o.Weights.Classes) > 0:
-		return errors.New("balanced weights of classes beside given ones: leave one of them out")
-	case weighted && l.NoWeights != "":
-		return fmt.Errorf("weights with %s, %s: leave them out", l.Name, l.NoWeights)
+		return message.Refusal("class-weight", "balanced", "with weights of classes: leave one of them out")
+	case o.Weights.given() && l.NoWeights != "":
+		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
+	case spec.Weighted && l.NoWeights != "":
+		return message.Refusal("sample-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	case !spec.Bias && l.NeedsBias != "":
-		return fmt.Errorf("no bias with %s, %s: add one", l.Name, l.NeedsBias)
+		return message.Refusal("no-bias", "", "with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
-		return fmt.Errorf("multiclass is %q: use %s or %s", o.Multiclass, model.OneVersusRest, model.Joint)
+		return message.WrongValue("multiclass", o.Multiclass, humanize.OneOf([]string{model.OneVersusRest, model.Joint}))
 	case o.Multiclass == model.Joint && !l.JointClasses:
-		return fmt.Errorf("%s can't learn the classes together: learn one class versus the rest", l.Name)
+		together := Names(func(l *learner.Learner) bool { return l.JointClasses })
+		return message.Refusal("multiclass", model.Joint, "with --algo %s, which learns one class versus the rest: use "+
+			"ovr, or --algo %s", l.Name, humanize.OneOf(together))
 	case o.Multiclass == model.Joint && l.VersusOnly(l.Settings) != "":
-		return fmt.Errorf("%s with %s can't learn the classes together: learn one class versus the rest", l.Name, l.VersusOnly(l.Settings))
+		return message.Refusal("multiclass", model.Joint, "with %s, which learns one class versus the rest: use ovr",
+			l.VersusOnly(l.Settings))
 	case o.Init != nil && o.CV.isSet():
-		return errors.New("a model to begin with beside a cross-validation, whose folds it may have seen: leave one of them out")
+		return message.Refusal("init", "", "with --cv or --grid, whose folds the model may have seen: leave one of them out")
 	case o.Init != nil && !l.BeginsWithModel:
-		return fmt.Errorf("%s can't begin with the weights of a model: use %s", l.Name, humanize.OneOf(Beginners()))
+		return message.Refusal("init", "", "with --algo %s, which begins with zeros: use --algo %s", l.Name,
+			humanize.OneOf(Beginners()))
 	case len(spec.Classes) <= 2:
 		if err := learner.TwoClasses(spec); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -51,7 +52,8 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 	}
 	spec, cv, n := s.Rows.Spec(), s.CV, s.CV.Path
 	if len(spec.Classes) > 2 {
-		return nil, fmt.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1", spec.Label)
+		return nil, message.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1",
+			spec.Label)
 	}
 	c, err := s.crossing(ctx, []Learner{l}, cmp.Or(cv.Folds, defaultFolds), "")
 	if err != nil {

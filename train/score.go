@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -39,7 +40,7 @@ var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF
 // checkScore returns an error if cv.Score is unknown, or undefined for the learner or the number of classes.
 func (cv *CV) checkScore(l Learner, classes int) error {
 	if cv.Score != "" && !slices.Contains(Scores, cv.Score) {
-		return fmt.Errorf("the score is %q: use %s", cv.Score, humanize.OneOf(Scores))
+		return message.WrongValue("score", cv.Score, humanize.OneOf(Scores))
 	}
 	if lacks := unscored(cv.Score, l, classes); lacks != "" {
 		return fmt.Errorf("the score %s with %s, which %s: choose by another score", cv.Score, l.Name, lacks)
@@ -385,7 +386,8 @@ func comparePenalties(a, b Learner) int {
 func (cv *CV) checkOneStandardError() error {
 	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
 	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {
-		return fmt.Errorf("one standard error takes the strongest penalty, and the grid varies none: vary %s, or leave it out", humanize.OneOf(penalties))
+		return message.Refusal("one-standard-error", "", "takes the strongest penalty: add --path, or a --grid of %s",
+			humanize.OneOf(penalties))
 	}
 	return nil
 }

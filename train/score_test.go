@@ -182,7 +182,7 @@ func TestScoreErrors(t *testing.T) {
 	two, three := uncertain(t, 60, 2), uncertain(t, 60, 3)
 	grid := []train.Axis{{Option: "epochs", Values: []any{"1", "2"}}}
 	for want, cv := range map[string]train.CV{"use errors, weighted, log_loss, auc, average_precision, f1, f1_macro, f1_weighted or balanced_accuracy": {Score: "accuracy"}, "which has no probabilities": {Score: train.ByLogLoss},
-		"vary l1 or l2": {OneStandardError: true, Grid: grid}} {
+		"a Grid of l1 or l2": {OneStandardError: true, Grid: grid}} {
 		if _, err := train.CrossValidate(t.Context(), two, svm.New(svm.Options{}), train.Options{CV: cv}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}

@@ -14,6 +14,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/cache"
 	"halfspace/internal/distributed"
+	"halfspace/internal/message"
 	"halfspace/schema"
 	"halfspace/train/learner"
 )
@@ -111,6 +112,14 @@ func classRandoms(seed uint64, classes int) []*rand.PCG {
 		rngs[c] = rand.NewPCG(seed, math.MaxUint64-1-uint64(c))
 	}
 	return rngs
+}
+
+// CheckShare returns an error unless that share of the rows can be held out.
+func CheckShare(share float64) error {
+	if share > 0 && share < 1 {
+		return nil
+	}
+	return message.WrongValue("validation", share, "a share of the rows above 0 and below 1")
 }
 
 // ErrEmptyShare is the error of a share that leaves no rows to learn from or to judge on.

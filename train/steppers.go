@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -142,7 +143,7 @@ func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
 		return fmt.Errorf("%s has %d vectors of weights, and %d classes need %d", name, len(m.Weights), len(spec.Classes), spec.Vectors())
 	case m.Voters != nil:
-		return fmt.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
+		return message.Errorf("%s is of a voted perceptron, whose weights vote: begin with one of --algo averaged", name)
 	case m.Dtype != model.Float32:
 		return fmt.Errorf("%s is of %s rows, and rows are float32 now: train it again", name, m.Dtype)
 	case own.Bias != spec.Bias:

@@ -170,7 +170,8 @@ func TestInitErrors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"svm", "pocket", "voted"} {
-		if _, err := train.Run(t.Context(), data, named(t, name), train.Options{Init: f.Model}); err == nil || !strings.Contains(err.Error(), "can't begin with the weights of a model: use perceptron") {
+		if _, err := train.Run(t.Context(), data, named(t, name), train.Options{Init: f.Model}); err == nil ||
+			!strings.Contains(err.Error(), "which begins with zeros: use Algo perceptron") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

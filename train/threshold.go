@@ -2,10 +2,10 @@ package train
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/predict"
@@ -45,13 +45,17 @@ func (o *Session) checkThreshold(l Learner, spec *schema.Spec) error {
 	case len(spec.Classes) > 2:
 		return fmt.Errorf("a threshold of %d classes: only a model of two classes has a threshold", len(spec.Classes))
 	case t.By == predict.ByProbability && !l.HasOdds() && o.Output.Calibrate == "" && o.Calibration == nil:
-		return fmt.Errorf("the threshold %v is a probability, and %s has none: calibrate the model too, or give a score", t, l.Name)
+		return message.Refusal("threshold", t.String(), "with --algo %s, which has no probabilities: add "+
+			"--calibrate platt, or give a score", l.Name)
 	case !t.NeedsRows():
 		return nil
 	case (o.Validation != nil || o.HoldOut > 0) && l.ChoosesByValidation:
-		return fmt.Errorf("rows to validate on beside the choice of a threshold: %s chooses its weights by them, and would not in the folds: leave one of them out", l.Name)
+		return message.Refusal("threshold", t.String(), "with --validation and --algo %s, which chooses its weights by "+
+			"the hold-out rows, and would not in the folds: leave one of them out, or choose the threshold with eval "+
+			"--save-threshold", l.Name)
 	case o.Init != nil:
-		return errors.New("a model to begin with beside the choice of a threshold, whose folds it may have seen: leave one of them out")
+		return message.Refusal("threshold", t.String(), "with --init, whose model may have seen the folds: choose the "+
+			"threshold with eval --save-threshold")
 	}
 	return nil
 }

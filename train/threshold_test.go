@@ -60,11 +60,15 @@ func TestThresholdErrors(t *testing.T) {
 		l    train.Learner
 		opt  train.Options
 	}{
-		"a threshold of 3 classes":    {three, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: f1}}},
-		"is a probability":            {two, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: predict.Threshold{By: predict.ByProbability, Value: 0.3}}}},
-		`is chosen by "luck"`:         {two, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: predict.Threshold{By: "luck"}}}},
-		"rows to validate on beside":  {two, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Threshold: f1}, HoldOut: 0.2}},
-		"a model to begin with besid": {two, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Threshold: f1}, Init: new(model.Model)}},
+		"a threshold of 3 classes": {three, svm.New(svm.Options{}), train.Options{Output: train.Output{Threshold: f1}}},
+		"p=0.3 with Algo svm": {two, svm.New(svm.Options{}),
+			train.Options{Output: train.Output{Threshold: predict.Threshold{By: predict.ByProbability, Value: 0.3}}}},
+		`is chosen by "luck"`: {two, svm.New(svm.Options{}),
+			train.Options{Output: train.Output{Threshold: predict.Threshold{By: "luck"}}}},
+		"with HoldOut and Algo": {two, perceptron.New(perceptron.Options{}),
+			train.Options{Output: train.Output{Threshold: f1}, HoldOut: 0.2}},
+		"Threshold f1 with Init": {two, perceptron.New(perceptron.Options{}),
+			train.Options{Output: train.Output{Threshold: f1}, Init: new(model.Model)}},
 	} {
 		if f, err := train.Run(t.Context(), c.data, c.l, c.opt); f != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

@@ -34,6 +34,9 @@ type Learner = learner.Configured
 // Progress tells how far a training has come; see Watch.
 type Progress = learner.Progress
 
+// OptionError is an error of an option, whatever the rows are.
+type OptionError = learner.OptionError
+
 // Axis is an option, and the values that a grid sets it to; see Vary.
 type Axis = learner.Axis
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -154,17 +155,6 @@ func sumOptima(optima []*model.Optimum) *model.Optimum {
 	return sum
 }
 
-// ErrClassWeights is an error of the weight of a class.
-type ErrClassWeights struct {
-	Class  string // name of the class, as it was given
-	Weight float64
-	What   string // the problem, and how to solve it
-}
-
-func (e *ErrClassWeights) Error() string {
-	return fmt.Sprintf("the weight of class %s: %s", e.Class, e.What)
-}
-
 // weightsOf returns the weight of each class of src, in the order of its spec, or nil if classes have no weights.
 func weightsOf(ctx context.Context, o *Weights, src block.Source, workers int) ([]float64, error) {
 	switch {
@@ -180,13 +170,17 @@ func (o *Weights) givenWeights(classes []schema.Class) ([]float64, error) {
 	weights := make([]float64, len(classes))
 	for _, class := range slices.Sorted(maps.Keys(o.Classes)) {
 		weight, i := o.Classes[class], schema.FindClass(classes, class)
+		what := ""
 		switch {
 		case !(weight > 0) || math.IsInf(weight, 0):
-			return nil, &ErrClassWeights{class, weight, fmt.Sprintf("%v is no weight: use a number above 0", weight)}
+			what = fmt.Sprintf("%v is no weight: use a number above 0", weight)
 		case i < 0:
-			return nil, &ErrClassWeights{class, weight, fmt.Sprintf("no class %q: name some of %s", class, schema.ListClasses(classes))}
+			what = fmt.Sprintf("no class %q: name some of %s", class, schema.ListClasses(classes))
 		case weights[i] > 0:
-			return nil, &ErrClassWeights{class, weight, "the class is named twice: name it once"}
+			what = "the class is named twice: name it once"
+		}
+		if what != "" {
+			return nil, message.Refusal("class-weight", fmt.Sprintf("%s=%v", class, weight), ": %s", what)
 		}
 		weights[i] = weight
 	}

@@ -20,7 +20,7 @@ const module = "halfspace/"
 // layers are the module's packages from the lowest up; a package imports only from layers below its own. A name that
 // ends in a slash stands for every package below that folder.
 var layers = [][]string{
-	{"internal/humanize", "internal/require"},
+	{"internal/humanize", "internal/message", "internal/require"},
 	{"asm/ref", "asm/avx2", "asm/avx512", "asm/neon", "internal/parallel",
 		"schema"},
 	{"kernel", "internal/memory", "internal/files"},

@@ -11,7 +11,7 @@ import (
 func TestBudget(t *testing.T) {
 	b := NewBudget(1 << 20)
 	if err := b.Take(1<<20+1, "a block"); err == nil ||
-		err.Error() != "a block takes 1 MiB of memory, and the limit is 1 MiB: give more with --memory, or leave columns out" {
+		err.Error() != "a block takes 1 MiB of memory, and the limit is 1 MiB: give more with Memory, or leave columns out" {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if err := b.Take(3<<18, "a block"); err != nil {
@@ -19,7 +19,7 @@ func TestBudget(t *testing.T) {
 	}
 	err := b.Take(1<<19, "another")
 	if err == nil || !errors.Is(err, ErrMemory) ||
-		err.Error() != "another takes 512 KiB of memory beside 768 KiB in use, and the limit is 1 MiB: give more with --memory, or leave columns out" {
+		err.Error() != "another takes 512 KiB of memory beside 768 KiB in use, and the limit is 1 MiB: give more with Memory, or leave columns out" {
 		t.Errorf("beside what is in use: %v", err)
 	}
 	if left(b) != 1<<18 {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // Available returns the number of bytes of memory that the process can use without taking memory from other processes,
@@ -86,7 +87,7 @@ func (b *Budget) tooMuch(n, used int64, what string) error {
 	if used > 0 {
 		beside = fmt.Sprintf(" beside %s in use", humanize.Size(used))
 	}
-	return exceeded{fmt.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
+	return exceeded{message.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
 		what, humanize.Size(n), beside, humanize.Size(b.limit))}
 }
 

@@ -3,13 +3,13 @@ package kernelperceptron
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/gram"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/train/learner"
 )
@@ -58,13 +58,14 @@ var options = []learner.Option{
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
 func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.Learned, error) {
-	limit, used, source := memory.Limit(task.Memory), task.HeldBytes, "memory"
+	limit, used, source := memory.Limit(task.Memory), task.HeldBytes, message.Option("memory")
 	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
 		source = "the memory for it"
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s takes rows in memory: they need %s, %s is %s: give more", name, humanize.Size(used/4*5), source, humanize.Size(limit))
+		return nil, message.Errorf("--algo %s takes rows in memory: they need %s, %s is %s: give more", name,
+			humanize.Size(used/4*5), source, humanize.Size(limit))
 	}
 	if task.Memory == 0 {
 		used = 0 // the limit is the memory available now
@@ -72,7 +73,8 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.L
 	opt := *task.Settings.(*Settings)
 	opt.Memory = max(1, (limit-used)/10*9)
 	if whole := Bytes(int(data.Rows())); whole > opt.Memory {
-		task.Note(fmt.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", humanize.Size(whole), source, humanize.Size(limit)))
+		task.Note(message.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", humanize.Size(whole), source,
+			humanize.Size(limit)))
 	}
 	r, err := Train(ctx, data, opt)
 	if r == nil {

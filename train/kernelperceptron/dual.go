@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/gram"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel/f64"
 	"halfspace/model"
@@ -87,7 +88,7 @@ func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error)
 	}
 	data = checked.(*block.Data)
 	if opt.Memory < 0 {
-		return nil, fmt.Errorf("memory is %d: use a number of bytes, or 0 for no limit", opt.Memory)
+		return nil, message.WrongValue("memory", opt.Memory, "a number of bytes, or 0 for no limit")
 	}
 	if data.Rows() > math.MaxInt32 {
 		return nil, fmt.Errorf("there are %d rows, and dual training takes up to %d: take fewer", data.Rows(), math.MaxInt32)

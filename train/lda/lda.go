@@ -4,13 +4,13 @@ package lda
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -128,7 +128,8 @@ func checkSpec(spec *schema.Spec) error {
 		return learner.TwoClasses(spec)
 	}
 	if spec.Cols() > maxColumns {
-		return fmt.Errorf("%d columns are too many for lda, which takes up to %d: choose some with features", spec.Cols(), maxColumns)
+		return message.Errorf("%d columns are too many for lda, which takes up to %d: choose some with --features",
+			spec.Cols(), maxColumns)
 	}
 	return nil
 }
@@ -160,7 +161,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	}
 	s, varies := m.covariance(len(by))
 	if !varies {
-		return errors.New("no feature varies within a class: lda can't measure their distance; learn with a perceptron")
+		return message.Errorf("no feature varies within a class: lda can't measure their distance; use --algo averaged")
 	}
 	if opt.Shrinkage == LedoitWolf {
 		if s, r.Shrinkage, err = ledoitWolf(ctx, src, opt.Workers, m, passed); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -63,9 +64,9 @@ type Learner struct {
 
 	JointIsRandom bool // learning several classes together makes random choices
 
-	// RefusedOption returns an option that can't be used with the other options, and why. nil, or an empty option: all can
-	// be used.
-	RefusedOption func(Settings) (option, why string)
+	// RefusedOption returns the error of an option that can't be used with the other options. nil, or a nil error: all
+	// can be used.
+	RefusedOption func(Settings) *OptionError
 
 	ConvergedText string // text that a report adds if the last weights make no mistake; "": nothing
 	// NotFoundText is the text of a report for the object of the search, if it did not converge. "" stands for a plane
@@ -212,7 +213,8 @@ func (l *Learner) CheckSettings(s Settings) error {
 	defaults := l.New()
 	for i := range l.Options {
 		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
-			return &OptionError{Option: o.Name, text: o.Name + " has no effect with " + o.When.Option + " " + l.Option(o.When.Option).Text(s) + ": leave it out"}
+			return message.Refusal(o.Name, "", "has no effect with %s %s: leave it out", message.Option(o.When.Option),
+				l.Option(o.When.Option).Text(s))
 		}
 	}
 	return nil
@@ -230,11 +232,10 @@ func (l *Learner) checkEach(s Settings) error {
 
 // CheckCombination returns an *OptionError if an option can't be used with the other options.
 func (l *Learner) CheckCombination(s Settings) error {
-	if l.RefusedOption == nil {
-		return nil
-	}
-	if option, why := l.RefusedOption(s); option != "" {
-		return &OptionError{Option: option, text: why}
+	if l.RefusedOption != nil {
+		if err := l.RefusedOption(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // Option describes one option of a learner. The option is stored in one field of the learner's options.
@@ -57,12 +58,7 @@ func FieldOf[O any](field func(*O) any) func(Settings) any {
 }
 
 // OptionError is an error of an option, not of the rows.
-type OptionError struct {
-	Option string
-	text   string
-}
-
-func (e *OptionError) Error() string { return e.text }
+type OptionError = message.OptionError
 
 // The options that several learners share.
 var (
@@ -241,7 +237,7 @@ func (o *Option) want() string {
 }
 
 func (o *Option) wrong(value, want string) error {
-	return &OptionError{o.Name, fmt.Sprintf("%s is %s: use %s", o.Name, value, want)}
+	return &OptionError{Option: o.Name, Value: value, Want: want}
 }
 
 // InReport returns the texts of a report for the option's value in a model's file. It returns nil if value is nil, or

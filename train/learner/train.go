@@ -9,6 +9,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/message"
 	"halfspace/pocket"
 	"halfspace/schema"
 )
@@ -161,8 +162,8 @@ func TwoClasses(spec *schema.Spec) error {
 		return fmt.Errorf("column %q: %s is the only class, %w: add rows of another class", spec.Label, schema.ListClasses(classes),
 			ErrTwoClasses)
 	}
-	return fmt.Errorf("column %q: %d classes (%s), %w%s", spec.Label, len(classes), schema.ListClasses(classes), ErrTwoClasses,
-		schema.AdviseClasses(classes))
+	return message.Errorf("column %q: %d classes (%s), %w%s", spec.Label, len(classes), schema.ListClasses(classes),
+		ErrTwoClasses, schema.AdviseClasses(classes))
 }
 
 // Unfinished is the error of a training that its context ended before there was a result to return.

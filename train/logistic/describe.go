@@ -8,6 +8,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/distributed"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/schema"
@@ -33,11 +34,11 @@ var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + 
 	},
 	VersusOnlyOption: func(s learner.Settings) string {
 		if s.(*Settings).elastic() {
-			return "a penalty l1 or nonnegative weights"
+			return message.Sprintf("--l1 or --nonnegative")
 		}
 		return ""
 	},
-	RefusedOption:    func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
+	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
 	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
 	ScaleFree: func(s learner.Settings) bool {
 		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD

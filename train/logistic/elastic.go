@@ -2,27 +2,28 @@ package logistic
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
-// refuses returns an option that can't be used with the others because of l1 or nonnegative, and why. It returns "" if
-// there is none.
-func (o *Settings) refuses() (option, why string) {
+// refuses returns the error of an option that can't be used with the others because of l1 or nonnegative, or
+// nil.
+func (o *Settings) refuses() *learner.OptionError {
 	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
-		return "nonnegative", "nonnegative needs a penalty: set l2 or l1 above 0"
+		return message.Refusal("nonnegative", "", "needs a penalty: set --l2 or --l1 above 0")
 	}
 	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.elastic() {
-		return "", ""
+		return nil
 	}
-	return "solver", fmt.Sprintf("solver is %s, and %s takes newton alone: leave one of them out", o.Solver, o.penalty().Option())
+	return message.Refusal("solver", string(o.Solver), "with %s, which takes newton alone: leave one of them out",
+		message.Option(o.penalty().Option()))
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.

@@ -4,11 +4,11 @@ package logistic
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/train/learner"
 )
@@ -112,7 +112,7 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 		return nil, err
 	}
 	if opt.Shards > 1 && opt.Solver != SGD {
-		return nil, errors.New("shards need the solver sgd: use it, or leave them out")
+		return nil, message.Errorf("--shards need the --solver sgd: use it, or leave them out")
 	}
 	opt.Eta, opt.Epochs = cmp.Or(opt.Eta, 1), cmp.Or(opt.Epochs, opt.Solver.epochs(src.Spec().Cols()))
 	return src, nil

@@ -1,10 +1,8 @@
 package logistic
 
 import (
-	"errors"
-	"fmt"
-
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/schema"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -95,14 +93,14 @@ type Result struct {
 }
 
 // ErrSeparable is the error of rows that a plane separates, without a penalty: the weights would grow without end.
-var ErrSeparable = errors.New("a plane separates the classes, so that the loss has no minimum and weights grow without end: " +
-	"set l2 above 0, such as 1, or learn with a perceptron")
+var ErrSeparable error = message.Constant("a plane separates the classes, so that the loss has no minimum and weights " +
+	"grow without end: set --l2 above 0, such as 1, or use --algo averaged")
 
 // choose returns the solver for rows of a spec.
 func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
 	if classes > 2 && opt.elastic() {
-		return "", fmt.Errorf("column %q: l1 and nonnegative take two classes: learn one class versus the rest", spec.Label)
+		return "", message.Errorf("column %q: --l1 and --nonnegative take two classes: use --multiclass ovr", spec.Label)
 	}
 	switch solver {
 	case "", Auto:
@@ -115,16 +113,18 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		return LBFGS, nil
 	case Newton, Truncated:
 		if classes > 2 {
-			return "", fmt.Errorf("column %q: %d classes are too many for the solver %s, which takes two: use lbfgs, or learn one class versus the rest", spec.Label, classes, solver)
+			return "", message.Errorf("column %q: %d classes are too many for the --solver %s, which takes two: use "+
+				"--solver lbfgs, or use --multiclass ovr", spec.Label, classes, solver)
 		}
 		if solver == Truncated && opt.L2 == 0 {
-			return "", errors.New("the solver truncated needs a penalty: set l2 above 0, or use newton or lbfgs")
+			return "", message.Errorf("the --solver truncated needs a penalty: set --l2 above 0, or use newton or lbfgs")
 		}
 		if !optimize.Wide(cols) || opt.elastic() {
 			return solver, nil
 		}
 		if opt.L2 == 0 {
-			return "", fmt.Errorf("%d columns are too many for the solver newton without a penalty, which takes up to %d: use lbfgs, or set l2 above 0", cols, maxColumns)
+			return "", message.Errorf("%d columns are too many for the --solver newton without a penalty, which takes up to "+
+				"%d: use --solver lbfgs, or set --l2 above 0", cols, maxColumns)
 		}
 		return Truncated, nil
 	}

@@ -3,12 +3,12 @@ package logistic
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"math"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/kernel/f64"
 	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
@@ -42,7 +42,8 @@ const (
 // optimum.
 func (s *solver) descend(ctx context.Context) error {
 	if s.pivots != nil && s.opt.Order != learner.Cyclic {
-		return fmt.Errorf("sgd in the order %s takes no columns far from zero: standardize them, or use cyclic", s.opt.Order)
+		return message.Errorf("sgd in the --order %s takes no columns far from zero: use --standardize, or use "+
+			"--order cyclic", s.opt.Order)
 	}
 	sc, err := s.scaling(ctx)
 	if err != nil {

@@ -3,11 +3,11 @@ package logistic
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/distributed"
+	"halfspace/internal/message"
 	"halfspace/train/internal/online"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
@@ -83,7 +83,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 // shardsEpoch is epoch for opt.Shards above 1.
 func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, sum *sums) error, error) {
 	if s.pivots != nil {
-		return nil, errors.New("sgd with shards takes no columns far from zero: standardize them, or use 1 shard")
+		return nil, message.Errorf("sgd with --shards takes no columns far from zero: use --standardize, or use 1 shard")
 	}
 	shards, err := online.NewShards(s.src, learner.Shared(&s.opt), func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"halfspace/block"
+	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/pocket"
 	"halfspace/schema"
 	"halfspace/train/learner"
@@ -42,10 +44,10 @@ type Settings struct {
 // excludes another option that is set.
 func (o Settings) withDefaults(validated bool) (Settings, error) {
 	if o.Form = cmp.Or(o.Form, learner.Last); !slices.Contains(learner.Forms, o.Form) {
-		return o, fmt.Errorf("unknown form %q: use one of %v", o.Form, learner.Forms)
+		return o, message.WrongValue("form", o.Form, humanize.OneOf(learner.WordsOf(learner.Forms)))
 	}
 	if o.VoterBytes < 0 || o.VoterBytes > 0 && o.Form != learner.Voted {
-		return o, fmt.Errorf("voter-bytes is %d: use 1 or more with the form voted, and none with another", o.VoterBytes)
+		return o, message.WrongValue("voter-bytes", o.VoterBytes, "1 or more with the form voted, and none with another")
 	}
 	if o.VoterBytes == 0 && o.Form == learner.Voted {
 		o.VoterBytes = VoterBytes
@@ -62,9 +64,9 @@ func (o Settings) withDefaults(validated bool) (Settings, error) {
 	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case (voted || o.Pocket != "") && o.L2 > 0:
-		return o, errors.New("the form voted and a pocket take no l2: leave it out")
+		return o, message.Errorf("the form voted and a pocket take no --l2: leave it out")
 	case o.EarlyStop > 0 && !validated && o.Pocket == "":
-		return o, errors.New("early-stop needs a pocket, or rows to validate on: give one, or 0")
+		return o, message.Refusal("early-stop", "", "needs a pocket, or rows to validate on: give one, or 0")
 	}
 	return o, nil
 }

@@ -3,10 +3,10 @@ package perceptron
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/message"
 	"halfspace/predict"
 	"halfspace/train/internal/online"
 )
@@ -32,8 +32,9 @@ func (v *voters) add(u *rule, panel *online.Panel, visits int, positions []uint3
 		v.survive(int(p) - counted)
 		counted = int(p)
 		if int64(len(v.w)+v.stride)*4 > v.most {
-			return fmt.Errorf("more than %d vectors of weights would vote, which is as many as %.3g MiB hold: end the training earlier with epochs or "+
-				"max-updates, or average the weights instead", len(v.counts), float64(v.most)/(1<<20))
+			return message.Errorf("more than %d vectors of weights would vote, which is as many as %.3g MiB hold: end the "+
+				"training earlier with --epochs or "+
+				"--max-updates, or use --algo averaged", len(v.counts), float64(v.most)/(1<<20))
 		}
 		if len(v.counts) == 0 {
 			v.w = append(v.w, make([]float32, v.stride)...)

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
@@ -230,7 +230,8 @@ func (s *jointSearch) weights() []float64 {
 // learnJoint is Train for more than two classes, which it trains together.
 func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
 	if why := opt.apart(); why != "" {
-		return nil, errors.New("more than two classes are learned together by the loss hinge without l1 and nonnegative: choose these, or learn one class versus the rest")
+		return nil, message.Errorf("more than two classes are learned together by the --loss hinge without --l1 and " +
+			"--nonnegative: choose these, or use --multiclass ovr")
 	}
 	task := jointTask(src, opt)
 	var passes, visits int64 // without the pass that measures the result
@@ -270,9 +271,9 @@ func jointTask(src block.Source, opt Settings) *optimize.Task {
 func (o *Settings) apart() string {
 	switch {
 	case o.elastic():
-		return "a penalty l1 or nonnegative weights"
+		return message.Sprintf("--l1 or --nonnegative")
 	case o.Loss != Hinge:
-		return "the loss " + string(SquaredHinge)
+		return message.Sprintf("--loss %s", SquaredHinge)
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 	},
 	SolvesForOptimum: true, JointClasses: true,
 	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).apart() }, JointIsRandom: true,
-	RefusedOption: func(s learner.Settings) (option, why string) { return s.(*Settings).refuses() },
+	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
 	Story: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {

@@ -3,22 +3,23 @@ package svm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/train/internal/optimize"
 	"halfspace/train/learner"
 )
 
-// refuses returns the option that l1 or nonnegative excludes, and why, or "".
-func (o *Settings) refuses() (option, why string) {
+// refuses returns the error of the option that l1 or nonnegative excludes, or nil.
+func (o *Settings) refuses() *learner.OptionError {
 	if !o.elastic() || o.Loss != Hinge {
-		return "", ""
+		return nil
 	}
-	return "loss", fmt.Sprintf("loss is %s, and %s takes %s alone: leave one of them out", Hinge, o.penalty().Option(), SquaredHinge)
+	return message.Refusal("loss", string(Hinge), "with %s, which takes %s alone: leave one of them out",
+		message.Option(o.penalty().Option()), SquaredHinge)
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.

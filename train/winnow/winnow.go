@@ -10,6 +10,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/schema"
 	"halfspace/train/internal/online"
@@ -112,7 +113,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 		}
 	}
 	if opt.Variant == Balanced && opt.Threshold != 0 {
-		return nil, fmt.Errorf("threshold is %v: use a number above 0, and none for balanced", opt.Threshold)
+		return nil, message.WrongValue("threshold", opt.Threshold, "a number above 0, and none for balanced")
 	}
 	if opt.Threshold == 0 && opt.Variant != Balanced {
 		opt.Threshold = float64(attributes) / 2
@@ -201,7 +202,7 @@ func (r *rule) checkRow(b *block.Block, i int) error {
 		if v != 0 && v != 1 {
 			advice := "leave others out"
 			if v == -1 {
-				advice = "learn literals, or leave others out"
+				advice = message.Sprintf("use --literals, or leave others out")
 			}
 			return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
 				r.spec.FeatureName(c), b.First+int64(i), v, advice)

@@ -20,6 +20,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/plot"
@@ -135,8 +136,9 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 func oneVersusRest(o *checkOptions, data *dataset.Rows) error {
 	spec := data.Spec()
 	if n := len(spec.Classes); n > 2 && o.Data.Positive == "" {
-		versus := fmt.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
-		return fmt.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n, schema.ListClasses(spec.Classes),
+		versus := message.Sprintf(": use --positive %s to check that class versus the rest, choose", spec.Classes[n-1])
+		return message.Errorf("column %q: %d classes (%s), check takes two%s", spec.Label, n,
+			schema.ListClasses(spec.Classes),
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
 	}
 	if len(spec.Classes) > 2 {

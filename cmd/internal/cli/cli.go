@@ -28,6 +28,7 @@ import (
 	"halfspace/cmd/internal/train"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 )
 
@@ -143,7 +144,7 @@ func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 		return exitInterrupted
 	case errors.Is(err, console.ErrStdoutGone):
 		return exitFailed
-	case errors.As(err, &usage) || !c.started:
+	case errors.As(err, &usage) || errors.As(err, new(*message.OptionError)) || !c.started:
 		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", humanize.Line(err.Error()), cmd.CommandPath())
 		return exitUsage
 	}

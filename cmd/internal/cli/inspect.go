@@ -18,6 +18,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -215,11 +216,11 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 		return console.OpenError(path, err)
 	}
 	if witnesses := bytes.Count(text.Bytes(), []byte("{")); text.Len() > maxProof || witnesses > 4*schema.MaxFeatures {
-		return fmt.Errorf("%s: not what check --json prints: it is too large", path)
+		return message.Errorf("%s: not what check --json prints: it is too large", path)
 	}
 	r := CheckReport{PlaneReport: new(PlaneReport)} // a proof may lack all keys of PlaneReport
 	if err := json.Unmarshal(text.Bytes(), &r); err != nil {
-		return fmt.Errorf("%s: not what check --json prints: %w", path, err)
+		return message.Errorf("%s: not what check --json prints: %w", path, err)
 	}
 	if r.Dtype == "float64" {
 		return fmt.Errorf("%s: the proof is about float64 rows, and rows are float32 now: run check again", path)

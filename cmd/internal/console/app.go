@@ -21,6 +21,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 )
 
@@ -64,10 +65,23 @@ func New(ctx context.Context, stdout, stderr io.Writer) *App {
 	return &App{Stdout: &output{to: &patient{ctx: ctx, w: stdout}}, Stderr: &patient{ctx: ctx, w: stderr}, notes: new(notes)}
 }
 
+func init() { message.Notation = message.Typed }
+
 // A UsageError is an error of the command line itself, not of the files that it names.
 type UsageError struct{ error }
 
-func Usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
+func (u UsageError) Unwrap() error { return u.error }
+
+// Usage returns err as a UsageError, or nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return UsageError{err}
+}
+
+// Usagef returns a UsageError. Its format may name options; see message.Sprintf.
+func Usagef(format string, args ...any) error { return UsageError{message.Errorf(format, args...)} }
 
 func (a *App) AtEnd(f func()) { a.ends = append(a.ends, f) }
 
@@ -79,9 +93,9 @@ func (a *App) End() {
 	a.ends = nil
 }
 
-// Note prints a message that isn't an error.
+// Note prints a message that isn't an error. Its format may name options; see message.Sprintf.
 func (a *App) Note(format string, args ...any) {
-	note := humanize.Line(fmt.Sprintf(format, args...))
+	note := humanize.Line(message.Sprintf(format, args...))
 	a.notes.mu.Lock()
 	a.notes.all = append(a.notes.all, note)
 	a.notes.mu.Unlock()

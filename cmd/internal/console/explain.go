@@ -10,14 +10,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
-	"halfspace/train"
+	"halfspace/internal/message"
 )
 
 // A learnersError is an error of a learner. A learner knows neither the names of files nor the command line.
@@ -27,10 +26,7 @@ func (e learnersError) Unwrap() error { return e.error }
 
 // OfLearner marks an error as an error of a learner, for Explain.
 func OfLearner(err error) error {
-	if weights := (*train.ErrClassWeights)(nil); errors.As(err, &weights) {
-		return Usagef("--class-weight %s=%v: %s", weights.Class, weights.Weight, weights.What)
-	}
-	if err == nil || errors.As(err, new(UsageError)) {
+	if err == nil || errors.As(err, new(UsageError)) || errors.As(err, new(*message.OptionError)) {
 		return err
 	}
 	return learnersError{err}
@@ -38,40 +34,15 @@ func OfLearner(err error) error {
 
 var rowNumber = regexp.MustCompile(`\brow (\d+)\b`)
 
-// optionName matches names of the learners' options that have no dashes before them. A name that consists of letters
-// alone may be an ordinary word, so it matches only with a value after it.
-var optionName = sync.OnceValue(func() *regexp.Regexp {
-	var names, words []string
-	for _, l := range train.Learners {
-		for _, o := range l.Options {
-			if strings.ContainsAny(o.Name, "-0123456789") {
-				names = append(names, o.Name)
-			} else {
-				words = append(words, o.Name)
-			}
-		}
-	}
-	return regexp.MustCompile(`(^|[^-\w])((?:` + strings.Join(names, "|") + `)\b|(?:` + strings.Join(words, "|") + `)(?: is)? (?:[-+]?\d|NaN|[-+]Inf))`)
-})
-
-// optionWords replaces a learner's words for options, in advice, by the text to type.
-var optionWords = strings.NewReplacer("folds is ", "--cv is ", "with features", "with --features", "with epochs", "with --epochs", ", memory is ", ", --memory is ",
-	"kernel-perceptron takes rows", "--algo kernel-perceptron takes rows", "dual takes rows", "--algo dual takes rows",
-	"use lbfgs", "use --solver lbfgs", "solver newton", "--solver newton", "learn one class versus the rest", "use --multiclass ovr",
-	"learn literals", "use --literals", "standardize them", "use --standardize", "use cyclic", "use --order cyclic",
-	"learn with a perceptron", "use --algo averaged", "average the weights instead", "use --algo averaged")
-
-// Explain rewrites an error of a verb in terms of the command line. To an error of a learner it adds the file, and the
-// dashes of options. To the number of a row it adds the line, if the data is a text file.
+// Explain rewrites an error of a verb in terms of the command line. To an error of a learner it adds the file. To the
+// number of a row it adds the line, if the data is a text file.
 func Explain(cmd *cobra.Command, args []string, err error) error {
-	if err == nil || errors.As(err, new(UsageError)) || errors.Is(err, ErrStdoutGone) || cmd.Context().Err() != nil {
+	if err == nil || errors.As(err, new(UsageError)) || errors.As(err, new(*message.OptionError)) || errors.Is(err,
+		ErrStdoutGone) || cmd.Context().Err() != nil {
 		return err
 	}
 	learners := errors.As(err, new(learnersError))
-	text := strings.Replace(err.Error(), "another column as the label", "another column with --label", 1)
-	if text != err.Error() {
-		err = errors.New(text)
-	}
+	text := err.Error()
 	paths, lead := args, ""
 	if rest, ok := strings.CutPrefix(text, "--validation: "); ok {
 		paths, lead, text = nil, "--validation: ", rest
@@ -87,7 +58,6 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
 	}
 	if learners && !namesFile(cmd.Context(), text, paths) {
-		text = AsTyped(text)
 		text = cmp.Or(file, humanize.Files(paths)) + ": " + text
 	}
 	if gaps := otherGaps(cmd, paths, err); gaps != "" {
@@ -148,7 +118,7 @@ func brokenLines(cmd *cobra.Command, paths []string, err error) error {
 	if n == 1 {
 		them = "it"
 	}
-	return fmt.Errorf("%w (--rejects bad.csv leaves %s out and goes on)", all, them)
+	return message.Errorf("%w (--rejects bad.csv leaves %s out and goes on)", all, them)
 }
 
 // flagText returns the value of a flag, or "" if the command lacks it.
@@ -157,11 +127,6 @@ func flagText(cmd *cobra.Command, name string) string {
 		return f.Value.String()
 	}
 	return ""
-}
-
-// AsTyped rewrites the options in an error of a learner as the user types them.
-func AsTyped(text string) string {
-	return optionWords.Replace(optionName().ReplaceAllString(text, "$1--$2"))
 }
 
 // namesFile tells whether an error begins with the name of a file. Then the error comes from reading the rows again,

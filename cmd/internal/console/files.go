@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 )
@@ -35,7 +36,7 @@ func advised(err error) error {
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Errorf("%w: name a file in it", err)
 	case errors.Is(err, model.ErrNoModel):
-		return fmt.Errorf("%w: name what train --out wrote", err)
+		return message.Errorf("%w: name what train --out wrote", err)
 	}
 	return err
 }

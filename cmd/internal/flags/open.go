@@ -11,6 +11,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -99,7 +100,7 @@ func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Op
 // they fit in addition to learned, and in a temporary cache otherwise.
 func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *dataset.Rows, bar *console.Progress) (*dataset.Rows, error) {
 	if o.Data.Labels != "" && dataset.IsArray(paths[0]) {
-		return nil, fmt.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
+		return nil, message.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
 	}
 	opt := o.validated(learned.Spec(), bar)
 	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }

@@ -141,10 +141,7 @@ func (d *Data) Check() error {
 	if d.rejects != "" && d.Rejects == nil {
 		d.Rejects = dataset.NewRejects(d.rejects)
 	}
-	if err := d.Options.Check(); err != nil {
-		return console.Usagef("--%w", err)
-	}
-	return nil
+	return console.Usage(d.Options.Check())
 }
 
 // A Scan holds the options of verbs that read the rows once, block by block: how to read text files, the memory, and the

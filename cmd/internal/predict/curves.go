@@ -2,7 +2,6 @@ package predict
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -11,6 +10,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 )
@@ -107,7 +107,7 @@ func (c *curve) write(reports []*evalReport) error {
 			if r.PerClass[i].Rows > 0 {
 				what = "every row of class " + class.String() + " has the sample weight 0"
 			}
-			return fmt.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what, c.name, c.needs, c.flag)
+			return message.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what, c.name, c.needs, c.flag)
 		}
 	}
 	const batch = 1 << 16 // points in a record, which bounds the memory that records take in addition to the curve

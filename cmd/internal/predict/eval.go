@@ -17,6 +17,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/metrics"
 	"halfspace/model"
 	"halfspace/plot"
@@ -199,7 +200,7 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 			return nil, err
 		}
 		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
-			return nil, fmt.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
+			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
 		}
 		models = append(models, m)
 	}
@@ -262,7 +263,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	case e.Confusion.Rows() == 0:
 		return nil, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
-		return nil, fmt.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
+		return nil, message.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
 	}
 	return e, nil
 }
@@ -286,7 +287,7 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		at, err = predict.ChooseThreshold(o.threshold.Threshold, m, &e.Scores)
 		switch {
 		case errors.Is(err, predict.ErrNoPositiveRows):
-			return nil, fmt.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
+			return nil, message.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
 				humanize.Files(paths), m.Positive)
 		case err != nil:
 			return nil, console.Usagef("--threshold: %s: %w", path, err)
@@ -340,10 +341,10 @@ func room(memory, rows, scores, curves int64) error {
 	case scores+curves <= max(leastScores, memory/2):
 		return nil
 	case curves == 0:
-		return fmt.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
+		return message.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
 			humanize.Plural(rows, "row"), humanize.Size(scores), humanize.Size(memory))
 	}
-	return fmt.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
+	return message.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
 		humanize.Plural(rows, "row"), humanize.Size(scores+curves), humanize.Size(memory))
 }
 

@@ -16,6 +16,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/train"
@@ -161,15 +162,15 @@ func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*mode
 func checkGoesOn(path, algo string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
-		return fmt.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
+		return message.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
 	case m.Expansion != nil:
-		return fmt.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
+		return message.Errorf("%s: a model of support rows has no weights that can learn on: train one with --algo averaged", path)
 	case algo != onlineNames()[0]:
 		return nil
 	case len(m.Classes) != 2:
-		return fmt.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
+		return message.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
 	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).Perceptron == nil:
-		return fmt.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
+		return message.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
 			"or train one with --algo averaged", path, m.Algorithm)
 	}
 	return nil
@@ -183,7 +184,7 @@ func (o *onlineOptions) check(args []string) error {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
 	if err := learner.EtaOption.Check(&learner.Options{Eta: o.eta}); err != nil {
-		return console.Usagef("--%w", err)
+		return console.Usage(err)
 	}
 	return o.Scan.Check()
 }
@@ -370,12 +371,12 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		case own == nil:
 		case flag.Changed:
 			if err := own.Set(l.Settings, flag.Value.String()); err != nil {
-				return console.Usagef("--%w", err)
+				return console.Usage(err)
 			}
 		case m != nil && m.Algorithm == l.Name:
 			if value := m.Options.Get(name); value != nil {
 				if err := own.Set(l.Settings, fmt.Sprint(value)); err != nil {
-					return fmt.Errorf("%s: %w", o.model, err)
+					return fmt.Errorf("%s: %v", o.model, err) // the model has the option, not the command line
 				}
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/dataset/records"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/predict"
@@ -67,9 +68,9 @@ predictions, or with --score, --proba or --project these alone.`,
 		case err != nil:
 			return err
 		case o.proba && !m.HasProbabilities():
-			return fmt.Errorf("%s: %s, or write --score", o.model, console.NoProbabilities(m))
+			return message.Errorf("%s: %s, or write --score", o.model, console.NoProbabilities(m))
 		case o.project && m.Projection == nil:
-			return fmt.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
+			return message.Errorf("%s: the model has no projection: train one with --algo lda --solver eigen", o.model)
 		}
 		if o.threshold.By != "" {
 			at, err := o.threshold.Of(m)
@@ -293,7 +294,7 @@ func (p *predictions) create(ctx context.Context, schema *arrow.Schema) error {
 	}
 	for _, name := range names {
 		if len(schema.FieldIndices(name)) > 1 {
-			return fmt.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
+			return message.Errorf("column %q of the data can't be kept beside the %s of the model: leave it out of --keep", name, name)
 		}
 	}
 	opt := dataset.WriterOptions{Label: records.PredictionName, Warn: p.warn, Workers: p.o.Workers}

@@ -16,6 +16,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/schema"
@@ -262,7 +263,7 @@ func (p *picture) weights() (*plot.Figure, error) {
 	if m.Expansion != nil {
 		instead = "draw its dual coefficients with plot alphas"
 	}
-	return nil, fmt.Errorf("%s: a model of --algo %s has no weights of features: %s", p.models[0], m.Algorithm, instead)
+	return nil, message.Errorf("%s: a model of --algo %s has no weights of features: %s", p.models[0], m.Algorithm, instead)
 }
 
 func (p *picture) alphas() (*plot.Figure, error) {
@@ -279,7 +280,7 @@ func (p *picture) alphas() (*plot.Figure, error) {
 		}
 		return f, nil
 	}
-	return nil, fmt.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
+	return nil, message.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
 }
 
 // planes reads a trace: the weights after each update, with the number of the update and of the row that made it (-1 if

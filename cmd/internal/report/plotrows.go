@@ -10,6 +10,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/plot"
@@ -27,7 +28,7 @@ const (
 // room returns an error if a picture's data about rows takes more than half of the memory, and more than leastHeld.
 func (p *picture) room(rows, bytes int64) error {
 	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
-		return fmt.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
+		return message.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
 			humanize.Plural(rows, "row"), humanize.Size(bytes), humanize.Size(limit))
 	}
 	return nil
@@ -156,13 +157,13 @@ func (p *picture) margins() (*plot.Figure, error) {
 func (p *picture) line() (*plot.Figure, error) {
 	m := p.loaded[0]
 	if m.Expansion != nil {
-		return nil, fmt.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
+		return nil, message.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
 	}
 	if m.Width() == 2 && len(m.Weights) != 1 {
-		return nil, fmt.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not have: train another learner", p.models[0], m.Algorithm)
+		return nil, message.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not have: train another learner", p.models[0], m.Algorithm)
 	}
 	if m.Width() != 2 {
-		return nil, fmt.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
+		return nil, message.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
 	}
 	spec := m.Spec()
 	r := &plot.Rows{Weights: [3]float64{m.Weights[0][0], m.Weights[0][1]}, Classes: [2]string{m.Classes[1-spec.PositiveClass()].Text, m.Classes[spec.PositiveClass()].Text}}

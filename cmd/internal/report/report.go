@@ -15,6 +15,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -150,7 +151,7 @@ func (o *Options) Write(ctx context.Context, page func() (*plot.Page, error)) er
 		text = p.Text
 	}
 	if err := files.Replace(grace, o.File, []byte(text())); err != nil {
-		return fmt.Errorf("--report: %w", err)
+		return message.Errorf("--report: %w", err)
 	}
 	return nil
 }

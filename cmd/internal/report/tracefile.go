@@ -12,6 +12,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -38,7 +39,7 @@ func ReadTrace(ctx context.Context, path string, memory int64) (*TraceTable, err
 		t.Rows += int(rec.NumRows())
 		const each = 8 * 9 / 4 // bytes of a number, in slices that are in memory twice while they grow
 		if bytes += each * rec.NumRows() * rec.NumCols(); memory > 0 && bytes > memory {
-			return fmt.Errorf("%s: the first %s of the trace take %s of memory, and %s is for them: give more with --memory, or trace fewer updates with train --trace-every",
+			return message.Errorf("%s: the first %s of the trace take %s of memory, and %s is for them: give more with --memory, or trace fewer updates with train --trace-every",
 				path, humanize.Plural(int64(t.Rows), "point"), humanize.Size(bytes), humanize.Size(memory))
 		}
 		for i, c := range rec.Columns() {
@@ -63,7 +64,7 @@ func ReadTrace(ctx context.Context, path string, memory int64) (*TraceTable, err
 		return nil, err
 	}
 	if !t.Has("update", "visit") {
-		return nil, fmt.Errorf("%s: it has no columns update and visit: name a file that train --trace wrote", path)
+		return nil, message.Errorf("%s: it has no columns update and visit: name a file that train --trace wrote", path)
 	}
 	if t.Rows == 0 {
 		return nil, fmt.Errorf("%s: the trace has no points: the training made no update or pass", path)

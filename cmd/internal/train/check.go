@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/predict"
 	"halfspace/train"
 )
@@ -82,7 +82,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 	opt.HoldOut = t.share
 	parts, err := train.HoldOut(ctx, all.Source, t.learner, opt)
 	if errors.Is(err, train.ErrEmptyShare) {
-		return fmt.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation, humanize.Plural(all.Rows(), "row"), err)
+		return message.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation, humanize.Plural(all.Rows(), "row"), err)
 	}
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return err
 	}
 	if m.Expansion != nil || m.Voters != nil {
-		return fmt.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+		return message.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 	}
 	if !cmd.Flags().Changed("algo") {
 		o.algo = m.Algorithm
@@ -175,7 +175,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 			o.algo = "perceptron"
 		}
 		if train.Describe(o.algo) == nil {
-			return fmt.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 		}
 	}
 	if !slices.Contains(train.Beginners(), o.algo) {

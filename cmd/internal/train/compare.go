@@ -209,7 +209,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return c.nobody()
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
-		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: func(text string) { a.Warn(console.AsTyped(text)) }, Stage: console.Stage(bar)}}
+		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
@@ -401,7 +401,7 @@ func whyLeftOut(name string, p *train.Point) string {
 	if slow := (*train.TooSlow)(nil); errors.As(p.Failure(), &slow) {
 		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
 	}
-	return cmp.Or(console.AsTyped(p.Failed), "interrupted before its first fold was judged")
+	return cmp.Or(p.Failed, "interrupted before its first fold was judged")
 }
 
 func (c *comparison) sheet() *console.Sheet {

@@ -38,7 +38,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 	}
 	learners, err := o.learner.Grid(o.axes)
 	if err != nil {
-		return console.Usagef("--%w", err)
+		return console.Usage(err)
 	}
 	for i := range learners {
 		if learners[i], err = o.finish(learners[i]); err != nil {
@@ -128,7 +128,7 @@ func (o *trainOptions) checkPath(cmd *cobra.Command) error {
 		s := learner.CopySettings(o.learner.Settings)
 		*o.learner.Option("l1").Field(s).(*float64) = 1
 		if err := o.learner.CheckCombination(s); err != nil {
-			return console.Usagef("--%w", err)
+			return console.Usage(err)
 		}
 		o.learner.Settings = s // with l1 > 0, as on the path
 	}

@@ -1,13 +1,13 @@
 package train
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
+	"halfspace/internal/message"
 	"halfspace/predict"
 	"halfspace/train"
 	"halfspace/train/learner"
@@ -118,7 +118,7 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 		}
 	}
 	if err := l.CheckCombination(l.Settings); err != nil {
-		return l, console.Usagef("--%w", err)
+		return l, console.Usage(err)
 	}
 	l.Settings = learner.CopySettings(l.Settings)
 	l.Drop(l.Settings)
@@ -151,14 +151,10 @@ func checkUnused(l *learner.Learner, option *flags.LearnerOption, value string) 
 
 // optionError returns an error about an option in terms of the command line.
 func optionError(l *learner.Learner, o *learner.Option, value string, err error) error {
-	var of *learner.OptionError
-	switch {
-	case o.MustExist && len(o.Words) > 0:
-		return console.Usagef("--%s %s with --algo %s: use %s", o.Name, value, l.Name, strings.Join(o.Words, ", "))
-	case errors.As(err, &of):
-		return console.Usagef("--%w", err)
+	if o.MustExist && len(o.Words) > 0 {
+		err = message.Refusal(o.Name, value, "with --algo %s: use %s", l.Name, strings.Join(o.Words, ", "))
 	}
-	return console.Usagef("%w", err)
+	return console.Usage(err)
 }
 
 // blame names the option and value that make another option have no effect.

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/train"
@@ -42,7 +42,7 @@ func setFlag(cmd *cobra.Command, option string, values []string) error {
 	f := cmd.Flags().Lookup(option)
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		if err := list.Replace(values); err != nil {
-			return fmt.Errorf("--%s: %w", option, err)
+			return message.Errorf("--%s: %w", option, err)
 		}
 		f.Changed = true
 		return nil
@@ -62,7 +62,7 @@ func setFlags(cmd *cobra.Command, options ...model.Typed) error {
 			continue
 		}
 		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
-			return fmt.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
+			return message.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
 		}
 		if err := setFlag(cmd, o.Option, o.Values); err != nil {
 			return err
@@ -100,7 +100,7 @@ func sameFile(a, b string) bool {
 
 func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []string) (err error) {
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
-		return fmt.Errorf("--receipt: %w", err)
+		return message.Errorf("--receipt: %w", err)
 	}
 	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: kernel.DetectedCPU().Brand,
 		ISA: kernel.Active().String(), Workers: t.Workers, Streamed: !t.inMemory(), Seconds: t.seconds.Train}

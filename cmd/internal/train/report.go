@@ -124,11 +124,6 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 			r.Validation.ErrorWeight = &f.Validation.Weight
 		}
 	}
-	if cv := f.CrossValidation; cv != nil {
-		for i := range cv.Points {
-			cv.Points[i].Failed = console.AsTyped(cv.Points[i].Failed)
-		}
-	}
 	if r.Density > 0 {
 		r.Storage = string(dataset.Sparse)
 	}

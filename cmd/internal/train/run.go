@@ -16,6 +16,7 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/plot"
 	"halfspace/train"
@@ -178,7 +179,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
 	if err := t.openValidation(ctx, validationPaths); err != nil {
-		return fmt.Errorf("--validation: %w", err)
+		return message.Errorf("--validation: %w", err)
 	}
 	if t.inMemory() {
 		t.bar.Show(console.Step{Name: "looking at the rows"})
@@ -251,7 +252,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 		tracer.Abort()
 	default:
 		if bad := tracer.Close(); bad != nil {
-			t.untraced = fmt.Errorf("--trace: %w", bad)
+			t.untraced = message.Errorf("--trace: %w", bad)
 		}
 	}
 	if f == nil {
@@ -264,7 +265,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 func (t *trainer) fitOptions() train.Options {
 	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Data.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
 		Split: t.split, Output: train.Output{Threshold: t.threshold, HeldOut: t.reporting.File != ""},
-		Watch: train.Watch{Note: func(text string) { t.Warn(console.AsTyped(text)) }, Stage: console.Stage(t.bar)}}
+		Watch: train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}}
 	if t.calibrates() {
 		opt.Output.Calibrate = t.calibrate
 	}

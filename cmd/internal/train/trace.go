@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 	"halfspace/separability"
@@ -62,7 +62,7 @@ func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, i
 	}
 	if o.reference != "" && o.reference != check {
 		if o.from, err = console.LoadModel(cmd.Context(), o.reference, memory); err != nil {
-			return fmt.Errorf("--reference: %w", err)
+			return message.Errorf("--reference: %w", err)
 		}
 		inputs = append(slices.Clone(inputs), o.reference)
 	}
@@ -114,7 +114,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 		grace, end := parallel.Grace(ctx)
 		if w, err = report.CreateTrace(grace, t.tracing.file, layout); err != nil {
 			end()
-			return nil, fmt.Errorf("--trace: %w", err)
+			return nil, message.Errorf("--trace: %w", err)
 		}
 		t.AtEnd(end)
 		opt.Trace.To = w.Add
@@ -163,7 +163,7 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 	case o.from != nil:
 		w, err := train.WeightsFor(o.from, spec)
 		if err != nil {
-			err = fmt.Errorf("--reference %s: %w", o.reference, err)
+			err = message.Errorf("--reference %s: %w", o.reference, err)
 		}
 		return w, err
 	case len(spec.Classes) > 2:
@@ -229,7 +229,7 @@ func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 	o.Note = a.Warn
 	run, err := checkpoint.Open(o.Options)
 	if errors.Is(err, checkpoint.ErrUnfinished) {
-		return nil, fmt.Errorf("%s has checkpoints of %w: add --resume, or name an empty folder", o.Dir, checkpoint.ErrUnfinished)
+		return nil, message.Errorf("%s has checkpoints of %w: add --resume, or name an empty folder", o.Dir, checkpoint.ErrUnfinished)
 	}
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/predict"
 	"halfspace/train"
@@ -121,7 +122,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	}
 	if o.validation != "" && o.share == 0 {
 		if validation, err = dataset.Expand(cmd.Context(), []string{o.validation}, a.Warn); err != nil {
-			return nil, nil, fmt.Errorf("--validation: %w", err)
+			return nil, nil, message.Errorf("--validation: %w", err)
 		}
 	}
 	data := o.Data.With(slices.Concat(validation, paths))

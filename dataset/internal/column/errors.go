@@ -9,6 +9,7 @@ import (
 
 	"halfspace/internal/files"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 )
 
 // Errors that a program can test for with errors.Is. They are in the chain of an error, but not in its text.
@@ -21,20 +22,8 @@ var (
 	ErrLine    = errors.New("broken line")
 )
 
-// A marked error also is an error of a kind, for errors.Is.
-type marked struct{ err, kind error }
-
-func (m marked) Error() string { return m.err.Error() }
-
-func (m marked) Unwrap() []error { return []error{m.err, m.kind} }
-
 // Mark returns err as an error of a kind, with the same text. It returns nil if err is nil.
-func Mark(err, kind error) error {
-	if err == nil {
-		return nil
-	}
-	return marked{err, kind}
-}
+func Mark(err, kind error) error { return message.Mark(err, kind) }
 
 // LineError returns the error that a line of a text file can't be read.
 func LineError(path string, line int64, err error) error {
@@ -118,12 +107,14 @@ func ReadError(err error) error {
 	return fmt.Errorf("can't be read (%w): check the disk", err)
 }
 
-// ErrorIn returns an error that begins with the file name where, unless it is "".
+// ErrorIn returns an error that begins with the file name where, unless it is "". Its format may name options; see
+// message.Sprintf.
 func ErrorIn(where, format string, args ...any) error {
+	err := message.Errorf(format, args...)
 	if where != "" {
-		format = strings.ReplaceAll(where, "%", "%%") + ": " + format
+		err = message.Located(fmt.Errorf("%s: %w", where, err))
 	}
-	return fmt.Errorf(format, args...)
+	return err
 }
 
 // Unchanged returns an error if the file isn't the file that was seen, or has another size or modification time.

@@ -8,6 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	"github.com/apache/arrow/go/v17/arrow/memory"
+
+	"halfspace/internal/message"
 )
 
 // PlainType returns the type as which arrays of views, of list views and of run ends are read: each of its arrays has
@@ -85,7 +87,7 @@ func runsOf(a *array.RunEndEncoded) []int {
 
 // errTooLong is the error of values that take too many bytes.
 func errTooLong(bytes, most int64) error {
-	return Mark(fmt.Errorf("its values take %s of memory, and the limit is %s: give more with --memory, or write "+
+	return Mark(message.Errorf("its values take %s of memory, and the limit is %s: give more with --memory, or write "+
 		"smaller records", BytesText(bytes), BytesText(most)), ErrMemory)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // Lines are consecutive lines of a text file.
@@ -73,7 +74,7 @@ func (r *Rejects) Examine(ctx context.Context, examined []string, find func(add 
 	}
 	f, err := files.CreateContext(ctx, r.path)
 	if err != nil {
-		return fmt.Errorf("--rejects: %w", err)
+		return message.Errorf("--rejects: %w", err)
 	}
 	defer f.Abort()
 	if before != nil {

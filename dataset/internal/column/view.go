@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal256"
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 )
@@ -330,7 +331,9 @@ func vanishes[T float32 | float64](values, zeros []T, dot func(x, y []T) T) bool
 }
 
 // TooWide is the error text about a number that isn't missing but can't be used.
-const TooWide = " is too large for float32 (divide the column, or train with --standardize)"
+func TooWide() string {
+	return message.Sprintf(" is too large for float32 (divide the column, or train with --standardize)")
+}
 
 // Problem returns the first row that isn't sound, and the error text.
 func (v View[T]) Problem(lo int, values []T) (row int, what string) {
@@ -338,7 +341,7 @@ func (v View[T]) Problem(lo int, values []T) (row int, what string) {
 	}
 	what = v.Text(row)
 	if !IsMissing(v.Array, row) {
-		what += TooWide
+		what += TooWide()
 	}
 	return row, what
 }

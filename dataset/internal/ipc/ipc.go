@@ -19,6 +19,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/message"
 )
 
 const (
@@ -362,7 +363,7 @@ func (m *Messages) Left() int64 {
 }
 
 func (m *Messages) tooLarge() error {
-	return column.Mark(fmt.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
+	return column.Mark(message.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
 		"smaller records", m.src.Path, column.BytesText(m.Most-m.Left()), column.BytesText(m.Most)), column.ErrMemory)
 }
 

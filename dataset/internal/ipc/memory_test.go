@@ -69,7 +69,7 @@ func TestLargeBody(t *testing.T) {
 	const rows = 135_000_000 // 1.006 GiB
 	largeRecord(t, path, rows)
 	_, _, err := dataset.Inspect(context.Background(), path, dataset.Options{Memory: 1 << 30})
-	if want := path + ": a record and the dictionaries take at least 1.0 GiB of memory, and the limit is 1.0 GiB: give more with --memory, or " +
+	if want := path + ": a record and the dictionaries take at least 1.0 GiB of memory, and the limit is 1.0 GiB: give more with Memory, or " +
 		"write smaller records"; err == nil || err.Error() != want || !errors.Is(err, dataset.ErrMemory) {
 		t.Errorf("within 1 GiB: error %v, want %s", err, want)
 	}
@@ -103,7 +103,7 @@ func TestRecordInMemory(t *testing.T) {
 				b.Release()
 			}
 		}
-		if fits && (err != nil || got != rows) || !fits && (err == nil || !strings.Contains(err.Error(), "give more with --memory")) {
+		if fits && (err != nil || got != rows) || !fits && (err == nil || !strings.Contains(err.Error(), "give more with Memory")) {
 			t.Errorf("within %d bytes: %d rows, error %v", most, got, err)
 		}
 	}

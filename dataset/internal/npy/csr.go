@@ -22,6 +22,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -259,7 +260,7 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 		in.paired = in.paired && i == k && in.Sel.Columns[i].Index != column.Absent
 	}
 	if n := in.places[0].Numbered; n > 0 && !in.paired {
-		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
+		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
 	}
 	return in, nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 )
 
 // A columnReader reads a column of a row group as Arrow arrays, several rows at a time.
@@ -121,7 +122,7 @@ func advised(ctx context.Context, err error) error {
 	case errors.As(err, &unreadable):
 		return err
 	case errors.As(err, &long):
-		return fmt.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
+		return message.Errorf("%w, and a row has at most %d features: leave columns out with --exclude", err, long.Most)
 	case errors.As(err, &file):
 		said := column.ReadError(file)
 		if errors.As(said, new(*files.StoreError)) {

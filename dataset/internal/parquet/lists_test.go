@@ -139,7 +139,7 @@ func TestRoomOfValues(t *testing.T) {
 			t.Errorf("%s: %d rows, %d bytes, error %v", what, rows, values, err)
 		}
 		if !c.fits {
-			wantError(t, what, err, "give more with --memory")
+			wantError(t, what, err, "give more with Memory")
 		}
 		if mem.most > limit+2*room {
 			t.Errorf("%s: %d bytes are allocated", what, mem.most)

@@ -1,13 +1,13 @@
 package parquet
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
 
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 )
 
 // An Allocator allocates and frees memory.
@@ -85,7 +85,7 @@ func (p *Pool) page(n int) (*Buffer, error) {
 		return b, nil
 	}
 	mib := func(n int) float64 { return float64(n) / (1 << 20) }
-	return nil, memoryError{fmt.Sprintf("it takes %.1f MiB of memory beside other pages, and the limit is %.1f: give more with "+
+	return nil, memoryError{message.Sprintf("it takes %.1f MiB of memory beside other pages, and the limit is %.1f: give more with "+
 		"--memory, leave columns out, or write smaller pages", mib(n), mib(p.Limit))}
 }
 

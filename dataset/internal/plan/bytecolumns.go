@@ -1,11 +1,11 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 )
 
 // byteColumns leaves out columns of which half of the values or more are bytes and no text.
@@ -35,6 +35,6 @@ func (c *Column) hasBytes() bool { return c.byteValues > 0 && 2*c.byteValues >= 
 
 // noTextError returns the error that an option names a column of bytes.
 func (c *Column) noTextError() error {
-	return column.Mark(fmt.Errorf("column %q has bytes that are no text, such as %.20q: leave it out with --exclude",
+	return column.Mark(message.Errorf("column %q has bytes that are no text, such as %.20q: leave it out with --exclude",
 		c.Input.Name, c.firstBytes), column.ErrColumn)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -92,7 +93,7 @@ func (c *Column) unfit() error {
 	if !c.HasTexts {
 		wanted, has = "dates", "has numbers"
 	}
-	err := fmt.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
+	err := message.Errorf("column %q is to be %s by --type, and %s: choose another type", c.Input.Name, wanted, has)
 	return column.Mark(err, column.ErrColumn)
 }
 

@@ -1,6 +1,8 @@
 package plan
 
-import "halfspace/schema"
+import (
+	"halfspace/schema"
+)
 
 // mostOneHot is the largest number of different texts that become a feature each by default.
 const mostOneHot = 64

@@ -1,6 +1,8 @@
 package plan
 
-import "halfspace/schema"
+import (
+	"halfspace/schema"
+)
 
 // lists takes lists of numbers, and the features of svmlight files, as they are.
 var lists = treatment{

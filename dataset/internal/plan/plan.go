@@ -8,6 +8,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -90,7 +91,7 @@ func choose(columns []*Column, types map[string]Word) (chosen []*treatment, err 
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		named := func(c *Column) bool { return c.Input.Name == name }
 		if types[name] != Ignore && !slices.ContainsFunc(columns, named) {
-			err := fmt.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name)
+			err := message.Errorf("column %q of --type is no feature: leave it out of --type, or change the name", name)
 			bad = append(bad, column.Mark(err, column.ErrColumn))
 		}
 	}
@@ -154,7 +155,7 @@ const mostDecisions = 8
 func capped(notes []string) []string {
 	if more := len(notes) - mostDecisions; more > 0 {
 		return append(notes[:mostDecisions:mostDecisions],
-			fmt.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN --json has all", more))
+			message.Sprintf("%d more notes of this kind; inspect DATA --label COLUMN --json has all", more))
 	}
 	return notes
 }
@@ -171,7 +172,7 @@ func (p *Plan) nothing() error {
 	for _, c := range p.Columns {
 		all = append(all, fmt.Sprintf("%s (%s)", c.Name, c.reason()))
 	}
-	err := fmt.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a "+
+	err := message.Errorf("no feature is left, all columns are left out: %s: use --type COLUMN=category or number for a "+
 		"column that is to be one", strings.Join(all[:min(len(all), 20)], ", "))
 	return column.Mark(err, column.ErrColumn)
 }
@@ -230,7 +231,8 @@ func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 		lines = append(lines, "missing values are "+strings.Join(missing, ", and "))
 	}
 	if len(out) > 0 {
-		lines = append(lines, "left out "+humanize.Columns(out)+": use --type COLUMN=number, category or text to keep one")
+		lines = append(lines, message.Sprintf("left out %s: use --type COLUMN=number, category or text to keep one",
+			humanize.Columns(out)))
 	}
 	return lines
 }

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // A reading reads the texts of a column in one way, such as numbers with a decimal comma.
@@ -186,6 +187,6 @@ func textNotes(c *Column) []string {
 		return nil
 	}
 	typed := column.InShell([]string{c.Input.Name + "=" + f.noun()})
-	return []string{fmt.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing",
+	return []string{message.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing",
 		c.oddCount(f), c.quoteOdd(f, nil), typed)}
 }

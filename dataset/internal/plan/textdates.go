@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -106,7 +107,7 @@ func dateNotes(c *Column) (notes []string) {
 		if could, ok := schema.ParseTime(r.first, other.layout); ok && !slices.Contains(orders, order) {
 			orders = append(orders, order)
 			typed := column.InShell([]string{c.Input.Name + "=" + string(Date) + ":" + order})
-			note += fmt.Sprintf("; if it is %s, use --type %s", could.Format(time.DateOnly), typed)
+			note += message.Sprintf("; if it is %s, use --type %s", could.Format(time.DateOnly), typed)
 		}
 	}
 	if len(orders) > 1 {

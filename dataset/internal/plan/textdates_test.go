@@ -14,21 +14,21 @@ func TestTextDates(t *testing.T) {
 		{"2014-06-16|2014-07-01 12:00", "", ""},
 		{"6/16/2014|1/2/2014", "1/2/2006", ""}, {"16/6/2014|1/2/2014", "2/1/2006", ""},
 		{"02/11/2011|03/02/2011", "1/2/2006",
-			`"02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type x=date:DMY`},
-		{"1/1/2011|02/11/2011", "1/2/2006", `"02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use --type x=date:DMY`},
+			`"02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use Types x=date:DMY`},
+		{"1/1/2011|02/11/2011", "1/2/2006", `"02/11/2011" is read as 2011-02-11; if it is 2011-11-02, use Types x=date:DMY`},
 		{"1/1/2011|02/02/2011", "1/2/2006", ""},
 		{"02-11-2011|03-02-2011", "2-1-2006",
-			`"02-11-2011" is read as 2011-11-02; if it is 2011-02-11, use --type x=date:MDY`},
+			`"02-11-2011" is read as 2011-11-02; if it is 2011-02-11, use Types x=date:MDY`},
 		{"02.11.2011|03.02.2011", "2.1.2006", ""},
 		{"6/16/14|1/2/99", "1/2/06", short}, {"16/6/14|1/2/99", "2/1/06", short},
 		{"14/6/16|99/12/31", "06/1/2", short},
 		{"10/11/12|10/11/12 9:00", "1/2/06",
-			`"10/11/12" is read as 2012-10-11; if it is 2012-11-10, use --type x=date:DMY; ` +
-				`if it is 2010-11-12, use --type x=date:YMD|` + short},
+			`"10/11/12" is read as 2012-10-11; if it is 2012-11-10, use Types x=date:DMY; ` +
+				`if it is 2010-11-12, use Types x=date:YMD|` + short},
 		{"16.06.14|01.02.99", "02.01.06", short},
 		{"02-11-11|03-02-11", "02-01-06",
-			`"02-11-11" is read as 2011-11-02; if it is 2011-02-11, use --type x=date:MDY; ` +
-				`if it is 2002-11-11, use --type x=date:YMD|` + short},
+			`"02-11-11" is read as 2011-11-02; if it is 2011-02-11, use Types x=date:MDY; ` +
+				`if it is 2002-11-11, use Types x=date:YMD|` + short},
 		{"01-Jan-15|31-Dec-69", "2-Jan-06", short}, {"01-Jan-2015|31-Dec-1969", "2-Jan-2006", ""},
 		{"Mon, 16 Jun 2014 12:00:00 EST|Mon, 16 Jun 2014 12:00:00 -0700", "Mon, 2 Jan 2006 15:04:05 MST", ""},
 	} {
@@ -76,7 +76,7 @@ func TestDateWords(t *testing.T) {
 		if got := textDates.inputs(col)[0].Layout; got != c.layout {
 			t.Errorf("%s of the type %s: the layout is %q, want %q", c.texts, c.word, got, c.layout)
 		}
-		if got := strings.Join(textDates.notes(col), ""); strings.Contains(got, "--type") {
+		if got := strings.Join(textDates.notes(col), ""); strings.Contains(got, "Types") {
 			t.Errorf("%s of the type %s: notes %q", c.texts, c.word, got)
 		}
 	}

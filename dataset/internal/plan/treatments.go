@@ -4,6 +4,7 @@ package plan
 import (
 	"slices"
 
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -69,7 +70,7 @@ func treatmentOf(c *Column) *treatment {
 
 // alwaysWords returns the function becomes of a treatment that always has the same words.
 func alwaysWords(words string) func(*Column, []schema.Column) string {
-	return func(*Column, []schema.Column) string { return words }
+	return func(*Column, []schema.Column) string { return message.Translate(words) }
 }
 
 // noInputs returns the function inputs of a treatment that leaves columns out.

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -89,7 +90,7 @@ func (c *Column) numberNotes(point byte) (notes []string) {
 		}
 		if could, ok := schema.ParseWritten(r.example, other); ok {
 			typed := column.InShell([]string{c.Input.Name + "=" + string(word)})
-			note += fmt.Sprintf("; if it is %s, use --type %s", plain(could.Value), typed)
+			note += message.Sprintf("; if it is %s, use --type %s", plain(could.Value), typed)
 		}
 		notes = append(notes, note)
 	}

@@ -16,13 +16,13 @@ func TestWrittenNumbers(t *testing.T) {
 	}{
 		{"1,234.5|7", &pointNumbers, ""},
 		{"1.234,5|7", &commaNumbers, ""},
-		{"1,234|5,678|3", &pointNumbers, `"1,234" is read as 1234; if it is 1.234, use --type x=number:comma`},
-		{"$1.234|$5", &pointNumbers, `"$1.234" is read as 1.234; if it is 1234, use --type x=number:comma`},
+		{"1,234|5,678|3", &pointNumbers, `"1,234" is read as 1234; if it is 1.234, use Types x=number:comma`},
+		{"$1.234|$5", &pointNumbers, `"$1.234" is read as 1.234; if it is 1234, use Types x=number:comma`},
 		{"1,234|5,67", &commaNumbers, ""},
 		{"1,234|1,234,567", &pointNumbers, ""},
 		{"1,234|0,431", &commaNumbers, ""},
 		{"1,2e3|3,4e5|1,234", &commaNumbers, ""},
-		{"0,431|1,234.5", &pointNumbers, `"0,431" is read as 431; if it is 0.431, use --type x=number:comma`},
+		{"0,431|1,234.5", &pointNumbers, `"0,431" is read as 431; if it is 0.431, use Types x=number:comma`},
 		{"€1.234|€0.431", &pointNumbers, ""},
 		{"3 976,0|39'760,5", &commaNumbers, ""},
 		{"3 976|12 345 678", &pointNumbers, ""},
@@ -81,7 +81,7 @@ func TestSemicolons(t *testing.T) {
 	}
 	col := textColumn(20, "5,123", "17,250")
 	col.Semicolons = true
-	want := `"5,123" is read as 5.123, since fields are apart by semicolons; if it is 5123, use --type x=number:point`
+	want := `"5,123" is read as 5.123, since fields are apart by semicolons; if it is 5123, use Types x=number:point`
 	if got := commaNumbers.notes(col); len(got) != 1 || got[0] != want {
 		t.Errorf("notes %q, want %q", got, want)
 	}

@@ -115,7 +115,7 @@ func TestCompressionErrors(t *testing.T) {
 	}{
 		{"a.zip", archive(t, "x/", "x/a.csv", "b.csv"), "the zip archive has 2 files (x/a.csv, b.csv), and one is read: unpack it and name the files"},
 		{"a.zip", archive(t, "x/", ".DS_Store", "__MACOSX/a.csv"), "the zip archive has no file: write it again"},
-		{"a.xlsx", archive(t, "[Content_Types].xml", "xl/workbook.xml"), "a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv "},
+		{"a.xlsx", archive(t, "[Content_Types].xml", "xl/workbook.xml"), "a workbook of Excel: save its sheet as CSV, or type: libreoffice Headless ConvertTo csv "},
 		{"a.csv.zst", []byte("x,y\n"), "not compressed by Zstandard, though its name says so"},
 		{"a.zst", large.Bytes(), "decompressing the Zstandard data takes more memory than there is for it"},
 		{"a.xz", wide, "decompressing the xz data takes more memory than there is for it"},

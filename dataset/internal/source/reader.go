@@ -16,6 +16,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 )
 
 // A Reader reads the decompressed bytes of a file. io.EOF is the only error without the file's name.
@@ -66,7 +67,7 @@ func (r *Reader) explain(err error) error {
 	case err == errBehind, errors.Is(err, zstd.ErrMagicMismatch):
 		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), column.ErrDamaged)
 	case err == errWindow, errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return fmt.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
+		return message.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, zip.ErrFormat):
 		return column.Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), column.ErrDamaged)
 	}

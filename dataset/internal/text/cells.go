@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 )
 
 // cells are the values of a column of text: integers, numbers, booleans or strings.
@@ -216,9 +217,9 @@ func (c *cells) unfit(text []byte, err error) error {
 		return column.Mark(fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text)), ErrUnfit)
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
-		return fmt.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
+		return message.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
-	return column.Mark(fmt.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
+	return column.Mark(message.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
 		quote(text), err, c.nullIs.advice(string(text), nil)), ErrUnfit)
 }
 

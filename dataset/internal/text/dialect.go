@@ -16,6 +16,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -38,7 +39,7 @@ func (o Options) Comma() (byte, error) {
 	if b := o.Delimiter[0]; len(o.Delimiter) == 1 && b < 0x80 && !strings.ContainsRune("\"\r\n\x00", rune(b)) {
 		return b, nil
 	}
-	return 0, fmt.Errorf("delimiter is %q: use one ASCII character, or comma, tab, semicolon, pipe or space", o.Delimiter)
+	return 0, message.WrongValue("delimiter", o.Delimiter, "one ASCII character, or comma, tab, semicolon, pipe or space")
 }
 
 // A dialect is the form of a CSV file: delimiter, header and column names.
@@ -106,7 +107,7 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 				line := s.line
 				text, quoted, err := s.field()
 				if err == nil && len(fields) == maxTextColumns {
-					err = fmt.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
+					err = message.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
 						maxTextColumns, schema.MaxFeatures)
 				}
 				if err != nil {
@@ -367,7 +368,7 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
-			cols[i].Remedy = fmt.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+			cols[i].Remedy = message.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols

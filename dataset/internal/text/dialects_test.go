@@ -141,7 +141,7 @@ func TestDialects(t *testing.T) {
 			t.Errorf("%q:\n%s\nwant\n%s", c.text, got, c.want)
 		}
 	}
-	datatest.WantError(t, named("\xff").Check(), "", `null-values has "\xff": use UTF-8 text`)
+	datatest.WantError(t, named("\xff").Check(), "", `NullValues has "\xff": use UTF-8 text`)
 }
 
 // TestOddAlone: where the only column is mostly numbers, the error says what to type.
@@ -150,7 +150,7 @@ func TestOddAlone(t *testing.T) {
 	_, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y"})
 	datatest.WantError(t, err, filepath.Dir(path), `DIR/a.csv: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: `+
 		`x string, since line 4 has "unknown", y int64); DIR/a.csv: column "x" is string, since line 4 has "unknown", and most of its values are `+
-		`numbers, so it is left out: use --null-values unknown,NA with --nulls drop, zero or mean if that stands for no value, or correct it`)
+		`numbers, so it is left out: use NullValues unknown,NA with Nulls drop, zero or mean if that stands for no value, or correct it`)
 	if _, err := dataset.Load(context.Background(), path, dataset.Options{Label: "y", Nulls: "mean", Text: dataset.TextOptions{NullValues: []string{"unknown", "NA"}}}); err != nil {
 		t.Error(err)
 	}
@@ -166,7 +166,7 @@ func TestFurtherFiles(t *testing.T) {
 	third := datatest.TextFile(t, "c.csv", "x,id,y\n1,a,b\n2,b,c\n")
 	_, err := table(t, dataset.Options{}, first, third)
 	datatest.WantError(t, err, filepath.Dir(third),
-		`DIR/c.csv: line 2, column "y": "b" is not a number, unlike the first rows: correct it, leave the column out with --exclude, or use --null-values b if it stands for no value`)
+		`DIR/c.csv: line 2, column "y": "b" is not a number, unlike the first rows: correct it, leave the column out with Exclude, or use NullValues b if it stands for no value`)
 }
 
 // TestHeaderOfText: where all is text, a file that was written is read with the names it was written with, further files
@@ -199,7 +199,7 @@ func TestHeaderOfText(t *testing.T) {
 		if got, err := table(t, dataset.Options{}, to); err != nil || strings.TrimSpace(datatest.Show(got)) != c.want {
 			t.Errorf("%q and %q: %v (%v), want %s", c.first, c.second, got, err, c.want)
 		}
-		note := first + ": all is text, and the first line is taken for the names of the columns (use --header no if it is data)"
+		note := first + ": all is text, and the first line is taken for the names of the columns (use Header no if it is data)"
 		if len(notes) != c.notes || c.notes > 0 && notes[0] != note {
 			t.Errorf("%q: notes %q", c.first, notes)
 		}
@@ -209,7 +209,7 @@ func TestHeaderOfText(t *testing.T) {
 // TestOddLines: a first line whose values recur below, and values in single quotes, are told.
 func TestOddLines(t *testing.T) {
 	for text, want := range map[string]string{
-		"red,?,yes\nblue,1,no\nred,2,yes\n": `the first line is taken for a row, since a row below has its "red" in column 1 too (use --header yes if it has the names of the columns)`,
+		"red,?,yes\nblue,1,no\nred,2,yes\n": `the first line is taken for a row, since a row below has its "red" in column 1 too (use Header yes if it has the names of the columns)`,
 		"a,b,yes\nb,a,no\nc,d,yes\n":        `but a row below has its "yes" in column 3 too`,
 		"x,y\n1,a\n2,b\n":                   "",
 		"x,y\n'1','a'\n'2','it''s'\n":       "fields in single quotes are read without the quotes",
@@ -268,13 +268,13 @@ func TestOddCells(t *testing.T) {
 		if _, err := dataset.Load(context.Background(), path, opt); err != nil {
 			t.Fatal(err)
 		}
-		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or `+
+		want := fmt.Sprintf(`column "x" (%s): left out, a feature is a number, a boolean or a list of numbers (use Categorical onehot or `+
 			`hash:BITS for text)`, desc)
 		words := "none"
 		if c.odd[8] == "?" {
 			words = "'none,?'"
 		}
-		advice := fmt.Sprintf(`%s: column "x" is %s, and most of its values are numbers: use --null-values %s with --nulls drop, zero or mean if that stands for no value, or correct it`,
+		advice := fmt.Sprintf(`%s: column "x" is %s, and most of its values are numbers: use NullValues %s with Nulls drop, zero or mean if that stands for no value, or correct it`,
 			path, desc, words)
 		if c.told {
 			want = strings.Replace(advice, ": use", ", so it is left out: use", 1)

@@ -41,11 +41,11 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "\xff\xfex\x00", dataset.Options{}, "a.csv: the text is UTF-16: save it as UTF-8"},
 		{"a.csv", "x,s\n1,\xff\n", dataset.Options{Keep: []string{"s"}}, `a.csv: line 2, column "s": "\xff" is not valid UTF-8: convert the file to UTF-8`},
 		{"a.csv", many + "1,b\n", dataset.Options{},
-			`a.csv: line 1048577, column "c2": "b" is not a number, unlike the first rows: correct it, leave the column out with --exclude, or use --null-values b if it stands for no value`},
-		{"a.csv", many + "1,1e999\n", dataset.Options{}, `a.csv: line 1048577, column "c2": "1e999" is too large for float64: correct it, or leave the column out with --exclude`},
-		{"a.csv", "x,y\n1,2\n3,\n", dataset.Options{}, `a.csv: column "y", row 1: null (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+			`a.csv: line 1048577, column "c2": "b" is not a number, unlike the first rows: correct it, leave the column out with Exclude, or use NullValues b if it stands for no value`},
+		{"a.csv", many + "1,1e999\n", dataset.Options{}, `a.csv: line 1048577, column "c2": "1e999" is too large for float64: correct it, or leave the column out with Exclude`},
+		{"a.csv", "x,y\n1,2\n3,\n", dataset.Options{}, `a.csv: column "y", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{"a.csv", "x,y\n1,2\n", dataset.Options{Label: "3"}, `a.csv: no column "3" (columns: x, y)`},
-		{"a.csv", "x,y\n1,2\n", dataset.Options{Text: dataset.TextOptions{Delimiter: "::"}}, `delimiter is "::": use one ASCII character, or comma, tab, semicolon, pipe or space`},
+		{"a.csv", "x,y\n1,2\n", dataset.Options{Text: dataset.TextOptions{Delimiter: "::"}}, `Delimiter is "::": use one ASCII character, or comma, tab, semicolon, pipe or space`},
 		{"a.csv.gz", "x,y\n1,2\n", dataset.Options{}, "a.csv.gz: not compressed by gzip, though its name says so: rename it or copy it again"},
 		{"a.svm", "", dataset.Options{}, "a.svm: no rows: name a file that has some"},
 		{"a.svm", "# nothing\n\n", dataset.Options{Label: column.SvmlightLabel}, "a.svm: no rows: name a file that has some"},
@@ -58,10 +58,10 @@ func TestTextErrors(t *testing.T) {
 		{"a.svm", "1 1:1\n1 3:1 2:1\n", dataset.Options{}, "a.svm: line 2: index 2 follows 3: sort the indices of each line, each once"},
 		{"a.svm", "1 1:1\n1 2:1 2:1\n", dataset.Options{}, "a.svm: line 2: index 2 follows 2: sort the indices of each line, each once"},
 		{"a.svm", "1 0:1\n", dataset.Options{Text: dataset.TextOptions{IndexBase: "1"}}, "a.svm: no feature is left, and a feature is a number, a boolean or a list of numbers (columns: label float64)"},
-		{"a.svm", "1 0:1 1:1\n", dataset.Options{Text: dataset.TextOptions{IndexBase: "1"}}, "a.svm: line 1: index 0, though the first is 1: choose another --index-base"},
+		{"a.svm", "1 0:1 1:1\n", dataset.Options{Text: dataset.TextOptions{IndexBase: "1"}}, "a.svm: line 1: index 0, though the first is 1: choose another IndexBase"},
 		{"a.svm", "1 1:1\n0 123456789:1\n", dataset.Options{}, "a.svm: line 2: index 123456789: a row has at most 16777216 features: leave the larger indices out"},
 		{"a.svm", "1 1:1\n0 99999999999999999999:1\n", dataset.Options{Storage: dataset.Dense}, "a.svm: line 2: index 99999999999999999999: a row has at most 262144 features: leave the larger indices out"},
-		{"a.svm", "1 1:nan\n0 1:1\n", dataset.Options{}, `a.svm: column "f1", row 0: NaN (exclude the column with --exclude, or use --nulls drop, zero or mean)`},
+		{"a.svm", "1 1:nan\n0 1:1\n", dataset.Options{}, `a.svm: column "f1", row 0: NaN (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{"a", "a\x00b", dataset.Options{}, "a: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them"},
 		{"a", "", dataset.Options{}, "a: the file is empty: write it again"},
 		{"a.arrow", "", dataset.Options{}, "a.arrow: the file is empty: write it again"},
@@ -86,7 +86,7 @@ func TestTextErrors(t *testing.T) {
 			_, err = dataset.Load(context.Background(), path, c.opt)
 		}
 		want := c.want
-		if !strings.HasPrefix(want, "delimiter") {
+		if !strings.HasPrefix(want, "Delimiter") {
 			want = "DIR/" + want
 		}
 		datatest.WantError(t, err, filepath.Dir(path), want)
@@ -153,7 +153,7 @@ func TestContent(t *testing.T) {
 		{"a;b;x;y\n" + rows("1,5;1.234,5"), `columns "a" (string), "b" (string)` + commas},
 		{"a;b;x;y\n" + rows("-0,5;1,234,567.8"), `columns "a" (string), "b" (string)` + commas},
 		{"a;b;x;y\n7;2;1;0\n" + rows("1,5;3"), `column "a" (string)` + commas},
-		{"a;b;x;y\n" + rows("1.2.24;1,2,3"), `columns "a" (string), "b" (string): left out, a feature is a number, a boolean or a list of numbers (use --categorical onehot or hash:BITS for text)`},
+		{"a;b;x;y\n" + rows("1.2.24;1,2,3"), `columns "a" (string), "b" (string): left out, a feature is a number, a boolean or a list of numbers (use Categorical onehot or hash:BITS for text)`},
 	} {
 		path := datatest.TextFile(t, "x.csv", c.text)
 		if notes := notesOf(t, path, dataset.Options{Label: "y"}); !slices.Equal(notes, []string{c.want}) {
@@ -184,7 +184,7 @@ func TestContentErrors(t *testing.T) {
 // TestContentAsCategories: dates that are used as categories look like a time.
 func TestContentAsCategories(t *testing.T) {
 	path := datatest.TextFile(t, "x.csv", "day,y\n2024-01-31,0\n2024-02-01,1\n")
-	want := []string{`column "day" looks like a time: new rows will have later ones (use --exclude day)`}
+	want := []string{`column "day" looks like a time: new rows will have later ones (use Exclude day)`}
 	if notes := notesOf(t, path, dataset.Options{Label: "y", Categorical: "onehot"}); !slices.Equal(notes, want) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -443,7 +444,7 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 	case err != nil:
 		return nil, err
 	case kind >= jsonList:
-		return nil, fmt.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
+		return nil, message.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
 	case kind == jsonPlain && string(text) == "null":
 		to.addNull()
 		return nil, nil

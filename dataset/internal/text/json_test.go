@@ -135,8 +135,8 @@ func TestJSONErrors(t *testing.T) {
 		{"a.jsonl", `{"x":[1,2`, `line 1: field "x": a list or an object isn't closed: mend the line`},
 		{"a.jsonl", `[{"x":1}]`, "line 1: the line is a list: write an object in each line, as by: jq -c '.[]'"},
 		{"a.jsonl", "x,y\n1,2\n", "line 1: the line is no JSON object: mend it"},
-		{"a.jsonl", many + `{"x":1,"y":"b"}`, fmt.Sprintf(`line %d: field "y": "b" is not a number, unlike the first rows: correct it, leave the column out with --exclude, or use --null-values b if it stands for no value`, late)},
-		{"a.jsonl", many + `{"y":[1],"x":1}`, fmt.Sprintf(`line %d: field "y": a list, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude`, late)},
+		{"a.jsonl", many + `{"x":1,"y":"b"}`, fmt.Sprintf(`line %d: field "y": "b" is not a number, unlike the first rows: correct it, leave the column out with Exclude, or use NullValues b if it stands for no value`, late)},
+		{"a.jsonl", many + `{"y":[1],"x":1}`, fmt.Sprintf(`line %d: field "y": a list, unlike the first rows: write a number, a text, true, false or null, or leave the field out with Exclude`, late)},
 		{"a.jsonl", many + `{"x":1,"x":1}`, fmt.Sprintf(`line %d: field "x" is there twice: leave one out`, late)},
 		{"a.json", `[{"x":1},{"x":2}]`, "a JSON array: write its objects in lines of their own: jq -c '.[]' "},
 		{"a", "[\n  {\n", "a JSON array: write its objects in lines of their own: jq -c '.[]' "},
@@ -145,8 +145,8 @@ func TestJSONErrors(t *testing.T) {
 		{"a.json", `{"x":[` + strings.Repeat("1,", 1<<16) + `1]}` + "\n", "one JSON object whose fields are columns or tables"},
 		{"a.json", "\n\n", "the file is empty: write it again"},
 		{"a.json", "x,y\n1,2\n", "the name says JSON, but the content isn't: rename it"},
-		{"a.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv "},
-		{"a.csv", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv "},
+		{"a.xls", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a workbook of Excel: save its sheet as CSV, or type: libreoffice Headless ConvertTo csv "},
+		{"a.csv", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00", "a workbook of Excel: save its sheet as CSV, or type: libreoffice Headless ConvertTo csv "},
 	} {
 		path := datatest.TextFile(t, c.name, c.text)
 		_, err := dataset.Load(t.Context(), path, dataset.Options{})

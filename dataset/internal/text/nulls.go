@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 )
 
 // nullWords are the texts that mean a missing value in CSV files.
@@ -68,5 +69,5 @@ func (n *nullWords) advice(text string, seen []string) string {
 	if n.words == nil {
 		words = append(words, seen...)
 	}
-	return "--null-values " + column.InShell(words)
+	return message.Option("null-values") + " " + column.InShell(words)
 }

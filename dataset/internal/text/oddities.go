@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 )
 
 // oddRows is the number of first records that are examined for recurrences, and for quotes.
@@ -158,11 +159,12 @@ func singleQuoted(c Chunk, g grammar) bool {
 func (f *CsvFile) notes() (lines []string) {
 	switch {
 	case f.recurs != "" && f.Header:
-		lines = append(lines, fmt.Sprintf("%s: the first line is taken for the names of the columns, but a row below has its %q in column %d too (use --header no if it is data)", f.path, f.recurs, f.column))
+		lines = append(lines, message.Sprintf("%s: the first line is taken for the names of the columns, but a row below has its %q in column %d too (use --header no if it is data)", f.path, f.recurs, f.column))
 	case f.recurs != "":
-		lines = append(lines, fmt.Sprintf("%s: the first line is taken for a row, since a row below has its %q in column %d too (use --header yes if it has the names of the columns)", f.path, f.recurs, f.column))
+		lines = append(lines, message.Sprintf("%s: the first line is taken for a row, since a row below has its %q in column %d too (use --header yes if it has the names of the columns)", f.path, f.recurs, f.column))
 	case f.guessed && f.Header:
-		lines = append(lines, f.path+": all is text, and the first line is taken for the names of the columns (use --header no if it is data)")
+		lines = append(lines, f.path+message.Sprintf(": all is text, and the first line is taken for the names of the "+
+			"columns (use --header no if it is data)"))
 	}
 	if f.quote == '\'' {
 		lines = append(lines, f.path+": fields in single quotes are read without the quotes")

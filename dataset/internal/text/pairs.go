@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -43,7 +44,7 @@ func (in *Svmlight) row(line []byte, rows *column.Pairs) error {
 		case index <= last:
 			return fmt.Errorf("index %d follows %d: sort the indices of each line, each once", index, last)
 		case index < in.least:
-			return fmt.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
+			return message.Errorf("index %d, though the first is %d: choose another --index-base", index, in.least)
 		case at >= 0:
 			rows.Index, rows.Value = append(rows.Index, at), append(rows.Value, v)
 		case index > in.last && in.fewer:

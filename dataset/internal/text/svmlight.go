@@ -15,6 +15,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -89,7 +90,7 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 		in.Plain = in.Plain && i == k && i != in.label
 	}
 	if in.places.Numbered > 0 && !in.Plain {
-		return nil, fmt.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
+		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
 	}
 	return in, nil
 }

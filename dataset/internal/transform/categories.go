@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -130,7 +131,7 @@ func (r *reader) readCategories(c Cut, dst []float32) (row int, what string) {
 			}
 			if g < len(gaps) {
 				if r.fill == nil {
-					return to, "null" + r.advice
+					return to, "null" + message.Translate(r.advice)
 				}
 				dst[i+to-span.Lo] = float32(r.fill[0]) - 1 // a fill is 0 or NaN
 			}
@@ -162,7 +163,9 @@ func newCollector(of *schema.Column, most int) collector {
 }
 
 // adviseCategories is the remedy if the categories of a column are too many or too long.
-const adviseCategories = "leave it out with --exclude, or use --categorical hash:BITS"
+func adviseCategories() string {
+	return message.Sprintf("leave it out with --exclude, or use --categorical hash:BITS")
+}
 
 func (c *collector) number(a arrow.Array, i int) (int, string) {
 	class, what := ClassOf(a, i)
@@ -178,10 +181,10 @@ func (c *collector) number(a arrow.Array, i int) (int, string) {
 		return 0, ""
 	}
 	if what := schema.CheckText(class.Text, "category"); what != "" {
-		return 0, what + ": " + adviseCategories
+		return 0, what + ": " + adviseCategories()
 	}
 	if len(c.texts) == c.most {
-		return 0, fmt.Sprintf("more than %d categories: %s", len(c.texts), adviseCategories)
+		return 0, fmt.Sprintf("more than %d categories: %s", len(c.texts), adviseCategories())
 	}
 	c.texts[class.Text] = true
 	c.bytes += int64(len(class.Text))

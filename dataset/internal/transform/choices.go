@@ -12,6 +12,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -291,7 +292,7 @@ func CheckCategorical(text string) error {
 // without a pattern is an error.
 func (c *chooser) Name(named []namedCoding, others ...int) error {
 	for _, n := range named {
-		matches, err := c.matches("--categorical", n.pattern)
+		matches, err := c.matches(message.Option("categorical"), n.pattern)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/where"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -71,16 +72,16 @@ func (c *chooser) absent(named []namedCoding) error {
 			all = append(all, what)
 		}
 	}
-	add("--label", c.opt.Label)
+	add(message.Option("label"), c.opt.Label)
 	if c.opt.Spec == nil {
-		add("--features", c.opt.Features...)
-		add("--exclude", c.opt.Exclude...)
+		add(message.Option("features"), c.opt.Features...)
+		add(message.Option("exclude"), c.opt.Exclude...)
 		for _, n := range named {
-			add("--categorical or --type", n.pattern)
+			add(message.Sprintf("--categorical or --type"), n.pattern)
 		}
 		for _, text := range c.opt.Cross {
 			if x, err := parseCross(text); err == nil {
-				add("--cross", x.names...)
+				add(message.Option("cross"), x.names...)
 			}
 		}
 	} else if c.opt.Spec.Width() > 0 {
@@ -93,10 +94,10 @@ func (c *chooser) absent(named []namedCoding) error {
 			}
 		}
 	}
-	add("--sample-weight", c.opt.SampleWeight)
-	add("--keep", c.opt.Keep...)
+	add(message.Option("sample-weight"), c.opt.SampleWeight)
+	add(message.Option("keep"), c.opt.Keep...)
 	if cond, err := where.Parse(c.opt.Where); err == nil {
-		add("--where", cond.Columns()...)
+		add(message.Option("where"), cond.Columns()...)
 	}
 	if absent < 2 {
 		return nil
@@ -188,7 +189,7 @@ func (c *chooser) noneLeft() error {
 	case len(c.odd) > 0:
 		advice = "; " + c.odd[0]
 	case c.left.texts:
-		advice = " (use --categorical onehot for text)"
+		advice = message.Sprintf(" (use --categorical onehot for text)")
 	case len(c.left.of) > 0:
 		advice = "; " + strings.Join(c.left.notes(), "; ")
 	}
@@ -200,7 +201,7 @@ func (c *chooser) noneLeft() error {
 func (c *chooser) excluded() ([]bool, error) {
 	excluded := make([]bool, len(c.cols))
 	for _, pattern := range c.opt.Exclude {
-		matches, err := c.matches("--exclude", pattern)
+		matches, err := c.matches(message.Option("exclude"), pattern)
 		if err != nil {
 			return nil, err
 		}
@@ -370,7 +371,7 @@ func (c *chooser) pick(pattern string, others []int, named []bool) ([]int, error
 		named[i] = true
 		return []int{i}, nil
 	}
-	matches, err := c.matches("--features", pattern)
+	matches, err := c.matches(message.Option("features"), pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -414,7 +415,7 @@ func (c *chooser) Kept() ([]int, error) {
 		}
 	}
 	for _, pattern := range c.opt.Keep {
-		matches, err := c.matches("--keep", pattern)
+		matches, err := c.matches(message.Option("keep"), pattern)
 		if err != nil {
 			return nil, err
 		}

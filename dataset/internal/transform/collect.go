@@ -12,6 +12,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/internal/stats"
 	"halfspace/schema"
 )
@@ -194,7 +195,7 @@ func SetStorage(s *Selection, storage Storage, elements, rows int64) error {
 		return fmt.Errorf("storage is %q: use auto, dense or sparse", storage)
 	}
 	if width > schema.MaxFeatures && !s.Sparse {
-		return fmt.Errorf("%d features, and a dense row has at most %d features: use --storage sparse", width, schema.MaxFeatures)
+		return message.Errorf("%d features, and a dense row has at most %d features: use --storage sparse", width, schema.MaxFeatures)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // A fileColumns is the columns of a file or of a record reader.
@@ -94,7 +95,7 @@ func (s *fileColumns) list(text func(column.Column) string) string { return colu
 func (s *fileColumns) noFeature(c column.Column) error {
 	what := "leave it out or convert it"
 	if column.Textual(c.Type) {
-		what = "leave it out, or use --categorical onehot or hash:BITS"
+		what = message.Sprintf("leave it out, or use --categorical onehot or hash:BITS")
 	}
 	if why := advice[c.Content]; why != "" {
 		what = "it has " + why

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
 	"halfspace/schema"
@@ -172,7 +173,7 @@ func finished[V float32 | float64](r *reader, v column.View[V], lo, hi int, dst 
 	if r.fill == nil {
 		row, what = v.Problem(lo, values)
 		if column.IsMissing(v.Array, row) {
-			what += r.advice
+			what += message.Translate(r.advice)
 		}
 		return nil, lost, row, what
 	}
@@ -229,7 +230,7 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, 
 		return r.putPairs(dst, row, s)
 	case !r.list.IsNull(row):
 	case r.fill == nil:
-		return column.None, "null" + r.advice
+		return column.None, "null" + message.Translate(r.advice)
 	case r.center != nil:
 		r.standardize(dst, r.fill)
 		return column.None, ""
@@ -241,7 +242,7 @@ func (r *reader) putList(dst []float32, row int, s *scratch) (lost column.Loss, 
 	}
 	from, to := r.list.ValueOffsets(row)
 	if int(to-from) != r.width {
-		return column.None, fmt.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
+		return column.None, message.Sprintf("a list of %d, where others have %d (exclude the column with --exclude, or make them "+
 			"equally long)", to-from, r.width)
 	}
 	values, lost, i, what := r.read(int(from), int(to), s.values, s)
@@ -319,9 +320,9 @@ func mended[V float32 | float64](r *reader, view column.View[V], at, index int, 
 	case column.IsMissing(view.Array, at) && r.fill != nil:
 		return V(r.fill[index%len(r.fill)]), ""
 	case column.IsMissing(view.Array, at):
-		return v, view.Text(at) + r.advice
+		return v, view.Text(at) + message.Translate(r.advice)
 	case v-v != 0:
-		return v, view.Text(at) + column.TooWide
+		return v, view.Text(at) + column.TooWide()
 	}
 	return v, ""
 }

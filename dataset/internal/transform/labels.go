@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -66,7 +67,7 @@ func (l *Labels) number(a arrow.Array, i int) (int, string) {
 		return 0, l.tooMany()
 	}
 	if what := schema.CheckText(c.Text, "label"); what != "" {
-		return 0, what + ": choose another column with --label"
+		return 0, what + message.Sprintf(": choose another column with --label")
 	}
 	n := len(l.Classes)
 	l.Classes = append(l.Classes, c)
@@ -91,7 +92,7 @@ func (l *Labels) Add(other *Labels) (numbers []int, what string) {
 
 func (l *Labels) tooMany() string {
 	return fmt.Sprintf("more than %d classes (%s)%s", maxClasses, schema.ListClasses(l.Classes),
-		strings.Replace(schema.AdviseClasses(l.Classes), "as the label", "with --label", 1))
+		schema.AdviseClasses(l.Classes))
 }
 
 // Spec returns the classes of a training set in sorted order, and the number of the positive class: the class with
@@ -103,7 +104,7 @@ func (l *Labels) Spec(label, positive string) (classes []schema.Class, pos int, 
 	pos = len(classes) - 1
 	if positive != "" {
 		if pos = schema.FindClass(classes, positive); pos < 0 {
-			return nil, 0, nil, fmt.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
+			return nil, 0, nil, message.Errorf("column %q: no class %q: name one of %s in --positive", label, positive,
 				schema.ListClasses(classes))
 		}
 	}
@@ -144,7 +145,7 @@ func (l *Labels) advice() string {
 	if l.Given {
 		return " (fill the label in, or leave the row out)"
 	}
-	return " (fill the label in, or use --nulls drop)"
+	return message.Sprintf(" (fill the label in, or use --nulls drop)")
 }
 
 // encodeValid is Encode for rows without nulls.
@@ -299,7 +300,7 @@ func decimalClass(text string) (schema.Class, string) {
 	}
 	c, err := schema.ParseNumber(text)
 	if err != nil {
-		return c, fmt.Sprintf("%s is too large for a class: choose another column with --label", text)
+		return c, message.Sprintf("%s is too large for a class: choose another column with --label", text)
 	}
 	return c, ""
 }

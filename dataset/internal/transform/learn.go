@@ -139,7 +139,7 @@ func (st *Statistics) checkTexts(file string) error {
 		return nil
 	}
 	return Unfit(column.ErrorIn(file, "column %q: the categories of all columns have over %s, those of this one the most: %s",
-		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories))
+		st.sel.Inputs[longest].Name, column.BytesText(schema.MaxNames), adviseCategories()))
 }
 
 func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {

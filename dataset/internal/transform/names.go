@@ -1,6 +1,8 @@
 package transform
 
-import "github.com/apache/arrow/go/v17/arrow"
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+)
 
 // addTexts adds the first n texts of an array. It stops and clears the suspicion if more than half of the rows so
 // far, which must be at least fewSuspects, repeat a text.

@@ -3,7 +3,6 @@ package transform
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"hash/maphash"
 	"math"
 	"path"
@@ -15,6 +14,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/plan"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -293,7 +293,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 // profile decide. place names the first row of a text in a note.
 func (f *Profile) Plan(nulls schema.Nulls, place func(plan.Odd) string) (*plan.Plan, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
-		return nil, column.Mark(fmt.Errorf("column %q has no value: choose another column with --label", f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
+		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label", f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
 	}
 	var columns []*plan.Column
 	for k := range f.columns {

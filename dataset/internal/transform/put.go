@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 )
 
@@ -250,11 +251,11 @@ func (s *Selection) inputOf(k int) int { return min(k, len(s.Inputs)-1) }
 func (b *Builder) unusable(v float64) string {
 	switch text := fmt.Sprint(v); {
 	case v-v == 0:
-		return text + column.TooWide
+		return text + column.TooWide()
 	case b.sel.Fixed:
-		return text + fillInModel
+		return text + message.Translate(fillInModel)
 	default:
-		return text + fillIn
+		return text + message.Translate(fillIn)
 	}
 }
 
@@ -278,7 +279,7 @@ func (b *Builder) putWeights(bt *column.Batch, rows Cut, dst []float64) (row int
 				case b.sel.Fixed:
 					advice = "fill it in, or leave the row out"
 				default:
-					advice = "fill it in, or use --nulls drop"
+					advice = message.Sprintf("fill it in, or use --nulls drop")
 				}
 				return span.Lo + k, fmt.Sprintf("%s, and a weight is a finite number of 0 or more (%s)", v.Text(span.Lo+k), advice)
 			}

@@ -11,6 +11,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/where"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -101,10 +102,10 @@ func (s *Selection) checkWidth() error {
 	case all <= most && bytes <= schema.MaxNames:
 		return nil
 	case all <= most:
-		return fmt.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
+		return message.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
 			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, column.BytesText(schema.MaxNames))
 	}
-	advice := "leave columns out with --exclude"
+	advice := message.Sprintf("leave columns out with --exclude")
 	if s.Inputs[widest].Kind == schema.NumberedColumn {
 		advice = "leave the larger indices out"
 	}
@@ -168,7 +169,7 @@ func (s *Selection) dropsNulls() bool {
 func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	text, named, err := parseCodings(opt.Categorical)
 	if err != nil {
-		return nil, fmt.Errorf("categorical is %q: %w", opt.Categorical, err)
+		return nil, message.Errorf("--categorical is %q: %w", opt.Categorical, err)
 	}
 	c := &chooser{fileColumns: in, opt: opt, codings: slices.Repeat([]Coding{text}, len(in.cols))}
 	if err := c.absent(named); err != nil {

@@ -10,6 +10,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -316,9 +317,9 @@ func (s *Selection) limitMoments() error {
 	switch {
 	case width <= MostStandardized:
 	case s.opt.Standardize:
-		return fmt.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
+		return message.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
 	case s.Nulls == schema.NullsMean:
-		return fmt.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)
+		return message.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"halfspace/block"
 	"halfspace/dataset/internal/column"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -110,7 +111,7 @@ func (l *left) notes() (lines []string) {
 		if content == "" {
 			why = "a feature is " + column.FeatureTypes
 			if l.texts {
-				why += " (use --categorical onehot or hash:BITS for text)"
+				why += message.Sprintf(" (use --categorical onehot or hash:BITS for text)")
 			}
 		}
 		lines = append(lines, humanize.Columns(l.of[content])+": left out, "+why)
@@ -143,7 +144,7 @@ func (b *Builder) Warn(warn func(string)) {
 		if b.sel.limit > 0 { // the batch of the last row of --limit may have more rows
 			looked = min(looked, b.sel.limit)
 		}
-		warn(fmt.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, looked))
+		warn(message.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, looked))
 	}
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"
@@ -168,8 +169,8 @@ func (b *Builder) Warn(warn func(string)) {
 	switch {
 	case len(names) == 0:
 	case !b.sel.opt.Standardize:
-		warn(humanize.Columns(names) + ": float32 can't hold every value exactly, they are rounded (use --standardize, " +
-			"which subtracts the mean before it rounds)")
+		warn(message.Sprintf("%s: float32 can't hold every value exactly, they are rounded (use --standardize, which "+
+			"subtracts the mean before it rounds)", humanize.Columns(names)))
 	default:
 		warn(humanize.Columns(names) + ": float64 can't hold every value exactly, they are rounded")
 	}
@@ -428,7 +429,7 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 			looks = "looks"
 		}
 		if len(quoted) > 0 {
-			warn(fmt.Sprintf("%s %s like %s (use --exclude %s)", humanize.Columns(quoted), looks, of.like,
+			warn(message.Sprintf("%s %s like %s (use --exclude %s)", humanize.Columns(quoted), looks, of.like,
 				column.InShell(of.names)))
 		}
 	}

@@ -2,18 +2,18 @@ package transform
 
 import (
 	"context"
-	"fmt"
 	"iter"
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/where"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
 // findWhere parses the option where, and returns the number of each column in it.
 func (c *chooser) findWhere() (tested []int, err error) {
 	if c.where, err = where.Parse(c.opt.Where); err != nil {
-		return nil, fmt.Errorf("where: %w", err)
+		return nil, message.Errorf("--where: %w", err)
 	}
 	for k, name := range c.where.Columns() {
 		i, err := c.lookUp(name)
@@ -69,7 +69,7 @@ func (s *Selection) Read(forms map[string]Form) error {
 			continue
 		}
 		if what := s.where.SetForm(k, c, form.Input, form.Examples); what != "" {
-			return column.Mark(fmt.Errorf("--where: column %q: %s", c.Name, what), column.ErrColumn)
+			return column.Mark(message.Errorf("--where: column %q: %s", c.Name, what), column.ErrColumn)
 		}
 	}
 	return nil

@@ -1,11 +1,10 @@
 package where
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -96,7 +95,7 @@ func (c *Condition) Rows(columns []Values) ([]Match, error) {
 	return c.root.match(func(k *comparison) ([]orders, error) {
 		sets, err := k.rows(columns[k.column], c.forms[k.column])
 		if err != nil {
-			err = fmt.Errorf("--where: column %q: %w", c.columns[k.column], err)
+			err = message.Errorf("--where: column %q: %w", c.columns[k.column], err)
 		}
 		return sets, err
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/internal/message"
 )
 
 // svmlightEncoder writes a line for each row: its label, then the index and the value of each feature that isn't 0.
@@ -43,7 +44,7 @@ func NewSvmlight(out io.Writer, schema *arrow.Schema, label string, workers int)
 		}
 	}
 	if e.label < 0 {
-		return nil, fmt.Errorf("no column %q for the labels: name it with --label", label)
+		return nil, message.Errorf("no column %q for the labels: name it with --label", label)
 	}
 	indices := map[int]int{}
 	for k, i := range e.order {

@@ -14,6 +14,7 @@ import (
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/humanize"
 	"halfspace/internal/memory"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
@@ -309,7 +310,8 @@ func CheckMemory(task *learner.Task, each int64) error {
 	if beside > 1 {
 		text = fmt.Sprintf(", %d trainings go on at a time", beside)
 	}
-	return fmt.Errorf("the weights of %s take %s of memory each%s, and %s is left: use fewer with --shards, or give more with --memory",
+	return message.Errorf("the weights of %s take %s of memory each%s, and %s is left: use fewer with --shards, or "+
+		"give more with --memory",
 		humanize.Plural(shards, "shard"), humanize.Size(each), text, humanize.Size(max(0, limit)))
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -59,7 +60,8 @@ type prepareIndex = func(*block.Index) (cached any, refresh func())
 // the workers of opt.
 func newWindows(src block.Source, opt learner.Options, prepare prepareIndex) (windows, error) {
 	if src.Rows() > math.MaxUint32 {
-		return nil, fmt.Errorf("there are %d rows, and orders other than cyclic take up to %d: use cyclic", src.Rows(), uint32(math.MaxUint32))
+		return nil, message.Errorf("there are %d rows, and orders other than cyclic take up to %d: use --order cyclic",
+			src.Rows(), uint32(math.MaxUint32))
 	}
 	switch src := src.(type) {
 	case *block.Data:

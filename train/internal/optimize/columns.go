@@ -2,11 +2,11 @@ package optimize
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"halfspace/block"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 )
 
@@ -46,7 +46,8 @@ func newElements(ctx context.Context, src block.Source, centred bool) (elements,
 
 func newColumns[V float32 | float64](ctx context.Context, src block.Source, read func(*linalg.SparseReader, int) ([]uint32, []V)) (*columns[V], error) {
 	if src.Rows() > math.MaxUint32 {
-		return nil, fmt.Errorf("%d rows are too many for l1 and nonnegative with more than 16,384 columns: leave these out", src.Rows())
+		return nil, message.Errorf("%d rows are too many for --l1 and --nonnegative with more than 16,384 columns: leave "+
+			"these out", src.Rows())
 	}
 	cols := src.Spec().Cols()
 	var rows linalg.SparseReader

@@ -3,7 +3,6 @@ package optimize
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
 	"halfspace/internal/linalg"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/kernel/f64"
@@ -109,7 +109,8 @@ func newDual(t *Task) *dual {
 func (s *dual) begin(ctx context.Context) error {
 	n := s.Rows.Rows()
 	if n > math.MaxUint32 {
-		return fmt.Errorf("%d rows are too many for the hinge with more than 16,384 columns: use the squared hinge", n)
+		return message.Errorf("%d rows are too many for the --loss hinge with more than 16,384 columns: use "+
+			"--loss squared_hinge", n)
 	}
 	for _, v := range []*variables{&s.variables, &s.from, &s.past, &s.spare} {
 		*v = variables{make([]float64, s.Rows.Spec().Cols()), make([]float64, n)}
