@@ -66,9 +66,10 @@ func TestErrors(t *testing.T) {
 		"Folds is 1: use 2 or more": {l: svm.New(svm.Options{}),
 			opt: train.Options{CV: train.CV{Folds: 1}}},
 		`svm has no option "eta": use epochs, l1, nonnegative, l2 or loss`: {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Grid: []train.Axis{{Option: "eta", Values: []any{"1"}}}}}},
-		`the grid varies "l2" twice, or has no values for it`:              {l: svm.New(svm.Options{}), opt: train.Options{CV: train.CV{Grid: []train.Axis{{Option: "l2"}}}}},
-		"leaves none to learn from or to judge on":                         {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 1e-9}},
-		"neither 0 nor 1: winnow learns from Boolean features":             {l: winnow.New(winnow.Options{})},
+		`Grid has no values of "l2"`: {l: svm.New(svm.Options{}),
+			opt: train.Options{CV: train.CV{Grid: []train.Axis{{Option: "l2"}}}}},
+		"leaves none to learn from or to judge on":             {l: svm.New(svm.Options{}), opt: train.Options{HoldOut: 1e-9}},
+		"neither 0 nor 1: winnow learns from Boolean features": {l: winnow.New(winnow.Options{})},
 	} {
 		f, err := train.Run(t.Context(), data, c.l, c.opt)
 		if err == nil || f != nil || !strings.Contains(err.Error(), want) {

@@ -2,6 +2,10 @@ package train
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
 
 	"halfspace/block"
 	"halfspace/internal/checkpoint"
@@ -48,6 +52,20 @@ type Weights struct {
 
 // given tells whether classes have weights.
 func (w *Weights) given() bool { return w.Balanced || len(w.Classes) > 0 }
+
+// Check returns an error if classes can't have these weights, whichever classes there are.
+func (w *Weights) Check() error {
+	if w.Balanced && len(w.Classes) > 0 {
+		return message.Refusal("class-weight", "balanced", "with weights of classes: leave one of them out")
+	}
+	for _, class := range slices.Sorted(maps.Keys(w.Classes)) {
+		if weight := w.Classes[class]; !(weight > 0) || math.IsInf(weight, 0) {
+			return message.Refusal("class-weight", fmt.Sprintf("%s=%v", class, weight),
+				`: "%v" is no weight, which is a number above 0`, weight)
+		}
+	}
+	return nil
+}
 
 // Output says which results a training has beside the weights.
 type Output struct {
@@ -111,22 +129,43 @@ func check(o *Session, src block.Source, l Learner) error {
 	return o.check(l, spec)
 }
 
-// check returns an error if the options can't be used.
+// check returns an error if the options can't be used on rows of a spec.
 func (o *Session) check(l Learner, spec *schema.Spec) error {
-	if err := l.CheckSettings(l.Settings); err != nil {
+	if err := o.Check(l, spec); err != nil {
 		return err
 	}
-	if err := cmp.Or(o.checkCalibrate(l), o.checkThreshold(l, spec)); err != nil {
+	if len(spec.Classes) <= 2 {
+		if err := learner.TwoClasses(spec); err != nil {
+			return err
+		}
+	}
+	if o.Init == nil {
+		return nil
+	}
+	return beginsWith(o.Init, spec)
+}
+
+// Check returns an error if the learner or the options can't be used on rows of a spec, whose classes may be unknown.
+// It reads neither Rows nor Validation.
+func (o *Session) Check(l Learner, spec *schema.Spec) error {
+	err := cmp.Or(l.CheckSettings(l.Settings), o.checkCalibrate(l), o.checkThreshold(l, spec), o.Weights.Check(),
+		o.CV.checkOneStandardError())
+	if err == nil && o.HoldOut != 0 {
+		err = CheckShare(o.HoldOut)
+	}
+	if err == nil && o.CV.Folds != 0 {
+		err = CheckFolds(o.CV.Folds)
+	}
+	if err == nil && o.CV.isSet() {
+		err = o.CV.checkScore(l, len(spec.Classes))
+	}
+	if err != nil {
 		return err
 	}
 	switch {
-	case o.HoldOut != 0 && CheckShare(o.HoldOut) != nil:
-		return CheckShare(o.HoldOut)
 	case o.CV.isSet() && (o.Validation != nil || o.HoldOut > 0):
 		return message.Refusal("validation", "", "with --cv or --grid, which judge on the rows that each fold holds back: "+
 			"leave one of them out")
-	case o.Weights.Balanced && len(o.Weights.Classes) > 0:
-		return message.Refusal("class-weight", "balanced", "with weights of classes: leave one of them out")
 	case o.Weights.given() && l.NoWeights != "":
 		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	case spec.Weighted && l.NoWeights != "":
@@ -147,15 +186,8 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 	case o.Init != nil && !l.BeginsWithModel:
 		return message.Refusal("init", "", "with --algo %s, which begins with zeros: use --algo %s", l.Name,
 			humanize.OneOf(Beginners()))
-	case len(spec.Classes) <= 2:
-		if err := learner.TwoClasses(spec); err != nil {
-			return err
-		}
 	}
-	if o.Init == nil {
-		return nil
-	}
-	return beginsWith(o.Init, spec)
+	return nil
 }
 
 func (o *Options) note(text string) {

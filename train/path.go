@@ -44,9 +44,6 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 	if err == nil {
 		walker, err = newWalker(l)
 	}
-	if err == nil {
-		err = s.CV.checkScore(l, len(s.Rows.Spec().Classes))
-	}
 	if err != nil {
 		return nil, err
 	}

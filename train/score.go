@@ -42,6 +42,10 @@ func (cv *CV) checkScore(l Learner, classes int) error {
 	if cv.Score != "" && !slices.Contains(Scores, cv.Score) {
 		return message.WrongValue("score", cv.Score, humanize.OneOf(Scores))
 	}
+	if cv.Score == ByLogLoss && !l.HasOdds() {
+		return message.Refusal("score", cv.Score, "with --algo %s, which has no probabilities: use another score, or "+
+			"--algo logistic or lda", l.Name)
+	}
 	if lacks := unscored(cv.Score, l, classes); lacks != "" {
 		return fmt.Errorf("the score %s with %s, which %s: choose by another score", cv.Score, l.Name, lacks)
 	}
@@ -382,10 +386,11 @@ func comparePenalties(a, b Learner) int {
 	return 0
 }
 
-// checkOneStandardError returns an error if cv.OneStandardError is set and the grid varies no penalty.
+// checkOneStandardError returns an error if cv.OneStandardError is set and neither a path nor the grid varies a
+// penalty.
 func (cv *CV) checkOneStandardError() error {
 	varies := func(a Axis) bool { return slices.Contains(penalties, a.Option) }
-	if cv.OneStandardError && !slices.ContainsFunc(cv.Grid, varies) {
+	if cv.OneStandardError && cv.Path == 0 && !slices.ContainsFunc(cv.Grid, varies) {
 		return message.Refusal("one-standard-error", "", "takes the strongest penalty: add --path, or a --grid of %s",
 			humanize.OneOf(penalties))
 	}

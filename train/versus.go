@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -172,8 +171,6 @@ func (o *Weights) givenWeights(classes []schema.Class) ([]float64, error) {
 		weight, i := o.Classes[class], schema.FindClass(classes, class)
 		what := ""
 		switch {
-		case !(weight > 0) || math.IsInf(weight, 0):
-			what = fmt.Sprintf("%v is no weight: use a number above 0", weight)
 		case i < 0:
 			what = fmt.Sprintf("no class %q: name some of %s", class, schema.ListClasses(classes))
 		case weights[i] > 0:

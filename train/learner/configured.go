@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/model"
 )
@@ -139,8 +140,11 @@ func (c Configured) Grid(axes []Axis) ([]Configured, error) {
 	}
 	points := []Configured{c}
 	for _, axis := range axes {
-		if _, twice := points[0].Varied[axis.Option]; twice || len(axis.Values) == 0 {
-			return nil, fmt.Errorf("the grid varies %q twice, or has no values for it: list all its values once", axis.Option)
+		if _, twice := points[0].Varied[axis.Option]; twice {
+			return nil, message.Refusal("grid", "", "varies %q twice: list all its values once", axis.Option)
+		}
+		if len(axis.Values) == 0 {
+			return nil, message.Refusal("grid", "", "has no values of %q: list some", axis.Option)
 		}
 		var more []Configured
 		for _, p := range points {
@@ -153,7 +157,8 @@ func (c Configured) Grid(axes []Axis) ([]Configured, error) {
 			}
 		}
 		if points = more; len(points) > MaxPoints {
-			return nil, fmt.Errorf("the grid has more than %s combinations: vary less at a time", humanize.Count(MaxPoints))
+			return nil, message.Refusal("grid", "", "has more than %s combinations: vary less at a time",
+				humanize.Count(MaxPoints))
 		}
 	}
 	for i := range points {

@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"errors"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -11,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"halfspace/block"
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/predict"
+	"halfspace/schema"
 	"halfspace/train"
 )
 
@@ -38,35 +38,34 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if share, err := humanize.ParseNumber(o.validation); err == nil {
-		if !(share > 0 && share < 1) {
-			return console.Usagef("--validation is %s: a share of the rows is above 0 and below 1, and a file of that name ./%s", o.validation, o.validation)
+		if err := train.CheckShare(share); err != nil {
+			return console.Usagef("%w, or ./%s for a file of that name", err, o.validation)
 		}
 		o.share = share
 	}
-	l := train.Describe(o.algo)
 	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0
-	switch {
-	case console.ToStdout(o.out):
+	if console.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
-	case l.NeedsBias != "" && o.Data.NoBias:
-		return console.Usagef("--no-bias with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
-	case o.multiclass == "joint" && !l.JointClasses:
-		var others []string
-		for _, l := range train.Learners {
-			if l.JointClasses {
-				others = append(others, l.Name)
-			}
-		}
-		return console.Usagef("--multiclass joint with --algo %s, which learns one class versus the rest: use ovr, or --algo %s", l.Name, strings.Join(others, ", "))
-	case o.Data.SampleWeight != "" && l.NoWeights != "":
-		return console.Usagef("--sample-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
-	case len(o.classWeight) > 0 && l.NoWeights != "":
-		return console.Usagef("--class-weight with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	}
 	if err := o.readWeights(); err != nil {
 		return err
 	}
 	return o.setLearner(cmd)
+}
+
+// checkTraining returns an error if package train can't train the learners of the grid with the options.
+func (o *trainOptions) checkTraining() error {
+	s := &train.Session{Options: o.trainingOptions()}
+	if s.HoldOut = o.share; o.validation != "" && o.share == 0 {
+		s.Validation = new(block.Data) // the files aren't open yet
+	}
+	spec := &schema.Spec{Bias: !o.Data.NoBias, Weighted: o.Data.SampleWeight != "" || o.Data.Weights != ""}
+	for _, l := range o.learners {
+		if err := s.Check(l, spec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openValidation opens the validation rows, if there are any: the rows of paths, or the share that --validation holds out
@@ -142,18 +141,18 @@ func (o *judging) readWeights() error {
 			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
 		}
 		weight, err := humanize.ParseNumber(item[i+1:])
-		if err != nil || !(weight > 0) || math.IsInf(weight, 0) {
+		if err != nil {
 			return console.Usagef("--class-weight %s: %q is no weight, which is a number above 0", item, item[i+1:])
 		}
 		if o.weights == nil {
 			o.weights = map[string]float64{}
 		}
-		if o.weights[item[:i]] > 0 {
+		if _, twice := o.weights[item[:i]]; twice {
 			return console.Usagef("--class-weight %s: the class is named twice: name it once", item)
 		}
 		o.weights[item[:i]] = weight
 	}
-	return nil
+	return (&train.Weights{Classes: o.weights}).Check()
 }
 
 // loadInit loads the model of --init. It sets the options that the model determines: the features, their preprocessing,
@@ -177,12 +176,6 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		if train.Describe(o.algo) == nil {
 			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
 		}
-	}
-	if !slices.Contains(train.Beginners(), o.algo) {
-		return console.Usagef("--init with --algo %s, which begins with zeros: use --algo %s", o.algo, humanize.OneOf(train.Beginners()))
-	}
-	if f := cmd.Flags(); f.Changed("cv") || f.Changed("grid") {
-		return console.Usagef("--init with --cv or --grid, whose folds the model may have seen: leave one of them out")
 	}
 	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {
 		if cmd.Flags().Changed(name) {
@@ -230,21 +223,6 @@ const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the 
 
 // choosesThreshold tells whether held-out folds choose the threshold.
 func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }
-
-// checkThreshold returns an error if --threshold can't be used with the other options.
-func (o *trainOptions) checkThreshold() error {
-	switch {
-	case o.threshold.By == predict.ByProbability && !o.calibrates() && !o.learner.HasOdds():
-		return console.Usagef("--threshold %v with --algo %s, which has no probabilities: add --calibrate platt, or give a score", o.threshold, o.learner.Name)
-	case !o.choosesThreshold():
-	case o.validation != "" && o.learner.ChoosesByValidation:
-		return console.Usagef("--threshold %v with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
-			"leave one of them out, or choose the threshold with eval --save-threshold", o.threshold, o.learner.Name)
-	case o.init != "":
-		return console.Usagef("--threshold %v with --init, whose model may have seen the folds: choose the threshold with eval --save-threshold", o.threshold)
-	}
-	return nil
-}
 
 // holdsFolds tells whether the training deals the rows into folds: for a cross-validation, a calibration or a
 // threshold.

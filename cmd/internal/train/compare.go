@@ -142,10 +142,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	if err = o.Check(ctx, args); err != nil {
 		return err
 	}
-	if o.folds < 2 {
-		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
-	}
-	if err = cmp.Or(o.Split.Check(), o.readWeights()); err != nil {
+	if err = cmp.Or(train.CheckFolds(o.folds), o.Split.Check(), o.readWeights()); err != nil {
 		return err
 	}
 	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0

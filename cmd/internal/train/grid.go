@@ -21,19 +21,16 @@ const defaultFolds = 5
 // checkFolds returns an error if the options can't be cross-validated. It makes the learners of the grid; without a
 // grid that is one learner.
 func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
-	if o.folds != 0 && o.folds < 2 || o.folds < 0 {
-		return console.Usagef("--cv is %d: use 2 or more folds", o.folds)
-	}
 	if (len(o.grid) > 0 || o.path > 0) && o.folds == 0 {
 		o.folds = defaultFolds
 	}
 	if err := o.checkPath(cmd); err != nil {
 		return err
 	}
-	if o.folds > 0 && o.validation != "" {
-		return console.Usagef("--validation with --cv or --grid, which judge on the rows that each fold holds back: leave one of them out")
+	if o.figure() != "" && o.folds == 0 {
+		return console.Usagef("--score without --cv, --grid or --path: add one of them")
 	}
-	if err := cmp.Or(o.readGrid(cmd), o.checkScore(), o.setDefaultL2(cmd)); err != nil {
+	if err := cmp.Or(o.readGrid(cmd), o.setDefaultL2(cmd)); err != nil {
 		return err
 	}
 	learners, err := o.learner.Grid(o.axes)
@@ -70,44 +67,11 @@ func (o *trainOptions) limitShards(a *console.App) {
 	}
 }
 
-// checkScore returns an error if --score or --one-standard-error has nothing to choose, or if the learner lacks the
-// score.
-func (o *trainOptions) checkScore() error {
-	penalty := func(a train.Axis) bool { return a.Option == "l1" || a.Option == "l2" }
-	switch {
-	case o.figure() != "" && o.folds == 0:
-		return console.Usagef("--score without --cv, --grid or --path: add one of them")
-	case o.oneError && o.path == 0 && !slices.ContainsFunc(o.axes, penalty):
-		return console.Usagef("--one-standard-error takes the strongest penalty: add --path, or a --grid of l1 or l2")
-	case o.figure() == train.ByLogLoss && len(o.axes) == 0 && !o.learner.HasOdds():
-		return console.Usagef("--score log_loss with --algo %s, which has no probabilities: use another score, or --algo logistic or lda", o.learner.Name)
-	}
-	return nil
-}
-
 // noCalibration is the value of --calibrate for no calibration.
 const noCalibration = "none"
 
 func (o *trainOptions) calibrates() bool {
 	return o.calibrate != "" && o.calibrate != noCalibration
-}
-
-// checkCalibrate returns an error if --calibrate can't be used with the other options.
-func (o *trainOptions) checkCalibrate() error {
-	odds := func() bool { return slices.ContainsFunc(o.learners, train.Learner.HasOdds) }
-	switch {
-	case !o.calibrates():
-	case odds():
-		return console.Usagef("--calibrate with --algo %s, which has probabilities of its own: leave it out", o.learner.Name)
-	case o.share > 0:
-		return console.Usagef("--calibrate with --validation %s: it holds back folds of its own: give --validation a file, or leave one of them out", o.validation)
-	case o.validation != "" && o.learner.ChoosesByValidation:
-		return console.Usagef("--calibrate with --validation and --algo %s, which chooses its weights by the hold-out rows, and would not in the folds: "+
-			"leave one of them out, and judge the model with eval", o.learner.Name)
-	case o.init != "":
-		return console.Usagef("--calibrate with --init, whose model may have seen the folds: leave one of them out")
-	}
-	return nil
 }
 
 // checkPath returns an error if --path can't be used with the other options.
@@ -187,7 +151,7 @@ func (o *trainOptions) checkEffect() error {
 
 // readGrid reads the options and values that --grid lists.
 func (o *trainOptions) readGrid(cmd *cobra.Command) error {
-	combinations, scratch := 1, new(cobra.Command)
+	scratch := new(cobra.Command)
 	addLearnerFlags(scratch)
 	for _, g := range o.grid {
 		name, list, ok := strings.Cut(g, "=")
@@ -200,9 +164,6 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
 		}
-		if slices.ContainsFunc(o.axes, func(a train.Axis) bool { return a.Option == name }) {
-			return console.Usagef("--grid varies %q twice: list all its values once", name)
-		}
 		axis := train.Axis{Option: name}
 		for value := range strings.SplitSeq(list, ",") {
 			value = strings.TrimSpace(value)
@@ -212,9 +173,6 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			axis.Values = append(axis.Values, value)
 		}
 		o.axes = append(o.axes, axis)
-		if combinations *= len(axis.Values); combinations > learner.MaxPoints {
-			return console.Usagef("--grid has more than %s combinations: vary less at a time", humanize.Count(learner.MaxPoints))
-		}
 	}
 	return nil
 }

@@ -203,7 +203,6 @@ func (t *trainer) copiesRows() bool {
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
 	s := &train.Session{Options: t.fitOptions(), Rows: t.data, Learner: t.learner, Profile: t.survey, State: t.saved}
-	s.CV = train.CV{Folds: t.folds, Grid: t.axes, Path: t.path, OneStandardError: t.oneError, Score: t.figure()}
 	bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 	switch {
 	case t.learner.InMemory:
@@ -263,14 +262,22 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Tra
 
 // fitOptions returns the options for package train.
 func (t *trainer) fitOptions() train.Options {
-	opt := train.Options{Weights: train.Weights{Balanced: t.balanced, Classes: t.weights, Column: t.Data.SampleWeight}, Memory: t.Storage.Memory.Bytes, Init: t.begin,
-		Split: t.split, Output: train.Output{Threshold: t.threshold, HeldOut: t.reporting.File != ""},
-		Watch: train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}}
-	if t.calibrates() {
-		opt.Output.Calibrate = t.calibrate
+	opt := t.trainingOptions()
+	opt.Watch = train.Watch{Note: t.Warn, Stage: console.Stage(t.bar)}
+	return opt
+}
+
+// trainingOptions returns the options for package train that need no rows.
+func (o *trainOptions) trainingOptions() train.Options {
+	opt := train.Options{Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight},
+		CV:     train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.oneError, Score: o.figure()},
+		Memory: o.Storage.Memory.Bytes, Init: o.begin, Split: o.split,
+		Output: train.Output{Threshold: o.threshold, HeldOut: o.reporting.File != ""}}
+	if o.calibrates() {
+		opt.Output.Calibrate = o.calibrate
 	}
-	if t.multiclass != autoName {
-		opt.Multiclass = t.multiclass
+	if o.multiclass != autoName {
+		opt.Multiclass = o.multiclass
 	}
 	return opt
 }

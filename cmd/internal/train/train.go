@@ -132,7 +132,7 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 		o.checkFolds(cmd), o.Split.Check(),
 		o.tracing.check(a, cmd, o.Storage.Memory.Bytes, inputs, []string{o.out, o.receipt}),
 		o.reporting.Check(a, cmd, args, inputs, []string{o.out, o.receipt, o.tracing.file}),
-		o.checkCalibrate(), o.checkThreshold(), o.saving.check(cmd)); err != nil {
+		o.checkTraining(), o.saving.check(cmd)); err != nil {
 		return nil, nil, err
 	}
 	noteUnused(a, cmd, o)
