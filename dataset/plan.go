@@ -112,7 +112,7 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 			q.notes = append(q.notes, c.Note)
 		}
 	}
-	q.unlabelled = q.unlabelled || q.Prepare && q.Spec != nil
+	q.DropUnlabelled = q.DropUnlabelled || q.Prepare && q.Spec != nil
 	if q.decidesByValues() && !t.format.paired() {
 		var err error
 		if d.readsAll, err = t.prepare(ctx, &q, d.readsAll); err != nil {
@@ -240,6 +240,9 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	}
 	if err != nil {
 		return s, err
+	}
+	if s.rows == 0 && p.sel.Nulls != schema.NullsDrop && p.query.DropUnlabelled && p.query.Where == "" {
+		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.query.Label)
 	}
 	if s.rows == 0 {
 		return s, column.ErrorIn(p.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")

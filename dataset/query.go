@@ -33,11 +33,10 @@ type query struct {
 
 // decisions are the parts of a query that the values of a table decided. Other processes that read the rows get them.
 type decisions struct {
-	features   []schema.Column // by Options.Prepare; nil: the options determine the features
-	unlabelled bool            // by Options.Prepare: leave out rows without a label
-	end        int64           // number of input rows after which Options.Limit keeps none; 0: unknown
-	versions   []files.Version // of the files in object stores; nil: any version
-	notes      []string        // about the features
+	features []schema.Column // by Options.Prepare; nil: the options determine the features
+	end      int64           // number of input rows after which Options.Limit keeps none; 0: unknown
+	versions []files.Version // of the files in object stores; nil: any version
+	notes    []string        // about the features
 }
 
 // newQuery returns the query of options. A Spec determines the features.
@@ -55,7 +54,7 @@ func (q *query) choices() transform.Choices {
 		Exclude: q.Exclude, Keep: q.Keep, NoBias: q.NoBias, Standardize: q.Standardize, KeepWide: q.KeepWide, Nulls: q.Nulls,
 		Words: q.Text.NullValues, Categorical: q.Categorical, Cross: q.Cross, HashTexts: q.HashTexts, Shows: q.shows,
 		KeepTexts: q.KeepTexts, Converts: q.converts, Most: q.Storage.Widest(), Float: q.float, Spec: q.Spec,
-		Plan: q.features, Notes: q.notes, Where: q.Where, Sample: q.Sample, Unlabelled: q.unlabelled}
+		Plan: q.features, Notes: q.notes, Where: q.Where, Sample: q.Sample, Unlabelled: q.DropUnlabelled}
 }
 
 // An openedInput is the selected columns of a table, in the rows that a query chooses.

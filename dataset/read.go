@@ -114,6 +114,9 @@ type Options struct {
 	// and date:YMD, say how texts are read. See TypeNames.
 	Types []string `json:",omitempty"`
 
+	// DropUnlabelled leaves out the rows whose label is null, NaN or infinite, and Warn gets their number. Prepare sets it.
+	DropUnlabelled bool `json:",omitempty"`
+
 	// Where chooses rows, as SQL's WHERE does: "amount < 1000 and (country in ('de', 'fr') or day >= '2026-01-01')". It knows =, <>, <,
 	// <=, >, >=, in, between, like, is null, and, or, not. Names of columns may be in double quotes, texts, dates and times are in
 	// single quotes. NaN is greater than every number. The columns need not be features. Sample keeps a share of the rows, between 0

@@ -82,7 +82,7 @@ func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {
-			return nil, column.ErrorIn(p.in.Name(), "no rows: name a file that has some")
+			return nil, column.ErrorIn(p.in.Name(), "no rows with a label: name a file that has some")
 		}
 	}
 	p.in.LastPass()

@@ -36,6 +36,7 @@ type evalOptions struct {
 	roc, pr       string
 	json          bool
 	reporting     report.Options
+	told          map[string]bool // notes about the data, which each model reads
 }
 
 // evalHelp stands before the options in the help of eval.
@@ -56,7 +57,8 @@ the labels. It reports:
 
 Accuracy, precision and recall have 95 % intervals by Wilson's method. With
 --sample-weight, every figure but the number of errors is by weight. Rows with
-missing values are skipped if the training skipped them.
+missing values are skipped if the training skipped them, and so are rows without
+a label.
 
 --threshold moves the score that a row needs for the positive class: to a
 number, to the score of a probability (p=0.3), to the best F1 (f1), or to the
@@ -74,7 +76,7 @@ many rows of each class have at least that score. Points on the straight line
 between two others are left out.`
 
 func Eval(a *console.App) *cobra.Command {
-	var o evalOptions
+	o := evalOptions{told: map[string]bool{}}
 	cmd := &cobra.Command{
 		Use:   "eval --model m.json [--model n.json] DATA... [options]",
 		Short: "Measure how good models are on labelled data",
@@ -261,7 +263,7 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	case err != nil:
 		return nil, err
 	case e.Confusion.Rows() == 0:
-		return nil, fmt.Errorf("%s: no rows: name data that has some", humanize.Files(paths))
+		return nil, fmt.Errorf("%s: no rows with a label: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
 		return nil, message.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
 	}
@@ -271,7 +273,13 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 // scanOptions returns the options to read rows for a model. The caller must call undo.
 func (o *evalOptions) scanOptions(a *console.App, m *model.Model) (opt dataset.Options, undo func()) {
 	opt, undo = o.Options(a)
-	opt.Spec, opt.Label = m.Spec(), cmp.Or(opt.Label, m.Label)
+	opt.Spec, opt.Label, opt.DropUnlabelled = m.Spec(), cmp.Or(opt.Label, m.Label), true
+	opt.Warn = func(note string) {
+		if !o.told[note] {
+			o.told[note] = true
+			a.Warn(note)
+		}
+	}
 	flags.NameArrays(&opt)
 	return opt, undo
 }

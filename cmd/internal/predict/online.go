@@ -52,6 +52,8 @@ number.
 perceptron, and from one of another learner by that learner, with the options of
 its training.
 
+Rows without a label are left out, with a note.
+
 Ctrl-C ends the run; the report and the model are those of the rows so far.
 
 DATA is as in train. Files are read three times: to find the classes, to learn,
@@ -227,6 +229,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	}
 	opt, undo := o.Options(a)
 	defer undo()
+	opt.DropUnlabelled = true
 	if opt.End = end; m != nil {
 		opt.Spec, opt.Features, opt.Exclude, opt.Positive, opt.NoBias = m.Spec(), nil, nil, "", false
 	}

@@ -43,13 +43,13 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 	rows := int64(0)
 	opt := p.data.Options
 	opt.Spec, opt.Label, opt.Workers, opt.Storage, opt.Memory = m.Spec(), cmp.Or(opt.Label, m.Label), p.Workers, dataset.Auto, memory
-	opt.Warn, opt.Progress = p.Warn, bar.Reading("reading")
+	opt.Warn, opt.Progress, opt.DropUnlabelled = p.Warn, bar.Reading("reading"), true
 	err := dataset.Scan(p.ctx, p.args, opt, func(_ *schema.Spec, b *block.Block, _ arrow.Record) error {
 		rows += int64(b.Len())
 		return fn(b)
 	})
 	if err == nil && rows == 0 {
-		err = fmt.Errorf("%s: no rows: name data that has some", humanize.Files(p.args))
+		err = fmt.Errorf("%s: no rows with a label: name data that has some", humanize.Files(p.args))
 	}
 	return err
 }
