@@ -134,7 +134,7 @@ func TestInspect(t *testing.T) {
 	for i, want := range []ColumnInfo{
 		{Name: "x", Physical: "FLOAT", Repetition: "optional", Encodings: []string{"PLAIN", "RLE", "RLE_DICTIONARY"}, Nulls: 1,
 			Feature: true},
-		{Name: "name", Physical: "BYTE_ARRAY", Logical: "String", Repetition: "required", Encodings: []string{"PLAIN", "RLE"}},
+		{Name: "name", Physical: "BYTE_ARRAY", Logical: "String", Repetition: "required", Encodings: []string{"PLAIN", "RLE"}, Feature: true},
 		{Name: "l.list.element", Physical: "INT32", Logical: "Int(bitWidth=32, isSigned=true)", Repetition: "repeated",
 			Encodings: []string{"PLAIN", "RLE", "RLE_DICTIONARY"}, Nulls: 1, Feature: true},
 	} {
