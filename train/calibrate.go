@@ -26,32 +26,32 @@ const calibrationFolds = 5
 // already logarithms of odds.
 func (s *Session) Calibrate(ctx context.Context) error {
 	method := s.Output.Calibrate
-	r, err := s.heldOut(ctx, method, "the calibration")
+	r, err := s.scoreFolds(ctx, method, "the calibration")
 	if err == nil {
 		s.Calibration, err = r.calibration(method)
 	}
 	return err
 }
 
-// heldOut deals the rows into five folds and scores each fold by a model of the other folds. method is the method of a
-// calibration, which takes memory, or "". purpose is the use of the scores, for errors.
-func (s *Session) heldOut(ctx context.Context, method, purpose string) (*scored, error) {
+// scoreFolds deals the rows into five folds and scores each fold by a model of the other folds. method is the method of
+// a calibration, which takes memory, or "". purpose is the use of the scores, for errors.
+func (s *Session) scoreFolds(ctx context.Context, method, purpose string) (*foldScores, error) {
 	l := s.configured(s.Learner)
 	if err := check(s, s.Rows, l); err != nil {
 		return nil, err
 	}
-	c, err := s.crossing(ctx, []Learner{l}, calibrationFolds, purpose)
+	c, err := s.newCrossState(ctx, []Learner{l}, calibrationFolds, purpose)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newScored(c.src.Rows(), c.src.Spec(), method, purpose, memory.Limit(s.Memory))
+	r, err := newFoldScores(c.src.Rows(), c.src.Spec(), method, purpose, memory.Limit(s.Memory))
 	if err != nil {
 		return nil, err
 	}
 	defer s.save(ctx) // saves the folds that were judged before
-	err = c.folds(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
 		return c.trainFold(ctx, from, number, l, "calibrating", func(_ *job, m *model.Model, parts *Parts) error {
-			return eachScored(ctx, m, parts.Held.Blocks(ctx), c.workers, r.add)
+			return eachScoredBlock(ctx, m, parts.HeldRows.Blocks(ctx), c.workers, r.add)
 		})
 	})
 	if unfinished := (*learner.Unfinished)(nil); errors.As(err, &unfinished) {
@@ -81,8 +81,8 @@ func (o *Session) checkCalibrate(l Learner) error {
 	return nil
 }
 
-// ofFold returns the options for a training on a part of the rows.
-func (s *Session) ofFold() Session {
+// foldSession returns the options for a training on a part of the rows.
+func (s *Session) foldSession() Session {
 	o := s.Options
 	o.HoldOut, o.Validation, o.CV, o.Output, o.Checkpoint = 0, nil, CV{}, Output{}, Checkpoint{}
 	o.Watch = Watch{Stage: o.Stage}
@@ -91,14 +91,14 @@ func (s *Session) ofFold() Session {
 
 // trainFold trains on the rows outside a fold, and calls use with the training, its model and both parts of the rows. stage
 // names the work.
-func (c *crossing) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string, use func(j *job, m *model.Model, parts *Parts) error) error {
+func (c *crossState) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string, use func(j *job, m *model.Model, parts *Parts) error) error {
 	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options)
+	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.Kept, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given())}
+	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.KeptRows, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err
@@ -106,20 +106,20 @@ func (c *crossing) trainFold(ctx context.Context, all block.Source, number int, 
 	return cmp.Or(use(j, f.Model, parts), ctx.Err())
 }
 
-// scored is rows with scores by models that didn't learn from them.
-type scored struct {
+// foldScores is rows with scores by models that didn't learn from them.
+type foldScores struct {
 	purpose string      // use of the scores, for errors
 	scores  [][]float32 // one vector for two classes, otherwise one for each class
 	labels  []float32
 	weights []float64 // nil: all are 1
 }
 
-// newScored returns memory for the scores of the given number of rows. It returns an error if the scores and the work
-// on them take more than half of the limit. It counts scores, labels, sample weights, for each row whether it is
+// newFoldScores returns memory for the scores of the given number of rows. It returns an error if the scores and the
+// work on them take more than half of the limit. It counts scores, labels, sample weights, for each row whether it is
 // positive, the memory of the isotonic regression, and without a method the memory to sort scores. It doesn't count the
 // steps of the isotonic result, which are few.
-func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*scored, error) {
-	r := &scored{purpose: purpose, scores: make([][]float32, spec.Vectors())}
+func newFoldScores(rows int64, spec *schema.Spec, method, purpose string, limit int64) (*foldScores, error) {
+	r := &foldScores{purpose: purpose, scores: make([][]float32, spec.Vectors())}
 	each := 4*int64(len(r.scores)+1) + 1
 	if spec.Weighted {
 		each += 8
@@ -144,7 +144,7 @@ func newScored(rows int64, spec *schema.Spec, method, purpose string, limit int6
 }
 
 // add adds the rows of a block with their scores. It returns an error if a score isn't finite.
-func (r *scored) add(scores [][]float32, b *block.Block) error {
+func (r *foldScores) add(scores [][]float32, b *block.Block) error {
 	for k, s := range scores {
 		for _, v := range s {
 			if v-v != 0 {
@@ -159,7 +159,7 @@ func (r *scored) add(scores [][]float32, b *block.Block) error {
 }
 
 // calibration learns the calibration of each vector of scores.
-func (r *scored) calibration(method string) (*model.Calibration, error) {
+func (r *foldScores) calibration(method string) (*model.Calibration, error) {
 	c := &model.Calibration{Method: method, Folds: calibrationFolds}
 	rows := &metrics.Rows{Positive: make([]bool, len(r.labels)), Weights: r.weights}
 	for k, s := range r.scores {

@@ -99,8 +99,8 @@ func (j *job) facts() (all [][2]string) {
 	}
 	add("the weights of classes", weights)
 	folds, points := 0, 0
-	if j.opt.Judged != nil {
-		folds = j.opt.Judged.Folds
+	if j.opt.CrossValidation != nil {
+		folds = j.opt.CrossValidation.Folds
 	}
 	if j.opt.Path != nil {
 		points = len(j.opt.Path.Points)
@@ -120,13 +120,13 @@ func (o *Session) save(ctx context.Context) {
 	}
 }
 
-// judging is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes have
-// the numbers 0 and above.
-const judging = -1
+// judgementPart is the number of the checkpoint part for the results of a cross-validation or a path. Parts of classes
+// have the numbers 0 and above.
+const judgementPart = -1
 
-// saves tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is the
-// number of points of the path. saves returns the checkpoint's part.
-func (c *crossing) saves(ctx context.Context, points int) (*checkpoint.Part, error) {
+// openPart tells the checkpoint, if there is one, which rows and options a cross-validation or a path has. points is
+// the number of points of the path. openPart returns the checkpoint's part.
+func (c *crossState) openPart(ctx context.Context, points int) (*checkpoint.Part, error) {
 	run := c.opt.State
 	if run == nil {
 		return nil, nil
@@ -141,11 +141,11 @@ func (c *crossing) saves(ctx context.Context, points int) (*checkpoint.Part, err
 	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
 		return nil, err
 	}
-	return run.Part(judging), nil
+	return run.Part(judgementPart), nil
 }
 
 // state saves or restores the results of the judged folds. The caller holds c.mu.
-func (c *crossing) state(w *checkpoint.Walk) {
+func (c *crossState) state(w *checkpoint.Walk) {
 	points := len(c.Points)
 	if w.Count(&points); points != len(c.Points) {
 		w.Fail(errors.New("it has other points"))
@@ -155,7 +155,7 @@ func (c *crossing) state(w *checkpoint.Walk) {
 		p := &c.Points[i]
 		w.Int(&p.sum.Rows)
 		w.Int(&p.sum.Errors)
-		w.Float(&p.sum.Weight)
+		w.Float(&p.sum.ErrorWeight)
 		p.verdict.state(w)
 		if checkpoint.Slice(w, &p.FoldAccuracy); len(p.FoldAccuracy) > c.Folds || len(p.verdict) != len(p.FoldAccuracy) {
 			w.Fail(errors.New("it has more folds, or scores of other ones"))
@@ -174,8 +174,8 @@ func (c *crossing) state(w *checkpoint.Walk) {
 type pathState struct {
 	folds  int // number of judged folds
 	stages []*optimize.Stage
-	judged []verdict // losses of each stage
-	scored []verdict // scores of each stage; without folds if no penalty is chosen by a score
+	losses []verdict // losses of each stage
+	scores []verdict // scores of each stage; without folds if no penalty is chosen by a score
 }
 
 func (s *pathState) state(w *checkpoint.Walk) {
@@ -192,17 +192,17 @@ func (s *pathState) state(w *checkpoint.Walk) {
 		w.Int(&one.Passes)
 		checkpoint.Slice(w, &one.W)
 	})
-	checkpoint.List(w, &s.judged, func(v *verdict) { v.state(w) })
-	checkpoint.List(w, &s.scored, func(v *verdict) { v.state(w) })
-	if len(s.judged) != len(s.stages) || len(s.scored) != len(s.stages) {
+	checkpoint.List(w, &s.losses, func(v *verdict) { v.state(w) })
+	checkpoint.List(w, &s.scores, func(v *verdict) { v.state(w) })
+	if len(s.losses) != len(s.stages) || len(s.scores) != len(s.stages) {
 		w.Fail(errors.New("its stages and losses don't belong together"))
 	}
 }
 
 // state saves or restores the values of a verdict.
 func (v *verdict) state(w *checkpoint.Walk) {
-	checkpoint.List(w, (*[]part)(v), func(p *part) {
-		w.Float(&p.loss)
+	checkpoint.List(w, (*[]foldValue)(v), func(p *foldValue) {
+		w.Float(&p.weightedValue)
 		w.Float(&p.weight)
 	})
 }

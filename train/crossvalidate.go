@@ -27,8 +27,8 @@ type CV struct {
 	// weights, and for ByErrors otherwise.
 	Score string
 
-	// Bounded makes Compare leave out a learner whose first model is too slow; see TooSlow.
-	Bounded bool
+	// SkipSlowLearners makes Compare leave out a learner whose first model is too slow; see TooSlowError.
+	SkipSlowLearners bool
 
 	// OneStandardError chooses the point with the strongest penalty l1, and of equal l1 the strongest l2, whose score
 	// is at most one standard error worse than the best score (Breiman et al. 1984). The point must have the other
@@ -45,13 +45,13 @@ const defaultFolds = 5
 // CrossValidation is the result of a cross-validation: how well trainings predict rows that they didn't learn from.
 // Each fold is held out once.
 type CrossValidation struct {
-	Folds    int     `json:"folds"`
-	Rows     int64   `json:"rows"`            // number of judged rows
-	Split    string  `json:"split,omitempty"` // "groups" or "time" if rows aren't dealt one by one; see Options.Split
-	Score    string  `json:"score"`           // score that the points were chosen by; see CV.Score
-	Chosen   int     `json:"chosen"`          // number of the point with the best score, the first of equal ones
-	TopScore *int    `json:"best,omitempty"`  // the point with the best score, with CV.OneStandardError, which may choose another
-	Points   []Point `json:"points"`
+	Folds         int     `json:"folds"`
+	Rows          int64   `json:"rows"`            // number of judged rows
+	Split         string  `json:"split,omitempty"` // "groups" or "time" if rows aren't dealt one by one; see Options.Split
+	Score         string  `json:"score"`           // score that the points were chosen by; see CV.Score
+	ChosenPoint   int     `json:"chosen"`          // number of the point with the best score, the first of equal ones
+	TopScorePoint *int    `json:"best,omitempty"`  // the point with the best score, with CV.OneStandardError, which may choose another
+	Points        []Point `json:"points"`
 }
 
 // Point is the result of a learner with one combination of options.
@@ -65,14 +65,14 @@ type Point struct {
 	Score        *float64  `json:"score"`     // mean over the folds, by the weight of their rows
 	StdError     *float64  `json:"std_error"` // standard error of Score; null if fewer than two folds have a score
 	FoldAccuracy []float64 `json:"fold_accuracy"`
-	Failed       string    `json:"failed,omitempty"` // why training failed on a fold
+	FailureText  string    `json:"failed,omitempty"` // why training failed on a fold
 
-	Learner Learner    `json:"-"`
-	Figures *FoldScore `json:"-"` // figures of Compare; otherwise nil
-	Lacks   string     `json:"-"` // of Compare: why the learner has no such score; "": it has
-	failure error
-	sum     ErrorCount
-	verdict verdict
+	Learner       Learner    `json:"-"`
+	Figures       *FoldScore `json:"-"` // figures of Compare; otherwise nil
+	NoScoreReason string     `json:"-"` // of Compare: why the learner has no such score; "": it has
+	failure       error
+	sum           ErrorCount
+	verdict       verdict
 }
 
 // Failure returns the error of a point that failed, or nil.
@@ -83,7 +83,7 @@ func (cv *CrossValidation) Best() Learner {
 	if len(cv.Points) == 0 {
 		return Learner{}
 	}
-	return cv.Points[cv.Chosen].Learner
+	return cv.Points[cv.ChosenPoint].Learner
 }
 
 // CrossValidate judges a learner by cross-validation. It deals the rows into folds by the seed: at random, so that each
@@ -98,7 +98,7 @@ func CrossValidate(ctx context.Context, src block.Source, l Learner, opt Options
 func (s *Session) CrossValidate(ctx context.Context) error {
 	judged, err := s.crossValidate(ctx)
 	if err == nil {
-		s.Judged, s.Learner = judged, judged.Best()
+		s.CrossValidation, s.Learner = judged, judged.Best()
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (s *Session) crossValidate(ctx context.Context) (*CrossValidation, error) {
 	if err != nil {
 		return nil, err
 	}
-	judged, err := s.judge(ctx, learners, false)
+	judged, err := s.judgeLearners(ctx, learners, false)
 	if err != nil {
 		return nil, err
 	}
@@ -121,22 +121,22 @@ func (s *Session) crossValidate(ctx context.Context) (*CrossValidation, error) {
 // Compare judges several learners on the same folds, by the seed of the first learner. It trains one learner after
 // another, so that their times can be compared. It returns figures of merit. If ctx ends the comparison, Compare
 // returns the figures of the folds so far with ctx's error; a learner without any fold then has no errors. A learner
-// that lacks the score is judged by the other figures. Chosen is -1 if all learners lack the score.
+// that lacks the score is judged by the other figures. ChosenPoint is -1 if all learners lack the score.
 func Compare(ctx context.Context, src block.Source, opt Options, learners ...Learner) (*CrossValidation, error) {
 	s := &Session{Options: opt, Rows: src}
 	learners = slices.Clone(learners)
 	for i, l := range learners {
 		learners[i] = s.configured(l)
 	}
-	return s.judge(ctx, learners, true)
+	return s.judgeLearners(ctx, learners, true)
 }
 
-// crossing is the state of a cross-validation.
-type crossing struct {
+// crossState is the state of a cross-validation.
+type crossState struct {
 	*CrossValidation
 	cv           CV
 	src          block.Source
-	again        block.Refit // learns the features of src again; nil: they don't depend on rows
+	refit        block.Refit // learns the features of src again; nil: they don't depend on rows
 	learners     []Learner
 	opt          Session
 	seed         uint64
@@ -144,21 +144,21 @@ type crossing struct {
 	classWeights []float64
 	deal         *deal
 	pool         *pool            // pools the held-out rows; nil: not asked for
-	alone        bool             // one training at a time
+	oneAtATime   bool             // one training at a time
 	part         *checkpoint.Part // saves the results; nil: not saved
 	mu           sync.Mutex       // held while the stage is reported, and while a point is changed
 }
 
-// crossing checks the rows and deals them into folds. Only without a purpose, which its errors name, the crossing has
+// newCrossState checks the rows and deals them into folds. Only without a purpose, which its errors name, the state has
 // weights of classes.
-func (s *Session) crossing(ctx context.Context, learners []Learner, folds int, purpose string) (*crossing, error) {
+func (s *Session) newCrossState(ctx context.Context, learners []Learner, folds int, purpose string) (*crossState, error) {
 	l := learners[0]
-	src, err := checked(ctx, s.Rows, l)
+	src, err := checkSource(ctx, s.Rows, l)
 	if err != nil {
 		return nil, err
 	}
-	c := &crossing{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: plain(src), again: refiter(src),
-		learners: learners, opt: s.ofFold(), seed: l.Settings.Running().Seed, workers: l.Workers()}
+	c := &crossState{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: withoutRefit(src), refit: refitOf(src),
+		learners: learners, opt: s.foldSession(), seed: l.Settings.Running().Seed, workers: l.Workers()}
 	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
 		err = fmt.Errorf("%s: %w", purpose, err)
 	}
@@ -169,8 +169,8 @@ func (s *Session) crossing(ctx context.Context, learners []Learner, folds int, p
 	return c, err
 }
 
-// judge judges every learner on each fold in turn. Each learner learns from the other folds.
-func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (*CrossValidation, error) {
+// judgeLearners judges every learner on each fold in turn. Each learner learns from the other folds.
+func (s *Session) judgeLearners(ctx context.Context, learners []Learner, figures bool) (*CrossValidation, error) {
 	if len(learners) == 0 {
 		return nil, errors.New("there are no learners to compare: give one or more")
 	}
@@ -186,46 +186,46 @@ func (s *Session) judge(ctx context.Context, learners []Learner, figures bool) (
 		return nil, err
 	}
 	for _, l := range learners {
-		of := s.ofFold()
+		of := s.foldSession()
 		if err := of.check(l, spec); err != nil {
 			return nil, err
 		}
 	}
-	c, err := s.crossing(ctx, learners, cmp.Or(cv.Folds, defaultFolds), "")
+	c, err := s.newCrossState(ctx, learners, cmp.Or(cv.Folds, defaultFolds), "")
 	if err != nil {
 		return nil, err
 	}
-	weighted := spec.Weighted || s.Weights.given()
+	weighted := spec.Weighted || s.Weights.hasClassWeights()
 	if c.Score == "" && weighted {
 		c.Score = ByWeight
 	}
-	c.Score, c.alone = cmp.Or(c.Score, ByErrors), figures
-	c.begins(learners, figures)
+	c.Score, c.oneAtATime = cmp.Or(c.Score, ByErrors), figures
+	c.addPoints(learners, figures)
 	if !figures && s.Output.HeldOut && len(learners) == 1 && s.Output.Threshold.By == "" {
 		c.pool = &pool{c: c}
 	}
 	if !figures {
 		c.opt.State, c.opt.Note = s.State, s.Note
 	}
-	if c.part, err = c.saves(ctx, len(learners)); err == nil {
+	if c.part, err = c.openPart(ctx, len(learners)); err == nil {
 		_, err = c.part.Load(c.state)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer c.opt.save(ctx)
-	err = c.folds(ctx, c.unjudged, c.fold)
+	err = c.eachFold(ctx, c.hasUnjudged, c.judgeFold)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err == nil && c.pool.judged() {
-		s.HeldOut = c.pool.HeldOut
+	if err == nil && c.pool.hasAllFolds() {
+		s.HeldOut = c.pool.HeldOutEvaluation
 	}
-	return c.CrossValidation, cmp.Or(err, c.choose(weighted))
+	return c.CrossValidation, cmp.Or(err, c.choosePoint(weighted))
 }
 
-// begins makes the points of the learners.
-func (c *crossing) begins(learners []Learner, figures bool) {
+// addPoints makes the points of the learners.
+func (c *crossState) addPoints(learners []Learner, figures bool) {
 	c.Points = make([]Point, len(learners))
 	for i, l := range learners {
 		p := &c.Points[i]
@@ -233,28 +233,28 @@ func (c *crossing) begins(learners []Learner, figures bool) {
 			p.Options = map[string]string{}
 		}
 		if figures {
-			p.Figures, p.Lacks = new(FoldScore), unscored(c.Score, l, len(c.src.Spec().Classes))
+			p.Figures, p.NoScoreReason = new(FoldScore), whyUnscored(c.Score, l, len(c.src.Spec().Classes))
 		}
-		c.alone = c.alone || l.InMemory
+		c.oneAtATime = c.oneAtATime || l.InMemory
 	}
 }
 
-// unjudged tells whether any point that hasn't failed lacks a result of the fold.
-func (c *crossing) unjudged(fold int) bool {
+// hasUnjudged tells whether any point that hasn't failed lacks a result of the fold.
+func (c *crossState) hasUnjudged(fold int) bool {
 	return slices.ContainsFunc(c.Points, func(p Point) bool { return p.failure == nil && len(p.FoldAccuracy) <= fold })
 }
 
-// folds calls judge for each fold that is left, one after another. If the source can learn its features again, it does so for
-// each fold from the rows outside the fold.
-func (c *crossing) folds(ctx context.Context, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
+// eachFold calls judge for each fold that is left, one after another. If the source can learn its features again, it
+// does so for each fold from the rows outside the fold.
+func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
-		choices = append(choices, c.deal.learn[f]())
+		choices = append(choices, c.deal.learnedRows[f]())
 	}
 	var again []func(context.Context) (block.Source, error)
-	if c.again != nil && left(c.Folds-1) {
+	if c.refit != nil && left(c.Folds-1) {
 		var err error
-		if again, err = c.again(ctx, choices); err != nil {
+		if again, err = c.refit(ctx, choices); err != nil {
 			return err
 		}
 	}
@@ -279,20 +279,20 @@ func (c *crossing) folds(ctx context.Context, left func(fold int) bool, judge fu
 	return nil
 }
 
-// fold trains every learner on the rows outside a fold, and counts the errors in the fold. It trains several learners
-// at the same time if the rows are in memory.
-func (c *crossing) fold(ctx context.Context, all block.Source, number int) error {
+// judgeFold trains every learner on the rows outside a fold, and counts the errors in the fold. It trains several
+// learners at the same time if the rows are in memory.
+func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int) error {
 	c.opt.stage(c.stage(number, "dealing the rows"))
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options, c.learners...)
+	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options, c.learners...)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.given()) // bytes of the rows, and of their two parts
-	if _, inMemory := all.(*block.Data); inMemory && !c.alone {
-		side = c.sideBySide(all.Rows(), bytes)
+	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights()) // bytes of the rows, and of their two parts
+	if _, inMemory := all.(*block.Data); inMemory && !c.oneAtATime {
+		side = c.parallelLearners(all.Rows(), bytes)
 	}
-	own := c.opt.ofFold()
+	own := c.opt.foldSession()
 	var g errgroup.Group
 	g.SetLimit(side)
 	for i, l := range c.learners {
@@ -304,33 +304,33 @@ func (c *crossing) fold(ctx context.Context, all block.Source, number int) error
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			progress := c.begin(l, number)
+			progress := c.watchFold(l, number)
 			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
-			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.Kept, parallelTrainings: side, heldBytes: bytes}
-			t, value, err := c.judge(ctx, p, j, parts)
+			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows, parallelTrainings: side, heldBytes: bytes}
+			t, value, err := c.judgePoint(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
-				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, prefix(l), err)
+				err = fmt.Errorf("fold %d of %d: %s%w", number+1, c.Folds, optionsPrefix(l), err)
 			}
-			c.end(p, t, value, err)
+			c.addResult(p, t, value, err)
 			return ctx.Err()
 		})
 	}
 	return g.Wait()
 }
 
-// end adds the errors and the score of a learner on a fold to the learner's point, or the reason why it failed.
-func (c *crossing) end(p *Point, t ErrorCount, value part, failure error) {
+// addResult adds the errors and the score of a learner on a fold to the learner's point, or the reason why it failed.
+func (c *crossState) addResult(p *Point, t ErrorCount, value foldValue, failure error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.failure = failure; failure == nil {
 		p.sum.Rows += t.Rows
 		p.sum.Errors += t.Errors
-		p.sum.Weight += t.Weight
+		p.sum.ErrorWeight += t.ErrorWeight
 		p.verdict = append(p.verdict, value)
 		p.FoldAccuracy = append(p.FoldAccuracy, float64(t.Rows-t.Errors)/float64(t.Rows))
 	}
@@ -344,8 +344,8 @@ func (c *crossing) end(p *Point, t ErrorCount, value part, failure error) {
 	c.part.Mark(trained, 0, c.state)
 }
 
-// prefix returns the varied options and a colon, as the beginning of an error.
-func prefix(l Learner) (text string) {
+// optionsPrefix returns the varied options and a colon, as the beginning of an error.
+func optionsPrefix(l Learner) (text string) {
 	for _, o := range l.Options {
 		if value, ok := l.Varied[o.Name]; ok {
 			if text != "" {
@@ -360,45 +360,45 @@ func prefix(l Learner) (text string) {
 	return text
 }
 
-// noted is the largest number of bytes that a learner keeps for each row beside the row: nine numbers of 64 bits, a
-// weight and a label. The hinge of svm with many columns needs them.
-const noted = 10 * 8
+// mostNoteBytes is the largest number of bytes that a learner keeps for each row beside the row: nine numbers of 64
+// bits, a weight and a label. The hinge of svm with many columns needs them.
+const mostNoteBytes = 10 * 8
 
-// sideBySide returns the number of learners that train at the same time: as many as there are workers, or fewer if the
-// memory doesn't hold the bytes that they keep for each row. The rows are in memory; bytes is the memory of the rows
-// and their parts.
-func (c *crossing) sideBySide(rows, bytes int64) int {
+// parallelLearners returns the number of learners that train at the same time: as many as there are workers, or fewer
+// if the memory doesn't hold the bytes that they keep for each row. The rows are in memory; bytes is the memory of the
+// rows and their parts.
+func (c *crossState) parallelLearners(rows, bytes int64) int {
 	room := memory.Limit(c.opt.Memory)
 	if c.opt.Memory > 0 { // otherwise the limit doesn't include these bytes
 		room -= bytes
 	}
-	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*noted))))
+	return int(max(1, min(int64(c.workers), int64(len(c.learners)), room/(rows*mostNoteBytes))))
 }
 
 // errFolds is the error of rows that can't be dealt into the number of folds.
 var errFolds = errors.New("too few rows for the folds")
 
-// judge trains, and computes the errors and the score on the held-out rows, with the weights of their classes.
-func (c *crossing) judge(ctx context.Context, p *Point, j *job, parts *Parts) (t ErrorCount, value part, err error) {
+// judgePoint trains, and computes the errors and the score on the held-out rows, with the weights of their classes.
+func (c *crossState) judgePoint(ctx context.Context, p *Point, j *job, parts *Parts) (t ErrorCount, value foldValue, err error) {
 	begin, score := time.Now(), c.Score
 	f, err := j.learn(ctx, ctx)
-	if err == nil && c.cv.Bounded {
-		err = slow(f.Model, c.src.Rows())
+	if err == nil && c.cv.SkipSlowLearners {
+		err = checkSpeed(f.Model, c.src.Rows())
 	}
 	if err != nil {
 		return t, value, err
 	}
-	var merit *meritOf
+	var merit *foldMerit
 	if p.Figures != nil {
-		merit = &meritOf{ranks: newRanking(f.Model)}
+		merit = &foldMerit{ranks: newRanking(f.Model)}
 	}
-	if p.Lacks != "" {
+	if p.NoScoreReason != "" {
 		score = ""
 	}
-	t, value, err = scoreModel(ctx, score, f.Model, c.weighted(parts.Held), j.Workers(), merit)
+	t, value, err = scoreModel(ctx, score, f.Model, c.withClassWeights(parts.HeldRows), j.Workers(), merit)
 	if err == nil && merit != nil {
 		merit.addTo(p.Figures, f.Result.Seconds)
-		p.Figures.Total += time.Since(begin).Seconds()
+		p.Figures.TotalSeconds += time.Since(begin).Seconds()
 	}
 	if err == nil && c.pool != nil && c.pool.folds == len(p.FoldAccuracy) { // a resumed cross-validation skips folds
 		err = c.pool.add(ctx, j, f.Model, parts)

@@ -38,22 +38,22 @@ type Split struct {
 	InOrder bool
 }
 
-// timed tells whether rows are split by time.
-func (s *Split) timed() bool { return s.InOrder || s.Times != nil }
+// isByTime tells whether rows are split by time.
+func (s *Split) isByTime() bool { return s.InOrder || s.Times != nil }
 
 // name returns "groups", "time", or "" for rows that are split one by one.
 func (s *Split) name() string {
 	switch {
 	case s.Groups != nil:
 		return "groups"
-	case s.timed():
+	case s.isByTime():
 		return "time"
 	}
 	return ""
 }
 
-// told returns the options of a model with the options of the split.
-func (s *Split) told(m model.Options) model.Options {
+// addToOptions returns the options of a model with the options of the split.
+func (s *Split) addToOptions(m model.Options) model.Options {
 	switch {
 	case s.Groups != nil:
 		m.Group = s.Column
@@ -111,23 +111,23 @@ func (s *Split) HoldOut(seed uint64, share float64, counts []int64) (Chooser, er
 	wanted := int64(math.Floor(share*float64(rows) + 0.5))
 	switch {
 	case s.Groups != nil:
-		held, sum, sizes := map[int64]bool{}, int64(0), sizesOf(s.Groups)
-		for _, g := range shuffled(seed, sizes) {
+		held, sum, sizes := map[int64]bool{}, int64(0), groupSizes(s.Groups)
+		for _, g := range shuffledGroups(seed, sizes) {
 			if n := sizes[g]; max(wanted-sum-n, sum+n-wanted) < wanted-sum {
 				held[g] = true
 				sum += n
 			}
 		}
-		return byRow(func(row int64) bool { return held[s.Groups[row]] }), nil
-	case s.timed():
-		first, earlier := rows-wanted, s.earlier()
-		return byRow(func(row int64) bool { return earlier(row) >= first }), nil
+		return chooseByRow(func(row int64) bool { return held[s.Groups[row]] }), nil
+	case s.isByTime():
+		first, earlier := rows-wanted, s.earlierRows()
+		return chooseByRow(func(row int64) bool { return earlier(row) >= first }), nil
 	}
 	return Stratified(seed, share, counts), nil
 }
 
-// byRow returns a chooser that chooses rows by their numbers.
-func byRow(is func(row int64) bool) Chooser {
+// chooseByRow returns a chooser that chooses rows by their numbers.
+func chooseByRow(is func(row int64) bool) Chooser {
 	return func() func(int) bool {
 		row := int64(-1)
 		return func(int) bool {
@@ -137,7 +137,7 @@ func byRow(is func(row int64) bool) Chooser {
 	}
 }
 
-func sizesOf(groups []int64) map[int64]int64 {
+func groupSizes(groups []int64) map[int64]int64 {
 	sizes := map[int64]int64{}
 	for _, g := range groups {
 		sizes[g]++
@@ -145,8 +145,8 @@ func sizesOf(groups []int64) map[int64]int64 {
 	return sizes
 }
 
-// shuffled returns the numbers of the groups in random order.
-func shuffled(seed uint64, sizes map[int64]int64) []int64 {
+// shuffledGroups returns the numbers of the groups in random order.
+func shuffledGroups(seed uint64, sizes map[int64]int64) []int64 {
 	groups := make([]int64, 0, len(sizes))
 	for g := range sizes {
 		groups = append(groups, g)
@@ -160,8 +160,8 @@ func shuffled(seed uint64, sizes map[int64]int64) []int64 {
 	return groups
 }
 
-// earlier returns a function that returns the number of rows with earlier times than a row.
-func (s *Split) earlier() func(row int64) int64 {
+// earlierRows returns a function that returns the number of rows with earlier times than a row.
+func (s *Split) earlierRows() func(row int64) int64 {
 	if s.Times == nil {
 		return func(row int64) int64 { return row }
 	}
@@ -174,7 +174,7 @@ func (s *Split) earlier() func(row int64) int64 {
 
 // A deal is the assignment of rows to folds: for each fold, the rows to judge on and the rows to learn from.
 type deal struct {
-	judge, learn []Chooser
+	judgedRows, learnedRows []Chooser
 }
 
 // CheckFolds returns an error unless rows can be dealt into that number of folds.
@@ -194,7 +194,7 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 	switch {
 	case opt.Split.Groups != nil:
 		return dealGroups(ctx, all, opt.Split.Groups, folds, seed, opt)
-	case opt.Split.timed():
+	case opt.Split.isByTime():
 		return dealTimes(all.Rows(), &opt.Split, folds)
 	}
 	counts, err := learner.ClassCounts(ctx, all, workers)
@@ -221,7 +221,7 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 	d := new(deal)
 	for f := range folds {
 		has := Fold(seed, folds, counts, f)
-		d.judge, d.learn = append(d.judge, has), append(d.learn, has.Others)
+		d.judgedRows, d.learnedRows = append(d.judgedRows, has), append(d.learnedRows, has.Others)
 	}
 	return d, nil
 }
@@ -229,19 +229,19 @@ func newDeal(ctx context.Context, all block.Source, folds int, seed uint64, work
 // dealGroups deals whole groups. It takes the groups by falling size, equal ones in random order, and adds each to the
 // fold with the fewest rows. If only one fold has rows of a class, all folds learn from the groups with that class.
 func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int, seed uint64, opt *Options) (*deal, error) {
-	sizes := sizesOf(groups)
+	sizes := groupSizes(groups)
 	if len(sizes) < folds {
 		return nil, message.Errorf("%w: --cv is %d, but there are only %s: use as many folds at most", errFolds, folds,
 			humanize.Plural(int64(len(sizes)), "group"))
 	}
-	order := shuffled(seed, sizes)
+	order := shuffledGroups(seed, sizes)
 	slices.SortStableFunc(order, func(a, b int64) int { return cmp.Compare(sizes[b], sizes[a]) })
 	of, rows := make(map[int64]int, len(order)), make([]int64, folds)
 	for _, g := range order {
 		least := slices.Index(rows, slices.Min(rows))
 		of[g], rows[least] = least, rows[least]+sizes[g]
 	}
-	if err := keepRare(ctx, all, groups, of, opt); err != nil {
+	if err := keepRareClasses(ctx, all, groups, of, opt); err != nil {
 		return nil, err
 	}
 	judged := make([]int, folds)
@@ -256,14 +256,14 @@ func dealGroups(ctx context.Context, all block.Source, groups []int64, folds int
 	}
 	d := new(deal)
 	for f := range folds {
-		has := byRow(func(row int64) bool { return of[groups[row]] == f })
-		d.judge, d.learn = append(d.judge, has), append(d.learn, has.Others)
+		has := chooseByRow(func(row int64) bool { return of[groups[row]] == f })
+		d.judgedRows, d.learnedRows = append(d.judgedRows, has), append(d.learnedRows, has.Others)
 	}
 	return d, nil
 }
 
-// keepRare takes groups out of the only fold that has rows of a class: it sets their fold to -1.
-func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int64]int, opt *Options) error {
+// keepRareClasses takes groups out of the only fold that has rows of a class: it sets their fold to -1.
+func keepRareClasses(ctx context.Context, all block.Source, groups []int64, of map[int64]int, opt *Options) error {
 	spec := all.Spec()
 	// only has for each class the only fold with its rows, plus 1; 0 if no rows were seen; -1 for several folds.
 	only := make([]int, max(2, len(spec.Classes)))
@@ -302,7 +302,7 @@ func keepRare(ctx context.Context, all block.Source, groups []int64, of map[int6
 // dealTimes cuts the rows in order of time into folds+1 pieces. Each fold is judged on one piece by a model of all
 // pieces before it, as with scikit-learn's TimeSeriesSplit. Rows with equal times are in one piece.
 func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
-	pieces, earlier := int64(folds+1), s.earlier()
+	pieces, earlier := int64(folds+1), s.earlierRows()
 	if rows < pieces {
 		return nil, message.Errorf("%w: --cv is %d, and in order of time they take %s or more: use fewer folds", errFolds,
 			folds, humanize.Plural(pieces, "row"))
@@ -324,8 +324,8 @@ func dealTimes(rows int64, s *Split, folds int) (*deal, error) {
 	}
 	d := new(deal)
 	for f := range int64(folds) {
-		d.judge = append(d.judge, byRow(func(row int64) bool { return of(row) == f+1 }))
-		d.learn = append(d.learn, byRow(func(row int64) bool { return of(row) <= f }))
+		d.judgedRows = append(d.judgedRows, chooseByRow(func(row int64) bool { return of(row) == f+1 }))
+		d.learnedRows = append(d.learnedRows, chooseByRow(func(row int64) bool { return of(row) <= f }))
 	}
 	return d, nil
 }

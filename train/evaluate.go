@@ -26,7 +26,7 @@ type Evaluation struct {
 	Confusion   *metrics.Confusion   // by the model's classes, in their order
 	Scores      metrics.Scores       // for two classes
 	Calibration *metrics.Calibration // for two classes, if the model has probabilities; otherwise nil
-	Worst       []Misclassified      // at most ten rows, the worst first, by the threshold of the model
+	WorstRows   []MisclassifiedRow   // at most ten rows, the worst first, by the threshold of the model
 
 	// ClassScores has, for more than two classes, the probabilities of each class, or the scores if the model has no
 	// probabilities. It is nil for two classes. Set it to nil to keep no scores.
@@ -41,17 +41,17 @@ type Evaluation struct {
 	hasOdds   bool
 }
 
-// A Misclassified is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest from the
-// model's threshold. For more classes, they have the least probabilities of their class, or without probabilities the
-// greatest Score.
-type Misclassified struct {
+// A MisclassifiedRow is a row that the model predicts wrongly. For two classes, the worst rows have the scores farthest
+// from the model's threshold. For more classes, they have the least probabilities of their class, or without
+// probabilities the greatest Score.
+type MisclassifiedRow struct {
 	Row              int64 // number of the row among the added rows, from 0 on
 	Class, Predicted int
 	Score            float64 // for more than two classes: score of the predicted class minus score of the row's class
 	Probability      float64 // probability of the row's class; NaN if the model has no probabilities
 	Features         []Value // features that aren't 0, as the model takes them; nil if a cluster scored the row
 
-	off float64 // how wrong: the greater, the worse
+	badness float64 // how wrong: the greater, the worse
 }
 
 // A Value is one feature of a row, and its number.
@@ -60,15 +60,15 @@ type Value struct {
 	Value   float64
 }
 
-// mostMisses is the largest length of Worst.
-const mostMisses = 10
+// mostWorstRows is the largest length of WorstRows.
+const mostWorstRows = 10
 
-// miss adds the wrong rows of a block to Worst. p and losses are the probabilities and the log losses; nil without
-// probabilities.
-func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float64) {
+// addWorstRows adds the wrong rows of a block to WorstRows. p and losses are the probabilities and the log losses; nil
+// without probabilities.
+func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		m := Misclassified{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if m.Class == m.Predicted {
 			continue
 		}
@@ -77,19 +77,19 @@ func (e *Evaluation) miss(b *block.Block, scores, p [][]float32, losses []float6
 		}
 		if len(scores) == 1 {
 			m.Score = float64(scores[0][r])
-			m.off = math.Abs(m.Score - e.threshold)
+			m.badness = math.Abs(m.Score - e.threshold)
 		} else if m.Score = float64(scores[m.Predicted][r]) - float64(scores[m.Class][r]); losses != nil {
-			m.off = losses[r]
+			m.badness = losses[r]
 		} else {
-			m.off = m.Score
+			m.badness = m.Score
 		}
-		at, _ := slices.BinarySearchFunc(e.Worst, m, func(m, o Misclassified) int {
-			return cmp.Or(cmp.Compare(o.off, m.off), cmp.Compare(m.Row, o.Row))
+		at, _ := slices.BinarySearchFunc(e.WorstRows, m, func(m, o MisclassifiedRow) int {
+			return cmp.Or(cmp.Compare(o.badness, m.badness), cmp.Compare(m.Row, o.Row))
 		})
-		if at < mostMisses {
+		if at < mostWorstRows {
 			m.Features = valuesOf(b, r, e.spec.Width())
-			e.Worst = slices.Insert(e.Worst, at, m)
-			e.Worst = e.Worst[:min(len(e.Worst), mostMisses)]
+			e.WorstRows = slices.Insert(e.WorstRows, at, m)
+			e.WorstRows = e.WorstRows[:min(len(e.WorstRows), mostWorstRows)]
 		}
 	}
 }
@@ -138,7 +138,7 @@ func Evaluate(ctx context.Context, m *model.Model, src block.Source, workers int
 		return nil, err
 	}
 	if src, err = block.Validate(ctx, src, workers); err == nil {
-		err = suits(src.Spec(), e.spec)
+		err = checkSameSpec(src.Spec(), e.spec)
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	case e.ClassScores != nil:
 		e.ClassScores.Add(scores, b.Y, b.W)
 	}
-	e.miss(b, scores, p, losses)
+	e.addWorstRows(b, scores, p, losses)
 }
 
 // scoreTask scores rows by a model. Its argument is the model's file.
@@ -207,7 +207,7 @@ func scorePiece(ctx context.Context, piece distributed.Piece, file []byte) (all 
 	if err != nil {
 		return nil, err
 	}
-	err = eachScored(ctx, m, piece.Blocks(ctx), piece.Workers, func(scores [][]float32, b *block.Block) error {
+	err = eachScoredBlock(ctx, m, piece.Blocks(ctx), piece.Workers, func(scores [][]float32, b *block.Block) error {
 		s := scoredRows{y: b.Y, w: b.W}
 		for _, of := range scores {
 			s.scores = append(s.scores, slices.Clone(of))
@@ -261,9 +261,9 @@ func (e *Evaluation) LogLoss() float64 { return e.loss.Value() }
 // probabilities.
 func (e *Evaluation) Brier() float64 { return e.brier.Value() }
 
-// suits returns an error if the rows differ from the model in features, classes, preprocessing or scale. Names of
-// features may differ.
-func suits(rows, model *schema.Spec) error {
+// checkSameSpec returns an error if the rows differ from the model in features, classes, preprocessing or scale. Names
+// of features may differ.
+func checkSameSpec(rows, model *schema.Spec) error {
 	what := ""
 	switch {
 	case rows.Width() != model.Width() || rows.Bias != model.Bias:
@@ -285,18 +285,18 @@ func suits(rows, model *schema.Spec) error {
 // ErrorCount is the number of rows that a model predicts wrongly, and their weights.
 type ErrorCount struct {
 	Rows, Errors int64
-	Weight       float64 // sum of the weights of wrong rows
-	Total        float64 // sum of the weights of all rows
+	ErrorWeight  float64 // sum of the weights of wrong rows
+	TotalWeight  float64 // sum of the weights of all rows
 }
 
-// Count returns the Tally of the rows of src: a row is wrong if its prediction by m isn't its label. Weights are summed
-// within chunks, then over the chunks.
-func Count(ctx context.Context, m *model.Model, src block.Source, workers int) (t ErrorCount, err error) {
-	return count(ctx, m, src, workers, func([][]float32, *block.Block) {})
+// CountErrors returns the errors of m on the rows of src: a row is wrong if its prediction by m isn't its label.
+// Weights are summed within chunks, then over the chunks.
+func CountErrors(ctx context.Context, m *model.Model, src block.Source, workers int) (t ErrorCount, err error) {
+	return countErrors(ctx, m, src, workers, func([][]float32, *block.Block) {})
 }
 
-// count is Count. It also calls show with each block and its scores.
-func count(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t ErrorCount, err error) {
+// countErrors is CountErrors. It also calls show with each block and its scores.
+func countErrors(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t ErrorCount, err error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return t, err
@@ -312,7 +312,7 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 				chunk += b.Weight(i)
 			}
 			if all += b.Weight(i); (i+1)%block.ChunkRows == 0 || i == len(b.Y)-1 {
-				t.Weight, t.Total = t.Weight+chunk, t.Total+all
+				t.ErrorWeight, t.TotalWeight = t.ErrorWeight+chunk, t.TotalWeight+all
 				chunk, all = 0, 0
 			}
 		}
@@ -322,15 +322,15 @@ func count(ctx context.Context, m *model.Model, src block.Source, workers int, s
 		err = scoreRemote(ctx, m, src, add, func() error { return nil })
 		return t, err
 	}
-	err = eachScored(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+	err = eachScoredBlock(ctx, m, src.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
 		add(scores, b)
 		return nil
 	})
 	return t, err
 }
 
-// eachScored calls add with each block and its scores by m, which are valid until the call returns.
-func eachScored(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int, add func([][]float32, *block.Block) error) error {
+// eachScoredBlock calls add with each block and its scores by m, which are valid until the call returns.
+func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int, add func([][]float32, *block.Block) error) error {
 	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
 		return err
@@ -361,7 +361,7 @@ func validate(ctx context.Context, m *model.Model, rows block.Source, workers in
 	if classes := m.Options.ClassWeight; classes != nil {
 		judges = learner.WithClassWeights(judges, classes)
 	}
-	wrong, err := Count(ctx, m, judges, workers)
+	wrong, err := CountErrors(ctx, m, judges, workers)
 	if err != nil {
 		return nil, err
 	}

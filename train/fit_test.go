@@ -76,7 +76,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, error %v, want %s", f, err, want)
 		}
 	}
-	if _, err := train.Named("logistc"); err == nil || !strings.Contains(err.Error(), "did you mean logistic?") {
+	if _, err := train.LearnerNamed("logistc"); err == nil || !strings.Contains(err.Error(), "did you mean logistic?") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -90,13 +90,13 @@ func TestZeroOptions(t *testing.T) {
 	}
 	data := rowsOf(t, x, y)
 	for _, about := range train.Learners {
-		l := require.Value(train.Named(about.Name))(t)
+		l := require.Value(train.LearnerNamed(about.Name))(t)
 		f, err := train.Run(t.Context(), data, l, train.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", about.Name, err)
 			continue
 		}
-		if f.Model.Algorithm != about.Name || f.Model.Check() != nil || *f.Model.Training.Errors != 0 || f.Own == nil || f.Profile.Counts[0] != 20 {
+		if f.Model.Algorithm != about.Name || f.Model.Check() != nil || *f.Model.Training.Errors != 0 || f.OwnResult == nil || f.Profile.Counts[0] != 20 {
 			t.Errorf("%s: %+v, %v", about.Name, f.Model.Training, f.Model.Check())
 		}
 		if about.Option("epochs") != nil && f.Model.Options.Epochs < 100 {
@@ -106,7 +106,7 @@ func TestZeroOptions(t *testing.T) {
 	for _, l := range []train.Learner{perceptron.New(perceptron.Options{}), perceptron.New(perceptron.Options{Pocket: pocket.Exact}), perceptron.New(perceptron.Options{Form: learner.Averaged}),
 		perceptron.New(perceptron.Options{Form: learner.Voted}), winnow.New(winnow.Options{}), kernelperceptron.Dual(kernelperceptron.Options{}), logistic.New(logistic.Options{}), lda.New(lda.Options{}), svm.New(svm.Options{}),
 		passiveaggressive.New(passiveaggressive.Options{}), ftrl.New(ftrl.Options{}), ftrl.AdaGrad(ftrl.AdaGradOptions{})} {
-		named := require.Value(train.Named(l.Name))(t)
+		named := require.Value(train.LearnerNamed(l.Name))(t)
 		zero, want := bytesOf(t, data, l), bytesOf(t, data, named)
 		if !bytes.Equal(zero, want) {
 			t.Errorf("%s: zero values give the model\n%s\nand not that of the command\n%s", l.Name, zero, want)

@@ -9,53 +9,54 @@ import (
 	"halfspace/train/learner"
 )
 
-// HeldOut is how well a learner predicts rows that its model didn't learn from: the rows of a hold-out, or the rows of
-// all folds of a cross-validation, each predicted by a model of the other folds. The scores of the folds are pooled.
-type HeldOut struct {
+// HeldOutEvaluation is how well a learner predicts rows that its model didn't learn from: the rows of a hold-out, or
+// the rows of all folds of a cross-validation, each predicted by a model of the other folds. The scores of the folds
+// are pooled.
+type HeldOutEvaluation struct {
 	*Evaluation // its rows have the numbers of the rows to learn from, or of the rows of Options.Validation
 
-	Folds    int    // number of folds; 0: the rows of a hold-out
-	Split    string // "groups" or "time" if the folds aren't dealt row by row
-	Rounded  bool   // the curves come from rounded scores, since there are many
-	Learning []LearningPoint
+	Folds            int    // number of folds; 0: the rows of a hold-out
+	Split            string // "groups" or "time" if the folds aren't dealt row by row
+	HasRoundedScores bool   // the curves come from rounded scores, since there are many
+	LearningCurve    []LearningPoint
 }
 
 // A LearningPoint is the errors of a model of some rows, on the held-out rows. Of a cross-validation these are the rows
 // of the first fold.
 type LearningPoint struct {
-	Rows   int64 // number of rows that the model learned from
-	Judged ErrorCount
+	Rows          int64 // number of rows that the model learned from
+	HeldOutErrors ErrorCount
 }
 
-// mostScores is the largest number of scores of an evaluation of held-out rows that keeps every score, and mostRounded
-// the largest number of classes whose scores are kept as histograms.
+// mostScores is the largest number of scores of an evaluation of held-out rows that keeps every score, and
+// mostRoundedScores the largest number of classes whose scores are kept as histograms.
 const (
-	mostScores  = 1 << 22
-	mostRounded = 64
+	mostScores        = 1 << 22
+	mostRoundedScores = 64
 )
 
 // newHeldOut returns an evaluation without rows, for models of the classes and features of m. rows is the number of rows to come.
-func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOut, error) {
+func newHeldOut(m *model.Model, rows int64, workers int) (*HeldOutEvaluation, error) {
 	e, err := NewEvaluation(m, workers)
 	if err != nil {
 		return nil, err
 	}
-	h := &HeldOut{Evaluation: e, Rounded: rows*int64(e.spec.Vectors()) > mostScores}
-	if !h.Rounded {
+	h := &HeldOutEvaluation{Evaluation: e, HasRoundedScores: rows*int64(e.spec.Vectors()) > mostScores}
+	if !h.HasRoundedScores {
 		return h, nil
 	}
 	e.Scores.Bin()
 	if e.ClassScores == nil {
 		return h, nil
 	}
-	if e.ClassScores.Bin(); len(m.Classes) > mostRounded {
+	if e.ClassScores.Bin(); len(m.Classes) > mostRoundedScores {
 		e.ClassScores = nil
 	}
 	return h, nil
 }
 
 // judgeHeldOut evaluates a model on the rows of a hold-out. parts is nil, or the hold-out of a share of all.
-func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOut, error) {
+func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*HeldOutEvaluation, error) {
 	h, err := newHeldOut(m, j.validation.Rows(), j.Workers())
 	if err != nil {
 		return nil, err
@@ -71,15 +72,15 @@ func (j *job) judgeHeldOut(ctx context.Context, m *model.Model, parts *Parts) (*
 		h.renumber(0, parts)
 	}
 	if err == nil && cluster == nil {
-		h.Learning, err = j.learning(ctx, m, j.validation)
+		h.LearningCurve, err = j.learningCurve(ctx, m, j.validation)
 	}
 	return h, err
 }
 
 // addAll adds rows with their scores by m. Their numbers begin with first.
-func (h *HeldOut) addAll(ctx context.Context, m *model.Model, rows block.Source, first int64, workers int) error {
+func (h *HeldOutEvaluation) addAll(ctx context.Context, m *model.Model, rows block.Source, first int64, workers int) error {
 	h.spec = m.Spec()
-	err := eachScored(ctx, m, rows.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
+	err := eachScoredBlock(ctx, m, rows.Blocks(ctx), workers, func(scores [][]float32, b *block.Block) error {
 		moved := *b
 		moved.First += first
 		h.add(scores, &moved)
@@ -89,31 +90,31 @@ func (h *HeldOut) addAll(ctx context.Context, m *model.Model, rows block.Source,
 }
 
 // renumber replaces the numbers of the worst rows from first on: row first+i is held-out row i of parts.
-func (h *HeldOut) renumber(first int64, parts *Parts) {
-	for i := range h.Worst {
-		if w := &h.Worst[i]; w.Row >= first {
+func (h *HeldOutEvaluation) renumber(first int64, parts *Parts) {
+	for i := range h.WorstRows {
+		if w := &h.WorstRows[i]; w.Row >= first {
 			w.Row = parts.Row(w.Row - first)
 		}
 	}
 }
 
-// Number replaces the numbers of the worst rows among the held-out rows of parts by their numbers among all rows. Run
-// does so unless Options.Validation has the rows.
-func (h *HeldOut) Number(parts *Parts) { h.renumber(0, parts) }
+// NumberWorstRows replaces the numbers of the worst rows among the held-out rows of parts by their numbers among all
+// rows. Run does so unless Options.Validation has the rows.
+func (h *HeldOutEvaluation) NumberWorstRows(parts *Parts) { h.renumber(0, parts) }
 
 // learningShares are the shares of the rows of a learning curve, beside all rows.
 var learningShares = []float64{1. / 16, 1. / 8, 1. / 4, 1. / 2}
 
-// learning returns the errors of models of shares of the rows, and of m, the model of all rows, on the held-out rows. A
-// share that can't be learned from is left out.
-func (j *job) learning(ctx context.Context, m *model.Model, held block.Source) (points []LearningPoint, err error) {
+// learningCurve returns the errors of models of shares of the rows, and of m, the model of all rows, on the held-out
+// rows. A share that can't be learned from is left out.
+func (j *job) learningCurve(ctx context.Context, m *model.Model, held block.Source) (points []LearningPoint, err error) {
 	counts, err := learner.ClassCounts(ctx, j.src, j.Workers())
 	if err != nil {
 		return nil, err
 	}
-	own := j.opt.ofFold()
+	own := j.opt.foldSession()
 	judge := func(m *model.Model, rows int64) error {
-		t, err := Count(ctx, m, held, j.Workers())
+		t, err := CountErrors(ctx, m, held, j.Workers())
 		points = append(points, LearningPoint{rows, t})
 		return err
 	}
@@ -150,37 +151,38 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 
 // A pool adds up the held-out rows of the folds.
 type pool struct {
-	*HeldOut
-	c     *crossing
-	at    float64 // threshold of the score
-	folds int     // number of folds so far
+	*HeldOutEvaluation
+	c              *crossState
+	scoreThreshold float64 // threshold of the score
+	folds          int     // number of folds so far
 }
 
-// fresh is above the number of each row. The rows of a fold have numbers from fresh on until they are renumbered.
-const fresh = 1 << 62
+// firstUnnumbered is above the number of each row. The rows of a fold have numbers from firstUnnumbered on until they
+// are renumbered.
+const firstUnnumbered = 1 << 62
 
-// judged tells whether all folds are in the pool.
-func (p *pool) judged() bool { return p != nil && p.folds == p.c.Folds }
+// hasAllFolds tells whether all folds are in the pool.
+func (p *pool) hasAllFolds() bool { return p != nil && p.folds == p.c.Folds }
 
 // add adds the rows of the next fold, which m didn't learn from. j is the training of m.
 func (p *pool) add(ctx context.Context, j *job, m *model.Model, parts *Parts) (err error) {
-	if p.HeldOut == nil {
-		if p.HeldOut, err = newHeldOut(m, p.c.src.Rows(), p.c.workers); err != nil {
+	if p.HeldOutEvaluation == nil {
+		if p.HeldOutEvaluation, err = newHeldOut(m, p.c.src.Rows(), p.c.workers); err != nil {
 			return err
 		}
-		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.at
+		p.Folds, p.Split, p.threshold = p.c.Folds, p.c.Split, p.scoreThreshold
 		if cluster, _ := block.RemoteOf(p.c.src); cluster == nil {
-			if p.Learning, err = j.learning(ctx, m, parts.Held); err != nil {
+			if p.LearningCurve, err = j.learningCurve(ctx, m, parts.HeldRows); err != nil {
 				return err
 			}
 		}
 	}
-	if err = p.addAll(ctx, m, parts.Held, fresh, p.c.workers); err != nil {
+	if err = p.addAll(ctx, m, parts.HeldRows, firstUnnumbered, p.c.workers); err != nil {
 		return err
 	}
-	p.renumber(fresh, parts)
-	for i := range p.Worst {
-		p.Worst[i].Features = nil // each fold has features of its own
+	p.renumber(firstUnnumbered, parts)
+	for i := range p.WorstRows {
+		p.WorstRows[i].Features = nil // each fold has features of its own
 	}
 	p.folds++
 	return nil
@@ -195,21 +197,21 @@ func (s *Session) PoolFolds(ctx context.Context) error {
 	quiet := *s
 	quiet.Note = nil // newDeal noted the classes before
 	l := s.configured(s.Learner)
-	c, err := quiet.crossing(ctx, []Learner{l}, cmp.Or(s.CV.Folds, defaultFolds), "the figures of held-out rows")
+	c, err := quiet.newCrossState(ctx, []Learner{l}, cmp.Or(s.CV.Folds, defaultFolds), "the figures of held-out rows")
 	if err != nil {
 		return err
 	}
 	p := &pool{c: c}
-	if s.ThresholdAt != nil {
-		p.at = *s.ThresholdAt
+	if s.ChosenThreshold != nil {
+		p.scoreThreshold = *s.ChosenThreshold
 	} else if t := s.Output.Threshold; !t.NeedsRows() && t.By != "" {
-		p.at = t.Value
+		p.scoreThreshold = t.Value
 	}
-	err = c.folds(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
+	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
 		return c.trainFold(ctx, from, number, l, "judging the held-out rows", func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
 	})
 	if err == nil {
-		s.HeldOut = p.HeldOut
+		s.HeldOut = p.HeldOutEvaluation
 	}
 	return err
 }

@@ -16,9 +16,9 @@ import (
 )
 
 // heldOut returns the figures of held-out rows as a text.
-func heldOut(h *train.HeldOut) string {
-	text := fmt.Sprint(h.Confusion.Rows(), h.Confusion.Errors(), h.Scores.AUC(), h.LogLoss(), h.Brier(), h.Learning, h.Folds)
-	for _, w := range h.Worst {
+func heldOut(h *train.HeldOutEvaluation) string {
+	text := fmt.Sprint(h.Confusion.Rows(), h.Confusion.Errors(), h.Scores.AUC(), h.LogLoss(), h.Brier(), h.LearningCurve, h.Folds)
+	for _, w := range h.WorstRows {
 		text += fmt.Sprintf("; %d %d %d %g %g", w.Row, w.Class, w.Predicted, w.Score, w.Probability)
 	}
 	if h.ClassScores != nil {
@@ -36,18 +36,18 @@ func TestHeldOut(t *testing.T) {
 		opt := train.Options{HoldOut: 0.3, Output: train.Output{HeldOut: true}, Workers: 1}
 		run := require.Value(train.Run(t.Context(), rows, l, opt))(t)
 		parts := require.Value(train.HoldOut(t.Context(), rows, l, opt))(t)
-		want := require.Value(train.Evaluate(t.Context(), run.Model, parts.Held, 1))(t)
+		want := require.Value(train.Evaluate(t.Context(), run.Model, parts.HeldRows, 1))(t)
 		got := run.HeldOut
 		if got.Confusion.Errors() != want.Confusion.Errors() || got.Confusion.Errors() != run.Validation.Errors || got.Scores.AUC() != want.Scores.AUC() && classes == 2 || got.LogLoss() != want.LogLoss() ||
 			got.Brier() != want.Brier() || classes > 2 && !slices.Equal(got.ClassScores.AUC(), want.ClassScores.AUC()) || !reflect.DeepEqual(got.Confusion, want.Confusion) {
 			t.Errorf("%d classes, hold-out: %s", classes, heldOut(got))
 		}
-		learned := got.Learning
-		if len(learned) != 5 || learned[4].Rows != parts.Kept.Rows() || learned[4].Judged.Errors != want.Confusion.Errors() || learned[3].Rows*2-parts.Kept.Rows() > 6 {
+		learned := got.LearningCurve
+		if len(learned) != 5 || learned[4].Rows != parts.KeptRows.Rows() || learned[4].HeldOutErrors.Errors != want.Confusion.Errors() || learned[3].Rows*2-parts.KeptRows.Rows() > 6 {
 			t.Errorf("%d classes, learning curve %v", classes, learned)
 		}
-		for i, w := range got.Worst {
-			all, of := rowOf(rows, w.Row), rowOf(parts.Held, want.Worst[i].Row)
+		for i, w := range got.WorstRows {
+			all, of := rowOf(rows, w.Row), rowOf(parts.HeldRows, want.WorstRows[i].Row)
 			if !slices.Equal(all, of) {
 				t.Errorf("%d classes: row %d is %v, want %v", classes, w.Row, all, of)
 			}
@@ -98,7 +98,7 @@ func rowOf(src block.Source, row int64) (values []float32) {
 // TestHeldOutResumed: a cross-validation that goes on from a checkpoint pools the same held-out rows.
 func TestHeldOutResumed(t *testing.T) {
 	dir, rows, l := t.TempDir(), noise(120, 2, 2), logistic.New(logistic.Options{L2: 1})
-	judge := func(stop int64) *train.HeldOut {
+	judge := func(stop int64) *train.HeldOutEvaluation {
 		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
 		defer run.Close()
 		ctx, cancel := context.WithCancel(t.Context())

@@ -10,7 +10,7 @@ func (j *job) model(learned *learner.Result) *model.Model {
 	m := model.New(j.src.Spec(), learned.Weights)
 	m.Algorithm, m.Options = j.Name, j.modelOptions()
 	if j.classes() > 2 {
-		if m.Options.Multiclass = model.OneVersusRest; j.together() {
+		if m.Options.Multiclass = model.OneVersusRest; j.learnsJointly() {
 			m.Options.Multiclass = model.Joint
 		}
 	}
@@ -40,20 +40,20 @@ func (j *job) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := learner.Shared(j.Settings); j.Has("order") && shared.Order != learner.Cyclic || j.opt.HoldOut > 0 || j.opt.Judged != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ThresholdAt != nil {
+	if shared := learner.Shared(j.Settings); j.Has("order") && shared.Order != learner.Cyclic || j.opt.HoldOut > 0 || j.opt.CrossValidation != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ChosenThreshold != nil {
 		m.Seed = &shared.Seed
 	}
 	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {
 		m.Set("init", init.Data.Fingerprint)
 	}
 	m.SampleWeight, m.Validation = j.opt.Weights.Column, j.opt.HoldOut
-	return j.opt.Split.told(m)
+	return j.opt.Split.addToOptions(m)
 }
 
-// tellJudged writes the cross-validation and the path that were made before to a model.
-func (o *Session) tellJudged(m *model.Model) {
-	if cv := o.Judged; cv != nil {
-		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.Chosen].Errors}
+// addJudgement writes the cross-validation and the path that were made before to a model.
+func (o *Session) addJudgement(m *model.Model) {
+	if cv := o.CrossValidation; cv != nil {
+		m.Training.CrossValidation = &model.CrossValidation{Folds: cv.Folds, Errors: *cv.Points[cv.ChosenPoint].Errors}
 	}
 	if o.Path != nil {
 		m.Training.Path = &o.Path.Path

@@ -22,17 +22,17 @@ const OnlineName = "online"
 // ErrNoRows is the error if there are no rows to learn from.
 var ErrNoRows = errors.New("no rows")
 
-// Online makes Run predict each row before it learns from the row, in one pass in the order of the source. The learner is
-// the perceptron of two classes, with the learning rate Eta, or one for which Steps holds. Run begins with the weights of
-// Options.Init. If ctx ends the pass, Run returns the result so far with ctx's error. Trained.Model has errors and a
-// margin only if the rows could be read again, and ctx left time for that.
+// Online makes Run predict each row before it learns from the row, in one pass in the order of the source. The learner
+// is the perceptron of two classes, with the learning rate Eta, or one for which HasStepper holds. Run begins with the
+// weights of Options.Init. If ctx ends the pass, Run returns the result so far with ctx's error. Outcome.Model has
+// errors and a margin only if the rows could be read again, and ctx left time for that.
 type Online struct {
-	Once bool             // the rows can be read only once
-	Show func(rows int64) // called with the number of visited rows; may be nil
+	ReadOnce bool             // the rows can be read only once
+	Show     func(rows int64) // called with the number of visited rows; may be nil
 }
 
-// Progressive is the counts after a number of rows.
-type Progressive struct {
+// ProgressiveCounts is the counts after a number of rows.
+type ProgressiveCounts struct {
 	Rows     int64 `json:"rows"`
 	Mistakes int64 `json:"mistakes"` // wrong predictions; each prediction is made before the row is learned from
 	Updates  int64 `json:"updates"`
@@ -45,12 +45,12 @@ type Progressive struct {
 // OnlineCounts is the counts of a training with Options.Online.
 type OnlineCounts struct {
 	Rows, Mistakes, Updates int64
-	Progressive             []Progressive // after 1, 2, 4, 8... rows, and at the end
+	ProgressiveCounts       []ProgressiveCounts // after 1, 2, 4, 8... rows, and at the end
 }
 
 // online is Run with Options.Online. Errors: ErrNoRows, a number of classes that the learner doesn't take, a model of
 // other columns or classes, sums that overflow, and errors of the rows.
-func (s *Session) online(ctx context.Context) (*Trained, error) {
+func (s *Session) online(ctx context.Context) (*Outcome, error) {
 	l := s.configured(s.Learner)
 	if err := s.checkOnline(l); err != nil {
 		return nil, err
@@ -65,25 +65,25 @@ func (s *Session) online(ctx context.Context) (*Trained, error) {
 	}
 	var begin []float64
 	if s.Init != nil {
-		if err := beginsWith(s.Init, src.Spec()); err != nil {
+		if err := checkInit(s.Init, src.Spec()); err != nil {
 			return nil, err
 		}
 		start := learner.StartOf(s.Init, -1)
-		begin = unpadded(start, src.Spec())
+		begin = unpaddedStart(start, src.Spec())
 		stepper.Begin(start.Weights, start.State)
 	}
-	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: l, scores: make([][]float32, src.Spec().Vectors()), begin: begin,
-		odds: l.HasOdds(), show: s.Online.Show}
+	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: l, scores: make([][]float32, src.Spec().Vectors()), initialWeights: begin,
+		scoresAreLogOdds: l.HasOdds(), show: s.Online.Show}
 	if err = v.learn(l.Workers()); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if v.r.Rows == 0 {
+	if v.counts.Rows == 0 {
 		return nil, cmp.Or(err, ErrNoRows)
 	}
 	after, end := parallel.Grace(ctx)
 	defer end()
-	t := &Trained{Online: &v.r}
-	if bad := v.finish(after, t, !s.Online.Once); bad != nil {
+	t := &Outcome{Online: &v.counts}
+	if bad := v.finish(after, t, !s.Online.ReadOnce); bad != nil {
 		if after.Err() == nil || t.Model == nil {
 			return nil, bad
 		}
@@ -97,10 +97,10 @@ func (s *Session) checkOnline(l Learner) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
-	if s.HoldOut != 0 || s.Validation != nil || s.CV.isSet() || s.Weights.given() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
+	if s.HoldOut != 0 || s.Validation != nil || s.CV.isSet() || s.Weights.hasClassWeights() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
 		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, folds, weights of classes, outputs, checkpoints and traces")
 	}
-	if rosenblatts(l) {
+	if isPerceptron(l) {
 		if margin, l2 := l.Perceptron(l.Settings); margin != 0 || l2 != 0 {
 			return errors.New("online, the perceptron has neither a margin nor a penalty: leave them out, or learn passive-aggressive")
 		}
@@ -112,19 +112,19 @@ func (s *Session) checkOnline(l Learner) error {
 type visitor struct {
 	block.Source
 	learner.Stepper
-	ctx     context.Context
-	learner Learner
-	odds    bool      // the scores are logarithms of odds
-	begin   []float64 // initial weights; nil: zeros
-	show    func(rows int64)
+	ctx              context.Context
+	learner          Learner
+	scoresAreLogOdds bool      // the scores are logarithms of odds
+	initialWeights   []float64 // initial weights; nil: zeros
+	show             func(rows int64)
 
 	scores [][]float32 // scores of rows whose log loss isn't added yet
 	loss   metrics.Mean
 
-	r           OnlineCounts
-	square      float64 // largest squared norm of a row
-	fingerprint string
-	err         error
+	counts        OnlineCounts
+	largestSquare float64 // largest squared norm of a row
+	fingerprint   string
+	err           error
 }
 
 // learn visits the rows until the rows or the context end. It computes the fingerprint of the visited rows.
@@ -143,10 +143,10 @@ func (v *visitor) Blocks(context.Context) iter.Seq2[*block.Block, error] {
 			if v.err = err; err != nil {
 				return
 			}
-			first := v.r.Rows
+			first := v.counts.Rows
 			v.err = v.visit(b)
-			b = b.Slice(0, int(v.r.Rows-first))
-			v.square = max(v.square, b.MaxSquaredNorm())
+			b = b.Slice(0, int(v.counts.Rows-first))
+			v.largestSquare = max(v.largestSquare, b.MaxSquaredNorm())
 			if !yield(b, nil) || v.err != nil {
 				return
 			}
@@ -156,7 +156,7 @@ func (v *visitor) Blocks(context.Context) iter.Seq2[*block.Block, error] {
 
 // visit predicts each row with the learner, learns from the row, and counts rows, mistakes and updates.
 func (v *visitor) visit(b *block.Block) error {
-	r, row, first := &v.r, make([]float32, len(v.scores)), 0
+	r, row, first := &v.counts, make([]float32, len(v.scores)), 0
 	for i, y := range b.Y {
 		if i%1024 == 0 {
 			if err := v.ctx.Err(); err != nil {
@@ -170,10 +170,10 @@ func (v *visitor) visit(b *block.Block) error {
 		if v.Step(row, b, i, y) {
 			r.Updates++
 		}
-		if v.wrong(row, y) {
+		if v.isWrong(row, y) {
 			r.Mistakes++
 		}
-		if v.odds {
+		if v.scoresAreLogOdds {
 			for c, s := range row {
 				v.scores[c] = append(v.scores[c], s)
 			}
@@ -181,15 +181,15 @@ func (v *visitor) visit(b *block.Block) error {
 		if r.Rows++; r.Rows&(r.Rows-1) == 0 {
 			v.addLosses(b.Y[first : i+1])
 			first = i + 1
-			v.note()
+			v.addCounts()
 		}
 	}
 	v.addLosses(b.Y[first:])
 	return nil
 }
 
-// wrong tells whether the scores predict another class than the label y.
-func (v *visitor) wrong(scores []float32, y float32) bool {
+// isWrong tells whether the scores predict another class than the label y.
+func (v *visitor) isWrong(scores []float32, y float32) bool {
 	if len(scores) == 1 {
 		return (scores[0] > 0) != (y > 0)
 	}
@@ -204,7 +204,7 @@ func (v *visitor) wrong(scores []float32, y float32) bool {
 
 // addLosses adds the log losses of the rows with labels y, whose scores are in v.scores.
 func (v *visitor) addLosses(y []float32) {
-	if !v.odds || len(y) == 0 {
+	if !v.scoresAreLogOdds || len(y) == 0 {
 		return
 	}
 	v.loss.Add(predict.LogLosses(v.scores, y, predict.Odds{Positive: v.Spec().PositiveClass(), Way: model.OneVersusRest}), nil)
@@ -213,22 +213,22 @@ func (v *visitor) addLosses(y []float32) {
 	}
 }
 
-// note appends the counts so far to v.r.Progressive.
-func (v *visitor) note() {
-	p := Progressive{Rows: v.r.Rows, Mistakes: v.r.Mistakes, Updates: v.r.Updates}
-	if v.odds {
+// addCounts appends the counts so far to v.counts.ProgressiveCounts.
+func (v *visitor) addCounts() {
+	p := ProgressiveCounts{Rows: v.counts.Rows, Mistakes: v.counts.Mistakes, Updates: v.counts.Updates}
+	if v.scoresAreLogOdds {
 		loss := v.loss.Value()
 		p.LogLoss = &loss
 	}
-	v.r.Progressive = append(v.r.Progressive, p)
+	v.counts.ProgressiveCounts = append(v.counts.ProgressiveCounts, p)
 }
 
 // finish makes the model. With again, it also evaluates the last weights on the visited rows.
-func (v *visitor) finish(ctx context.Context, t *Trained, again bool) error {
-	r, spec, perceptron := &v.r, v.Spec(), rosenblatts(v.learner)
+func (v *visitor) finish(ctx context.Context, t *Outcome, again bool) error {
+	r, spec, perceptron := &v.counts, v.Spec(), isPerceptron(v.learner)
 	eta := learner.Shared(v.learner.Settings).Eta
-	if last := r.Progressive[len(r.Progressive)-1]; last.Rows < r.Rows {
-		v.note()
+	if last := r.ProgressiveCounts[len(r.ProgressiveCounts)-1]; last.Rows < r.Rows {
+		v.addCounts()
 	}
 	w := v.Weights()
 	m := model.New(spec, w)
@@ -239,7 +239,7 @@ func (v *visitor) finish(ctx context.Context, t *Trained, again bool) error {
 		m.State = model.NewState(v.State())
 	}
 	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
-	radius, norm := math.Sqrt(v.square), learner.Norm(w)
+	radius, norm := math.Sqrt(v.largestSquare), learner.Norm(w)
 	if sum := norm + radius; sum-sum != 0 {
 		return learner.TooLarge()
 	}
@@ -265,18 +265,18 @@ func (v *visitor) finish(ctx context.Context, t *Trained, again bool) error {
 	}
 	switch {
 	case !perceptron:
-	case v.begin == nil:
-		m.Training.MistakeBound = finite(learned.MistakeBound())
+	case v.initialWeights == nil:
+		m.Training.MistakeBound = boundOrNil(learned.MistakeBound())
 	default:
-		t.UpdateBound = finite(learner.UpdateBoundFrom(&learned, v.begin, 1, 0, eta))
+		t.UpdateBound = boundOrNil(learner.UpdateBoundFrom(&learned, v.initialWeights, 1, 0, eta))
 	}
 	return nil
 }
 
 // evaluate evaluates weights on the visited rows.
 func (v *visitor) evaluate(ctx context.Context, learned *learner.Result) error {
-	rows := firstRows{v.Source, v.r.Rows}
-	if rosenblatts(v.learner) {
+	rows := firstRows{v.Source, v.counts.Rows}
+	if isPerceptron(v.learner) {
 		return learner.Evaluate(ctx, rows, v.learner.Workers(), learned)
 	}
 	_, err := learner.EvaluateLoss(ctx, rows, v.learner.Workers(), learned, v.learner.RowLoss(v.learner.Settings))

@@ -50,8 +50,8 @@ type Weights struct {
 	Column   string             // name of the column that the sample weights came from, for the model
 }
 
-// given tells whether classes have weights.
-func (w *Weights) given() bool { return w.Balanced || len(w.Classes) > 0 }
+// hasClassWeights tells whether classes have weights.
+func (w *Weights) hasClassWeights() bool { return w.Balanced || len(w.Classes) > 0 }
 
 // Check returns an error if classes can't have these weights, whichever classes there are.
 func (w *Weights) Check() error {
@@ -78,7 +78,7 @@ type Output struct {
 	// the score 0.
 	Threshold predict.Threshold
 
-	// HeldOut asks for Trained.HeldOut: figures and curves of the validation rows, or of the rows of all folds of a
+	// HeldOut asks for Outcome.HeldOut: figures and curves of the validation rows, or of the rows of all folds of a
 	// cross-validation. It takes as much time as a further training, and as another cross-validation if there is a
 	// grid, a path, or a threshold to choose.
 	HeldOut bool
@@ -142,7 +142,7 @@ func (o *Session) check(l Learner, spec *schema.Spec) error {
 	if o.Init == nil {
 		return nil
 	}
-	return beginsWith(o.Init, spec)
+	return checkInit(o.Init, spec)
 }
 
 // Check returns an error if the learner or the options can't be used on rows of a spec, whose classes may be unknown.
@@ -166,7 +166,7 @@ func (o *Session) Check(l Learner, spec *schema.Spec) error {
 	case o.CV.isSet() && (o.Validation != nil || o.HoldOut > 0):
 		return message.Refusal("validation", "", "with --cv or --grid, which judge on the rows that each fold holds back: "+
 			"leave one of them out")
-	case o.Weights.given() && l.NoWeights != "":
+	case o.Weights.hasClassWeights() && l.NoWeights != "":
 		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
 	case spec.Weighted && l.NoWeights != "":
 		return message.Refusal("sample-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
@@ -185,7 +185,7 @@ func (o *Session) Check(l Learner, spec *schema.Spec) error {
 		return message.Refusal("init", "", "with --cv or --grid, whose folds the model may have seen: leave one of them out")
 	case o.Init != nil && !l.BeginsWithModel:
 		return message.Refusal("init", "", "with --algo %s, which begins with zeros: use --algo %s", l.Name,
-			humanize.OneOf(Beginners()))
+			humanize.OneOf(NamesWithInit()))
 	}
 	return nil
 }

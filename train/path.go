@@ -40,9 +40,9 @@ func (s *Session) FollowPath(ctx context.Context) error {
 
 func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 	err := check(s, s.Rows, l)
-	var walker *walker
+	var follower *pathLearner
 	if err == nil {
-		walker, err = newWalker(l)
+		follower, err = newPathLearner(l)
 	}
 	if err != nil {
 		return nil, err
@@ -52,52 +52,53 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 		return nil, message.Errorf("column %q: a path takes two classes: keep the rows of two, or use --grid with l1",
 			spec.Label)
 	}
-	c, err := s.crossing(ctx, []Learner{l}, cmp.Or(cv.Folds, defaultFolds), "")
+	c, err := s.newCrossState(ctx, []Learner{l}, cmp.Or(cv.Folds, defaultFolds), "")
 	if err != nil {
 		return nil, err
 	}
 	c.opt.State, c.opt.Note = s.State, s.Note
-	if c.part, err = c.saves(ctx, n); err != nil {
+	if c.part, err = c.openPart(ctx, n); err != nil {
 		return nil, err
 	}
 	defer s.save(ctx)
-	state, err := c.followed(ctx, walker, l, n)
+	state, err := c.followFolds(ctx, follower, l, n)
 	if err != nil {
 		return nil, err
 	}
 	p := &Path{}
-	p.Score, p.Greatest, p.OneStandardError = cv.Score, Greatest(cv.Score), cv.OneStandardError
+	p.Score, p.Greatest, p.OneStandardError = cv.Score, GreatestIsBest(cv.Score), cv.OneStandardError
 	p.Folds, p.Passes = c.Folds, state.stages[len(state.stages)-1].Passes
 	for i, stage := range state.stages {
 		p.Weights = append(p.Weights, stage.W)
-		loss, deviation := state.judged[i].mean()
+		loss, deviation := state.losses[i].mean()
 		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(spec.Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
 		if cv.Score != "" {
-			value, off := state.scored[i].mean()
-			p.Points[i].Score, p.Points[i].ScoreError = known(value), known(off)
+			value, off := state.scores[i].mean()
+			p.Points[i].Score, p.Points[i].ScoreError = knownOrNil(value), knownOrNil(off)
 		}
 	}
 	p.Choose()
 	return p, nil
 }
 
-// followed follows the path over all rows, and judges its stages on each fold. It skips the work that a checkpoint has.
-func (c *crossing) followed(ctx context.Context, walker *walker, l Learner, n int) (*pathState, error) {
+// followFolds follows the path over all rows, and judges its stages on each fold. It skips the work that a checkpoint
+// has.
+func (c *crossState) followFolds(ctx context.Context, follower *pathLearner, l Learner, n int) (*pathState, error) {
 	s := new(pathState)
 	loaded, err := c.part.Load(s.state)
 	if err == nil && !loaded {
-		walker.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
-		s.stages, err = walker.path(ctx, c.weighted(c.src), 1, n, nil)
-		s.judged, s.scored = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
+		follower.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: "over all rows", Total: int64(c.Folds + 1)}, l)
+		s.stages, err = follower.path(ctx, c.withClassWeights(c.src), 1, n, nil)
+		s.losses, s.scores = make([]verdict, len(s.stages)), make([]verdict, len(s.stages))
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
-	return s, c.folds(ctx, left, func(ctx context.Context, from block.Source, number int) error {
-		walker.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
-		err := c.judgePath(ctx, from, number, walker, l, s)
+	return s, c.eachFold(ctx, left, func(ctx context.Context, from block.Source, number int) error {
+		follower.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+		err := c.judgePath(ctx, from, number, follower, l, s)
 		if err == nil {
 			s.folds++
 			c.part.Mark(int64(1+s.folds), 0, s.state)
@@ -118,18 +119,18 @@ func (p *Path) Best(l Learner) Learner {
 }
 
 // judgePath follows the path over the rows outside a fold, and adds the losses and the scores in the fold to s.
-func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, walker *walker, l Learner, s *pathState) error {
-	parts, err := split(ctx, all, c.deal.learn[number], c.deal.judge[number], &c.opt.Options)
+func (c *crossState) judgePath(ctx context.Context, all block.Source, number int, follower *pathLearner, l Learner, s *pathState) error {
+	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	share := float64(parts.Kept.Rows()) / float64(all.Rows())
+	share := float64(parts.KeptRows.Rows()) / float64(all.Rows())
 	var penalties []float64
 	for _, s := range s.stages {
 		penalties = append(penalties, s.L1*share)
 	}
-	few, err := walker.path(ctx, c.weighted(parts.Kept), share, len(s.stages), penalties)
+	few, err := follower.path(ctx, c.withClassWeights(parts.KeptRows), share, len(s.stages), penalties)
 	if err != nil {
 		return err
 	}
@@ -137,8 +138,8 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 	for _, s := range few {
 		weights = append(weights, s.W)
 	}
-	held := c.weighted(parts.Held)
-	losses, err := walker.losses(ctx, held, weights)
+	held := c.withClassWeights(parts.HeldRows)
+	losses, err := follower.losses(ctx, held, weights)
 	if err != nil {
 		return err
 	}
@@ -150,23 +151,23 @@ func (c *crossing) judgePath(ctx context.Context, all block.Source, number int, 
 		return sum
 	}, func(sum float64) { total += sum })
 	for i, loss := range losses {
-		s.judged[i] = append(s.judged[i], part{loss, total})
+		s.losses[i] = append(s.losses[i], foldValue{loss, total})
 	}
 	if err != nil || c.Score == "" {
 		return err
 	}
-	return c.judgeStages(ctx, l, weights, held, s.scored)
+	return c.judgeStages(ctx, l, weights, held, s.scores)
 }
 
-// A walker is a learner that can follow a path: logistic or svm.
-type walker struct {
+// A pathLearner is a learner that can follow a path: logistic or svm.
+type pathLearner struct {
 	run    *learner.Run
 	path   func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) // with l2 times share
 	losses func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
 }
 
-func newWalker(l Learner) (*walker, error) {
-	w := new(walker)
+func newPathLearner(l Learner) (*pathLearner, error) {
+	w := new(pathLearner)
 	switch o := learner.CopySettings(l.Settings).(type) {
 	case *logistic.Settings:
 		w.run = o.Running()
@@ -196,7 +197,7 @@ func newWalker(l Learner) (*walker, error) {
 }
 
 // judgeStages scores the weights of a path on the rows of a fold, and adds the scores to judged.
-func (c *crossing) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source, judged []verdict) error {
+func (c *crossState) judgeStages(ctx context.Context, l Learner, weights [][]float64, held block.Source, judged []verdict) error {
 	spec := held.Spec()
 	for i, w := range weights {
 		vector := make([]float32, len(w))

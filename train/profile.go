@@ -14,67 +14,67 @@ import (
 
 // DataProfile is figures of the rows that need no learning.
 type DataProfile struct {
-	Counts  []int64 // number of rows of each class, in the order of the spec
-	Changes int64   // number of rows whose class isn't the class of the row before
-	before  float64 // label of the row before; NaN before the first row
+	Counts    []int64 // number of rows of each class, in the order of the spec
+	Changes   int64   // number of rows whose class isn't the class of the row before
+	lastLabel float64 // label of the row before; NaN before the first row
 
 	// Figures of the first rows: their number, the values of row 0, and the sums of the differences to row 0 and of
 	// their squares.
 	rows          int64
-	zero          []float64
+	firstRow      []float64
 	sums, squares []float64
 	// For each class, lo and hi are the least and the greatest value of each feature, rounded. They are nil if they
 	// would be too many.
-	lo, hi [][]float32
-	looked []int64 // rows of each class among the first rows
+	lo, hi    [][]float32
+	classRows []int64 // rows of each class among the first rows
 }
 
-// The deviations of a survey use the first surveyRows rows, or fewer if rows have many columns.
+// The deviations of a profile use the first profileRows rows, or fewer if rows have many columns.
 const (
-	surveyRows   = block.ChunkRows
-	surveyValues = 1 << 20
+	profileRows   = block.ChunkRows
+	profileValues = 1 << 20
 )
 
-var surveyPass = distributed.NewPerChunk("fit.survey", surveyor)
+var profilePass = distributed.NewPerChunk("fit.survey", profileChunk)
 
-// surveyed is the survey of a chunk, and the label of its first row.
-type surveyed struct {
+// chunkProfile is the profile of a chunk, and the label of its first row.
+type chunkProfile struct {
 	DataProfile
-	first float64
+	firstLabel float64
 }
 
-func (s *surveyed) Fields() []any {
-	return []any{&s.Counts, &s.Changes, &s.before, &s.rows, &s.zero, &s.sums, &s.squares, &s.lo, &s.hi, &s.looked, &s.first}
+func (s *chunkProfile) Fields() []any {
+	return []any{&s.Counts, &s.Changes, &s.lastLabel, &s.rows, &s.firstRow, &s.sums, &s.squares, &s.lo, &s.hi, &s.classRows, &s.firstLabel}
 }
 
-func surveyor(src block.Source, _ struct{}) func(block.Chunk) surveyed {
+func profileChunk(src block.Source, _ struct{}) func(block.Chunk) chunkProfile {
 	spec := src.Spec()
-	return func(chunk block.Chunk) surveyed {
+	return func(chunk block.Chunk) chunkProfile {
 		s, first := newDataProfile(spec), math.NaN()
-		surveyBlock(s, spec, chunk.Block)
+		profileBlock(s, spec, chunk.Block)
 		if len(chunk.Y) > 0 { // the learner returns an error for rows without labels
 			first = float64(chunk.Y[0])
 		}
-		return surveyed{*s, first}
+		return chunkProfile{*s, first}
 	}
 }
 
-// add adds the survey of the next chunk. The figures of the first rows are the figures of the first chunk.
-func (s *DataProfile) add(next surveyed) {
-	if s.before != s.before {
+// add adds the profile of the next chunk. The figures of the first rows are the figures of the first chunk.
+func (s *DataProfile) add(next chunkProfile) {
+	if s.lastLabel != s.lastLabel {
 		*s = next.DataProfile
 		return
 	}
 	for c, n := range next.Counts {
 		s.Counts[c] += n
 	}
-	if s.Changes += next.Changes; s.before != next.first {
+	if s.Changes += next.Changes; s.lastLabel != next.firstLabel {
 		s.Changes++
 	}
-	s.before = next.before
+	s.lastLabel = next.lastLabel
 }
 
-// NewDataProfile returns the survey of the rows of src. It makes a pass over the rows.
+// NewDataProfile returns the profile of the rows of src. It makes a pass over the rows.
 func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
@@ -82,53 +82,53 @@ func NewDataProfile(ctx context.Context, src block.Source) (*DataProfile, error)
 	}
 	s := newDataProfile(spec)
 	if cluster, _ := block.RemoteOf(src); cluster != nil {
-		return s, distributed.Reduce(ctx, src, 1, surveyPass, struct{}{}, nil, s.add)
+		return s, distributed.Reduce(ctx, src, 1, profilePass, struct{}{}, nil, s.add)
 	}
 	for b, err := range src.Blocks(ctx) {
 		if err != nil {
 			return nil, err
 		}
-		surveyBlock(s, src.Spec(), b)
+		profileBlock(s, src.Spec(), b)
 	}
 	return s, ctx.Err()
 }
 
 func newDataProfile(spec *schema.Spec) *DataProfile {
-	return &DataProfile{Counts: make([]int64, len(spec.Classes)), before: math.NaN()}
+	return &DataProfile{Counts: make([]int64, len(spec.Classes)), lastLabel: math.NaN()}
 }
 
-// surveyBlock adds the rows of the next block.
-func surveyBlock(s *DataProfile, spec *schema.Spec, b *block.Block) {
+// profileBlock adds the rows of the next block.
+func profileBlock(s *DataProfile, spec *schema.Spec, b *block.Block) {
 	n := spec.Width()
-	most := int64(min(surveyRows, max(2, surveyValues/max(1, n))))
+	most := int64(min(profileRows, max(2, profileValues/max(1, n))))
 	if b.Sparse == nil && s.sums == nil {
-		s.zero, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
-		if n*len(s.Counts) <= surveyValues {
+		s.firstRow, s.sums, s.squares = make([]float64, n), make([]float64, n), make([]float64, n)
+		if n*len(s.Counts) <= profileValues {
 			s.lo, s.hi = make([][]float32, len(s.Counts)), make([][]float32, len(s.Counts))
-			s.looked = make([]int64, len(s.Counts))
+			s.classRows = make([]int64, len(s.Counts))
 		}
 	}
 	for r := 0; r < b.Len() && s.rows < most && b.Sparse == nil; r++ {
 		row := b.X[r*b.Stride:][:n]
 		for i, v := range row {
 			if s.rows == 0 {
-				s.zero[i] = float64(v)
+				s.firstRow[i] = float64(v)
 			}
-			d := float64(v) - s.zero[i]
+			d := float64(v) - s.firstRow[i]
 			s.sums[i] += d
 			s.squares[i] += float64(d * d)
 		}
 		if s.lo != nil && len(b.Y) > 0 {
-			surveyRange(s, learner.ClassOf(b.Y[r], spec), row)
+			profileRange(s, learner.ClassOf(b.Y[r], spec), row)
 		}
 		s.rows++
 	}
-	surveyLabels(s, spec, b.Y)
+	profileLabels(s, spec, b.Y)
 }
 
-// surveyRange adds a row to the ranges of its class.
-func surveyRange(s *DataProfile, class int, row []float32) {
-	s.looked[class]++
+// profileRange adds a row to the ranges of its class.
+func profileRange(s *DataProfile, class int, row []float32) {
+	s.classRows[class]++
 	if s.lo[class] == nil {
 		for _, v := range row {
 			s.lo[class], s.hi[class] = append(s.lo[class], float32(v)), append(s.hi[class], float32(v))
@@ -141,15 +141,15 @@ func surveyRange(s *DataProfile, class int, row []float32) {
 	}
 }
 
-// surveyLabels adds the labels of the next rows.
-func surveyLabels(s *DataProfile, spec *schema.Spec, y []float32) {
+// profileLabels adds the labels of the next rows.
+func profileLabels(s *DataProfile, spec *schema.Spec, y []float32) {
 	if len(y) == 0 {
 		return
 	}
-	if before := float32(s.before); before != y[0] && before == before {
+	if before := float32(s.lastLabel); before != y[0] && before == before {
 		s.Changes++
 	}
-	s.before = float64(y[len(y)-1])
+	s.lastLabel = float64(y[len(y)-1])
 	if len(s.Counts) == 2 {
 		negative, changes, last := uint32(0), uint32(0), sign(y[0])
 		for _, v := range y { // without branches, which labels make unpredictable
@@ -176,17 +176,17 @@ func surveyLabels(s *DataProfile, spec *schema.Spec, y []float32) {
 
 func sign(v float32) uint32 { return math.Float32bits(v) >> 31 }
 
-// A watched source adds its rows to a survey as it yields them.
-type watched struct {
+// A profiledSource adds its rows to a profile as it yields them.
+type profiledSource struct {
 	block.Source
-	survey *DataProfile
+	profile *DataProfile
 }
 
-func (w watched) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+func (w profiledSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return func(yield func(*block.Block, error) bool) {
 		for b, err := range w.Source.Blocks(ctx) {
 			if err == nil {
-				surveyBlock(w.survey, w.Spec(), b)
+				profileBlock(w.profile, w.Spec(), b)
 			}
 			if !yield(b, err) {
 				return
@@ -217,9 +217,9 @@ func NewBaseline(classes []schema.Class, counts []int64) *Baseline {
 	return &Baseline{classes[most], rows - counts[most], float64(counts[most]) / float64(rows)}
 }
 
-// Sorted tells whether the rows of each class stand together, so that a learner sees one class after another. They do
-// if the class changes more than 20 times less often than in a random order.
-func (s *DataProfile) Sorted() bool {
+// SortedByClass tells whether the rows of each class stand together, so that a learner sees one class after another.
+// They do if the class changes more than 20 times less often than in a random order.
+func (s *DataProfile) SortedByClass() bool {
 	rows, same := 0.0, 0.0
 	for _, n := range s.Counts {
 		rows += float64(n)
@@ -228,29 +228,29 @@ func (s *DataProfile) Sorted() bool {
 	return rows > 0 && 20*float64(s.Changes) < rows-same/rows
 }
 
-// Looked returns the number of first rows that Telling and Unlike use.
-func (s *DataProfile) Looked() int64 { return s.rows }
+// ProfiledRows returns the number of first rows that TellingFeature and ExtremeScales use.
+func (s *DataProfile) ProfiledRows() int64 { return s.rows }
 
-// leastTelling is the least number of rows of a class for which Telling uses its range.
-const leastTelling = 10
+// leastClassRows is the least number of rows of a class for which TellingFeature uses its range.
+const leastClassRows = 10
 
-// Telling returns the number of the first feature whose ranges in the classes of the first rows don't overlap, so that
-// this feature alone tells the classes apart. It returns -1 if there is no such feature, if there is only one feature,
-// or if a class has fewer than 10 of the first rows.
-func (s *DataProfile) Telling() int {
-	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.looked) < leastTelling {
+// TellingFeature returns the number of the first feature whose ranges in the classes of the first rows don't overlap,
+// so that this feature alone tells the classes apart. It returns -1 if there is no such feature, if there is only one
+// feature, or if a class has fewer than 10 of the first rows.
+func (s *DataProfile) TellingFeature() int {
+	if s.lo == nil || len(s.sums) < 2 || slices.Min(s.classRows) < leastClassRows {
 		return -1
 	}
 	for i := range s.sums {
-		if s.ordered(i) {
+		if s.hasSeparateRanges(i) {
 			return i
 		}
 	}
 	return -1
 }
 
-// ordered tells whether the ranges of a feature in the classes don't overlap.
-func (s *DataProfile) ordered(feature int) bool {
+// hasSeparateRanges tells whether the ranges of a feature in the classes don't overlap.
+func (s *DataProfile) hasSeparateRanges(feature int) bool {
 	for a := range s.lo {
 		for b := range a {
 			if !(s.hi[a][feature] < s.lo[b][feature] || s.hi[b][feature] < s.lo[a][feature]) {
@@ -261,9 +261,9 @@ func (s *DataProfile) ordered(feature int) bool {
 	return true
 }
 
-// Unlike returns the numbers of the features with the largest and the least deviation above zero, and the ratio of the
-// two deviations.
-func (s *DataProfile) Unlike() (large, small int, ratio float64) {
+// ExtremeScales returns the numbers of the features with the largest and the least deviation above zero, and the ratio
+// of the two deviations.
+func (s *DataProfile) ExtremeScales() (large, small int, ratio float64) {
 	most, least := 0.0, math.Inf(1)
 	n := float64(s.rows)
 	for i, sum := range s.sums {

@@ -10,8 +10,8 @@ import (
 	"halfspace/schema"
 )
 
-// TestSurvey holds the figures of a survey against their definitions, for blocks cut anywhere.
-func TestSurvey(t *testing.T) {
+// TestDataProfile holds the figures of a profile against their definitions, for blocks cut anywhere.
+func TestDataProfile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i, classes := range []int{2, 2, 3, 4} {
 		spec := &schema.Spec{Features: []string{"a", "b"}, Classes: make([]schema.Class, classes), Positive: []int{0, schema.FirstClass}[i%2]}
@@ -41,7 +41,7 @@ func TestSurvey(t *testing.T) {
 		s := newDataProfile(spec)
 		for lo := 0; lo < b.Len(); {
 			hi := min(b.Len(), lo+1+rng.IntN(500))
-			surveyBlock(s, spec, b.Slice(lo, hi))
+			profileBlock(s, spec, b.Slice(lo, hi))
 			lo = hi
 		}
 		if !reflect.DeepEqual(s.Counts, counts) || s.Changes != changes {
@@ -54,21 +54,22 @@ func TestSurvey(t *testing.T) {
 			}
 		}
 		want := math.Sqrt(deviation[1] / deviation[0])
-		if large, small, ratio := s.Unlike(); large != 1 || small != 0 || math.Abs(ratio/want-1) > 1e-9 {
+		if large, small, ratio := s.ExtremeScales(); large != 1 || small != 0 || math.Abs(ratio/want-1) > 1e-9 {
 			t.Errorf("the deviations of %d and %d have the ratio %v, want %v", large, small, ratio, want)
 		}
 	}
 }
 
-// TestSurveyWithoutLabels: the pass that a cluster makes takes rows without labels, which the learner then refuses.
-func TestSurveyWithoutLabels(t *testing.T) {
+// TestDataProfileWithoutLabels: the pass that a cluster makes takes rows without labels, which the learner then
+// refuses.
+func TestDataProfileWithoutLabels(t *testing.T) {
 	spec := &schema.Spec{Features: []string{"a"}, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}}
 	b := block.New(0, 10, 1)
 	b.Y = nil
 	src := block.Source(block.NewData(spec, []*block.Block{b}))
 	s := newDataProfile(spec)
-	s.add(surveyor(src, struct{}{})(block.Chunk{Block: b}))
+	s.add(profileChunk(src, struct{}{})(block.Chunk{Block: b}))
 	if s.Changes != 0 || s.Counts[0]+s.Counts[1] != 0 {
-		t.Errorf("survey %+v of rows without labels", s)
+		t.Errorf("profile %+v of rows without labels", s)
 	}
 }

@@ -42,15 +42,15 @@ func (o *Options) watch(s Stage, l Learner) func(learner.Progress) {
 	}
 }
 
-// begin reports that a learner begins with a fold. It returns the Progress function for the training.
-func (c *crossing) begin(l Learner, fold int) func(learner.Progress) {
+// watchFold reports that a learner begins with a fold. It returns the Progress function for the training.
+func (c *crossState) watchFold(l Learner, fold int) func(learner.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.opt.watch(c.stage(fold, cmp.Or(l.VariedText(), l.Name)), l)
 }
 
 // stage returns the stage of a fold, with the number of trainings done and a text for the present work.
-func (c *crossing) stage(fold int, what string) Stage {
+func (c *crossState) stage(fold int, what string) Stage {
 	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what), Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
 	for i := range c.Points {
 		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // a failed point trains on no further fold
@@ -61,13 +61,13 @@ func (c *crossing) stage(fold int, what string) Stage {
 }
 
 // bestSoFar returns the best mean score of a point over its judged folds, or "" if no fold is judged.
-func (c *crossing) bestSoFar() string {
+func (c *crossState) bestSoFar() string {
 	best, text := 0.0, ""
 	for i := range c.Points {
 		p := &c.Points[i]
 		mean, _ := p.verdict.mean()
 		cost := mean
-		if Greatest(c.Score) {
+		if GreatestIsBest(c.Score) {
 			cost = -mean
 		}
 		if p.failure != nil || cost != cost || text != "" && cost >= best {
@@ -85,9 +85,9 @@ func (c *crossing) bestSoFar() string {
 
 // sharedProgress is the progress of the trainings of several classes. Its figures are sums over the classes.
 type sharedProgress struct {
-	mu   sync.Mutex
-	show func(learner.Progress)
-	of   []learner.Progress
+	mu      sync.Mutex
+	show    func(learner.Progress)
+	classes []learner.Progress
 }
 
 // class returns the Progress function of one class, or nil if show is nil.
@@ -101,9 +101,9 @@ func (s *sharedProgress) class(class int) func(learner.Progress) {
 func (s *sharedProgress) report(class int, p learner.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.of[class] = p
-	all := learner.Progress{Epochs: p.Epochs * int64(len(s.of)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
-	for _, p := range s.of {
+	s.classes[class] = p
+	all := learner.Progress{Epochs: p.Epochs * int64(len(s.classes)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
+	for _, p := range s.classes {
 		all.Epoch += p.Epoch
 		all.Visits += p.Visits
 		all.Updates += p.Updates

@@ -18,23 +18,23 @@ import (
 // A trail is the sums of the weights after each epoch, by class. Trainings of several classes may add to it
 // concurrently.
 type trail struct {
-	mu sync.Mutex
-	of map[int][]model.Sum
+	mu      sync.Mutex
+	byClass map[int][]model.Sum
 }
 
 func (t *trail) add(class int, sum model.Sum) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[int][]model.Sum{}
+	if t.byClass == nil {
+		t.byClass = map[int][]model.Sum{}
 	}
-	t.of[class] = append(t.of[class], sum)
+	t.byClass[class] = append(t.byClass[class], sum)
 }
 
 // sums returns the sums in the order of the classes.
 func (t *trail) sums() []model.ClassSums {
 	all := []model.ClassSums{}
-	for class, weights := range t.of {
+	for class, weights := range t.byClass {
 		all = append(all, model.ClassSums{Class: class, Weights: weights})
 	}
 	slices.SortFunc(all, func(a, b model.ClassSums) int { return cmp.Compare(a.Class, b.Class) })
@@ -45,20 +45,20 @@ func (t *trail) sums() []model.ClassSums {
 func (t *trail) state(class int, w *checkpoint.Walk) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.of == nil {
-		t.of = map[int][]model.Sum{}
+	if t.byClass == nil {
+		t.byClass = map[int][]model.Sum{}
 	}
-	sums := t.of[class]
+	sums := t.byClass[class]
 	checkpoint.List(w, &sums, func(s *model.Sum) { checkpoint.Values(w, s[:]) })
 	if len(sums) > 0 {
-		t.of[class] = sums
+		t.byClass[class] = sums
 	}
 }
 
-// traced returns the settings of watched with a Trace that reports to opt.Trace. The recorder is nil unless the learner
+// tracedSettings returns watchedSettings with a Trace that reports to opt.Trace. The recorder is nil unless the learner
 // is a perceptron that reports each update: a perceptron without shards.
-func (j *job) traced(ctx context.Context) (learner.Settings, *recorder, error) {
-	s := j.watched()
+func (j *job) tracedSettings(ctx context.Context) (learner.Settings, *recorder, error) {
+	s := j.watchedSettings()
 	o := j.opt.Trace
 	if o == nil {
 		return s, nil, nil
@@ -73,7 +73,7 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *recorder, error) {
 		show := s.Running().Progress
 		s.Running().Progress = func(p learner.Progress) {
 			if p.Sum != nil {
-				o.To(passedPoint(p, class))
+				o.Point(passPoint(p, class))
 			}
 			if show != nil {
 				show(p)
@@ -85,18 +85,18 @@ func (j *job) traced(ctx context.Context) (learner.Settings, *recorder, error) {
 	if n := j.src.Spec().Cols(); j.versus > 0 && len(of.Reference) == n*j.versus {
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
-	how := traceHow{Class: class, Eta: own.Eta, Margin: own.Margin, Bounded: own.L2 == 0 && !j.src.Spec().Weighted,
-		Judged: own.Pocket != "", Workers: j.Workers(), Begin: unpadded(j.begin(), j.src.Spec())}
+	how := traceOptions{Class: class, Eta: own.Eta, Margin: own.Margin, TheoremHolds: own.L2 == 0 && !j.src.Spec().Weighted,
+		CountsErrors: own.Pocket != "", Workers: j.Workers(), InitialWeights: unpaddedStart(j.startingPoint(), j.src.Spec())}
 	r, err := newRecorder(ctx, block.AssumeValid(j.src), &of, how)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Running().Trace, s.Running().TraceEvery = r.Update, o.Every
+	s.Running().Trace, s.Running().TraceEvery = r.Update, o.UpdatesPerPoint
 	return s, r, nil
 }
 
-// unpadded returns the weights of a start without padding, or nil if begin is nil.
-func unpadded(begin *learner.Start, spec *schema.Spec) (w []float64) {
+// unpaddedStart returns the weights of a start without padding, or nil if begin is nil.
+func unpaddedStart(begin *learner.Start, spec *schema.Spec) (w []float64) {
 	if begin == nil {
 		return nil
 	}
@@ -109,9 +109,9 @@ func unpadded(begin *learner.Start, spec *schema.Spec) (w []float64) {
 	return w
 }
 
-// watched returns the settings of a training. If there is a trail, the training also reports its sums to the trail, and
-// its checkpoints include the trail.
-func (j *job) watched() learner.Settings {
+// watchedSettings returns the settings of a training. If there is a trail, the training also reports its sums to the
+// trail, and its checkpoints include the trail.
+func (j *job) watchedSettings() learner.Settings {
 	if j.trail == nil {
 		return j.Settings
 	}

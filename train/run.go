@@ -20,35 +20,35 @@ type Session struct {
 	Rows    block.Source
 	Learner Learner // CrossValidate and FollowPath set it to the best learner
 
-	Profile     *DataProfile       // of the rows; nil: another pass over the rows makes it
-	Judged      *CrossValidation   // result of CrossValidate
-	Path        *Path              // result of FollowPath
-	Calibration *model.Calibration // result of Calibrate
-	ThresholdAt *float64           // result of ChooseThreshold
-	HeldOut     *HeldOut           // result of PoolFolds; nil without it, or without Output.HeldOut
-	State       *checkpoint.Run    // saves the state, in place of Options.Checkpoint; Run neither opens nor finishes it
+	Profile         *DataProfile       // of the rows; nil: another pass over the rows makes it
+	CrossValidation *CrossValidation   // result of CrossValidate
+	Path            *Path              // result of FollowPath
+	Calibration     *model.Calibration // result of Calibrate
+	ChosenThreshold *float64           // result of ChooseThreshold
+	HeldOut         *HeldOutEvaluation // result of PoolFolds; nil without it, or without Output.HeldOut
+	State           *checkpoint.Run    // saves the state, in place of Options.Checkpoint; Run neither opens nor finishes it
 }
 
-// Trained is the result of a training: the complete model, and its figures.
-type Trained struct {
-	Model   *model.Model
-	Result  *learner.Result
-	Own     any          // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
-	Profile *DataProfile // of the rows
+// Outcome is the result of a training: the complete model, and its figures.
+type Outcome struct {
+	Model     *model.Model
+	Result    *learner.Result
+	OwnResult any          // the learner's own result, such as *logistic.Result; nil for classes learned one versus the rest
+	Profile   *DataProfile // of the rows
 	// Visits is the sum over all classes. Result.Visits is the largest number of one class, if each class has its own
 	// training.
 	Visits          int64
-	Validation      *ErrorCount      // errors on validation rows; nil without validation rows
-	CrossValidation *CrossValidation // nil without one
-	HeldOut         *HeldOut         // only with Output.HeldOut, with validation rows or a cross-validation
-	Online          *OnlineCounts    // only with Options.Online
+	Validation      *ErrorCount        // errors on validation rows; nil without validation rows
+	CrossValidation *CrossValidation   // nil without one
+	HeldOut         *HeldOutEvaluation // only with Output.HeldOut, with validation rows or a cross-validation
+	Online          *OnlineCounts      // only with Options.Online
 	// UpdateBound is the most updates of a perceptron from Options.Init; see learner.UpdateBoundFrom. It is nil without
 	// Init, and if no theorem gives a bound.
 	UpdateBound *float64
 }
 
 // Predictor returns a predictor of the model, which goroutines may share.
-func (t *Trained) Predictor() (*predict.Predictor, error) { return predict.New(t.Model) }
+func (t *Outcome) Predictor() (*predict.Predictor, error) { return predict.New(t.Model) }
 
 // Run learns a model from the rows of src. If ctx ends the training after one update or more, Run returns the model so
 // far with ctx's error. Errors: an option of the learner that is out of range or has no effect, fewer than two classes,
@@ -56,12 +56,12 @@ func (t *Trained) Predictor() (*predict.Predictor, error) { return predict.New(t
 //
 // A learner that visits rows in another order than the order of the source needs a *block.Data or a block.Seekable. The
 // dual form needs a *block.Data. The result depends neither on the number of workers nor on where the rows are.
-func Run(ctx context.Context, src block.Source, l Learner, opt Options) (*Trained, error) {
+func Run(ctx context.Context, src block.Source, l Learner, opt Options) (*Outcome, error) {
 	return (&Session{Options: opt, Rows: src, Learner: l}).Run(ctx)
 }
 
 // Run makes the steps that have no result yet, and the training; see the function Run.
-func (s *Session) Run(ctx context.Context) (_ *Trained, err error) {
+func (s *Session) Run(ctx context.Context) (_ *Outcome, err error) {
 	if s.Online != nil {
 		return s.online(ctx)
 	}
@@ -80,24 +80,24 @@ func (s *Session) Run(ctx context.Context) (_ *Trained, err error) {
 	return t, err
 }
 
-func (s *Session) run(ctx context.Context) (*Trained, error) {
+func (s *Session) run(ctx context.Context) (*Outcome, error) {
 	l := s.configured(s.Learner)
 	if err := check(s, s.Rows, l); err != nil {
 		return nil, err
 	}
-	src, err := checked(ctx, s.Rows, l)
+	src, err := checkSource(ctx, s.Rows, l)
 	if err != nil {
 		return nil, err
 	}
 	validation := s.Validation
 	if validation != nil {
-		if validation, err = checked(ctx, validation, l); err == nil {
-			err = suits(validation.Spec(), src.Spec())
+		if validation, err = checkSource(ctx, validation, l); err == nil {
+			err = checkSameSpec(validation.Spec(), src.Spec())
 		}
 		if err != nil {
 			return nil, err
 		}
-		validation = plain(validation)
+		validation = withoutRefit(validation)
 	}
 	one := *s
 	one.Rows = src
@@ -107,17 +107,17 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 			return nil, err
 		}
 		defer parts.Close()
-		one.Rows, validation = parts.Kept, parts.Held
+		one.Rows, validation = parts.KeptRows, parts.HeldRows
 	}
 	if s.Path == nil && s.CV.Path > 0 {
 		err = one.FollowPath(ctx)
-	} else if s.CV.Path == 0 && s.CV.isSet() && s.Judged == nil {
+	} else if s.CV.Path == 0 && s.CV.isSet() && s.CrossValidation == nil {
 		err = one.CrossValidate(ctx)
 	}
 	if err == nil && s.Output.Calibrate != "" && s.Calibration == nil {
 		err = one.Calibrate(ctx)
 	}
-	if err == nil && s.Output.Threshold.NeedsRows() && s.ThresholdAt == nil {
+	if err == nil && s.Output.Threshold.NeedsRows() && s.ChosenThreshold == nil {
 		err = one.ChooseThreshold(ctx)
 	}
 	if err == nil && s.Output.HeldOut && s.CV.isSet() {
@@ -126,42 +126,42 @@ func (s *Session) run(ctx context.Context) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return one.learn(ctx, plain(one.Rows), parts, validation, one.configured(one.Learner))
+	return one.learn(ctx, withoutRefit(one.Rows), parts, validation, one.configured(one.Learner))
 }
 
-// checked returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
-func checked(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
-	if r, ok := src.(refited); ok {
+// checkSource returns src, checked by block.Validate. A source that can learn its features again keeps this ability.
+func checkSource(ctx context.Context, src block.Source, l Learner) (block.Source, error) {
+	if r, ok := src.(refitSource); ok {
 		return r, nil
 	}
-	again := refiter(src)
-	rows, err := block.Validate(ctx, plain(src), l.Workers())
+	again := refitOf(src)
+	rows, err := block.Validate(ctx, withoutRefit(src), l.Workers())
 	if again == nil || err != nil {
 		return rows, err
 	}
-	return refited{rows, again}, nil
+	return refitSource{rows, again}, nil
 }
 
 // learn learns, and writes to the model which rows it learned from and was judged on. parts is nil, or the hold-out of a
 // share of all rows.
-func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Trained, error) {
-	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.given())
+func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, validation block.Source, l Learner) (*Outcome, error) {
+	held := block.MemoryBytes(src, src.Spec().Weighted || s.Weights.hasClassWeights())
 	j := &job{Learner: l, opt: s, src: src, validation: validation, heldBytes: held}
 	if s.Output.Receipt != nil || s.State != nil {
 		j.trail = new(trail)
 	}
-	looked, survey := src, s.Profile
-	if cluster, _ := block.RemoteOf(src); cluster != nil && survey == nil {
+	profiled, profile := src, s.Profile
+	if cluster, _ := block.RemoteOf(src); cluster != nil && profile == nil {
 		var err error
-		if survey, err = NewDataProfile(ctx, src); err != nil {
+		if profile, err = NewDataProfile(ctx, src); err != nil {
 			return nil, err
 		}
 	}
-	if survey == nil {
-		survey = newDataProfile(src.Spec())
-		looked = watched{src, survey}
+	if profile == nil {
+		profile = newDataProfile(src.Spec())
+		profiled = profiledSource{src, profile}
 	}
-	fingerprint, err := j.open(ctx, looked)
+	fingerprint, err := j.open(ctx, profiled)
 	if err != nil {
 		return nil, err
 	}
@@ -173,16 +173,16 @@ func (s *Session) learn(ctx context.Context, src block.Source, parts *Parts, val
 		return nil, interrupted
 	}
 	m := f.Model
-	f.Profile = survey
-	f.CrossValidation = s.Judged
-	s.tellJudged(m)
+	f.Profile = profile
+	f.CrossValidation = s.CrossValidation
+	s.addJudgement(m)
 	m.Data.Rows, m.Calibration = src.Rows(), s.Calibration
 	if late := s.setThreshold(after, m, src, l.Workers()); late != nil && after.Err() == nil {
 		return nil, late
 	}
 	if m.Data.Fingerprint = fingerprint; fingerprint == "" {
 		s.stage(Stage{Name: "taking the fingerprint of the rows"})
-		m.Data.Fingerprint, err = distributed.Fingerprint(after, looked, l.Workers())
+		m.Data.Fingerprint, err = distributed.Fingerprint(after, profiled, l.Workers())
 	}
 	if err == nil && validation != nil {
 		f.Validation, err = validate(after, m, validation, l.Workers())
@@ -220,16 +220,16 @@ type job struct {
 
 func (j *job) classes() int { return len(j.src.Spec().Classes) }
 
-// together tells whether more than two classes are learned together.
-func (j *job) together() bool {
+// learnsJointly tells whether more than two classes are learned together.
+func (j *job) learnsJointly() bool {
 	return j.opt.Multiclass == model.Joint || j.opt.Multiclass == "" && j.LearnsJointly(j.Settings)
 }
 
 // learn trains. If ctx ends the training, learn returns the model of the weights so far, or nil, with ctx's error. A
 // final pass over the rows may then run until after ends. The model has no fingerprints.
-func (j *job) learn(ctx, after context.Context) (*Trained, error) {
+func (j *job) learn(ctx, after context.Context) (*Outcome, error) {
 	one := *j
-	if j.opt.Weights.given() {
+	if j.opt.Weights.hasClassWeights() {
 		var err error
 		if one.classWeights, err = weightsOf(ctx, &j.opt.Weights, j.src, j.Workers()); err != nil {
 			return nil, err
@@ -239,8 +239,8 @@ func (j *job) learn(ctx, after context.Context) (*Trained, error) {
 			one.validation = learner.WithClassWeights(j.validation, one.classWeights)
 		}
 	}
-	how := one.whole
-	if j.classes() > 2 && !j.together() && !j.VersusRest {
+	how := one.learnAtOnce
+	if j.classes() > 2 && !j.learnsJointly() && !j.VersusRest {
 		how = one.eachVersusRest
 	}
 	f, err := how(ctx, after)
@@ -250,13 +250,13 @@ func (j *job) learn(ctx, after context.Context) (*Trained, error) {
 	return f, err
 }
 
-// whole makes one training with the learner; see learn.
-func (j *job) whole(ctx, after context.Context) (*Trained, error) {
-	settings, recorder, err := j.traced(ctx)
+// learnAtOnce makes one training with the learner; see learn.
+func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
+	settings, recorder, err := j.tracedSettings(ctx)
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.begin(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.AssumeValid(j.validation)
 	}
@@ -287,7 +287,7 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 		learned.AddToModel(m)
 	}
 	if r.Interrupted && m.Voters != nil { // the mean of the voters was evaluated
-		wrong, late := Count(after, m, j.src, j.Workers())
+		wrong, late := CountErrors(after, m, j.src, j.Workers())
 		if late != nil && after.Err() == nil {
 			return nil, late
 		}
@@ -295,15 +295,15 @@ func (j *job) whole(ctx, after context.Context) (*Trained, error) {
 			m.Training.Errors = nil
 		}
 	}
-	f := &Trained{Model: m, Result: r, Own: learned.Own, Visits: r.Visits}
+	f := &Outcome{Model: m, Result: r, OwnResult: learned.Own, Visits: r.Visits}
 	if j.opt.Init != nil {
 		f.UpdateBound = j.updateBound(r)
 	}
 	return f, err
 }
 
-// begin returns the initial weights, or nil for zeros.
-func (j *job) begin() *learner.Start {
+// startingPoint returns the initial weights, or nil for zeros.
+func (j *job) startingPoint() *learner.Start {
 	switch {
 	case j.opt.Init == nil:
 		return nil

@@ -27,15 +27,15 @@ const (
 	ByAP  = "average_precision" // mean of the average precisions of the folds, for two classes
 	// ByF1 is the mean of the folds' F1 of the positive class. For more than two classes, it is the mean of the folds'
 	// macro F1.
-	ByF1       = "f1"
-	ByMacroF1  = "f1_macro"          // mean of the folds' metrics.Confusion.MacroF1
-	ByMeanF1   = "f1_weighted"       // mean of the folds' metrics.Confusion.WeightedF1
-	ByBalanced = "balanced_accuracy" // mean of the folds' metrics.Confusion.BalancedAccuracy
+	ByF1               = "f1"
+	ByMacroF1          = "f1_macro"          // mean of the folds' metrics.Confusion.MacroF1
+	ByWeightedF1       = "f1_weighted"       // mean of the folds' metrics.Confusion.WeightedF1
+	ByBalancedAccuracy = "balanced_accuracy" // mean of the folds' metrics.Confusion.BalancedAccuracy
 )
 
 // Scores lists every score by which a cross-validation can choose. All scores but ByErrors use the weights of rows and
 // classes.
-var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF1, ByMeanF1, ByBalanced}
+var Scores = []string{ByErrors, ByWeight, ByLogLoss, ByAUC, ByAP, ByF1, ByMacroF1, ByWeightedF1, ByBalancedAccuracy}
 
 // checkScore returns an error if cv.Score is unknown, or undefined for the learner or the number of classes.
 func (cv *CV) checkScore(l Learner, classes int) error {
@@ -46,15 +46,15 @@ func (cv *CV) checkScore(l Learner, classes int) error {
 		return message.Refusal("score", cv.Score, "with --algo %s, which has no probabilities: use another score, or "+
 			"--algo logistic or lda", l.Name)
 	}
-	if lacks := unscored(cv.Score, l, classes); lacks != "" {
+	if lacks := whyUnscored(cv.Score, l, classes); lacks != "" {
 		return fmt.Errorf("the score %s with %s, which %s: choose by another score", cv.Score, l.Name, lacks)
 	}
 	return nil
 }
 
-// unscored returns the reason why a learner has no such score on rows of the given number of classes, or "" if it has
-// the score.
-func unscored(score string, l Learner, classes int) string {
+// whyUnscored returns the reason why a learner has no such score on rows of the given number of classes, or "" if it
+// has the score.
+func whyUnscored(score string, l Learner, classes int) string {
 	switch {
 	case score == ByLogLoss && !l.HasOdds():
 		return "has no probabilities"
@@ -64,17 +64,17 @@ func unscored(score string, l Learner, classes int) string {
 	return ""
 }
 
-// Greatest tells whether the greatest value of a score is the best value.
-func Greatest(score string) bool {
+// GreatestIsBest tells whether the greatest value of a score is the best value.
+func GreatestIsBest(score string) bool {
 	return score != ByErrors && score != ByWeight && score != ByLogLoss
 }
 
 // A verdict is the values of a score in the folds.
-type verdict []part
+type verdict []foldValue
 
-// A part is the value of a score in a fold times the fold's weight, and that weight. A weight of 0 means that the fold
-// has no value.
-type part struct{ loss, weight float64 }
+// A foldValue is the value of a score in a fold times the fold's weight, and that weight. A weight of 0 means that the
+// fold has no value.
+type foldValue struct{ weightedValue, weight float64 }
 
 // mean returns the mean value over the folds, and its standard error: the deviation of the values of K folds divided by
 // the square root of K-1. Folds without a value don't count. The mean of no folds is NaN; the standard error of fewer
@@ -83,13 +83,13 @@ func (v verdict) mean() (mean, deviation float64) {
 	loss, weight, square, folds := 0.0, 0.0, 0.0, 0
 	for _, p := range v {
 		if p.weight > 0 {
-			loss, weight, folds = loss+p.loss, weight+p.weight, folds+1
+			loss, weight, folds = loss+p.weightedValue, weight+p.weight, folds+1
 		}
 	}
 	mean = loss / weight
 	for _, p := range v {
 		if p.weight > 0 {
-			off := p.loss/p.weight - mean
+			off := p.weightedValue/p.weight - mean
 			square += float64(float64(off*off) * p.weight)
 		}
 	}
@@ -99,14 +99,14 @@ func (v verdict) mean() (mean, deviation float64) {
 	return mean, math.Sqrt(square / weight / float64(folds-1))
 }
 
-// scoreModel returns the score of a model on the rows of a fold, and the Tally of the rows. If score is "", the part
+// scoreModel returns the score of a model on the rows of a fold, and the errors on the rows. If score is "", the part
 // has the weight 0. judges are the rows with the weights of classes. Scores of rows are kept only for ByAUC and ByAP,
 // and by merit, which may be nil.
-func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *meritOf) (t ErrorCount, p part, err error) {
+func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *foldMerit) (t ErrorCount, p foldValue, err error) {
 	var loss metrics.Mean
 	ranks := newRanking(m)
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
-	t, err = count(ctx, m, judges, workers, func(scores [][]float32, b *block.Block) {
+	t, err = countErrors(ctx, m, judges, workers, func(scores [][]float32, b *block.Block) {
 		merit.add(scores, b)
 		switch score {
 		case "", ByErrors, ByWeight:
@@ -121,33 +121,33 @@ func scoreModel(ctx context.Context, score string, m *model.Model, judges block.
 		}
 	})
 	if err != nil {
-		return t, part{}, err
+		return t, foldValue{}, err
 	}
 	value, weight := math.NaN(), 1.0
 	switch score {
 	case ByErrors:
-		return t, part{float64(t.Errors), float64(t.Rows)}, nil
+		return t, foldValue{float64(t.Errors), float64(t.Rows)}, nil
 	case ByWeight:
-		return t, part{t.Weight, t.Total}, nil
+		return t, foldValue{t.ErrorWeight, t.TotalWeight}, nil
 	case ByLogLoss:
 		value, weight = loss.Value(), loss.Weight()
 	case ByAUC:
 		value = ranks.auc()
 	case ByAP:
-		value = ranks.two.AveragePrecision()
+		value = ranks.twoClasses.AveragePrecision()
 	case ByF1:
 		value = f1Of(confusion, positive, len(m.Classes))
 	case ByMacroF1:
 		value = confusion.MacroF1()
-	case ByMeanF1:
+	case ByWeightedF1:
 		value = confusion.WeightedF1()
-	case ByBalanced:
+	case ByBalancedAccuracy:
 		value = confusion.BalancedAccuracy()
 	}
 	if value != value { // no score, no rows of a class, or no weight
-		return t, part{}, ctx.Err()
+		return t, foldValue{}, ctx.Err()
 	}
-	return t, part{float64(value * weight), weight}, ctx.Err()
+	return t, foldValue{float64(value * weight), weight}, ctx.Err()
 }
 
 func f1Of(c *metrics.Confusion, positive, classes int) float64 {
@@ -160,15 +160,15 @@ func f1Of(c *metrics.Confusion, positive, classes int) float64 {
 // A ranking keeps the scores of rows for areas under ROC curves. For more than two classes it keeps probabilities if
 // the model has probabilities.
 type ranking struct {
-	two  metrics.Scores
-	more *metrics.ClassScores // nil for two classes
-	odds *predict.Odds        // nil without probabilities
+	twoClasses  metrics.Scores
+	moreClasses *metrics.ClassScores // nil for two classes
+	odds        *predict.Odds        // nil without probabilities
 }
 
 func newRanking(m *model.Model) *ranking {
 	r := new(ranking)
 	if len(m.Classes) > 2 {
-		r.more = metrics.NewClassScores(len(m.Classes))
+		r.moreClasses = metrics.NewClassScores(len(m.Classes))
 	}
 	if odds := predict.OddsOf(m); m.HasProbabilities() {
 		r.odds = &odds
@@ -178,30 +178,30 @@ func newRanking(m *model.Model) *ranking {
 
 func (r *ranking) add(scores [][]float32, b *block.Block) {
 	switch {
-	case r.more == nil:
-		r.two.Add(scores[0], b.Y, b.W)
+	case r.moreClasses == nil:
+		r.twoClasses.Add(scores[0], b.Y, b.W)
 	case r.odds != nil:
-		r.more.Add(predict.Probabilities(scores, *r.odds), b.Y, b.W)
+		r.moreClasses.Add(predict.Probabilities(scores, *r.odds), b.Y, b.W)
 	default:
-		r.more.Add(scores, b.Y, b.W)
+		r.moreClasses.Add(scores, b.Y, b.W)
 	}
 }
 
 // auc returns the area under the ROC curve. For more than two classes it is the mean of the areas of each class versus
 // the rest.
 func (r *ranking) auc() float64 {
-	if r.more == nil {
-		return r.two.AUC()
+	if r.moreClasses == nil {
+		return r.twoClasses.AUC()
 	}
-	return r.more.MacroAUC()
+	return r.moreClasses.MacroAUC()
 }
 
 // FoldScore is the figures of merit over the folds of a comparison, by the weights of rows and classes.
 type FoldScore struct {
-	AUC     []float64 // area under the ROC curve in each fold; for more than two classes metrics.ClassScores.MacroAUC
-	LogLoss metrics.Mean
-	Seconds float64 // seconds of all trainings
-	Total   float64 // seconds of all trainings and of judging their models
+	AUC          []float64 // area under the ROC curve in each fold; for more than two classes metrics.ClassScores.MacroAUC
+	LogLoss      metrics.Mean
+	Seconds      float64 // seconds of all trainings
+	TotalSeconds float64 // seconds of all trainings and of judging their models
 }
 
 // MeanAUC returns the mean of the folds' areas.
@@ -213,14 +213,14 @@ func (m *FoldScore) MeanAUC() float64 {
 	return mean
 }
 
-// A meritOf computes the figures of a model on a fold from the scores of its rows.
-type meritOf struct {
+// A foldMerit computes the figures of a model on a fold from the scores of its rows.
+type foldMerit struct {
 	ranks           *ranking
 	losses, weights []float64 // weights is nil if the rows have no weights
 }
 
 // add adds the scores of the rows of a block. It does nothing if m is nil.
-func (m *meritOf) add(scores [][]float32, b *block.Block) {
+func (m *foldMerit) add(scores [][]float32, b *block.Block) {
 	if m == nil {
 		return
 	}
@@ -231,51 +231,51 @@ func (m *meritOf) add(scores [][]float32, b *block.Block) {
 }
 
 // addTo adds the figures to f. seconds is the time of the model's training.
-func (m *meritOf) addTo(f *FoldScore, seconds float64) {
+func (m *foldMerit) addTo(f *FoldScore, seconds float64) {
 	f.AUC, f.Seconds = append(f.AUC, m.ranks.auc()), f.Seconds+seconds
 	f.LogLoss.Add(m.losses, m.weights)
 }
 
-// TooSlow is the failure of a learner that a comparison leaves out because its models take too long to predict; see
-// CV.Bounded.
-type TooSlow struct {
-	Vectors int     // vectors that the model multiplies with each row
-	Work    float64 // multiplications to predict all rows once
+// TooSlowError is the failure of a learner that a comparison leaves out because its models take too long to predict;
+// see CV.SkipSlowLearners.
+type TooSlowError struct {
+	Vectors         int     // vectors that the model multiplies with each row
+	Multiplications float64 // multiplications to predict all rows once
 }
 
-func (e *TooSlow) Error() string {
-	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", humanize.Rough(e.Work), humanize.Count(int64(e.Vectors)))
+func (e *TooSlowError) Error() string {
+	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", humanize.Rough(e.Multiplications), humanize.Count(int64(e.Vectors)))
 }
 
-// A model is too slow if it takes more than mostWork multiplications, about ten seconds of a processor, and more than
-// mostVectors times the multiplications of a linear model. Neither limit depends on the computer.
+// A model is too slow if it takes more than mostMultiplications multiplications, about ten seconds of a processor, and
+// more than mostVectors times the multiplications of a linear model. Neither limit depends on the computer.
 const (
-	mostWork    = 1e10
-	mostVectors = 500
+	mostMultiplications = 1e10
+	mostVectors         = 500
 )
 
-// slow returns a *TooSlow if a model is too slow to predict the given number of rows.
-func slow(m *model.Model, rows int64) error {
+// checkSpeed returns a *TooSlowError if a model is too slow to predict the given number of rows.
+func checkSpeed(m *model.Model, rows int64) error {
 	vectors := 1
 	if v := m.Voters; v != nil {
 		vectors = len(v.Counts)
 	} else if e := m.Expansion; e != nil {
 		vectors = len(e.Rows)
 	}
-	if work := float64(vectors) * float64(rows) * float64(m.Width()); vectors > mostVectors && work > mostWork {
-		return &TooSlow{vectors, work}
+	if work := float64(vectors) * float64(rows) * float64(m.Width()); vectors > mostVectors && work > mostMultiplications {
+		return &TooSlowError{vectors, work}
 	}
 	return nil
 }
 
-// choose computes the figures of the points, and chooses the best point.
-func (c *crossing) choose(weighted bool) error {
+// choosePoint computes the figures of the points, and chooses the best point.
+func (c *crossState) choosePoint(weighted bool) error {
 	cv := c.CrossValidation
-	cv.Chosen = -1
+	cv.ChosenPoint = -1
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.failure != nil {
-			p.Failed, p.FoldAccuracy = p.failure.Error(), nil
+			p.FailureText, p.FoldAccuracy = p.failure.Error(), nil
 			continue
 		}
 		if p.sum.Rows == 0 {
@@ -285,18 +285,18 @@ func (c *crossing) choose(weighted bool) error {
 		cv.Rows = max(cv.Rows, p.sum.Rows)
 		p.Errors, p.Accuracy = &p.sum.Errors, &accuracy
 		if weighted {
-			p.ErrorWeight = &p.sum.Weight
+			p.ErrorWeight = &p.sum.ErrorWeight
 		}
 		mean, deviation := p.verdict.mean()
-		p.Score, p.StdError = known(mean), known(deviation)
-		if p.Score != nil && (cv.Chosen < 0 || p.cost(cv.Score) < cv.Points[cv.Chosen].cost(cv.Score)) {
-			cv.Chosen = i
+		p.Score, p.StdError = knownOrNil(mean), knownOrNil(deviation)
+		if p.Score != nil && (cv.ChosenPoint < 0 || p.cost(cv.Score) < cv.Points[cv.ChosenPoint].cost(cv.Score)) {
+			cv.ChosenPoint = i
 		}
 	}
-	if cv.Chosen < 0 && c.Points[0].Figures != nil && slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Errors != nil }) {
+	if cv.ChosenPoint < 0 && c.Points[0].Figures != nil && slices.ContainsFunc(cv.Points, func(p Point) bool { return p.Errors != nil }) {
 		return nil // the caller sees that no learner has the score
 	}
-	if cv.Chosen < 0 {
+	if cv.ChosenPoint < 0 {
 		for i := range cv.Points {
 			if p := &cv.Points[i]; p.failure == nil && p.sum.Rows > 0 {
 				return fmt.Errorf("the score %s is undefined in every fold: choose by another score", cv.Score)
@@ -305,8 +305,8 @@ func (c *crossing) choose(weighted bool) error {
 		return cv.Points[0].failure
 	}
 	if c.cv.OneStandardError {
-		best := cv.Chosen
-		cv.TopScore, cv.Chosen = &best, c.strongest(best)
+		best := cv.ChosenPoint
+		cv.TopScorePoint, cv.ChosenPoint = &best, c.strongestPoint(best)
 	}
 	return nil
 }
@@ -314,13 +314,13 @@ func (c *crossing) choose(weighted bool) error {
 // FoldScores returns the score of each judged fold; NaN if the score is undefined.
 func (p *Point) FoldScores() (scores []float64) {
 	for _, v := range p.verdict {
-		scores = append(scores, v.loss/v.weight)
+		scores = append(scores, v.weightedValue/v.weight)
 	}
 	return scores
 }
 
-// known returns a pointer to v for JSON, or nil (null) if v is NaN or infinite.
-func known(v float64) *float64 {
+// knownOrNil returns a pointer to v for JSON, or nil (null) if v is NaN or infinite.
+func knownOrNil(v float64) *float64 {
 	if v-v != 0 {
 		return nil
 	}
@@ -333,7 +333,7 @@ func (p *Point) cost(score string) float64 {
 	case ByErrors:
 		return float64(p.sum.Errors)
 	case ByWeight:
-		return p.sum.Weight
+		return p.sum.ErrorWeight
 	case ByLogLoss:
 		return *p.Score
 	}
@@ -343,9 +343,9 @@ func (p *Point) cost(score string) float64 {
 // penalties are the options that make a model simpler as they grow, the most important first.
 var penalties = []string{"l1", "l2"}
 
-// strongest returns the point with the strongest penalty among the points whose score is at most one standard error
-// worse than the best point's, and whose other options are the options of the best point.
-func (c *crossing) strongest(best int) int {
+// strongestPoint returns the point with the strongest penalty among the points whose score is at most one standard
+// error worse than the best point's, and whose other options are the options of the best point.
+func (c *crossState) strongestPoint(best int) int {
 	points := c.Points
 	b, found := &points[best], best
 	if b.StdError == nil {
@@ -397,8 +397,8 @@ func (cv *CV) checkOneStandardError() error {
 	return nil
 }
 
-// weighted returns rows with the weights of their classes.
-func (c *crossing) weighted(rows block.Source) block.Source {
+// withClassWeights returns rows with the weights of their classes.
+func (c *crossState) withClassWeights(rows block.Source) block.Source {
 	if c.classWeights != nil {
 		return learner.WithClassWeights(rows, c.classWeights)
 	}

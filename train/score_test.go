@@ -60,8 +60,8 @@ func TestScores(t *testing.T) {
 					best = i
 				}
 			}
-			if cv.Chosen != best || cv.Score != score && !(score == "" && cv.Score == train.ByWeight) {
-				t.Errorf("%d classes, %s: point %d is chosen by %s, want %d", classes, score, cv.Chosen, cv.Score, best)
+			if cv.ChosenPoint != best || cv.Score != score && !(score == "" && cv.Score == train.ByWeight) {
+				t.Errorf("%d classes, %s: point %d is chosen by %s, want %d", classes, score, cv.ChosenPoint, cv.Score, best)
 			}
 		}
 	}
@@ -81,9 +81,9 @@ func scoreOf(e *train.Evaluation, score string, classes int) (value, weight floa
 		return e.ClassScores.MacroAUC(), 1
 	case score == train.ByAP:
 		return e.Scores.AveragePrecision(), 1
-	case score == train.ByMeanF1:
+	case score == train.ByWeightedF1:
 		return c.WeightedF1(), 1
-	case score == train.ByBalanced:
+	case score == train.ByBalancedAccuracy:
 		return c.BalancedAccuracy(), 1
 	case score == train.ByF1 && classes == 2:
 		return c.F1(1), 1
@@ -101,17 +101,17 @@ func TestOneStandardError(t *testing.T) {
 	trainer := svm.New(svm.Options{}).WithRun(learner.Run{Seed: 3})
 	plain := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC}}))(t)
 	ruled := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC, OneStandardError: true}}))(t)
-	best := plain.Points[plain.Chosen]
-	want := plain.Chosen
-	for i := plain.Chosen; i < len(plain.Points); i += 2 { // the same loss, and more l2
+	best := plain.Points[plain.ChosenPoint]
+	want := plain.ChosenPoint
+	for i := plain.ChosenPoint; i < len(plain.Points); i += 2 { // the same loss, and more l2
 		if *plain.Points[i].Score >= *best.Score-*best.StdError {
 			want = i
 		}
 	}
-	if ruled.Chosen != want || *ruled.TopScore != plain.Chosen || plain.TopScore != nil || ruled.Best().Text("loss") != plain.Best().Text("loss") {
-		t.Errorf("point %d is chosen, want %d; the best is %d", ruled.Chosen, want, plain.Chosen)
+	if ruled.ChosenPoint != want || *ruled.TopScorePoint != plain.ChosenPoint || plain.TopScorePoint != nil || ruled.Best().Text("loss") != plain.Best().Text("loss") {
+		t.Errorf("point %d is chosen, want %d; the best is %d", ruled.ChosenPoint, want, plain.ChosenPoint)
 	}
-	if want == plain.Chosen {
+	if want == plain.ChosenPoint {
 		t.Error("the rule has nothing to do here")
 	}
 }
@@ -197,13 +197,13 @@ func TestCompareScores(t *testing.T) {
 	data := uncertain(t, 300, 3)
 	learners := []train.Learner{svm.New(svm.Options{}), logistic.New(logistic.Options{})}
 	cv, err := train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners...)
-	if err != nil || cv.Chosen != 1 || cv.Points[0].Score != nil || cv.Points[0].Errors == nil || cv.Points[0].Lacks == "" || cv.Points[1].Lacks != "" {
+	if err != nil || cv.ChosenPoint != 1 || cv.Points[0].Score != nil || cv.Points[0].Errors == nil || cv.Points[0].NoScoreReason == "" || cv.Points[1].NoScoreReason != "" {
 		t.Fatalf("%+v, error %v", cv, err)
 	}
 	if loss := cv.Points[1].Figures.LogLoss.Value(); math.Abs(loss-*cv.Points[1].Score) > 1e-12 {
 		t.Errorf("log loss %v, score %v", loss, *cv.Points[1].Score)
 	}
-	if cv, err = train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners[:1]...); err != nil || cv.Chosen != -1 || cv.Points[0].Errors == nil {
+	if cv, err = train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners[:1]...); err != nil || cv.ChosenPoint != -1 || cv.Points[0].Errors == nil {
 		t.Errorf("%+v, error %v", cv, err)
 	}
 	if cv, err = train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByAUC}}, learners...); err != nil || math.Abs(cv.Points[0].Figures.MeanAUC()-*cv.Points[0].Score) > 1e-12 {
@@ -214,8 +214,8 @@ func TestCompareScores(t *testing.T) {
 		for _, v := range p.FoldScores() {
 			mean += v / 5
 		}
-		if math.Abs(mean-*p.Score) > 1e-12 || p.Figures.Total < p.Figures.Seconds {
-			t.Errorf("folds %v, mean %v; %v seconds of %v", p.FoldScores(), *p.Score, p.Figures.Seconds, p.Figures.Total)
+		if math.Abs(mean-*p.Score) > 1e-12 || p.Figures.TotalSeconds < p.Figures.Seconds {
+			t.Errorf("folds %v, mean %v; %v seconds of %v", p.FoldScores(), *p.Score, p.Figures.Seconds, p.Figures.TotalSeconds)
 		}
 	}
 }

@@ -125,21 +125,21 @@ func CheckShare(share float64) error {
 // ErrEmptyShare is the error of a share that leaves no rows to learn from or to judge on.
 var ErrEmptyShare = errors.New("leaves none to learn from or to judge on")
 
-// Parts are the rows to learn from (Kept) and the held-out rows (Held). They are in memory if the source's rows are in
-// memory. They stay on the source's cluster if the cluster makes the passes of the learner. Otherwise they are in
-// temporary files.
+// Parts are the rows to learn from (KeptRows) and the held-out rows (HeldRows). They are in memory if the source's rows
+// are in memory. They stay on the source's cluster if the cluster makes the passes of the learner. Otherwise they are
+// in temporary files.
 type Parts struct {
-	Kept, Held block.Source
-	picked     []uint64 // a bit for each row of the source that is held out; nil if there are over mostPicked rows
-	files      []*cache.File
+	KeptRows, HeldRows block.Source
+	heldBits           []uint64 // a bit for each row of the source that is held out; nil if there are over mostHeldBits rows
+	files              []*cache.File
 }
 
-// mostPicked is the largest number of rows of a source whose held-out rows Parts remembers.
-const mostPicked = 1 << 27
+// mostHeldBits is the largest number of rows of a source whose held-out rows Parts remembers.
+const mostHeldBits = 1 << 27
 
 // Row returns the number of held-out row i among the rows of the source, or -1 if it is unknown: there are over 2^27 rows.
 func (p *Parts) Row(i int64) int64 {
-	for k, word := range p.picked {
+	for k, word := range p.heldBits {
 		n := int64(bits.OnesCount64(word))
 		if i >= n {
 			i -= n
@@ -166,7 +166,7 @@ func (p *Parts) Close() error {
 // HoldOut holds out the share opt.HoldOut of the rows, as opt.Split says, by the learner's seed. If src is a Refiter,
 // it learns features again from the rows to learn from. The caller must close the parts.
 func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Parts, error) {
-	counts, err := learner.ClassCounts(ctx, plain(src), l.Workers())
+	counts, err := learner.ClassCounts(ctx, withoutRefit(src), l.Workers())
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +174,8 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	rows := plain(src)
-	if learn := refiter(src); learn != nil {
+	rows := withoutRefit(src)
+	if learn := refitOf(src); learn != nil {
 		again, err := learn(ctx, []func(class int) bool{has.Others()})
 		if err == nil && again != nil {
 			rows, err = again[0](ctx)
@@ -191,7 +191,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 // of all learners. Without learners, this process reads them.
 func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Options, learners ...Learner) (*Parts, error) {
 	cluster, _ := block.RemoteOf(all)
-	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !spreads(l) })
+	spread := cluster != nil && len(learners) > 0 && !slices.ContainsFunc(learners, func(l Learner) bool { return !learnsOnCluster(l) })
 	kept, held, picked, err := newShares(ctx, all, learn, hold, spread)
 	if err == nil && (kept.Rows() == 0 || held.Rows() == 0) {
 		err = ErrEmptyShare
@@ -200,11 +200,11 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{Kept: block.AssumeValid(block.Source(kept)), Held: block.AssumeValid(block.Source(held)), picked: picked}, nil
+		return &Parts{KeptRows: block.AssumeValid(block.Source(kept)), HeldRows: block.AssumeValid(block.Source(held)), heldBits: picked}, nil
 	}
-	p := &Parts{picked: picked}
-	if p.Held, err = p.store(ctx, held, opt); err == nil {
-		p.Kept, err = p.store(ctx, kept, opt)
+	p := &Parts{heldBits: picked}
+	if p.HeldRows, err = p.store(ctx, held, opt); err == nil {
+		p.KeptRows, err = p.store(ctx, kept, opt)
 	}
 	if err != nil {
 		p.Close()
@@ -216,7 +216,7 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 // store returns the rows of a share: in memory if the rows of its source are in memory, and otherwise in a temporary
 // file.
 func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Source, error) {
-	if _, inMemory := part.of.(*block.Data); inMemory {
+	if _, inMemory := part.all.(*block.Data); inMemory {
 		return block.Collect(ctx, part)
 	}
 	f, err := cache.Temporary(ctx, part, func(rows int64) {
@@ -232,7 +232,7 @@ func (p *Parts) store(ctx context.Context, part *share, opt *Options) (block.Sou
 // A share is some rows of a source, in their order: the held-out rows, or the rows to learn from.
 type share struct {
 	block.Source
-	of      block.Source  // all rows
+	all     block.Source  // all rows
 	cluster block.Cluster // cluster that has the rows; nil if there is none
 }
 
@@ -246,7 +246,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 	rows, n, spec := [2]int64{}, 0, src.Spec()
 	sides, is := [2]Chooser{learn, hold}, [2]func(class int) bool{learn(), hold()}
 	learned := make([]bool, max(2, len(spec.Classes)))
-	seen, remember := slices.Clone(learned), spread || src.Rows() <= mostPicked
+	seen, remember := slices.Clone(learned), spread || src.Rows() <= mostHeldBits
 	err = eachClass(ctx, src, spread, func(class int) {
 		if remember && n%64 == 0 {
 			picks[0], picks[1] = append(picks[0], 0), append(picks[1], 0)
@@ -272,7 +272,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 		}
 	}
 	of := func(part int) *share {
-		s := &share{of: src, Source: distributed.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
+		s := &share{all: src, Source: distributed.Pick(src, rows[part], block.Rows(spec.Cols()), func() func(float32) bool {
 			is := sides[part]()
 			return func(y float32) bool { return is(learner.ClassOf(y, spec)) }
 		})}
@@ -323,8 +323,8 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 	}
 }
 
-// spreads tells whether a cluster can make the passes of a training on its rows.
-func spreads(l Learner) bool {
+// learnsOnCluster tells whether a cluster can make the passes of a training on its rows.
+func learnsOnCluster(l Learner) bool {
 	return learner.Shared(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum && l.Access(l.Settings) < learner.AnyOrder
 }
 
@@ -344,17 +344,17 @@ type Refiter interface {
 	Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (block.Source, error), error)
 }
 
-// refited is a checked source whose features can be learned again.
-type refited struct {
+// refitSource is a checked source whose features can be learned again.
+type refitSource struct {
 	block.Source
-	again block.Refit
+	refit block.Refit
 }
 
-// refiter returns the function that learns the features of a source again, or nil if they don't depend on rows.
-func refiter(src block.Source) block.Refit {
+// refitOf returns the function that learns the features of a source again, or nil if they don't depend on rows.
+func refitOf(src block.Source) block.Refit {
 	switch r := src.(type) {
-	case refited:
-		return r.again
+	case refitSource:
+		return r.refit
 	case *block.Data: // isn't a Refiter, nor is a source that embeds it
 		return r.Refit
 	case Refiter:
@@ -363,11 +363,11 @@ func refiter(src block.Source) block.Refit {
 	return nil
 }
 
-// plain returns the rows of a source without the ability to learn features again. Other sources are returned as they
-// are.
-func plain(src block.Source) block.Source {
+// withoutRefit returns the rows of a source without the ability to learn features again. Other sources are returned as
+// they are.
+func withoutRefit(src block.Source) block.Source {
 	switch r := src.(type) {
-	case refited:
+	case refitSource:
 		return r.Source
 	case Refiter:
 		return r.Unwrap()

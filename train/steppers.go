@@ -18,14 +18,14 @@ import (
 
 // onlineStepper returns the stepper that learns from rows of a spec one after another.
 func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
-	if rosenblatts(l) || len(spec.Classes) < 2 {
+	if isPerceptron(l) || len(spec.Classes) < 2 {
 		if err := learner.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &rosenblatt{eta: float32(learner.Shared(l.Settings).Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
+		return &perceptronStepper{eta: float32(learner.Shared(l.Settings).Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
 	if l.Stepper == nil {
-		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(Steps), ", "))
+		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(HasStepper), ", "))
 	}
 	settings, err := l.Checked(l.Settings)
 	if err != nil {
@@ -36,31 +36,31 @@ func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
 	}
 	two := *spec
 	two.Classes, two.Positive = spec.Classes[:2], 0
-	all := &versus{stride: kernel.Stride(spec.Cols())}
+	all := &versusStepper{stride: kernel.Stride(spec.Cols())}
 	for range spec.Classes {
 		one, err := l.Learner.Stepper(&two, settings)
 		if err != nil {
 			return nil, err
 		}
-		all.each = append(all.each, one)
+		all.steppers = append(all.steppers, one)
 	}
 	return all, nil
 }
 
-// rosenblatts tells whether a learner is the perceptron, which has a stepper of its own.
-func rosenblatts(l Learner) bool { return l.Learner == perceptron.Learner }
+// isPerceptron tells whether a learner is the perceptron, which has a stepper of its own.
+func isPerceptron(l Learner) bool { return l.Learner == perceptron.Learner }
 
-// A rosenblatt is the learner.Stepper of the perceptron.
-type rosenblatt struct {
+// A perceptronStepper is the learner.Stepper of the perceptron.
+type perceptronStepper struct {
 	w   []float32
 	eta float32
 }
 
-func (s *rosenblatt) Begin(w []float32, _ map[string][]float64) { copy(s.w, w) }
-func (s *rosenblatt) State() map[string][]float64               { return nil }
-func (s *rosenblatt) Weights() []float32                        { return s.w }
+func (s *perceptronStepper) Begin(w []float32, _ map[string][]float64) { copy(s.w, w) }
+func (s *perceptronStepper) State() map[string][]float64               { return nil }
+func (s *perceptronStepper) Weights() []float32                        { return s.w }
 
-func (s *rosenblatt) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
+func (s *perceptronStepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
 	v := b.Dot(r, s.w)
 	if scores[0] = v; y < 0 && v >= 0 || y > 0 && v <= 0 {
 		b.Axpy(s.w, s.eta*y, r)
@@ -69,26 +69,26 @@ func (s *rosenblatt) Step(scores []float32, b *block.Block, r int, y float32) (u
 	return false
 }
 
-// A versus is a learner.Stepper with one stepper for each class versus the rest.
-type versus struct {
-	each   []learner.Stepper
-	stride int
+// A versusStepper is a learner.Stepper with one stepper for each class versus the rest.
+type versusStepper struct {
+	steppers []learner.Stepper
+	stride   int
 }
 
-func (s *versus) Begin(w []float32, state map[string][]float64) {
-	for c, one := range s.each {
+func (s *versusStepper) Begin(w []float32, state map[string][]float64) {
+	for c, one := range s.steppers {
 		own := map[string][]float64{}
 		for name, v := range state {
-			n := len(v) / len(s.each)
+			n := len(v) / len(s.steppers)
 			own[name] = v[c*n:][:n]
 		}
 		one.Begin(w[c*s.stride:][:s.stride], own)
 	}
 }
 
-func (s *versus) State() map[string][]float64 {
+func (s *versusStepper) State() map[string][]float64 {
 	all := map[string][]float64{}
-	for _, one := range s.each {
+	for _, one := range s.steppers {
 		for name, v := range one.State() {
 			all[name] = append(all[name], v...)
 		}
@@ -96,16 +96,16 @@ func (s *versus) State() map[string][]float64 {
 	return all
 }
 
-func (s *versus) Weights() []float32 {
+func (s *versusStepper) Weights() []float32 {
 	var w []float32
-	for _, one := range s.each {
+	for _, one := range s.steppers {
 		w = append(w, one.Weights()...)
 	}
 	return w
 }
 
-func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
-	for c, one := range s.each {
+func (s *versusStepper) Step(scores []float32, b *block.Block, r int, y float32) (updated bool) {
+	for c, one := range s.steppers {
 		label := float32(-1)
 		if int(y) == c {
 			label = 1
@@ -115,8 +115,8 @@ func (s *versus) Step(scores []float32, b *block.Block, r int, y float32) (updat
 	return updated
 }
 
-// Steps tells whether Options.Online accepts a learner beside the perceptron.
-func Steps(l *learner.Learner) bool { return l.Stepper != nil }
+// HasStepper tells whether Options.Online accepts a learner beside the perceptron.
+func HasStepper(l *learner.Learner) bool { return l.Stepper != nil }
 
 // describeOnline writes to a model how l learned it online.
 func describeOnline(l Learner, m *model.Model) {
@@ -130,14 +130,14 @@ func describeOnline(l Learner, m *model.Model) {
 	}
 }
 
-// beginsWith returns an error unless a training on rows of a spec can begin with the weights of m: m must have the same
+// checkInit returns an error unless a training on rows of a spec can begin with the weights of m: m must have the same
 // columns and classes.
-func beginsWith(m *model.Model, spec *schema.Spec) error {
-	return suitsRows(m, spec, "the model to begin with")
+func checkInit(m *model.Model, spec *schema.Spec) error {
+	return checkInitRows(m, spec, "the model to begin with")
 }
 
-// suitsRows is beginsWith with a name for the model in errors.
-func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
+// checkInitRows is checkInit with a name for the model in errors.
+func checkInitRows(m *model.Model, spec *schema.Spec, name string) error {
 	own := m.Spec()
 	switch {
 	case m.Expansion != nil || len(m.Weights) != spec.Vectors():
@@ -149,7 +149,7 @@ func suitsRows(m *model.Model, spec *schema.Spec, name string) error {
 	case own.Bias != spec.Bias:
 		return fmt.Errorf("%s has a bias: %t, and the rows have one: %t: make them agree", name, own.Bias, spec.Bias)
 	case !slices.Equal(own.Features, spec.Features):
-		return fmt.Errorf("%s has %s", name, differing(own, spec))
+		return fmt.Errorf("%s has %s", name, differenceText(own, spec))
 	case !reflect.DeepEqual(own.Preprocessing, spec.Preprocessing):
 		return fmt.Errorf("%s has other preprocessing than the rows: make their features as the model's spec says", name)
 	case !slices.Equal(own.Classes, spec.Classes) || own.PositiveClass() != spec.PositiveClass():
@@ -165,7 +165,7 @@ func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	if m == nil || spec == nil {
 		return nil, errors.New("the model or the Spec is nil")
 	}
-	if err := suitsRows(m, spec, "the model"); err != nil {
+	if err := checkInitRows(m, spec, "the model"); err != nil {
 		return nil, err
 	}
 	for k, v := range m.Weights {
@@ -176,8 +176,8 @@ func WeightsFor(m *model.Model, spec *schema.Spec) (w []float64, err error) {
 	return w, nil
 }
 
-// differing returns a text with the first feature that differs.
-func differing(model, rows *schema.Spec) string {
+// differenceText returns a text with the first feature that differs.
+func differenceText(model, rows *schema.Spec) string {
 	for i := range min(model.Width(), rows.Width()) {
 		if own, other := model.FeatureName(i), rows.FeatureName(i); own != other {
 			return fmt.Sprintf("the feature %q where the rows have %q: use the same features in the same order", own, other)

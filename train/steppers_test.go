@@ -24,7 +24,7 @@ var stepwise = []string{"perceptron", "passive-aggressive loss=squared_hinge C=0
 func named(t *testing.T, text string) train.Learner {
 	t.Helper()
 	words := strings.Fields(text)
-	l, err := train.Named(words[0])
+	l, err := train.LearnerNamed(words[0])
 	for _, option := range words[1:] {
 		name, value, _ := strings.Cut(option, "=")
 		if err == nil {
@@ -119,13 +119,13 @@ func TestProgressive(t *testing.T) {
 			mistakes, sum = mistakes+e.Confusion.Errors(), sum+e.LogLoss()
 			f := require.Value(train.Run(t.Context(), one, l, train.Options{Init: m, Online: &train.Online{}}))(t)
 			m = f.Model
-			for _, p := range got.Online.Progressive {
+			for _, p := range got.Online.ProgressiveCounts {
 				if p.Rows == int64(n+1) && (p.Mistakes != mistakes || !(math.Abs(*p.LogLoss-sum/float64(n+1)) < 1e-12)) {
 					t.Errorf("%s classes, %d rows: %d mistakes and log loss %v, want %d and %v", classes, n+1, p.Mistakes, *p.LogLoss, mistakes, sum/float64(n+1))
 				}
 			}
 		}
-		if !reflect.DeepEqual(m.Weights, got.Model.Weights) || len(got.Online.Progressive) != 7 || mistakes == 0 || mistakes == 60 {
+		if !reflect.DeepEqual(m.Weights, got.Model.Weights) || len(got.Online.ProgressiveCounts) != 7 || mistakes == 0 || mistakes == 60 {
 			t.Errorf("%d mistakes, weights %v, and row by row %v", mistakes, got.Model.Weights, m.Weights)
 		}
 	}

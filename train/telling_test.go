@@ -35,8 +35,8 @@ func TestTelling(t *testing.T) {
 			x, y = append(x, row), append(y, r%c.classes)
 		}
 		s, err := train.NewDataProfile(t.Context(), block.Source(rowsOf(t, x, y)))
-		if err != nil || s.Telling() != c.want {
-			t.Errorf("%s: feature %d, want %d (%v)", name, s.Telling(), c.want, err)
+		if err != nil || s.TellingFeature() != c.want {
+			t.Errorf("%s: feature %d, want %d (%v)", name, s.TellingFeature(), c.want, err)
 		}
 	}
 }

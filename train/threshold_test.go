@@ -40,7 +40,7 @@ func TestChooseThreshold(t *testing.T) {
 			opt.Output.Calibrate = model.Platt
 		}
 		f := require.Value(train.Run(t.Context(), data, trainer, opt))(t)
-		wrong := require.Value(train.Count(t.Context(), f.Model, data, 1))(t)
+		wrong := require.Value(train.CountErrors(t.Context(), f.Model, data, 1))(t)
 		at, by := f.Model.ScoreThreshold(), f.Model.Options.ThresholdBy
 		if threshold.By == predict.ByProbability {
 			want = require.Value(predict.OddsOf(f.Model).ScoreAt(0.25))(t)

@@ -14,13 +14,13 @@ import (
 
 // A Trace configures a trace. The result of a training doesn't depend on it.
 type Trace struct {
-	Every int64 // a perceptron gives points only for updates whose number is a multiple of Every; 0: for every update
+	UpdatesPerPoint int64 // a perceptron gives points only for updates whose number is a multiple of UpdatesPerPoint; 0: for every update
 
 	// Reference are weights u of any norm above 0, as many as learner.Result.Weights has. Points then have the product
 	// with u, and the angle. If Reference is nil, they have neither.
 	Reference []float64
 
-	To func(TracePoint) // receives the points in order, from one goroutine at a time
+	Point func(TracePoint) // receives the points in order, from one goroutine at a time
 }
 
 // A TracePoint is an update of a perceptron, or the end of a pass of another learner. Figures that aren't known are NaN.
@@ -31,16 +31,16 @@ type TracePoint struct {
 	Update int64 // for a perceptron the number of the update, from 1 on; for others the updates or steps so far
 
 	// The following figures are known for a perceptron.
-	Row    int64   // number of the row among the training rows, from 0 on; -1 for other learners
-	Score  float64 // score of Row before the update; with several classes, of the row's class minus the rival's
-	Norm   float64 // Euclidean norm of the weights w after the update
-	Dot    float64 // w.u, with the reference u of length 1
-	Angle  float64 // between w and u in degrees
-	Lower  float64 // lower bound of w.u, and so of the norm; see traceBounds
-	Upper  float64 // upper bound of the norm
-	Errors int64   // number of rows that w predicts wrong, if a pocket judges; otherwise -1
+	Row        int64   // number of the row among the training rows, from 0 on; -1 for other learners
+	Score      float64 // score of Row before the update; with several classes, of the row's class minus the rival's
+	Norm       float64 // Euclidean norm of the weights w after the update
+	Dot        float64 // w.u, with the reference u of length 1
+	Angle      float64 // between w and u in degrees
+	LowerBound float64 // lower bound of w.u, and so of the norm; see traceBounds
+	UpperBound float64 // upper bound of the norm
+	Errors     int64   // number of rows that w predicts wrong, if a pocket judges; otherwise -1
 
-	Vector []float64 // w, as in learner.Result; valid until To returns
+	Vector []float64 // w, as in learner.Result; valid until Trace.Point returns
 
 	// The following figures are known for a learner that solves for an optimum.
 	Objective float64 // the function that the learner minimises
@@ -48,33 +48,33 @@ type TracePoint struct {
 	Gap       float64 // bound on Objective minus the optimum
 }
 
-// traceHow has the options of a perceptron that its convergence theorem and the count of its errors need.
-type traceHow struct {
-	Class   int       // see TracePoint.Class
-	Eta     float64   // learning rate
-	Margin  float64   // see perceptron.Options
-	Begin   []float64 // weights to begin with, in the layout of learner.Result; nil: zeros
-	Bounded bool      // the theorem holds: sample weights are 1, and there is no penalty
-	Judged  bool      // count the errors of all weights
-	Workers int       // number of goroutines that may count
+// traceOptions has the options of a perceptron that its convergence theorem and the count of its errors need.
+type traceOptions struct {
+	Class          int       // see TracePoint.Class
+	Eta            float64   // learning rate
+	Margin         float64   // see perceptron.Options
+	InitialWeights []float64 // weights to begin with, in the layout of learner.Result; nil: zeros
+	TheoremHolds   bool      // the theorem holds: sample weights are 1, and there is no penalty
+	CountsErrors   bool      // count the errors of all weights
+	Workers        int       // number of goroutines that may count
 }
 
 // A recorder makes the points of a perceptron's training.
 type recorder struct {
-	ctx     context.Context
-	src     block.Source
-	opt     *Trace
-	how     traceHow
-	unit    []float64 // the reference, scaled to length 1; nil: none
-	bounds  traceBounds
-	waiting []TracePoint // points whose errors aren't counted yet
-	err     error        // first error of a count
+	ctx             context.Context
+	src             block.Source
+	opt             *Trace
+	options         traceOptions
+	unit            []float64 // the reference, scaled to length 1; nil: none
+	bounds          traceBounds
+	uncountedPoints []TracePoint // points whose errors aren't counted yet
+	err             error        // first error of a count
 }
 
 // newRecorder returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
 // the reference has another number of weights than the training, if src fails, or if ctx ends.
-func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceHow) (*recorder, error) {
-	r := &recorder{ctx: ctx, src: src, opt: opt, how: how}
+func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceOptions) (*recorder, error) {
+	r := &recorder{ctx: ctx, src: src, opt: opt, options: how}
 	spec := src.Spec()
 	n := spec.Cols() * spec.Vectors()
 	evaluated := &learner.Result{Weights: make([]float32, n)}
@@ -91,9 +91,9 @@ func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceHow
 		return nil, err
 	}
 	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, UpdateMargin: how.Margin, severalClasses: spec.Vectors() > 1}
-	if how.Begin != nil {
-		r.bounds.Norm = learner.Norm(how.Begin)
-		r.bounds.Dot = dot(how.Begin, r.unit)
+	if how.InitialWeights != nil {
+		r.bounds.Norm = learner.Norm(how.InitialWeights)
+		r.bounds.Dot = dot(how.InitialWeights, r.unit)
 	}
 	return r, nil
 }
@@ -103,73 +103,73 @@ const traceBatch = 64
 
 // Update records an update.
 func (r *recorder) Update(u learner.Update) {
-	p := noPoint(r.how.Class)
+	p := unknownPoint(r.options.Class)
 	p.Epoch, p.Visit, p.Update, p.Row, p.Score, p.Vector = (u.Visit-1)/max(1, r.src.Rows())+1, u.Visit, u.Number, u.Row, u.Score, u.Vector
 	p.Norm = learner.Norm(u.Vector)
 	if r.unit != nil {
 		p.Dot = dot(u.Vector, r.unit)
 		p.Angle = angle(p.Dot, p.Norm)
 	}
-	if r.how.Bounded {
-		p.Upper = r.bounds.Upper(u.Number)
+	if r.options.TheoremHolds {
+		p.UpperBound = r.bounds.Upper(u.Number)
 		if r.unit != nil && r.bounds.Margin > 0 {
-			p.Lower = r.bounds.Lower(u.Number)
+			p.LowerBound = r.bounds.Lower(u.Number)
 		}
 	}
-	if !r.how.Judged {
-		r.opt.To(p)
+	if !r.options.CountsErrors {
+		r.opt.Point(p)
 		return
 	}
 	p.Vector = append([]float64(nil), u.Vector...)
-	if r.waiting = append(r.waiting, p); len(r.waiting) == traceBatch {
+	if r.uncountedPoints = append(r.uncountedPoints, p); len(r.uncountedPoints) == traceBatch {
 		if counts, err := r.count(r.ctx); err == nil || r.ctx.Err() == nil { // otherwise Flush has time to count
-			r.tell(counts, err)
+			r.sendPoints(counts, err)
 		}
 	}
 }
 
-// Flush sends the last points to Trace.To, after a count that ends with ctx. It returns the first error of a count,
+// Flush sends the last points to Trace.Point, after a count that ends with ctx. It returns the first error of a count,
 // unless the training's context had ended then. The points after that error have no errors.
 func (r *recorder) Flush(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
-	if len(r.waiting) > 0 {
-		r.tell(r.count(ctx))
+	if len(r.uncountedPoints) > 0 {
+		r.sendPoints(r.count(ctx))
 	}
 	return r.err
 }
 
-// count returns the errors of the waiting weights, or the first error of a count.
+// count returns the errors of the weights of uncountedPoints, or the first error of a count.
 func (r *recorder) count(ctx context.Context) ([]int64, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
 	stride := kernel.Stride(r.src.Spec().Cols())
-	w := block.Alloc[float32](len(r.waiting) * stride)
-	for k, p := range r.waiting {
+	w := block.Alloc[float32](len(r.uncountedPoints) * stride)
+	for k, p := range r.uncountedPoints {
 		for i, v := range p.Vector {
 			w[k*stride+i] = float32(v)
 		}
 	}
-	return pocket.Errors(ctx, r.src, w, r.how.Workers)
+	return pocket.Errors(ctx, r.src, w, r.options.Workers)
 }
 
-// tell sends the waiting points to Trace.To, with their counts unless err says that there are none.
-func (r *recorder) tell(counts []int64, err error) {
+// sendPoints sends the uncounted points to Trace.Point, with their counts unless err says that there are none.
+func (r *recorder) sendPoints(counts []int64, err error) {
 	r.err = err
-	for k, p := range r.waiting {
+	for k, p := range r.uncountedPoints {
 		if err == nil {
 			p.Errors = counts[k]
 		}
-		r.opt.To(p)
+		r.opt.Point(p)
 	}
-	r.waiting = r.waiting[:0]
+	r.uncountedPoints = r.uncountedPoints[:0]
 }
 
-// passedPoint returns the point at the end of a pass.
-func passedPoint(p learner.Progress, class int) TracePoint {
-	at := noPoint(class)
+// passPoint returns the point at the end of a pass.
+func passPoint(p learner.Progress, class int) TracePoint {
+	at := unknownPoint(class)
 	at.Epoch, at.Visit, at.Update = p.Epoch, p.Visits, p.Updates
 	if m := p.Measure; m != nil {
 		at.Objective, at.Gradient, at.Gap = m.Objective, m.Gradient, m.Gap
@@ -180,10 +180,10 @@ func passedPoint(p learner.Progress, class int) TracePoint {
 	return at
 }
 
-// noPoint returns a point without known figures.
-func noPoint(class int) TracePoint {
+// unknownPoint returns a point without known figures.
+func unknownPoint(class int) TracePoint {
 	nan := math.NaN()
-	return TracePoint{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, Lower: nan, Upper: nan, Errors: -1,
+	return TracePoint{Class: class, Row: -1, Score: nan, Norm: nan, Dot: nan, Angle: nan, LowerBound: nan, UpperBound: nan, Errors: -1,
 		Objective: nan, Gradient: nan, Gap: nan}
 }
 

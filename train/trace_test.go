@@ -54,14 +54,14 @@ func TestTheorem(t *testing.T) {
 				opt.Init = other.Model
 			}
 			last, ends := int64(0), math.Inf(1)
-			opt.Trace = &train.Trace{Reference: found.Origin.Weights, To: func(p train.TracePoint) {
+			opt.Trace = &train.Trace{Reference: found.Origin.Weights, Point: func(p train.TracePoint) {
 				points++
 				last = p.Update
 				const slack = 1e-9
-				if !(p.Lower <= p.Dot+slack) || !(p.Dot <= p.Norm+slack) || !(p.Norm <= p.Upper+slack) || p.Class != -1 {
+				if !(p.LowerBound <= p.Dot+slack) || !(p.Dot <= p.Norm+slack) || !(p.Norm <= p.UpperBound+slack) || p.Class != -1 {
 					t.Fatalf("seed %d, case %d: %+v isn't between its bounds", seed, k, p)
 				}
-				if p.Lower > p.Upper {
+				if p.LowerBound > p.UpperBound {
 					ends = float64(p.Update)
 				}
 			}}
@@ -83,7 +83,7 @@ func TestTraceErrors(t *testing.T) {
 	ctx := context.Background()
 	data := testproblems.RandomClasses(400, 3, 3, 0.2)
 	least, class := map[[2]int64]int64{}, 0
-	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(p train.TracePoint) {
+	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{Point: func(p train.TracePoint) {
 		if p.Class < class {
 			t.Fatalf("class %d after class %d", p.Class, class)
 		}
@@ -116,13 +116,13 @@ func TestInterrupted(t *testing.T) {
 	for _, at := range []int64{60, 100, 127, 128, 129} {
 		ctx, cancel := context.WithCancel(t.Context())
 		next := int64(1)
-		opt := &train.Trace{To: func(p train.TracePoint) {
+		opt := &train.Trace{Point: func(p train.TracePoint) {
 			if p.Update != next || p.Errors < 0 {
 				t.Errorf("stopped at %d: update %d has %d errors", at, p.Update, p.Errors)
 			}
 			next = p.Update + 1
 		}}
-		r, err := train.NewRecorder(ctx, block.Source(data), opt, train.TraceHow{Class: -1, Eta: 1, Judged: true, Workers: 1})
+		r, err := train.NewRecorder(ctx, block.Source(data), opt, train.TraceHow{Class: -1, Eta: 1, CountsErrors: true, Workers: 1})
 		require.NoError(t, err)
 		for n := range int64(130) {
 			if n+1 == at {
@@ -138,7 +138,7 @@ func TestInterrupted(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(train.TracePoint) { cancel() }}}}
+	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{Point: func(train.TracePoint) { cancel() }}}}
 	rows := learner.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
 	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Epochs: 1000, Pocket: pocket.Exact}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
@@ -176,7 +176,7 @@ func TestPasses(t *testing.T) {
 	ctx := context.Background()
 	data, binary := testproblems.Logistic(800, 5), zerosAndOnes(300)
 	for _, name := range []string{"svm", "logistic", "winnow", "dual", "ftrl", "passive-aggressive"} {
-		l, err := train.Named(name)
+		l, err := train.LearnerNamed(name)
 		require.NoError(t, err)
 		if l.Has("l2") {
 			if l, err = l.With("l2", "1"); err != nil {
@@ -188,7 +188,7 @@ func TestPasses(t *testing.T) {
 			src = binary
 		}
 		var all []train.TracePoint
-		f, err := train.Run(ctx, src, l, train.Options{Watch: train.Watch{Trace: &train.Trace{To: func(p train.TracePoint) { all = append(all, p) }}}})
+		f, err := train.Run(ctx, src, l, train.Options{Watch: train.Watch{Trace: &train.Trace{Point: func(p train.TracePoint) { all = append(all, p) }}}})
 		if err != nil || len(all) == 0 || all[len(all)-1].Row != -1 {
 			t.Fatalf("%s: %d points, %v", name, len(all), err)
 		}

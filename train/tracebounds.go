@@ -37,11 +37,11 @@ func (b *traceBounds) Lower(updates int64) float64 {
 
 // Upper returns the right end after a number of updates.
 func (b *traceBounds) Upper(updates int64) float64 {
-	return math.Sqrt(b.Norm*b.Norm + float64(updates)*b.grows())
+	return math.Sqrt(b.Norm*b.Norm + float64(updates)*b.mostGrowth())
 }
 
-// grows returns the largest amount that one update adds to the squared norm.
-func (b *traceBounds) grows() float64 {
+// mostGrowth returns the largest amount that one update adds to the squared norm.
+func (b *traceBounds) mostGrowth() float64 {
 	f, reach := b.factor(), b.Eta*b.Radius
 	return f * f * (reach*reach + 2*b.Eta*b.UpdateMargin)
 }

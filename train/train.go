@@ -1,9 +1,9 @@
 // Package train does whole trainings on the rows of any block.Source.
 //
 // Run learns a complete *model.Model with a learner, such as logistic.New(logistic.Options{L2: 1}) or the learner that
-// Named returns. Options hold rows out, cross-validate, choose from a grid, give weights to classes, or predict each row
-// before it is learned from. CrossValidate judges a learner on rows that it didn't learn from, Compare judges several
-// learners on the same folds, and Evaluate judges a model.
+// LearnerNamed returns. Options hold rows out, cross-validate, choose from a grid, give weights to classes, or predict
+// each row before it is learned from. CrossValidate judges a learner on rows that it didn't learn from, Compare judges
+// several learners on the same folds, and Evaluate judges a model.
 //
 // The model is byte for byte the model of the command with the same options and seed. An option that the learner
 // doesn't use is an error.
@@ -75,8 +75,10 @@ func Names(has ...func(*learner.Learner) bool) (names []string) {
 	return names
 }
 
-// Beginners returns the names of the learners that can begin with the weights of a model.
-func Beginners() []string { return Names(func(l *learner.Learner) bool { return l.BeginsWithModel }) }
+// NamesWithInit returns the names of the learners that can begin with the weights of a model.
+func NamesWithInit() []string {
+	return Names(func(l *learner.Learner) bool { return l.BeginsWithModel })
+}
 
 // Describe returns the description of the learner with the name, or nil.
 func Describe(name string) *learner.Learner {
@@ -88,8 +90,8 @@ func Describe(name string) *learner.Learner {
 	return nil
 }
 
-// Named returns the learner with the name, with the defaults of the command.
-func Named(name string) (Learner, error) {
+// LearnerNamed returns the learner with the name, with the defaults of the command.
+func LearnerNamed(name string) (Learner, error) {
 	l := Describe(name)
 	if l == nil {
 		advice := ""
@@ -105,7 +107,7 @@ func Named(name string) (Learner, error) {
 // It returns nil if no theorem gives a bound: if the learner isn't a perceptron, with a penalty, with sample weights,
 // or for several trainings one versus the rest.
 func (j *job) updateBound(learned *learner.Result) *float64 {
-	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.together() {
+	if j.Perceptron == nil || learned.Uncounted || j.src.Spec().Weighted || j.classes() > 2 && !j.learnsJointly() {
 		return nil
 	}
 	margin, l2 := j.Perceptron(j.Settings)
@@ -114,13 +116,13 @@ func (j *job) updateBound(learned *learner.Result) *float64 {
 	}
 	eta, spec := learner.Shared(j.Settings).Eta, j.src.Spec()
 	if j.opt.Init == nil {
-		return finite(learned.UpdateBound(margin, eta))
+		return boundOrNil(learned.UpdateBound(margin, eta))
 	}
-	return finite(learner.UpdateBoundFrom(learned, unpadded(j.begin(), spec), spec.Vectors(), margin, eta))
+	return boundOrNil(learner.UpdateBoundFrom(learned, unpaddedStart(j.startingPoint(), spec), spec.Vectors(), margin, eta))
 }
 
-// finite returns a pointer to the bound, or nil if the bound is +Inf.
-func finite(bound float64) *float64 {
+// boundOrNil returns a pointer to the bound, or nil if the bound is +Inf.
+func boundOrNil(bound float64) *float64 {
 	if math.IsInf(bound, 0) {
 		return nil
 	}

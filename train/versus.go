@@ -17,14 +17,14 @@ import (
 )
 
 // eachVersusRest trains each class versus the rest, and joins the models.
-func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
+func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 	start := time.Now()
-	shared := &sharedProgress{show: j.Settings.Running().Progress, of: make([]learner.Progress, j.classes())}
+	shared := &sharedProgress{show: j.Settings.Running().Progress, classes: make([]learner.Progress, j.classes())}
 	var trained atomic.Int64 // number of trained classes
-	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.severalClasses(), func(ctx context.Context, class, workers int) (*Trained, error) {
+	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.learnsClassesAtOnce(), func(ctx context.Context, class, workers int) (*Outcome, error) {
 		one := j.ofClass(class)
 		one.Learner = j.Running(workers, shared.class(class))
-		f, err := one.whole(ctx, after)
+		f, err := one.learnAtOnce(ctx, after)
 		if err == nil {
 			trained.Add(1)
 		}
@@ -62,7 +62,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
 		var wrong ErrorCount
-		if wrong, late = Count(after, whole, j.src, j.Workers()); late != nil && after.Err() == nil {
+		if wrong, late = CountErrors(after, whole, j.src, j.Workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}
 		all.Errors, all.Predicted = wrong.Errors, nil // these were counted with the mean of the voters
@@ -70,11 +70,11 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Trained, error) {
 	if late != nil { // also if only the voters' errors are unknown
 		whole.Training.Errors, all.Predicted = nil, nil
 	}
-	return &Trained{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
+	return &Outcome{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
 
-// severalClasses tells whether several classes versus the rest may be trained at the same time.
-func (j *job) severalClasses() bool { return !j.SolvesForOptimum && j.opt.Trace == nil }
+// learnsClassesAtOnce tells whether several classes versus the rest may be trained at the same time.
+func (j *job) learnsClassesAtOnce() bool { return !j.SolvesForOptimum && j.opt.Trace == nil }
 
 // ofClass returns the job of one class versus the rest.
 func (j *job) ofClass(class int) *job {
@@ -83,13 +83,13 @@ func (j *job) ofClass(class int) *job {
 	if j.validation != nil {
 		one.validation = learner.Versus(j.validation, class)
 	}
-	if j.severalClasses() {
+	if j.learnsClassesAtOnce() {
 		one.parallelTrainings = max(1, j.parallelTrainings) * learner.ClassesAtOnce(j.src, j.Workers())
 	}
 	return &one
 }
 
-func sumVisits(binary []*Trained) (visits int64) {
+func sumVisits(binary []*Outcome) (visits int64) {
 	for _, f := range binary {
 		visits += f.Visits
 	}
@@ -97,7 +97,7 @@ func sumVisits(binary []*Trained) (visits int64) {
 }
 
 // sumResults adds up the figures of the trainings of all classes.
-func sumResults(binary []*Trained) *learner.Result {
+func sumResults(binary []*Outcome) *learner.Result {
 	all := &learner.Result{Converged: true}
 	for _, f := range binary {
 		r := f.Result
@@ -117,7 +117,7 @@ func sumResults(binary []*Trained) *learner.Result {
 
 // joinModels adds the fields that the models of each class versus the rest keep to whole, the model of all classes. It
 // returns whole.
-func joinModels(whole *model.Model, binary []*Trained) *model.Model {
+func joinModels(whole *model.Model, binary []*Outcome) *model.Model {
 	way := whole.Options.Multiclass
 	whole.Options = binary[0].Model.Options // with the chosen solver
 	whole.Options.Multiclass = way
@@ -162,10 +162,10 @@ func weightsOf(ctx context.Context, o *Weights, src block.Source, workers int) (
 	case len(o.Classes) == 0:
 		return nil, nil
 	}
-	return o.givenWeights(src.Spec().Classes)
+	return o.classWeights(src.Spec().Classes)
 }
 
-func (o *Weights) givenWeights(classes []schema.Class) ([]float64, error) {
+func (o *Weights) classWeights(classes []schema.Class) ([]float64, error) {
 	weights := make([]float64, len(classes))
 	for _, class := range slices.Sorted(maps.Keys(o.Classes)) {
 		weight, i := o.Classes[class], schema.FindClass(classes, class)

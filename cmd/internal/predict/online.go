@@ -198,25 +198,25 @@ type onlineReport struct {
 	Updates   int64  `json:"updates"`
 	// Errors are the errors of the last weights. They are null for standard input, which is read once, and if an
 	// interrupt left no time.
-	Errors       *int64              `json:"errors"`
-	LogLoss      *float64            `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
-	Progressive  []train.Progressive `json:"progressive"`
-	Radius       float64             `json:"radius"`
-	Margin       *float64            `json:"margin,omitempty"`
-	MistakeBound *float64            `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
+	Errors       *int64                    `json:"errors"`
+	LogLoss      *float64                  `json:"log_loss,omitempty"` // mean over the rows, each predicted before it was learned
+	Progressive  []train.ProgressiveCounts `json:"progressive"`
+	Radius       float64                   `json:"radius"`
+	Margin       *float64                  `json:"margin,omitempty"`
+	MistakeBound *float64                  `json:"mistake_bound,omitempty"` // for a perceptron that begins with zeros
 	// UpdateBound is the largest number of updates of a perceptron that begins with the weights of --model.
 	UpdateBound *float64 `json:"update_bound,omitempty"`
 	Interrupted bool     `json:"interrupted"`
 	Model       *string  `json:"model"`
 }
 
-func newOnlineReport(f *train.Trained, interrupted bool) *onlineReport {
+func newOnlineReport(f *train.Outcome, interrupted bool) *onlineReport {
 	t, c, algorithm := &f.Model.Training, f.Online, f.Model.Algorithm
 	if algorithm == train.OnlineName {
 		algorithm = ""
 	}
-	return &onlineReport{Algorithm: algorithm, LogLoss: c.Progressive[len(c.Progressive)-1].LogLoss,
-		Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: t.Errors, Progressive: c.Progressive,
+	return &onlineReport{Algorithm: algorithm, LogLoss: c.ProgressiveCounts[len(c.ProgressiveCounts)-1].LogLoss,
+		Rows: c.Rows, Mistakes: c.Mistakes, Updates: c.Updates, Errors: t.Errors, Progressive: c.ProgressiveCounts,
 		Radius: *t.Radius, Margin: t.Margin, MistakeBound: t.MistakeBound, UpdateBound: f.UpdateBound, Interrupted: interrupted}
 }
 
@@ -252,7 +252,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 	if err := learner.TwoClasses(src.Spec()); err != nil && (o.learner == nil || len(src.Spec().Classes) < 2) {
 		return fmt.Errorf("%s: %w", humanize.Files(paths), err)
 	}
-	online := &train.Online{Once: !again, Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }}
+	online := &train.Online{ReadOnce: !again, Show: func(rows int64) { bar.Rows("learning", rows, src.Rows()) }}
 	f, err := o.learn(work, src, train.Options{Init: m, Workers: o.Workers, Online: online})
 	if err == nil && !again {
 		err = ctx.Err()
@@ -280,7 +280,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 func (r *onlineReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	share := func(n, rows int64) string { return humanize.Percent(float64(n) / float64(rows)) }
-	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, train.Progressive{}
+	rows, last := [][]string{{"rows", "mistakes", "of all", "of the last", "updates"}}, train.ProgressiveCounts{}
 	if r.LogLoss != nil {
 		rows[0] = append(rows[0], "log loss")
 	}
@@ -333,7 +333,7 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 
 // onlineNames lists the learners of online, the perceptron first.
 func onlineNames() []string {
-	return append([]string{"perceptron"}, train.Names(train.Steps)...)
+	return append([]string{"perceptron"}, train.Names(train.HasStepper)...)
 }
 
 // learnerOptions lists the options of the learners of online. It leaves out order and epochs, since online makes one pass
@@ -354,7 +354,7 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 	l := train.Learner{Learner: &learner.Learner{}}
 	if o.algo != onlineNames()[0] {
 		var err error
-		if l, err = train.Named(o.algo); err != nil {
+		if l, err = train.LearnerNamed(o.algo); err != nil {
 			return err
 		}
 		shared := learner.Shared(l.Settings)
@@ -388,7 +388,7 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 }
 
 // learn learns with the learner of --algo, or the perceptron with --eta if setLearner set none.
-func (o *onlineOptions) learn(ctx context.Context, src block.Source, opt train.Options) (*train.Trained, error) {
+func (o *onlineOptions) learn(ctx context.Context, src block.Source, opt train.Options) (*train.Outcome, error) {
 	if o.learner != nil {
 		return train.Run(ctx, block.AssumeValid(src), *o.learner, opt)
 	}

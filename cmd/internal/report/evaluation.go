@@ -46,7 +46,7 @@ type Evaluation struct {
 	Baseline         *train.Baseline    `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
 	roc, pr          []plot.Curve       // only with --report; of more than two classes, the curves of classes versus the rest
-	worst            []train.Misclassified
+	worst            []train.MisclassifiedRow
 	calibration      *metrics.Calibration // nil without probabilities
 	PositiveClass    int                  `json:"-"` // number of the positive class
 }
@@ -84,7 +84,7 @@ func finite(i metrics.Interval) *metrics.Interval {
 // the model or at another threshold. pictures asks for the curves of the pictures.
 func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pictures bool) *Evaluation {
 	r := newEvaluation(m, c)
-	r.worst, r.calibration = e.Worst, e.Calibration
+	r.worst, r.calibration = e.WorstRows, e.Calibration
 	area, average := e.Scores.AUC(), e.Scores.AveragePrecision()
 	r.AUC, r.AveragePrecision = console.Finite(area), console.Finite(average)
 	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
@@ -368,7 +368,7 @@ func (r *Evaluation) Misses(m *model.Model, values *Values) *plot.Section {
 }
 
 // addFeatures adds to the table of wrong rows the values of the features that moved their scores most.
-func addFeatures(t *plot.Table, m *model.Model, worst []train.Misclassified) (text []string) {
+func addFeatures(t *plot.Table, m *model.Model, worst []train.MisclassifiedRow) (text []string) {
 	shown := shownFeatures(m, worst)
 	for _, i := range shown {
 		t.Head = append(t.Head, m.FeatureName(i))
@@ -445,7 +445,7 @@ func (r *Evaluation) NewValues(ctx context.Context, m *model.Model, opt dataset.
 }
 
 // add adds to the table of wrong rows their places and their values in the files.
-func (v *Values) add(t *plot.Table, worst []train.Misclassified) (text string) {
+func (v *Values) add(t *plot.Table, worst []train.MisclassifiedRow) (text string) {
 	var files []string
 	for _, row := range v.rows {
 		if !slices.Contains(files, row.File) {
@@ -487,7 +487,7 @@ const mostShown = 8
 
 // shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
 // ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
-func shownFeatures(m *model.Model, worst []train.Misclassified) (shown []int) {
+func shownFeatures(m *model.Model, worst []train.MisclassifiedRow) (shown []int) {
 	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
 	for _, miss := range worst {
 		for _, v := range miss.Features {

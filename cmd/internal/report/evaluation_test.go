@@ -18,7 +18,7 @@ func TestMisses(t *testing.T) {
 	}
 	m := model.New(spec, []float32{0, 5, 1, 1, 1, 1, 1, 1, 1, 0})
 	m.Algorithm = "logistic"
-	r := &Evaluation{Classes: m.Classes, worst: []train.Misclassified{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
+	r := &Evaluation{Classes: m.Classes, worst: []train.MisclassifiedRow{{Row: 7, Class: 0, Predicted: 1, Score: 12, Probability: 0.25,
 		Features: []train.Value{{Feature: 0, Value: 3}, {Feature: 1, Value: 2}, {Feature: 2, Value: -1}, {Feature: 9, Value: 1}}}}}
 	s := r.Misses(m, nil)
 	want := [][]string{{"row", "class", "predicted", "score", "probability of the class", "a", "b", "c", "j"}, {"7", "0", "1", "12", "0.25", "22", "18", "6", "14"}}

@@ -33,15 +33,15 @@ const (
 // Follow returns a follower and trace options that send each point to it, and also to opt.To. opt may be nil.
 func Follow(opt *train.Trace) (*Follower, *train.Trace) {
 	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
-	both := train.Trace{To: f.add}
+	both := train.Trace{Point: f.add}
 	if opt != nil {
 		both = *opt
-		if opt.Every > 1 {
+		if opt.UpdatesPerPoint > 1 {
 			f.updates = nil
 		}
-		both.To = func(p train.TracePoint) {
+		both.Point = func(p train.TracePoint) {
 			f.add(p)
-			opt.To(p)
+			opt.Point(p)
 		}
 	}
 	return f, &both
@@ -65,7 +65,7 @@ func (f *Follower) add(p train.TracePoint) {
 	}
 	// A point adds to every column, so that all columns have the same length.
 	for name, v := range map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient,
-		"norm": p.Norm, "upper": p.Upper, "dot": p.Dot, "lower": p.Lower, "errors": errors} {
+		"norm": p.Norm, "upper": p.UpperBound, "dot": p.Dot, "lower": p.LowerBound, "errors": errors} {
 		f.columns[name] = append(f.columns[name], v)
 	}
 	if len(f.columns["update"]) >= most {

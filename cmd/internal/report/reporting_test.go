@@ -21,11 +21,11 @@ func TestFollower(t *testing.T) {
 		for _, class := range []int{-1, 0} {
 			f, opt := Follow(nil)
 			for i := range points {
-				p := train.TracePoint{Class: class, Update: i + 1, Row: i % 3, Norm: float64(i), Upper: float64(i), Dot: nan, Lower: nan, Errors: -1, Objective: nan, Gradient: nan, Gap: nan}
+				p := train.TracePoint{Class: class, Update: i + 1, Row: i % 3, Norm: float64(i), UpperBound: float64(i), Dot: nan, LowerBound: nan, Errors: -1, Objective: nan, Gradient: nan, Gap: nan}
 				if i%5 == 0 {
 					p.Dot, p.Errors = 1, i
 				}
-				opt.To(p)
+				opt.Point(p)
 			}
 			n := len(f.columns["update"])
 			for name, values := range f.columns {
@@ -44,7 +44,7 @@ func TestFollower(t *testing.T) {
 			}
 		}
 	}
-	if f, _ := Follow(&train.Trace{Every: 2, To: func(train.TracePoint) {}}); f.updates != nil {
+	if f, _ := Follow(&train.Trace{UpdatesPerPoint: 2, Point: func(train.TracePoint) {}}); f.updates != nil {
 		t.Error("the updates of rows are counted where not all are told")
 	}
 }

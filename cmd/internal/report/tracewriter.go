@@ -77,9 +77,9 @@ func (l *TraceLayout) columns() []column {
 	}
 	all := []column{update, whole("epoch", func(p *train.TracePoint) int64 { return p.Epoch }), visit, whole("row", func(p *train.TracePoint) int64 { return p.Row }),
 		part("score", func(p *train.TracePoint) float64 { return p.Score }), part("norm", func(p *train.TracePoint) float64 { return p.Norm }),
-		part("upper", func(p *train.TracePoint) float64 { return p.Upper })}
+		part("upper", func(p *train.TracePoint) float64 { return p.UpperBound })}
 	if l.Reference {
-		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }), part("lower", func(p *train.TracePoint) float64 { return p.Lower }),
+		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }), part("lower", func(p *train.TracePoint) float64 { return p.LowerBound }),
 			part("angle", func(p *train.TracePoint) float64 { return p.Angle }))
 	}
 	if l.Errors {

@@ -178,14 +178,14 @@ const mostUnlike = 1000
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	heedsUnits := o.learner.ScaleFree == nil || !o.learner.ScaleFree(o.learner.Settings)
-	if large, small, ratio := s.Unlike(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
+	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
-	if i := s.Telling(); i >= 0 {
+	if i := s.TellingFeature(); i >= 0 {
 		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave it out (use --exclude %s)",
-			spec.FeatureName(i), humanize.Plural(s.Looked(), "row"), console.Quote(columnOf(spec, i)))
+			spec.FeatureName(i), humanize.Plural(s.ProfiledRows(), "row"), console.Quote(columnOf(spec, i)))
 	}
-	if advice := shuffled(o.learner); advice != "" && s.Sorted() {
+	if advice := shuffled(o.learner); advice != "" && s.SortedByClass() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)
 	}
 }

@@ -87,7 +87,7 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 		return err
 	}
 	t.parts = parts
-	t.data, t.validation = dataset.NewRows(parts.Kept, nil), dataset.NewRows(parts.Held, parts.Close)
+	t.data, t.validation = dataset.NewRows(parts.KeptRows, nil), dataset.NewRows(parts.HeldRows, parts.Close)
 	t.data.Density = all.Density
 	return all.Close()
 }
@@ -166,7 +166,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return err
 	}
 	if m.Expansion != nil || m.Voters != nil {
-		return message.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+		return message.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.NamesWithInit()))
 	}
 	if !cmd.Flags().Changed("algo") {
 		o.algo = m.Algorithm
@@ -174,7 +174,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 			o.algo = "perceptron"
 		}
 		if train.Describe(o.algo) == nil {
-			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.Beginners()))
+			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.NamesWithInit()))
 		}
 	}
 	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {

@@ -206,7 +206,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return c.nobody()
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
-		CV: train.CV{Folds: o.folds, Bounded: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
+		CV: train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err)
@@ -267,7 +267,7 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []tra
 // learner returns the learner that an entrant's options name.
 func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 	words := strings.Fields(entrant)
-	l, err := train.Named(words[1])
+	l, err := train.LearnerNamed(words[1])
 	for i := 2; i < len(words) && err == nil; i += 2 {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
@@ -360,20 +360,20 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 			continue
 		}
 		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.Lacks, Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
+		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.NoScoreReason, Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
 			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
-			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.Total, folds: p.FoldScores()}
+			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.TotalSeconds, folds: p.FoldScores()}
 		if c.Interrupted {
 			l.Folds = folds
 		}
-		if p.Score == nil && p.Lacks == "" {
+		if p.Score == nil && p.NoScoreReason == "" {
 			l.Unranked = "has no fold in which the score is defined"
 		}
 		c.Learners = append(c.Learners, l)
 	}
 	slices.SortStableFunc(c.Learners, func(x, y contestant) int {
 		byScore := least(x.Score, y.Score)
-		if train.Greatest(c.Score) && x.Score != nil && y.Score != nil {
+		if train.GreatestIsBest(c.Score) && x.Score != nil && y.Score != nil {
 			byScore = -byScore
 		}
 		return cmp.Or(byScore, least(x.LogLoss, y.LogLoss))
@@ -395,10 +395,10 @@ func least(x, y *float64) int {
 
 // whyLeftOut returns the reason why a learner has no result.
 func whyLeftOut(name string, p *train.Point) string {
-	if slow := (*train.TooSlow)(nil); errors.As(p.Failure(), &slow) {
+	if slow := (*train.TooSlowError)(nil); errors.As(p.Failure(), &slow) {
 		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
 	}
-	return cmp.Or(p.Failed, "interrupted before its first fold was judged")
+	return cmp.Or(p.FailureText, "interrupted before its first fold was judged")
 }
 
 func (c *comparison) sheet() *console.Sheet {

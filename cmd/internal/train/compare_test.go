@@ -30,7 +30,7 @@ func TestInterruptedCompare(t *testing.T) {
 	var learners []train.Learner
 	var names []string
 	for _, name := range []string{"averaged", "lda", "logistic"} {
-		l, err := train.Named(name)
+		l, err := train.LearnerNamed(name)
 		require.NoError(t, err)
 		learners, names = append(learners, l), append(names, "--algo "+name)
 	}

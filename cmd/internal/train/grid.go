@@ -191,7 +191,7 @@ func (o *trainOptions) gridNames() (names []string) {
 func gridTable(cv *train.CrossValidation) [][]string {
 	column := func(head, failed string, cell func(p *train.Point) string) console.Column {
 		return console.Column{Head: head, Cell: func(i int) string {
-			if cv.Points[i].Failed != "" {
+			if cv.Points[i].FailureText != "" {
 				return failed
 			}
 			return cell(&cv.Points[i])
@@ -201,12 +201,12 @@ func gridTable(cv *train.CrossValidation) [][]string {
 	return console.Columns(len(cv.Points),
 		console.Column{Head: "options", Cell: func(i int) string { return cv.Points[i].Learner.VariedText() }},
 		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
-		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.Chosen].ErrorWeight != nil),
+		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.ChosenPoint].ErrorWeight != nil),
 		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
 		column(figure, "", func(p *train.Point) string { return report.Fixed(p.Score, 6) }).If(figure != ""),
 		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
 		column("chosen", "", func(p *train.Point) string {
-			if p == &cv.Points[cv.Chosen] {
+			if p == &cv.Points[cv.ChosenPoint] {
 				return "*"
 			}
 			return ""
@@ -215,7 +215,7 @@ func gridTable(cv *train.CrossValidation) [][]string {
 
 // scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
 var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision", train.ByF1: "F1", train.ByMacroF1: "macro F1",
-	train.ByMeanF1: "weighted F1", train.ByBalanced: "balanced accuracy"}
+	train.ByWeightedF1: "weighted F1", train.ByBalancedAccuracy: "balanced accuracy"}
 
 // pathScore names the score by which a point of the path was chosen, with its value. It returns "" if the loss was
 // used.
@@ -271,7 +271,7 @@ func foldsText(cv *train.CrossValidation) string {
 	if cv == nil {
 		return ""
 	}
-	p := &cv.Points[cv.Chosen]
+	p := &cv.Points[cv.ChosenPoint]
 	weight := weightText(p.ErrorWeight)
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)

@@ -78,7 +78,7 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 
 // setLearner sets the learner of --algo, with the options that the user gave.
 func (o *trainOptions) setLearner(cmd *cobra.Command) error {
-	l, err := train.Named(o.algo)
+	l, err := train.LearnerNamed(o.algo)
 	if err != nil {
 		return console.Usagef("%w", err)
 	}

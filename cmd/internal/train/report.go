@@ -90,7 +90,7 @@ type validationReport struct {
 }
 
 // newReport returns the report of a training. interrupted tells whether an interrupt ended it.
-func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
+func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	m, o, learned := f.Model, t.trainOptions, f.Result
 	of := &m.Training
 	r := &Report{
@@ -121,7 +121,7 @@ func (t *trainer) newReport(f *train.Trained, interrupted bool) *Report {
 	if v := of.Validation; v != nil {
 		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
 		if t.Storage.Weighted {
-			r.Validation.ErrorWeight = &f.Validation.Weight
+			r.Validation.ErrorWeight = &f.Validation.ErrorWeight
 		}
 	}
 	if r.Density > 0 {
@@ -147,8 +147,8 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
 		s.Table(gridTable(cv))
 		for _, p := range cv.Points {
-			if p.Failed != "" {
-				s.Line("  failed: %s", p.Failed)
+			if p.FailureText != "" {
+				s.Line("  failed: %s", p.FailureText)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func (o *trainOptions) defaultsText() string {
 	return text + ", chosen because no --algo was given"
 }
 
-func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, validation []string) (*plot.Page, error) {
+func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, validation []string) (*plot.Page, error) {
 	m, inputs := f.Model, slices.Concat(paths, validation)
 	judged, err := t.heldOut(ctx, f, paths, validation)
 	if err != nil {
@@ -314,13 +314,13 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Trained, paths, 
 }
 
 // heldOut returns the sections on held-out rows: their figures, and the most wrong rows. It returns nil if there are none.
-func (t *trainer) heldOut(ctx context.Context, f *train.Trained, paths, validation []string) (all []plot.Section, err error) {
+func (t *trainer) heldOut(ctx context.Context, f *train.Outcome, paths, validation []string) (all []plot.Section, err error) {
 	h, m := f.HeldOut, f.Model
 	if h == nil {
 		return nil, nil
 	}
 	if t.parts != nil {
-		h.Number(t.parts)
+		h.NumberWorstRows(t.parts)
 	}
 	e := report.NewEvaluation(m, h.Evaluation, h.Confusion, true)
 	s := report.Result(e.Sheet(console.KeptThreshold(m), e.Calibration != nil))
@@ -328,8 +328,8 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Trained, paths, validati
 	s.Figures = append(report.CurveFigures([]*report.Evaluation{e}), e.Figures()...)
 	var learned []float64
 	var wrong, judged []int64
-	for _, p := range h.Learning {
-		learned, wrong, judged = append(learned, float64(p.Rows)), append(wrong, p.Judged.Errors), append(judged, p.Judged.Rows)
+	for _, p := range h.LearningCurve {
+		learned, wrong, judged = append(learned, float64(p.Rows)), append(wrong, p.HeldOutErrors.Errors), append(judged, p.HeldOutErrors.Rows)
 	}
 	if len(learned) > 1 {
 		s.Figures = append(s.Figures, plot.Samples(learned, wrong, judged))
@@ -352,7 +352,7 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Trained, paths, validati
 }
 
 // heldOutText says which rows were held out, and why their figures may look too good.
-func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) {
+func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text []string) {
 	n := humanize.Plural(h.Confusion.Rows(), "row")
 	switch {
 	case h.Folds > 0:
@@ -371,10 +371,10 @@ func (t *trainer) heldOutText(h *train.HeldOut, m *model.Model) (text []string) 
 	if len(t.axes) > 0 || t.path > 0 {
 		text = append(text, "The options were chosen by these rows too, so that their figures look a little better than those of new rows.")
 	}
-	if h.Rounded {
+	if h.HasRoundedScores {
 		text = append(text, "The curves, the AUC and the average precision come from a histogram of the scores, since there are many.")
 	}
-	if len(h.Learning) > 1 && h.Folds > 0 {
+	if len(h.LearningCurve) > 1 && h.Folds > 0 {
 		text = append(text, "The learning curve is that of the first fold.")
 	}
 	return text

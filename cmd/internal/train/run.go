@@ -201,7 +201,7 @@ func (t *trainer) copiesRows() bool {
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
-func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Trained, error) {
+func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Outcome, error) {
 	s := &train.Session{Options: t.fitOptions(), Rows: t.data, Learner: t.learner, Profile: t.survey, State: t.saved}
 	bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
 	switch {

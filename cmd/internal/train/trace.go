@@ -117,7 +117,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 			return nil, message.Errorf("--trace: %w", err)
 		}
 		t.AtEnd(end)
-		opt.Trace.To = w.Add
+		opt.Trace.Point = w.Add
 	}
 	if t.follows() {
 		t.follower, opt.Trace = report.Follow(opt.Trace)
@@ -140,7 +140,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.
 			layout.Classes = append(layout.Classes, c.Text)
 		}
 	}
-	opt := &train.Trace{Every: o.every}
+	opt := &train.Trace{UpdatesPerPoint: o.every}
 	if !layout.Updates {
 		if o.every != 1 || o.reference != "" {
 			t.Note("--trace-every and --reference have no effect with --algo %s", l.Name)

@@ -166,7 +166,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	o.addSeed(f)
 	flags.AddChoice(cmd, &o.calibrate, "calibrate", "`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by ascending steps (isotonic), which take 1,000 rows or more. "+
 		"For learners without probabilities.", noCalibration, model.Platt, model.Isotonic)
-	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(train.Beginners(), ", ")+"]")
+	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(train.NamesWithInit(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
 	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
 		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
