@@ -81,7 +81,7 @@ func loadClasses(path, class string, opt dataset.Options) (*block.Data, error) {
 	}
 	for k, c := range data.Spec().Classes {
 		if strings.Contains(c.String(), class) {
-			return learner.Versus(data, k).(*block.Data), nil
+			return learner.VersusRest(data, k).(*block.Data), nil
 		}
 	}
 	return nil, fmt.Errorf("%s: no class %s", path, class)

@@ -39,7 +39,7 @@ type loopsCase struct {
 
 type loopsLearner struct {
 	name    string
-	learner learner.Configured
+	learner learner.ConfiguredLearner
 }
 
 // loopsCases returns generated rows of several widths, which take the same memory, and rows of others.
@@ -78,7 +78,7 @@ func loopsCases() (all []loopsCase) {
 // A batchLearner solves for an optimum. pass is the number of the pass to time.
 type batchLearner struct {
 	name    string
-	learner learner.Configured
+	learner learner.ConfiguredLearner
 	pass    int64
 }
 
@@ -155,7 +155,7 @@ func compileLoops(b *testing.B, source, binary string, options ...string) {
 func contestLoop(b *testing.B, data *block.Data, c *peer, l loopsLearner) {
 	own, theirs := &learner.Result{}, loopsAnswer{}
 	mine := func() float64 {
-		configured := l.learner.Running(1, nil)
+		configured := l.learner.WithWorkers(1, nil)
 		start := time.Now()
 		own = require.Value(configured.Learner.Train(context.Background(), &learner.Task{Rows: data, Settings: configured.Settings}))(b).Result
 		return time.Since(start).Seconds()
@@ -181,7 +181,7 @@ func contestPass(b *testing.B, data *block.Data, c *peer, l batchLearner) {
 	own, theirs := &learner.Result{}, loopsAnswer{}
 	pass := func(workers int) (seconds float64) {
 		last, begin := int64(0), time.Now()
-		configured := l.learner.Running(workers, func(p learner.Progress) {
+		configured := l.learner.WithWorkers(workers, func(p learner.Progress) {
 			if p.Epoch > last && p.Epoch == l.pass {
 				seconds = time.Since(begin).Seconds()
 			}

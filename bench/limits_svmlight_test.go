@@ -113,7 +113,7 @@ func benchmarkSvmlight(b *testing.B, c *peer, path string, workers int) {
 		start := time.Now()
 		data = require.Value(dataset.Load(context.Background(), path, dataset.Options{Label: "label", Storage: dataset.Auto, Workers: workers}))(b)
 		own.Load = time.Since(start).Seconds()
-		configured := perceptron.New(perceptron.Options{Epochs: svmlightEpochs}).Running(workers, nil)
+		configured := perceptron.New(perceptron.Options{Epochs: svmlightEpochs}).WithWorkers(workers, nil)
 		own.Updates = require.Value(configured.Learner.Train(context.Background(), &learner.Task{Rows: data, Settings: configured.Settings}))(b).Result.Updates
 		loads = append(loads, own.Load)
 		return time.Since(start).Seconds()

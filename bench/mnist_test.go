@@ -39,7 +39,7 @@ func BenchmarkMNIST(b *testing.B) {
 					classifiers, err := learner.OneVersusRest(context.Background(), rows, 2, true, func(ctx context.Context, class, workers int) ([]float32, error) {
 						opt := opt
 						opt.Workers = workers
-						r, err := perceptron.Train(ctx, learner.Versus(rows, class), opt)
+						r, err := perceptron.Train(ctx, learner.VersusRest(rows, class), opt)
 						if err != nil {
 							return nil, err
 						}

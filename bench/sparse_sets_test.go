@@ -39,7 +39,7 @@ func sparseSets() []sparseSet {
 			if err != nil {
 				return err
 			}
-			return writeSvm(path, svmRows(learner.Versus(data, 8).(*block.Data), nil))
+			return writeSvm(path, svmRows(learner.VersusRest(data, 8).(*block.Data), nil))
 		}},
 		{"KDD Cup 1999, one-hot, normal against the rest", func(path string) error {
 			opt := dataset.Options{Label: "last", Categorical: "onehot", NoBias: true, Storage: dataset.Dense}

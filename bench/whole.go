@@ -107,7 +107,7 @@ func (d *data) trainings() []*item {
 // file must be the same in every run.
 func (d *data) train(of *learner.Learner, shape shape) (time.Duration, error) {
 	l := train.Learner{Learner: of, Settings: of.New()}
-	l.Settings.Running().Workers = d.workers
+	l.Settings.RunOptions().Workers = d.workers
 	var err error
 	for option, value := range shape.options {
 		if l, err = l.With(option, value); err != nil {

@@ -54,8 +54,8 @@ func (s *Session) scoreFolds(ctx context.Context, method, purpose string) (*fold
 			return eachScoredBlock(ctx, m, parts.HeldRows.Blocks(ctx), c.workers, r.add)
 		})
 	})
-	if unfinished := (*learner.Unfinished)(nil); errors.As(err, &unfinished) {
-		unfinished.Far = purpose + " was not complete"
+	if unfinished := (*learner.UnfinishedError)(nil); errors.As(err, &unfinished) {
+		unfinished.Position = purpose + " was not complete"
 	}
 	return r, err
 }
@@ -98,7 +98,7 @@ func (c *crossState) trainFold(ctx context.Context, all block.Source, number int
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.Running(c.workers, show), opt: &c.opt, src: parts.KeptRows, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
+	j := &job{Learner: l.WithWorkers(c.workers, show), opt: &c.opt, src: parts.KeptRows, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func TestCalibrate(t *testing.T) {
 func eachFold(t *testing.T, data *block.Data, l train.Learner, folds int, held func(m *model.Model, rows *block.Data)) {
 	t.Helper()
 	for fold := range folds {
-		has := train.Fold(l.Settings.Running().Seed, folds, countsOf(t, data), fold)
+		has := train.Fold(l.Settings.RunOptions().Seed, folds, countsOf(t, data), fold)
 		f := require.Value(train.Run(t.Context(), part(t, data, has.Others()), l, train.Options{}))(t)
 		held(f.Model, part(t, data, has()))
 	}

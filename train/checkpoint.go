@@ -87,7 +87,7 @@ func (j *job) facts() (all [][2]string) {
 			add(o.Name, o.Text(j.Settings))
 		}
 	}
-	add("seed", j.Settings.Running().Seed)
+	add("seed", j.Settings.RunOptions().Seed)
 	add("multiclass", j.opt.Multiclass)
 	add("the hold-out share", j.opt.HoldOut)
 	add("the threshold", j.opt.Output.Threshold)

@@ -158,7 +158,7 @@ func (s *Session) newCrossState(ctx context.Context, learners []Learner, folds i
 		return nil, err
 	}
 	c := &crossState{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: withoutRefit(src), refit: refitOf(src),
-		learners: learners, opt: s.foldSession(), seed: l.Settings.Running().Seed, workers: l.Workers()}
+		learners: learners, opt: s.foldSession(), seed: l.Settings.RunOptions().Seed, workers: l.Workers()}
 	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
 		err = fmt.Errorf("%s: %w", purpose, err)
 	}
@@ -229,7 +229,7 @@ func (c *crossState) addPoints(learners []Learner, figures bool) {
 	c.Points = make([]Point, len(learners))
 	for i, l := range learners {
 		p := &c.Points[i]
-		if p.Learner, p.Options = l, l.Varied; l.Varied == nil {
+		if p.Learner, p.Options = l, l.VariedOptions; l.VariedOptions == nil {
 			p.Options = map[string]string{}
 		}
 		if figures {
@@ -270,7 +270,7 @@ func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool, jud
 			err = judge(ctx, from, f)
 		}
 		if err != nil && ctx.Err() != nil {
-			return &learner.Unfinished{Far: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
+			return &learner.UnfinishedError{Position: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
 		}
 		if err != nil {
 			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
@@ -308,7 +308,7 @@ func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int
 			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
-			j := &job{Learner: l.Running(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows, parallelTrainings: side, heldBytes: bytes}
+			j := &job{Learner: l.WithWorkers(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows, parallelTrainings: side, heldBytes: bytes}
 			t, value, err := c.judgePoint(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()
@@ -347,7 +347,7 @@ func (c *crossState) addResult(p *Point, t ErrorCount, value foldValue, failure 
 // optionsPrefix returns the varied options and a colon, as the beginning of an error.
 func optionsPrefix(l Learner) (text string) {
 	for _, o := range l.Options {
-		if value, ok := l.Varied[o.Name]; ok {
+		if value, ok := l.VariedOptions[o.Name]; ok {
 			if text != "" {
 				text += ", "
 			}

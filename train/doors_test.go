@@ -189,7 +189,7 @@ func TestWorkers(t *testing.T) {
 			w := make([]float32, 3*classes.Spec().Cols())
 			last := slices.Clone(w)
 			last[0] = 1
-			return second(learner.Choose(ctx, classes, n, w, last))
+			return second(learner.ChooseVectors(ctx, classes, n, w, last))
 		},
 		"Gram": func(n int) error {
 			g, _ := gram.NewSymmetric(rows.Len(), gram.Full)

@@ -156,11 +156,11 @@ func TestLearnersDescribed(t *testing.T) {
 		}
 		for i := range l.Options {
 			o := &l.Options[i]
-			if o.Name == "" || o.Help == "" || len(o.Words) == 0 && (o.Value == "" || o.Valid != nil && o.Want == "") {
+			if o.Name == "" || o.Help == "" || len(o.Words) == 0 && (o.Value == "" || o.IsAllowed != nil && o.AllowedNumbers == "") {
 				t.Errorf("%s: the option %+v lacks something", l.Name, o)
 			}
-			if o.When != nil && l.Option(o.When.Option) == nil {
-				t.Errorf("%s: %s depends on %s, which the learner hasn't", l.Name, o.Name, o.When.Option)
+			if o.Condition != nil && l.Option(o.Condition.Option) == nil {
+				t.Errorf("%s: %s depends on %s, which the learner hasn't", l.Name, o.Name, o.Condition.Option)
 			}
 			text := o.Text(s)
 			if again := learner.CopySettings(s); !o.ZeroMeansChosen && (o.Set(again, text) != nil || o.Text(again) != text) {

@@ -120,7 +120,7 @@ func (j *job) learningCurve(ctx context.Context, m *model.Model, held block.Sour
 	}
 	for i, share := range learningShares {
 		j.opt.stage(Stage{Name: "following the learning curve", Done: int64(i), Total: int64(len(learningShares))})
-		has := Stratified(j.Settings.Running().Seed, share, counts)
+		has := Stratified(j.Settings.RunOptions().Seed, share, counts)
 		kept, _, _, err := newShares(ctx, j.src, has, has.Others, false)
 		if err == nil && kept.Rows() > 0 {
 			err = j.learnShare(ctx, &own, kept, judge)
@@ -141,7 +141,7 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 	if err != nil {
 		return err
 	}
-	part := &job{Learner: j.Running(j.Workers(), nil), opt: opt, src: src, validation: j.validation, heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
+	part := &job{Learner: j.WithWorkers(j.Workers(), nil), opt: opt, src: src, validation: j.validation, heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
 	f, err := part.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func (s *Session) checkOnline(l Learner) error {
 		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, folds, weights of classes, outputs, checkpoints and traces")
 	}
 	if isPerceptron(l) {
-		if margin, l2 := l.Perceptron(l.Settings); margin != 0 || l2 != 0 {
+		if margin, l2 := l.PerceptronUpdate(l.Settings); margin != 0 || l2 != 0 {
 			return errors.New("online, the perceptron has neither a margin nor a penalty: leave them out, or learn passive-aggressive")
 		}
 	}
@@ -226,7 +226,7 @@ func (v *visitor) addCounts() {
 // finish makes the model. With again, it also evaluates the last weights on the visited rows.
 func (v *visitor) finish(ctx context.Context, t *Outcome, again bool) error {
 	r, spec, perceptron := &v.counts, v.Spec(), isPerceptron(v.learner)
-	eta := learner.Shared(v.learner.Settings).Eta
+	eta := learner.SharedOptions(v.learner.Settings).Eta
 	if last := r.ProgressiveCounts[len(r.ProgressiveCounts)-1]; last.Rows < r.Rows {
 		v.addCounts()
 	}
@@ -241,7 +241,7 @@ func (v *visitor) finish(ctx context.Context, t *Outcome, again bool) error {
 	m.Data = model.Data{Fingerprint: v.fingerprint, Rows: r.Rows}
 	radius, norm := math.Sqrt(v.largestSquare), learner.Norm(w)
 	if sum := norm + radius; sum-sum != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: &radius, Norm: &norm}
 	t.Model = m

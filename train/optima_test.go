@@ -85,7 +85,7 @@ type outcome struct {
 func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 	learner := train.Describe(w.algo)
 	settings, opt := learner.New(), train.Options{}
-	settings.Running().Workers = 1
+	settings.RunOptions().Workers = 1
 	set(t, learner, settings, &opt, append(strings.Fields(w.options), "l2="+strconv.FormatFloat(h.l2, 'g', -1, 64)))
 	o := &outcome{way: w, objective: math.Inf(1), gap: math.Inf(1)}
 	f, err := train.Run(t.Context(), h.rows(), configure(learner, settings), opt)

@@ -106,7 +106,7 @@ func (o *Options) configured(l Learner) Learner {
 	if l.Check() != nil {
 		return l
 	}
-	r := *l.Settings.Running()
+	r := *l.Settings.RunOptions()
 	r.Workers = cmp.Or(o.Workers, r.Workers)
 	if o.Seed != 0 || o.ZeroSeed {
 		r.SetSeed(o.Seed)
@@ -166,12 +166,12 @@ func (o *Session) Check(l Learner, spec *schema.Spec) error {
 	case o.CV.isSet() && (o.Validation != nil || o.HoldOut > 0):
 		return message.Refusal("validation", "", "with --cv or --grid, which judge on the rows that each fold holds back: "+
 			"leave one of them out")
-	case o.Weights.hasClassWeights() && l.NoWeights != "":
-		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
-	case spec.Weighted && l.NoWeights != "":
-		return message.Refusal("sample-weight", "", "with --algo %s, %s: leave it out", l.Name, l.NoWeights)
-	case !spec.Bias && l.NeedsBias != "":
-		return message.Refusal("no-bias", "", "with --algo %s, %s: leave it out", l.Name, l.NeedsBias)
+	case o.Weights.hasClassWeights() && l.WhyNoWeights != "":
+		return message.Refusal("class-weight", "", "with --algo %s, %s: leave it out", l.Name, l.WhyNoWeights)
+	case spec.Weighted && l.WhyNoWeights != "":
+		return message.Refusal("sample-weight", "", "with --algo %s, %s: leave it out", l.Name, l.WhyNoWeights)
+	case !spec.Bias && l.WhyBias != "":
+		return message.Refusal("no-bias", "", "with --algo %s, %s: leave it out", l.Name, l.WhyBias)
 	case o.Multiclass != "" && o.Multiclass != model.OneVersusRest && o.Multiclass != model.Joint:
 		return message.WrongValue("multiclass", o.Multiclass, humanize.OneOf([]string{model.OneVersusRest, model.Joint}))
 	case o.Multiclass == model.Joint && !l.JointClasses:

@@ -170,7 +170,7 @@ func newPathLearner(l Learner) (*pathLearner, error) {
 	w := new(pathLearner)
 	switch o := learner.CopySettings(l.Settings).(type) {
 	case *logistic.Settings:
-		w.run = o.Running()
+		w.run = o.RunOptions()
 		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
 			scaled := *o
 			scaled.L2 *= share
@@ -180,7 +180,7 @@ func newPathLearner(l Learner) (*pathLearner, error) {
 			return logistic.SumLosses(ctx, rows, *o, weights)
 		}
 	case *svm.Settings:
-		w.run = o.Running()
+		w.run = o.RunOptions()
 		w.path = func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) {
 			scaled := *o
 			scaled.L2 *= share

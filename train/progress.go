@@ -102,7 +102,7 @@ func (s *sharedProgress) report(class int, p learner.Progress) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.classes[class] = p
-	all := learner.Progress{Epochs: p.Epochs * int64(len(s.classes)), Rows: p.Rows, Best: -1, Elapsed: p.Elapsed}
+	all := learner.Progress{Epochs: p.Epochs * int64(len(s.classes)), Rows: p.Rows, BestErrors: -1, Elapsed: p.Elapsed}
 	for _, p := range s.classes {
 		all.Epoch += p.Epoch
 		all.Visits += p.Visits

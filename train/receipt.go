@@ -70,8 +70,8 @@ func (j *job) tracedSettings(ctx context.Context) (learner.Settings, *recorder, 
 	s = learner.CopySettings(s)
 	own, is := s.(*perceptron.Settings)
 	if !is || own.Shards > 1 { // each shard has its own updates
-		show := s.Running().Progress
-		s.Running().Progress = func(p learner.Progress) {
+		show := s.RunOptions().Progress
+		s.RunOptions().Progress = func(p learner.Progress) {
 			if p.Sum != nil {
 				o.Point(passPoint(p, class))
 			}
@@ -91,7 +91,7 @@ func (j *job) tracedSettings(ctx context.Context) (learner.Settings, *recorder, 
 	if err != nil {
 		return nil, nil, err
 	}
-	s.Running().Trace, s.Running().TraceEvery = r.Update, o.UpdatesPerPoint
+	s.RunOptions().Trace, s.RunOptions().TraceEvery = r.Update, o.UpdatesPerPoint
 	return s, r, nil
 }
 
@@ -116,10 +116,10 @@ func (j *job) watchedSettings() learner.Settings {
 		return j.Settings
 	}
 	s := learner.CopySettings(j.Settings)
-	s.Running().Checkpoint = j.opt.State.Part(int64(j.class))
-	s.Running().Checkpoint.AddState(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
-	show := s.Running().Progress
-	s.Running().Progress = func(p learner.Progress) {
+	s.RunOptions().Checkpoint = j.opt.State.Part(int64(j.class))
+	s.RunOptions().Checkpoint.AddState(func(w *checkpoint.Walk) { j.trail.state(j.class, w) })
+	show := s.RunOptions().Progress
+	s.RunOptions().Progress = func(p learner.Progress) {
 		if p.Sum != nil {
 			j.trail.add(j.class, p.Sum())
 		}

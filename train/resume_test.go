@@ -58,7 +58,7 @@ func TestResumeJudged(t *testing.T) {
 		}
 		cv := train.CV{Folds: c.folds, Grid: []train.Axis{{Option: "l2", Values: []any{"1", "2"}}}}
 		settings := learner.New()
-		settings.Running().Workers = 1
+		settings.RunOptions().Workers = 1
 		_, err = (&train.Session{Options: train.Options{CV: cv, Watch: train.Watch{Stage: stage}}, Rows: rows, Learner: configure(learner, settings), State: run}).Run(ctx)
 		switch {
 		case c.stop == judged && errors.Is(err, context.Canceled):
@@ -113,7 +113,7 @@ func TestClockJumps(t *testing.T) {
 					l, opt, _ := c.settings(t, 1)
 					s := train.Session{Options: opt, Rows: rows, Learner: l, State: run}
 					calls := 0
-					l.Settings.Running().Progress = func(learner.Progress) {
+					l.Settings.RunOptions().Progress = func(learner.Progress) {
 						if calls++; stop > 0 {
 							time.Sleep(time.Hour)
 							slept++

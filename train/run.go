@@ -256,7 +256,7 @@ func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(), ClassWeights: j.classWeights, Versus: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(), ClassWeights: j.classWeights, VersusClasses: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.AssumeValid(j.validation)
 	}
@@ -279,7 +279,7 @@ func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
 			if after.Err() == nil {
 				return nil, late
 			}
-			r.Uncounted = true
+			r.NotEvaluated = true
 		}
 	}
 	m := j.model(r)
@@ -291,11 +291,11 @@ func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
 		if late != nil && after.Err() == nil {
 			return nil, late
 		}
-		if m.Training.Errors, r.Predicted = &wrong.Errors, nil; late != nil {
+		if m.Training.Errors, r.PredictedRows = &wrong.Errors, nil; late != nil {
 			m.Training.Errors = nil
 		}
 	}
-	f := &Outcome{Model: m, Result: r, OwnResult: learned.Own, Visits: r.Visits}
+	f := &Outcome{Model: m, Result: r, OwnResult: learned.OwnResult, Visits: r.Visits}
 	if j.opt.Init != nil {
 		f.UpdateBound = j.updateBound(r)
 	}

@@ -366,8 +366,8 @@ func (c *crossState) strongestPoint(best int) int {
 
 // samePenalized tells whether a grid set all options but penalties to the same values in a and b.
 func samePenalized(a, b Learner) bool {
-	for option, value := range a.Varied {
-		if !slices.Contains(penalties, option) && b.Varied[option] != value {
+	for option, value := range a.VariedOptions {
+		if !slices.Contains(penalties, option) && b.VariedOptions[option] != value {
 			return false
 		}
 	}

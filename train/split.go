@@ -170,7 +170,7 @@ func HoldOut(ctx context.Context, src block.Source, l Learner, opt Options) (*Pa
 	if err != nil {
 		return nil, err
 	}
-	has, err := opt.Split.HoldOut(l.Settings.Running().Seed, opt.HoldOut, counts)
+	has, err := opt.Split.HoldOut(l.Settings.RunOptions().Seed, opt.HoldOut, counts)
 	if err != nil {
 		return nil, err
 	}
@@ -325,7 +325,7 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 
 // learnsOnCluster tells whether a cluster can make the passes of a training on its rows.
 func learnsOnCluster(l Learner) bool {
-	return learner.Shared(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum && l.Access(l.Settings) < learner.AnyOrder
+	return learner.SharedOptions(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum && l.Access(l.Settings) < learner.AnyOrder
 }
 
 // Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation

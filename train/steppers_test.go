@@ -40,9 +40,9 @@ func named(t *testing.T, text string) train.Learner {
 // epochs returns the learner with a number of epochs.
 func epochs(l train.Learner, n int64) train.Learner {
 	l.Settings = learner.CopySettings(l.Settings)
-	o := learner.Shared(l.Settings)
+	o := learner.SharedOptions(l.Settings)
 	o.Epochs = n
-	learner.SetShared(l.Settings, o)
+	learner.SetSharedOptions(l.Settings, o)
 	return l
 }
 

@@ -98,7 +98,7 @@ func TestTraceErrors(t *testing.T) {
 		t.Fatalf("%d points, the last class is %d", len(least), class)
 	}
 	for c := range 3 {
-		one := learner.Versus(data, c)
+		one := learner.VersusRest(data, c)
 		r, err := perceptron.Train(ctx, one, perceptron.Settings{Options: perceptron.Options{MaxUpdates: 100, Pocket: pocket.Exact}})
 		require.NoError(t, err)
 		for _, p := range r.Curve[1:] {
@@ -139,7 +139,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	opt := train.Options{Watch: train.Watch{Trace: &train.Trace{Point: func(train.TracePoint) { cancel() }}}}
-	rows := learner.Versus(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
+	rows := learner.VersusRest(testproblems.RandomClasses(400, 3, 3, 0.2), 0)
 	f, err := train.Run(ctx, rows, perceptron.New(perceptron.Options{Epochs: 1000, Pocket: pocket.Exact}), opt)
 	if f == nil || !f.Result.Interrupted || !errors.Is(err, context.Canceled) {
 		t.Errorf("the weights are %v, error %v", f, err)

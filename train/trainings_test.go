@@ -148,7 +148,7 @@ func (c training) settings(t *testing.T, workers int) (train.Learner, train.Opti
 	t.Helper()
 	trainer, opt := train.Describe(c.learner), train.Options{}
 	settings := trainer.New()
-	settings.Running().Workers = workers
+	settings.RunOptions().Workers = workers
 	path := set(t, trainer, settings, &opt, strings.Fields(c.options))
 	return learner.Configure(trainer, settings), opt, path
 }
@@ -324,7 +324,7 @@ type form struct {
 // forms returns the rows in each form that the training takes.
 func (c training) forms(t *testing.T, d *block.Data) []form {
 	t.Helper()
-	sparse, access := testproblems.Sparse(d), learner.InOrder
+	sparse, access := testproblems.Sparse(d), learner.FileOrder
 	all := []form{{name: "memory", src: d}, {name: "sparse", src: sparse}, {name: "chunks", src: cutInChunks(d)}}
 	if c.learner != "separable" {
 		l, _, _ := c.settings(t, 1)

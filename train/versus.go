@@ -19,11 +19,11 @@ import (
 // eachVersusRest trains each class versus the rest, and joins the models.
 func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 	start := time.Now()
-	shared := &sharedProgress{show: j.Settings.Running().Progress, classes: make([]learner.Progress, j.classes())}
+	shared := &sharedProgress{show: j.Settings.RunOptions().Progress, classes: make([]learner.Progress, j.classes())}
 	var trained atomic.Int64 // number of trained classes
 	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.learnsClassesAtOnce(), func(ctx context.Context, class, workers int) (*Outcome, error) {
 		one := j.ofClass(class)
-		one.Learner = j.Running(workers, shared.class(class))
+		one.Learner = j.WithWorkers(workers, shared.class(class))
 		f, err := one.learnAtOnce(ctx, after)
 		if err == nil {
 			trained.Add(1)
@@ -35,18 +35,18 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 	})
 	interrupted := ctx.Err()
 	if err != nil && interrupted != nil {
-		return nil, &learner.Unfinished{Far: fmt.Sprintf("%d of %d classes were trained, and a model needs all", trained.Load(), j.classes()), Err: interrupted}
+		return nil, &learner.UnfinishedError{Position: fmt.Sprintf("%d of %d classes were trained, and a model needs all", trained.Load(), j.classes()), Err: interrupted}
 	}
 	if err != nil {
 		return nil, err
 	}
 	all := sumResults(binary)
-	if n := len(all.Last); n > 0 && n == len(all.Weights) {
+	if n := len(all.LastWeights); n > 0 && n == len(all.Weights) {
 		judges := j.src
 		if j.validation != nil {
 			judges = j.validation
 		}
-		if chosen, err := learner.Choose(after, judges, j.Workers(), all.Weights, all.Last); err == nil {
+		if chosen, err := learner.ChooseVectors(after, judges, j.Workers(), all.Weights, all.LastWeights); err == nil {
 			all.Weights = chosen
 		} else if after.Err() == nil {
 			return nil, err
@@ -57,7 +57,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 	if late != nil && after.Err() == nil {
 		return nil, late
 	}
-	all.Uncounted = all.Uncounted || late != nil
+	all.NotEvaluated = all.NotEvaluated || late != nil
 	all.Margin = 0 // it belongs to a single binary classifier
 	whole := joinModels(j.model(all), binary)
 	if whole.Voters != nil {
@@ -65,10 +65,10 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 		if wrong, late = CountErrors(after, whole, j.src, j.Workers()); late != nil && after.Err() == nil {
 			return nil, late
 		}
-		all.Errors, all.Predicted = wrong.Errors, nil // these were counted with the mean of the voters
+		all.Errors, all.PredictedRows = wrong.Errors, nil // these were counted with the mean of the voters
 	}
 	if late != nil { // also if only the voters' errors are unknown
-		whole.Training.Errors, all.Predicted = nil, nil
+		whole.Training.Errors, all.PredictedRows = nil, nil
 	}
 	return &Outcome{Model: whole, Result: all, Visits: sumVisits(binary)}, cmp.Or(interrupted, late)
 }
@@ -79,9 +79,9 @@ func (j *job) learnsClassesAtOnce() bool { return !j.SolvesForOptimum && j.opt.T
 // ofClass returns the job of one class versus the rest.
 func (j *job) ofClass(class int) *job {
 	one := *j
-	one.class, one.versus, one.src = class, j.classes(), learner.Versus(j.src, class)
+	one.class, one.versus, one.src = class, j.classes(), learner.VersusRest(j.src, class)
 	if j.validation != nil {
-		one.validation = learner.Versus(j.validation, class)
+		one.validation = learner.VersusRest(j.validation, class)
 	}
 	if j.learnsClassesAtOnce() {
 		one.parallelTrainings = max(1, j.parallelTrainings) * learner.ClassesAtOnce(j.src, j.Workers())
@@ -101,8 +101,8 @@ func sumResults(binary []*Outcome) *learner.Result {
 	all := &learner.Result{Converged: true}
 	for _, f := range binary {
 		r := f.Result
-		all.Last = append(all.Last, r.Last...)
-		all.Interrupted, all.Uncounted = all.Interrupted || r.Interrupted, all.Uncounted || r.Uncounted
+		all.LastWeights = append(all.LastWeights, r.LastWeights...)
+		all.Interrupted, all.NotEvaluated = all.Interrupted || r.Interrupted, all.NotEvaluated || r.NotEvaluated
 		all.Weights = append(all.Weights, r.Weights...)
 		all.Epochs, all.Visits = max(all.Epochs, r.Epochs), max(all.Visits, r.Visits)
 		all.Updates += r.Updates

@@ -65,8 +65,8 @@ func values(o *learner.Option) string {
 	if len(o.Words) > 0 {
 		return "`" + strings.Join(o.Words, "`, `") + "`"
 	}
-	if o.Want != "" {
-		return cell(o.Want)
+	if o.AllowedNumbers != "" {
+		return cell(o.AllowedNumbers)
 	}
 	return o.Value
 }
@@ -81,14 +81,14 @@ func initial(l *learner.Learner, o *learner.Option) string {
 
 // meaning returns what an option does, and when it has an effect.
 func meaning(o *learner.Option) string {
-	if o.When == nil {
+	if o.Condition == nil {
 		return o.Help
 	}
 	effect := "an"
-	if o.When.Except {
+	if o.Condition.Except {
 		effect = "no"
 	}
-	return fmt.Sprintf("%s It has %s effect with `--%s %s`.", o.Help, effect, o.When.Option, strings.Join(o.When.Values, "|"))
+	return fmt.Sprintf("%s It has %s effect with `--%s %s`.", o.Help, effect, o.Condition.Option, strings.Join(o.Condition.Values, "|"))
 }
 
 // cell returns text for a cell of a table.

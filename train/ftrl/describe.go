@@ -43,22 +43,22 @@ func above(v float64) bool   { return v > 0 }
 func penalty(v float64) bool { return v >= 0 }
 
 // New returns FTRL-Proximal with options.
-func New(o Options) learner.Configured { return learner.Configure(FTRL, &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner { return learner.Configure(FTRL, &Settings{Options: o}) }
 
 // AdaGrad returns AdaGrad with options.
-func AdaGrad(o AdaGradOptions) learner.Configured {
+func AdaGrad(o AdaGradOptions) learner.ConfiguredLearner {
 	return learner.Configure(adaGrad, &AdaGradSettings{AdaGradOptions: o})
 }
 
 var (
 	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		Want: "a number above 0", MustExist: true, Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
+		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
 	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
-		Want: "a number above 0", Valid: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
+		AllowedNumbers: "a number above 0", IsAllowed: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
 	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
 		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradSettings) any { return &o.Loss })}
 )

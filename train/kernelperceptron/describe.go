@@ -23,10 +23,12 @@ func init() { // set here, because Train makes its options ready with mercer
 }
 
 // New returns the kernel perceptron with options.
-func New(o Options) learner.Configured { return learner.Configure(mercer, &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(mercer, &Settings{Options: o})
+}
 
 // Dual returns the learner of New under the name dual, which suits the linear kernel.
-func Dual(o Options) learner.Configured { return learner.Configure(dual, &Settings{Options: o}) }
+func Dual(o Options) learner.ConfiguredLearner { return learner.Configure(dual, &Settings{Options: o}) }
 
 func describe(name, minimises, example string) *learner.Learner {
 	l := &learner.Learner{Name: name, Objective: minimises, WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, VersusRest: true,
@@ -34,8 +36,8 @@ func describe(name, minimises, example string) *learner.Learner {
 		New: func() learner.Settings {
 			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
 		},
-		Perceptron: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
-	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+		PerceptronUpdate: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
+	l.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 		return learnTask(ctx, name, task)
 	}
 	return l
@@ -44,20 +46,20 @@ func describe(name, minimises, example string) *learner.Learner {
 var options = []learner.Option{
 	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
 		Words: []string{"linear", "poly", "rbf"}, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
-	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredElsewhere,
-		When: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
-	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", Want: "a factor above 0, or 0 for 1 divided by the number of features",
-		Valid: func(v float64) bool { return v >= 0 }, Stored: learner.StoredElsewhere, When: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", AllowedNumbers: "1 or more", IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredElsewhere,
+		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
+	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", AllowedNumbers: "a factor above 0, or 0 for 1 divided by the number of features",
+		IsAllowed: func(v float64) bool { return v >= 0 }, Stored: learner.StoredElsewhere, Condition: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Gamma })},
 	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.",
-		Stored: learner.StoredElsewhere,
-		When:   &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
+		Stored:    learner.StoredElsewhere,
+		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
 	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
 		Words: learner.WordsOf(learner.Forms), Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
 }
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.
-func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.Learned, error) {
+func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.TaskResult, error) {
 	limit, used, source := memory.Limit(task.Memory), task.HeldBytes, message.Option("memory")
 	data, ok := task.Rows.(*block.Data)
 	if task.Memory == 0 {
@@ -80,7 +82,7 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.L
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) {
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
 		if r.Expansion != nil {
 			m.Expansion, m.Bias = r.Expansion, nil
 			if m.FitBias {

@@ -113,7 +113,7 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 		if after.Err() == nil {
 			return nil, late
 		}
-		r.Errors, r.Loss, r.Uncounted, err = 0, 0, true, ctx.Err()
+		r.Errors, r.Loss, r.NotEvaluated, err = 0, 0, true, ctx.Err()
 	}
 	if err != nil {
 		r.Interrupted, r.Converged = true, false
@@ -193,7 +193,7 @@ func (l *training) collapse(r *Result, support []uint32) {
 		place[i] = uint32(k)
 	}
 	for c, m := range l.binaries {
-		e.Coefficients = append(e.Coefficients, model.Pack(learner.Narrow(coefficients[c])))
+		e.Coefficients = append(e.Coefficients, model.Pack(learner.RoundToFloat32(coefficients[c])))
 		if l.opt.Form == learner.Voted {
 			e.Votes = append(e.Votes, l.votes(m, place))
 		}
@@ -265,7 +265,7 @@ func (l *training) rowSum(coefficients []float64, support []uint32) []float32 {
 		f64.Axpy(w, 1, part)
 		lo = hi
 	}
-	return learner.Narrow(w)
+	return learner.RoundToFloat32(w)
 }
 
 // Model returns the weights or the expansion as a model of the columns of spec. The model doesn't describe the
@@ -342,7 +342,7 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		r.Margin = margin / r.Norm
 	}
 	if sum := r.Norm + r.Radius + r.Loss; bad || sum-sum != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	return nil
 }

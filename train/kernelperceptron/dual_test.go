@@ -94,8 +94,8 @@ func testPrimal(t *testing.T) {
 				if c.flips == 0 {
 					opt.Epochs = 100
 				}
-				want := require.Value(perceptron.Train(ctx, d, *learner.SetShared(&perceptron.Settings{}, opt).(*perceptron.Settings)))(t)
-				got := mustTrain(t, d, *learner.SetShared(&Settings{}, opt).(*Settings))
+				want := require.Value(perceptron.Train(ctx, d, *learner.SetSharedOptions(&perceptron.Settings{}, opt).(*perceptron.Settings)))(t)
+				got := mustTrain(t, d, *learner.SetSharedOptions(&Settings{}, opt).(*Settings))
 				what := fmt.Sprintf("%v %s limit %d", c, order, limit)
 				if !slices.Equal(got.Weights, want.Weights) || got.Updates != want.Updates || got.Converged != want.Converged ||
 					got.Visits != want.Visits || got.Epochs != want.Epochs {
@@ -197,8 +197,8 @@ func TestUnfinished(t *testing.T) {
 	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Settings{Options: Options{Eta: 1}, Run: learner.Run{Workers: 1}}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	var u *learner.Unfinished
-	if err := l.multiply(ctx); !errors.As(err, &u) || !errors.Is(err, context.Canceled) || !strings.Contains(u.Far, "no row was visited") {
+	var u *learner.UnfinishedError
+	if err := l.multiply(ctx); !errors.As(err, &u) || !errors.Is(err, context.Canceled) || !strings.Contains(u.Position, "no row was visited") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -209,14 +209,14 @@ func TestUncounted(t *testing.T) {
 	d := testproblems.Dense(x, y, true)
 	for _, form := range learner.Forms {
 		opt := Settings{Options: Options{Form: form}}
-		require.NoError(t, mercer.Ready(&opt))
+		require.NoError(t, mercer.PrepareSettings(&opt))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		l := require.Value(newLearner(ctx, d, opt))(t)
 		require.NoError(t, l.Run(ctx))
 		cancel()
 		r, err := l.conclude(ctx, ctx, nil)
-		if !errors.Is(err, context.Canceled) || !r.Interrupted || !r.Uncounted || r.Errors != 0 || r.Loss != 0 || r.Updates == 0 || r.Weights == nil && r.Expansion == nil {
+		if !errors.Is(err, context.Canceled) || !r.Interrupted || !r.NotEvaluated || r.Errors != 0 || r.Loss != 0 || r.Updates == 0 || r.Weights == nil && r.Expansion == nil {
 			t.Errorf("%s: %+v, error %v", form, r, err)
 		}
 	}

@@ -78,7 +78,7 @@ const (
 func newLearner(ctx context.Context, data *block.Data, opt Settings) (*training, error) {
 	opt.Kernel = opt.mercer(data.Spec().Width())
 	l := &training{data: data, x: gram.FeaturesOf(data), opt: opt, eta: float32(opt.Eta), n: int(data.Rows())}
-	l.Training = online.New(data, learner.Shared(&opt))
+	l.Training = online.New(data, learner.SharedOptions(&opt))
 	l.Rule, l.RuleCountsUpdates, l.Opt.MaxUpdates = l, true, 0 // the limit belongs to a classifier
 	l.Prepare, l.AfterEpoch, l.Sum = l.prepare, l.epochEnded, l.alphas
 	classes := len(data.Spec().Classes)
@@ -134,7 +134,7 @@ func (l *training) multiply(ctx context.Context) (err error) {
 		return err
 	}
 	if err = gram.Gram(ctx, l.whole, l.x, l.mercer, l.opt.Workers); err != nil && ctx.Err() != nil {
-		return &learner.Unfinished{Far: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
+		return &learner.UnfinishedError{Position: "no row was visited, since the Gram matrix was not finished", Err: ctx.Err()}
 	}
 	return err
 }

@@ -137,7 +137,9 @@ func checkSpec(spec *schema.Spec) error {
 // learn computes the weights; see Train.
 func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, start time.Time) error {
 	spec, passes := src.Spec(), int64(0)
-	report := func() { opt.Passed(start, learner.Progress{Epoch: passes, Epochs: max(1, passes), Rows: src.Rows()}) }
+	report := func() {
+		opt.ReportPass(start, learner.Progress{Epoch: passes, Epochs: max(1, passes), Rows: src.Rows()})
+	}
 	passed := func() { passes++; report() }
 	report()
 	m, err := sum(ctx, src, opt.Workers, all)
@@ -172,7 +174,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	}
 	var factor *linalg.Factor
 	if factor, r.Ridge, err = factorise(ctx, src, opt, m, s, passed); factor == nil {
-		return cmp.Or(err, learner.TooLarge())
+		return cmp.Or(err, learner.OverflowError())
 	}
 	r.Epochs = passes
 	return r.discriminate(ctx, m, factor, by, spec, opt.Solver == Eigen)
@@ -238,7 +240,7 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Fa
 			}
 		}
 	}
-	r.Weights = learner.Narrow(r.Exact)
+	r.Weights = learner.RoundToFloat32(r.Exact)
 	return nil
 }
 

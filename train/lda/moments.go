@@ -40,7 +40,7 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 		return nil, err
 	}
 	m := &moments{products, classes{N: make([]float64, k), Sums: make([][]float64, k)}}
-	if err := learner.ScatterAs(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
+	if err := learner.ScatterWithSums(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
 	}
 	for class := range k {

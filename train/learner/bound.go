@@ -18,7 +18,7 @@ func (r *Result) UpdateBound(margin, eta float64) float64 {
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
 	}
-	return updateBound(r.Radius, r.Margin, r.rounding(), len(r.Weights), 2*margin/eta)
+	return updateBound(r.Radius, r.Margin, r.roundingFactor(), len(r.Weights), 2*margin/eta)
 }
 
 // UpdateBoundFrom returns UpdateBound of a training that begins with the weights w0. w0 has as many elements as
@@ -32,7 +32,7 @@ func UpdateBoundFrom(r *Result, w0 []float64, vectors int, margin, eta float64) 
 	if len(r.Weights) == 0 {
 		return math.Inf(1)
 	}
-	radius, rho := rounded(r.Radius, r.Margin, r.rounding(), len(r.Weights))
+	radius, rho := roundedOutward(r.Radius, r.Margin, r.roundingFactor(), len(r.Weights))
 	step := eta * rho // unit of norm, dot and the bound: each is divided by step
 	if vectors > 1 {
 		step *= math.Sqrt2
@@ -45,8 +45,8 @@ func UpdateBoundFrom(r *Result, w0 []float64, vectors int, margin, eta float64) 
 	return mostSteps(plainBound(radius, rho, 2*margin/eta), norm+float64(norm*relative), dot/Norm(r.Weights)/step-float64(norm*relative))
 }
 
-// rounding returns a factor: the rounding error of the margin is at most the factor times the radius.
-func (r *Result) rounding() float64 {
+// roundingFactor returns a factor: the rounding error of the margin is at most the factor times the radius.
+func (r *Result) roundingFactor() float64 {
 	const unit, lanes = 0x1p-24, 32
 	// unit is the unit roundoff of float32. A score sums the products of one lane, and then the folds of the lanes; see
 	// asm/README.md.
@@ -62,13 +62,13 @@ func MostUpdates(radius, margin float64, columns int) float64 {
 // updateBound returns floor((radius^2 + more)/margin^2), rounded up. The rounding error of the margin is at most
 // marginError times the radius.
 func updateBound(radius, margin, marginError float64, columns int, more float64) float64 {
-	radius, margin = rounded(radius, margin, marginError, columns)
+	radius, margin = roundedOutward(radius, margin, marginError, columns)
 	return math.Floor(plainBound(radius, margin, more) * (1 + 0x1p-48))
 }
 
-// rounded returns the radius rounded up, and the margin rounded down. The returned margin is 0 or less if the margin
-// may be only rounding error. The norms behind both are sums of as many squares as there are columns.
-func rounded(radius, margin, marginError float64, columns int) (up, down float64) {
+// roundedOutward returns the radius rounded up, and the margin rounded down. The returned margin is 0 or less if the
+// margin may be only rounding error. The norms behind both are sums of as many squares as there are columns.
+func roundedOutward(radius, margin, marginError float64, columns int) (up, down float64) {
 	relative := float64(columns+10) * 0x1p-52
 	up = radius + float64(radius*relative)
 	return up, margin - (float64(margin*relative) + float64(marginError*up))

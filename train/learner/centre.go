@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	pivotRows = 257 // number of rows of the first chunk that Pivots samples
-	farOff    = 64  // a column is far from zero if its median is more than this times its spread
-	farStill  = 1e4 // a constant column is far from zero if its absolute value is at least this
+	pivotRows        = 257 // number of rows of the first chunk that Pivots samples
+	farMedianSpreads = 64  // a column is far from zero if its median is more than this times its spread
+	farConstant      = 1e4 // a constant column is far from zero if its absolute value is at least this
 )
 
 // Pivots returns one number for each column of src: the median of the column if it is far from zero (Unix seconds, for
@@ -59,7 +59,7 @@ func pivots(b *block.Block, cols int) (found []float64) {
 			spread += math.Abs(v-median) / float64(n)
 		}
 		size := math.Abs(median)
-		if far := size > farOff*spread && (spread > 0 || size >= farStill); far && !math.IsInf(size, 0) {
+		if far := size > farMedianSpreads*spread && (spread > 0 || size >= farConstant); far && !math.IsInf(size, 0) {
 			if found == nil {
 				found = make([]float64, cols)
 			}
@@ -119,8 +119,8 @@ func Centre(src block.Source, of int, multiple []float64) block.Source {
 	return centre(src, block.NewCentring(of, multiple), 0)
 }
 
-// Centred returns the rows of src minus the pivots of Pivots. If there are none, it returns src.
-func Centred(ctx context.Context, src block.Source) (rows block.Source, pivots []float64, err error) {
+// CentredRows returns the rows of src minus the pivots of Pivots. If there are none, it returns src.
+func CentredRows(ctx context.Context, src block.Source) (rows block.Source, pivots []float64, err error) {
 	if pivots, err = Pivots(ctx, src); pivots == nil {
 		return src, nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"halfspace/schema"
 )
 
-// A changed source yields copies of another source's blocks that share the features and differ otherwise.
-type changed struct {
+// A changedSource yields copies of another source's blocks that share the features and differ otherwise.
+type changedSource struct {
 	block.Source
 	spec *schema.Spec
 	view string // name of the block.View that makes the change on a cluster, and its arguments
@@ -24,28 +24,28 @@ type changed struct {
 
 // Change returns the rows of src with their blocks changed. A cluster makes the change by the view with the arguments.
 func Change(src block.Source, view string, args any, change func(b *block.Block) *block.Block) block.Source {
-	return &changed{src, src.Spec(), view, args, func(b, _ *block.Block) *block.Block { return change(b) }}
+	return &changedSource{src, src.Spec(), view, args, func(b, _ *block.Block) *block.Block { return change(b) }}
 }
 
-func (c *changed) Spec() *schema.Spec { return c.spec }
+func (c *changedSource) Spec() *schema.Spec { return c.spec }
 
 // Remote returns the cluster of the rows; see block.Remote.
-func (c *changed) Remote() (block.Cluster, []block.View) {
+func (c *changedSource) Remote() (block.Cluster, []block.View) {
 	return distributed.Changed(c.Source, c.view, c.args)
 }
 
 // Blocks yields the changed blocks. A block is valid until the next block is requested.
-func (c *changed) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+func (c *changedSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return block.EachLease(c.Lend(ctx))
 }
 
 // Lend yields the blocks as loans, for callers that use several blocks at once; see block.Leaser.
-func (c *changed) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
+func (c *changedSource) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 	return block.Map(ctx, c.Source, func(b, spare *block.Block) (*block.Block, error) { return c.change(b, spare), nil })
 }
 
 // withReader returns c as a *block.Data or a block.Seekable if the unchanged rows are one. For read see changedFile.
-func (c *changed) withReader(read func(rows int, to *block.Block, from func(*block.Block) error) error) block.Source {
+func (c *changedSource) withReader(read func(rows int, to *block.Block, from func(*block.Block) error) error) block.Source {
 	switch src := c.Source.(type) {
 	case *block.Data:
 		var blocks []*block.Block
@@ -61,7 +61,7 @@ func (c *changed) withReader(read func(rows int, to *block.Block, from func(*blo
 
 // A changedFile is a changed source of a block.Seekable.
 type changedFile struct {
-	*changed
+	*changedSource
 	file block.Seekable
 	read func(rows int, to *block.Block, from func(*block.Block) error) error // changes the rows that from reads into to
 }

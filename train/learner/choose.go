@@ -13,24 +13,24 @@ import (
 
 const mostRounds = 10
 
-// Choose returns one vector of weights for each class of src: the class's vector in kept or its vector in last. It aims
-// at the fewest errors when the class with the greatest score is predicted. kept and last each have a vector of src's
-// columns for each class, in the order of the classes.
+// ChooseVectors returns one vector of weights for each class of src: the class's vector in kept or its vector in last.
+// It aims at the fewest errors when the class with the greatest score is predicted. kept and last each have a vector of
+// src's columns for each class, in the order of the classes.
 //
 // The best vector for one class versus the rest need not be the best beside the vectors of the other classes. For
-// example, all scores of a rare class may be negative, and still be the greatest scores of its rows. Choose begins with
-// all vectors of kept, or with all vectors of last if they make fewer errors. Each round exchanges the vector of one
-// class: the first class whose exchange leaves the fewest errors. Choose ends when no exchange leaves fewer errors, or
-// after 10 rounds. An error counts as much as the row's sample weight. Sums are made within chunks of rows, and then in
-// the order of the chunks.
-func Choose(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
+// example, all scores of a rare class may be negative, and still be the greatest scores of its rows. ChooseVectors
+// begins with all vectors of kept, or with all vectors of last if they make fewer errors. Each round exchanges the
+// vector of one class: the first class whose exchange leaves the fewest errors. ChooseVectors ends when no exchange
+// leaves fewer errors, or after 10 rounds. An error counts as much as the row's sample weight. Sums are made within
+// chunks of rows, and then in the order of the chunks.
+func ChooseVectors(ctx context.Context, src block.Source, workers int, kept, last []float32) ([]float32, error) {
 	cols := src.Spec().Cols()
 	chosen, other := slices.Clone(kept), slices.Clone(last)
 	if slices.Equal(kept, last) {
 		return chosen, nil
 	}
 	for round := range mostRounds {
-		errors, err := exchanged(ctx, src, workers, chosen, other)
+		errors, err := exchangeErrors(ctx, src, workers, chosen, other)
 		if err != nil {
 			return nil, err
 		}
@@ -56,26 +56,27 @@ func Choose(ctx context.Context, src block.Source, workers int, kept, last []flo
 	return chosen, nil
 }
 
-// exchanged returns sums of the sample weights of wrongly predicted rows: sum 0 with the chosen vectors, sum c+1 with
-// the chosen vectors but the other vector of class c, and the last sum with all other vectors.
-func exchanged(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
+// exchangeErrors returns sums of the sample weights of wrongly predicted rows: sum 0 with the chosen vectors, sum c+1
+// with the chosen vectors but the other vector of class c, and the last sum with all other vectors.
+func exchangeErrors(ctx context.Context, src block.Source, workers int, chosen, other []float32) ([]float64, error) {
 	args := [2][]float32{chosen, other}
 	sums := make([]float64, len(chosen)/src.Spec().Cols()+2)
 	err := distributed.Reduce(ctx, src, workers, exchangePass, args, exchangeChunk(src, args), func(s []float64) { f64.Axpy(sums, 1, s) })
 	return sums, err
 }
 
-// exchangePass is the pass of exchanged. Its arguments are the chosen vectors and the other vectors.
+// exchangePass is the pass of exchangeErrors. Its arguments are the chosen vectors and the other vectors.
 var exchangePass = distributed.NewPerChunk("train.exchange", exchangeChunk)
 
 // exchangeChunk returns the function that computes the sums of exchanged for one chunk.
 func exchangeChunk(src block.Source, args [2][]float32) func(block.Chunk) []float64 {
-	a, b := padded(args[0], src.Spec().Cols()), padded(args[1], src.Spec().Cols())
-	return func(chunk block.Chunk) []float64 { return exchangedChunk(chunk, a, b) }
+	a, b := paddedVectors(args[0], src.Spec().Cols()), paddedVectors(args[1], src.Spec().Cols())
+	return func(chunk block.Chunk) []float64 { return exchangeErrorsOfChunk(chunk, a, b) }
 }
 
-// padded cuts weights into vectors of cols elements, and returns copies of them, each of kernel.Stride(cols) elements.
-func padded(weights []float32, cols int) (w [][]float32) {
+// paddedVectors cuts weights into vectors of cols elements, and returns copies of them, each of kernel.Stride(cols)
+// elements.
+func paddedVectors(weights []float32, cols int) (w [][]float32) {
 	for v := range slices.Chunk(weights, cols) {
 		one := block.Alloc[float32](kernel.Stride(cols))
 		copy(one, v)
@@ -84,13 +85,13 @@ func padded(weights []float32, cols int) (w [][]float32) {
 	return w
 }
 
-func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
+func exchangeErrorsOfChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 	classes := len(a)
 	of, others := classScores(chunk, a), classScores(chunk, b)
 	sums := make([]float64, classes+2)
 	for i, y := range chunk.Y {
-		first := greatest(of, i, -1)
-		second := greatest(of, i, first)
+		first := greatestClass(of, i, -1)
+		second := greatestClass(of, i, first)
 		weight := chunk.Weight(i)
 		add := func(k, predicted int) {
 			if predicted != int(y) {
@@ -108,7 +109,7 @@ func exchangedChunk(chunk block.Chunk, a, b [][]float32) []float64 {
 			}
 			add(c+1, rival)
 		}
-		add(classes+1, greatest(others, i, -1))
+		add(classes+1, greatestClass(others, i, -1))
 	}
 	return sums
 }
@@ -122,8 +123,8 @@ func classScores(chunk block.Chunk, w [][]float32) [][]float32 {
 	return scores
 }
 
-// greatest returns the first class with the greatest score of row i. It skips the class other.
-func greatest(scores [][]float32, i, other int) int {
+// greatestClass returns the first class with the greatest score of row i. It skips the class other.
+func greatestClass(scores [][]float32, i, other int) int {
 	best, most := -1, math.Inf(-1)
 	for c, s := range scores {
 		if c != other && (best < 0 || float64(s[i]) > most) {

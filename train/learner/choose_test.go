@@ -34,8 +34,8 @@ func wrongWeight(d *block.Data, w []float32) (sum float64) {
 	return sum
 }
 
-// TestChoose compares Choose with the procedure of its comment, followed literally. Rows have weights or not, and any
-// number of workers.
+// TestChoose compares ChooseVectors with the procedure of its comment, followed literally. Rows have weights or not,
+// and any number of workers.
 func TestChoose(t *testing.T) {
 	exchanges, swapped := 0, 0
 	for seed := range uint64(60) {
@@ -82,7 +82,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 		for workers := 1; workers < 4; workers++ {
-			got, err := learner.Choose(context.Background(), d, workers, kept, last)
+			got, err := learner.ChooseVectors(context.Background(), d, workers, kept, last)
 			if err != nil || !slices.Equal(got, a) {
 				t.Fatalf("seed %d, %d workers: error %v, chosen %v, want %v", seed, workers, err, got, a)
 			}

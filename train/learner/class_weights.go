@@ -21,7 +21,7 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	}
 	counts := make([]int64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f counted) {
+	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f chunkCounts) {
 		unknown = cmp.Or(unknown, f.Err)
 		for c := range counts {
 			if f.Err == nil {
@@ -34,15 +34,15 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 
 var countPass = distributed.NewPerChunk("train.classes", countChunk)
 
-type counted struct {
+type chunkCounts struct {
 	N   []int64
 	Err error
 }
 
 // countChunk returns the function that counts the rows of each class in a chunk.
-func countChunk(src block.Source, _ struct{}) func(block.Chunk) counted {
+func countChunk(src block.Source, _ struct{}) func(block.Chunk) chunkCounts {
 	spec := src.Spec()
-	return func(chunk block.Chunk) (f counted) {
+	return func(chunk block.Chunk) (f chunkCounts) {
 		if f.Err = chunk.CheckLabels(spec.Vectors()); f.Err != nil {
 			return f
 		}
@@ -93,7 +93,7 @@ func ClassOf(y float32, spec *schema.Spec) int {
 func WithClassWeights(src block.Source, classes []float64) block.Source {
 	spec := *src.Spec()
 	spec.Weighted = true
-	w := &changed{src, &spec, classWeightsView, classes, func(b, spare *block.Block) *block.Block {
+	w := &changedSource{src, &spec, classWeightsView, classes, func(b, spare *block.Block) *block.Block {
 		var weights []float64
 		if spare != nil {
 			weights = spare.W[:cap(spare.W)]

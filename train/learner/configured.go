@@ -13,28 +13,28 @@ import (
 	"halfspace/model"
 )
 
-// Configured is a learning algorithm with its options.
-type Configured struct {
+// ConfiguredLearner is a learning algorithm with its options.
+type ConfiguredLearner struct {
 	*Learner
 	Settings Settings // a pointer to the learner's own Settings
 
-	// Varied has the options that a grid set, as a user types them; nil without a grid.
-	Varied map[string]string
+	// VariedOptions has the options that a grid set, as a user types them; nil without a grid.
+	VariedOptions map[string]string
 }
 
 // Configure returns a learner with options. Zero values stand for defaults. If l or s is nil, every training with the
 // result returns an error.
-func Configure(l *Learner, s Settings) Configured {
-	c := Configured{Learner: l, Settings: s}
+func Configure(l *Learner, s Settings) ConfiguredLearner {
+	c := ConfiguredLearner{Learner: l, Settings: s}
 	if c.Check() == nil {
 		c.Settings = CopySettings(s)
-		l.Complete(c.Settings)
+		l.SetDefaults(c.Settings)
 	}
 	return c
 }
 
 // Check returns an error if the learner is a zero value, or has the options of another learner.
-func (c Configured) Check() error {
+func (c ConfiguredLearner) Check() error {
 	if c.Learner == nil || c.New == nil || c.Train == nil {
 		return errors.New("the learner is empty: take one of its package, such as logistic.New, or train.Named")
 	}
@@ -42,13 +42,13 @@ func (c Configured) Check() error {
 	if want := reflect.TypeOf(c.New()); c.Settings == nil || v.Type() != want || v.IsNil() {
 		return fmt.Errorf("%s has no options, or those of another learner: they are of the type %v", c.Name, want)
 	}
-	_, err := parallel.Resolve(c.Settings.Running().Workers)
+	_, err := parallel.Resolve(c.Settings.RunOptions().Workers)
 	return err
 }
 
 // With returns the learner with an option set to a value: a number, a bool, or the text that a user types. An example
 // is With("l2", 0.1).
-func (c Configured) With(option string, value any) (Configured, error) {
+func (c ConfiguredLearner) With(option string, value any) (ConfiguredLearner, error) {
 	if err := c.Check(); err != nil {
 		return c, err
 	}
@@ -65,12 +65,12 @@ func (c Configured) With(option string, value any) (Configured, error) {
 }
 
 // Has tells whether the learner has the option, and the option has an effect with the other options.
-func (c Configured) Has(option string) bool {
+func (c ConfiguredLearner) Has(option string) bool {
 	return c.Check() == nil && c.Learner.Has(c.Settings, option)
 }
 
 // Text returns the value of an option as a user types it, or "" if the learner doesn't have the option.
-func (c Configured) Text(option string) string {
+func (c ConfiguredLearner) Text(option string) string {
 	if c.Check() == nil {
 		if o := c.Option(option); o != nil {
 			return o.Text(c.Settings)
@@ -80,13 +80,13 @@ func (c Configured) Text(option string) string {
 }
 
 // VariedText returns the options that a grid set, with their values, in the order of the learner's options.
-func (c Configured) VariedText() string {
+func (c ConfiguredLearner) VariedText() string {
 	var parts []string
 	if c.Learner == nil {
 		return ""
 	}
 	for _, o := range c.Options {
-		if value, ok := c.Varied[o.Name]; ok {
+		if value, ok := c.VariedOptions[o.Name]; ok {
 			parts = append(parts, o.Name+" "+value)
 		}
 	}
@@ -94,30 +94,30 @@ func (c Configured) VariedText() string {
 }
 
 // Workers returns the number of goroutines that may run at once.
-func (c Configured) Workers() int {
+func (c ConfiguredLearner) Workers() int {
 	if c.Settings == nil { // Check returns an error for this
 		return 1
 	}
-	return parallel.Workers(c.Settings.Running().Workers)
+	return parallel.Workers(c.Settings.RunOptions().Workers)
 }
 
-// Running returns the learner with another number of workers and another Progress.
-func (c Configured) Running(workers int, show func(Progress)) Configured {
-	r := *c.Settings.Running()
+// WithWorkers returns the learner with another number of workers and another Progress.
+func (c ConfiguredLearner) WithWorkers(workers int, show func(Progress)) ConfiguredLearner {
+	r := *c.Settings.RunOptions()
 	r.Workers, r.Progress = workers, show
 	return c.WithRun(r)
 }
 
 // WithRun returns the learner with another Run.
-func (c Configured) WithRun(r Run) Configured {
+func (c ConfiguredLearner) WithRun(r Run) ConfiguredLearner {
 	c.Settings = CopySettings(c.Settings)
 	r.completeSeed()
-	*c.Settings.Running() = r
+	*c.Settings.RunOptions() = r
 	return c
 }
 
 // HasOdds tells whether models of the learner have probabilities.
-func (c Configured) HasOdds() bool {
+func (c ConfiguredLearner) HasOdds() bool {
 	m := model.Model{Algorithm: c.Name}
 	m.Options.Loss = c.Text("loss")
 	return m.LogOdds()
@@ -134,19 +134,19 @@ const MaxPoints = 10_000
 
 // Grid returns the learner with every combination of the axes' values. The last axis varies fastest. Without axes it
 // returns only the learner itself. An option that has no effect in a combination is left out of it.
-func (c Configured) Grid(axes []Axis) ([]Configured, error) {
+func (c ConfiguredLearner) Grid(axes []Axis) ([]ConfiguredLearner, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	points := []Configured{c}
+	points := []ConfiguredLearner{c}
 	for _, axis := range axes {
-		if _, twice := points[0].Varied[axis.Option]; twice {
+		if _, twice := points[0].VariedOptions[axis.Option]; twice {
 			return nil, message.Refusal("grid", "", "varies %q twice: list all its values once", axis.Option)
 		}
 		if len(axis.Values) == 0 {
 			return nil, message.Refusal("grid", "", "has no values of %q: list some", axis.Option)
 		}
-		var more []Configured
+		var more []ConfiguredLearner
 		for _, p := range points {
 			for _, value := range axis.Values {
 				v, err := p.vary(axis.Option, value)
@@ -164,17 +164,17 @@ func (c Configured) Grid(axes []Axis) ([]Configured, error) {
 	for i := range points {
 		if len(axes) > 0 {
 			points[i].Settings = CopySettings(points[i].Settings)
-			points[i].Drop(points[i].Settings)
+			points[i].DropUnusedOptions(points[i].Settings)
 		}
 	}
 	return points, nil
 }
 
-func (c Configured) vary(option string, value any) (Configured, error) {
+func (c ConfiguredLearner) vary(option string, value any) (ConfiguredLearner, error) {
 	v, err := c.With(option, value)
-	if v.Varied = maps.Clone(c.Varied); v.Varied == nil {
-		v.Varied = map[string]string{}
+	if v.VariedOptions = maps.Clone(c.VariedOptions); v.VariedOptions == nil {
+		v.VariedOptions = map[string]string{}
 	}
-	v.Varied[option] = fmt.Sprint(value)
+	v.VariedOptions[option] = fmt.Sprint(value)
 	return v, err
 }

@@ -40,8 +40,8 @@ const (
 	LogisticLoss     RowLoss = "logistic"      // log(1 + e^-m)
 )
 
-// of returns the function that replaces margins by losses, or nil if the loss is unknown.
-func (l RowLoss) of() func(m []float64) {
+// function returns the function that replaces margins by losses, or nil if the loss is unknown.
+func (l RowLoss) function() func(m []float64) {
 	switch l {
 	case PerceptronLoss:
 		return func(m []float64) {
@@ -83,7 +83,7 @@ func (l *Learner) Evaluate(ctx context.Context, src block.Source, workers int, s
 	loss := RowLoss("")
 	if l.RowLoss != nil {
 		loss = l.RowLoss(s)
-	} else if l.Perceptron != nil {
+	} else if l.PerceptronUpdate != nil {
 		loss = PerceptronLoss
 	}
 	_, err := EvaluateLoss(ctx, src, workers, r, loss)
@@ -99,7 +99,7 @@ type judgeArgs struct {
 
 // judgeChunk returns the function that evaluates one chunk.
 func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
-	w, of := padded(args.Weights, src.Spec().Cols()), args.Loss.of()
+	w, of := paddedVectors(args.Weights, src.Spec().Cols()), args.Loss.function()
 	return func(chunk block.Chunk) judgement {
 		if of == nil {
 			return judgement{Err: fmt.Errorf("no loss is called %q: the programs of the cluster differ: use the same version everywhere", args.Loss)}
@@ -108,7 +108,7 @@ func judgeChunk(src block.Source, args judgeArgs) func(block.Chunk) judgement {
 			return judgement{Err: err}
 		}
 		if len(w) == 1 {
-			return judge(chunk, w[0], src.Spec().PositiveClass(), of)
+			return judgeTwoClasses(chunk, w[0], src.Spec().PositiveClass(), of)
 		}
 		return judgeClasses(chunk, w, of)
 	}
@@ -132,7 +132,7 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 	if err = cmp.Or(err, all.Err); err != nil {
 		return 0, err
 	}
-	r.Errors, r.Predicted, r.Radius, r.Norm, r.Margin = all.Errors, all.Predicted, math.Sqrt(all.Square), Norm(r.Weights), 0
+	r.Errors, r.PredictedRows, r.Radius, r.Norm, r.Margin = all.Errors, all.Predicted, math.Sqrt(all.LargestSquare), Norm(r.Weights), 0
 	if all.Margin > 0 {
 		if r.Margin = all.Margin / r.Norm; vectors > 1 {
 			r.Margin /= math.Sqrt2
@@ -143,20 +143,20 @@ func EvaluateLoss(ctx context.Context, src block.Source, workers int, r *Result,
 		r.Loss = all.Loss
 		sum += all.Loss
 	}
-	if all.Bad || sum-sum != 0 {
-		return 0, TooLarge()
+	if all.Overflows || sum-sum != 0 {
+		return 0, OverflowError()
 	}
-	return all.Wrong, nil
+	return all.ErrorWeight, nil
 }
 
 // A judgement is the result of Evaluate for one chunk.
 type judgement struct {
-	Errors         int64
-	Predicted      []int64 // number of rows predicted to be of each class
-	Square, Margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
-	Loss, Wrong    float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
-	Bad            bool    // a score overflows float32
-	Err            error   // the first error of a label
+	Errors                int64
+	Predicted             []int64 // number of rows predicted to be of each class
+	LargestSquare, Margin float64 // the largest squared norm of a row, and the least margin before it is divided by a norm
+	Loss, ErrorWeight     float64 // sums of loss times sample weight, and of the sample weights of wrong rows (for more than two classes)
+	Overflows             bool    // a score overflows float32
+	Err                   error   // the first error of a label
 }
 
 func (j *judgement) add(s judgement) {
@@ -165,14 +165,14 @@ func (j *judgement) add(s judgement) {
 		j.Predicted[c] += n
 	}
 	j.Loss += s.Loss
-	j.Wrong += s.Wrong
-	j.Square, j.Margin = max(j.Square, s.Square), min(j.Margin, s.Margin)
-	j.Bad, j.Err = j.Bad || s.Bad, cmp.Or(j.Err, s.Err)
+	j.ErrorWeight += s.ErrorWeight
+	j.LargestSquare, j.Margin = max(j.LargestSquare, s.LargestSquare), min(j.Margin, s.Margin)
+	j.Overflows, j.Err = j.Overflows || s.Overflows, cmp.Or(j.Err, s.Err)
 }
 
-// judge evaluates rows labelled -1 and +1, in pieces that stay in the cache between the passes over them. losses
-// replaces margins by losses.
-func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
+// judgeTwoClasses evaluates rows labelled -1 and +1, in pieces that stay in the cache between the passes over them.
+// losses replaces margins by losses.
+func judgeTwoClasses(chunk block.Chunk, w []float32, positive int, losses func(m []float64)) (j judgement) {
 	const piece = kernel.GroupRows
 	var scores [piece]float32
 	var margins [piece]float64
@@ -198,16 +198,16 @@ func judge(chunk block.Chunk, w []float32, positive int, losses func(m []float64
 				j.Margin = margins[i]
 			}
 		}
-		j.Loss = weighted(rows, margins[:len(s)], losses, j.Loss)
-		j.Square = max(j.Square, rows.MaxSquaredNorm())
+		j.Loss = addWeightedLosses(rows, margins[:len(s)], losses, j.Loss)
+		j.LargestSquare = max(j.LargestSquare, rows.MaxSquaredNorm())
 	}
-	j.Bad = overflow != 0
+	j.Overflows = overflow != 0
 	j.Predicted[positive], j.Predicted[1-positive] = above, int64(chunk.Len())-above
 	return j
 }
 
-// weighted adds the losses times the sample weights of rows to sum. It overwrites margins.
-func weighted(rows *block.Block, margins []float64, losses func(m []float64), sum float64) float64 {
+// addWeightedLosses adds the losses times the sample weights of rows to sum. It overwrites margins.
+func addWeightedLosses(rows *block.Block, margins []float64, losses func(m []float64), sum float64) float64 {
 	losses(margins)
 	if rows.W != nil {
 		for i, w := range rows.W {
@@ -229,19 +229,19 @@ func judgeClasses(chunk block.Chunk, w [][]float32, losses func(m []float64)) (j
 		j.Predicted[predicted]++
 		if predicted != int(y) {
 			j.Errors++
-			j.Wrong += chunk.Weight(i)
+			j.ErrorWeight += chunk.Weight(i)
 		}
 		own, above := float64(scores[int(y)][i]), math.Inf(1)
 		for c, s := range scores {
-			j.Bad = j.Bad || s[i]-s[i] != 0
+			j.Overflows = j.Overflows || s[i]-s[i] != 0
 			if c != int(y) {
 				above = min(above, own-float64(s[i]))
 			}
 		}
 		j.Margin, margins[i] = min(j.Margin, above), above
 	}
-	j.Loss = weighted(chunk.Block, margins, losses, 0)
-	j.Square = chunk.MaxSquaredNorm()
+	j.Loss = addWeightedLosses(chunk.Block, margins, losses, 0)
+	j.LargestSquare = chunk.MaxSquaredNorm()
 	return j
 }
 
@@ -254,8 +254,8 @@ func Norm[T float32 | float64](w []T) float64 {
 	return math.Sqrt(square)
 }
 
-// Narrow returns weights rounded to float32.
-func Narrow(w []float64) []float32 {
+// RoundToFloat32 returns weights rounded to float32.
+func RoundToFloat32(w []float64) []float32 {
 	out := make([]float32, len(w))
 	for i, v := range w {
 		out[i] = float32(v)
@@ -263,7 +263,7 @@ func Narrow(w []float64) []float32 {
 	return out
 }
 
-// TooLarge returns the error for features, or sample weights, with which float32 arithmetic overflows.
-func TooLarge() error {
+// OverflowError returns the error for features, or sample weights, with which float32 arithmetic overflows.
+func OverflowError() error {
 	return errors.New("the features, or the weights of rows, are too large for float32 arithmetic: scale them down")
 }

@@ -23,14 +23,14 @@ type Learner struct {
 	Example   string   // example options as a user types them
 	New       func() Settings
 
-	// Default replaces zero values of options that stand for a default, although 0 is a valid value of the option. It
-	// is nil if no option needs this.
-	Default func(Settings)
+	// SetSpecialDefaults replaces zero values of options that stand for a default, although 0 is a valid value of the
+	// option. It is nil if no option needs this.
+	SetSpecialDefaults func(Settings)
 
-	Passes              Access // how it reads rows in file order
+	RowAccess           Access // how it reads rows in file order
 	InMemory            bool   // it takes only a *block.Data
-	NeedsBias           string // why it can't learn without the bias; "": it can
-	NoWeights           string // why its rows can't have weights; "": they can
+	WhyBias             string // why it can't learn without the bias; "": it can
+	WhyNoWeights        string // why its rows can't have weights; "": they can
 	JointClasses        bool   // it can learn the vectors of more than two classes together
 	JointByDefault      bool   // it learns more than two classes together by default
 	VersusRest          bool   // it learns each class versus the rest separately
@@ -39,9 +39,9 @@ type Learner struct {
 	SolvesForOptimum    bool   // it solves for an optimum over all rows, in steps; other learners visit rows one by one
 	KeepsLastWeights    bool   // it keeps the last weights, which need not be the best seen
 
-	// Perceptron returns the margin and the penalty of its updates if the learner makes the perceptron's updates. It is
-	// nil for other learners.
-	Perceptron func(Settings) (margin, l2 float64)
+	// PerceptronUpdate returns the margin and the penalty of its updates if the learner makes the perceptron's updates.
+	// It is nil for other learners.
+	PerceptronUpdate func(Settings) (margin, l2 float64)
 
 	// BeginsWithModel tells whether a training can begin with the weights of a model.
 	BeginsWithModel bool
@@ -54,9 +54,9 @@ type Learner struct {
 	// none. Labels are class numbers if the spec has more than two classes and JointClasses is set.
 	Stepper func(*schema.Spec, Settings) (Stepper, error)
 
-	// ScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
+	// IsScaleFree tells whether predictions stay the same when features change their units. nil: they never stay the
 	// same.
-	ScaleFree func(Settings) bool
+	IsScaleFree func(Settings) bool
 
 	// VersusOnlyOption returns the options with which it learns each of more than two classes versus the rest, and never
 	// together. nil, or "": no option has this effect.
@@ -72,45 +72,45 @@ type Learner struct {
 	// NotFoundText is the text of a report for the object of the search, if it did not converge. "" stands for a plane
 	// that separates the classes.
 	NotFoundText string
-	Story        func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
+	SolverTexts  func(m *model.Model) []string // names and texts, alternating, about its solver; nil for learners that visit rows
 
-	Train func(context.Context, *Task) (*Learned, error) // learns from the rows of a task
+	Train func(context.Context, *Task) (*TaskResult, error) // learns from the rows of a task
 }
 
 // Access is how a learner reads rows. A greater value asks for more than a smaller one.
 type Access int
 
 const (
-	InOrder  Access = iota // one pass after the other, each in file order
-	Nested                 // passes within passes
-	AnyOrder               // each row at the moment when it is needed
+	FileOrder    Access = iota // one pass after the other, each in file order
+	NestedPasses               // passes within passes
+	AnyOrder                   // each row at the moment when it is needed
 )
 
 // Settings are a pointer to a learner's own Settings, a struct that embeds the learner's Options and a Run.
 type Settings interface {
-	Running() *Run
+	RunOptions() *Run
 }
 
-// Running returns r. With it, a pointer to any learner's Settings is a Settings.
-func (r *Run) Running() *Run { return r }
+// RunOptions returns r. With it, a pointer to any learner's Settings is a Settings.
+func (r *Run) RunOptions() *Run { return r }
 
-// Shared returns the options of s that learners share.
-func Shared(s Settings) Options {
+// SharedOptions returns the options of s that learners share.
+func SharedOptions(s Settings) Options {
 	var o Options
-	eachShared(s, &o, func(own, shared reflect.Value) { shared.Set(own) })
-	o.Run = *s.Running()
+	eachSharedField(s, &o, func(own, shared reflect.Value) { shared.Set(own) })
+	o.Run = *s.RunOptions()
 	return o
 }
 
-// SetShared sets the options of s that learners share, as far as the learner has them, and returns s.
-func SetShared(s Settings, o Options) Settings {
-	eachShared(s, &o, func(own, shared reflect.Value) { own.Set(shared) })
-	*s.Running() = o.Run
+// SetSharedOptions sets the options of s that learners share, as far as the learner has them, and returns s.
+func SetSharedOptions(s Settings, o Options) Settings {
+	eachSharedField(s, &o, func(own, shared reflect.Value) { own.Set(shared) })
+	*s.RunOptions() = o.Run
 	return s
 }
 
-// eachShared calls do with the fields of the same name of s and of o.
-func eachShared(s Settings, o *Options, do func(own, shared reflect.Value)) {
+// eachSharedField calls do with the fields of the same name of s and of o.
+func eachSharedField(s Settings, o *Options, do func(own, shared reflect.Value)) {
 	from, to := reflect.ValueOf(s).Elem(), reflect.ValueOf(o).Elem()
 	for i := range to.NumField() {
 		if own := from.FieldByName(to.Type().Field(i).Name); own.IsValid() && own.Type() == to.Field(i).Type() {
@@ -133,17 +133,17 @@ type Task struct {
 	Settings          Settings
 	ClassWeights      []float64 // factor by which Rows' sample weights were multiplied, for each class; nil: none
 	Init              *Start    // weights and state to begin with; nil: zeros
-	Versus            int       // number of classes if Rows are one class versus the rest; 0 otherwise
+	VersusClasses     int       // number of classes if Rows are one class versus the rest; 0 otherwise
 	Memory            int64     // most bytes for the rows and for the learner's own arrays; 0: all available memory
 	ParallelTrainings int       // number of trainings that run at the same time, this one included; 0 or 1: only this one
 	HeldBytes         int64     // bytes of all rows in memory, rows of other shares included
 	Note              func(text string)
 }
 
-// Learned is the result of a learner.
-type Learned struct {
+// TaskResult is the result of a learner.
+type TaskResult struct {
 	*Result
-	Own        any                  // the result of the learner's own package
+	OwnResult  any                  // the result of the learner's own package
 	AddToModel func(m *model.Model) // adds the fields that only this learner keeps to the model; nil: there are none
 }
 
@@ -160,38 +160,38 @@ func (l *Learner) Option(name string) *Option {
 // Has tells whether the learner has the option and the option has an effect with these settings.
 func (l *Learner) Has(s Settings, name string) bool {
 	o := l.Option(name)
-	if o == nil || o.When == nil {
+	if o == nil || o.Condition == nil {
 		return o != nil
 	}
-	return slices.Contains(o.When.Values, l.Option(o.When.Option).Text(s)) != o.When.Except
+	return slices.Contains(o.Condition.Values, l.Option(o.Condition.Option).Text(s)) != o.Condition.Except
 }
 
 // Access returns how a training with these settings reads rows.
 func (l *Learner) Access(s Settings) Access {
-	shared := Shared(s)
+	shared := SharedOptions(s)
 	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
 	}
-	return l.Passes
+	return l.RowAccess
 }
 
-// Complete replaces every zero value that stands for a default by the default. An option whose value the learner
+// SetDefaults replaces every zero value that stands for a default by the default. An option whose value the learner
 // chooses by the rows stays 0.
-func (l *Learner) Complete(s Settings) {
+func (l *Learner) SetDefaults(s Settings) {
 	defaults := l.New()
-	s.Running().completeSeed()
-	if l.Default != nil {
-		l.Default(s)
+	s.RunOptions().completeSeed()
+	if l.SetSpecialDefaults != nil {
+		l.SetSpecialDefaults(s)
 	}
 	for i := range l.Options {
-		if o := &l.Options[i]; !o.ZeroMeansChosen && o.zero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
+		if o := &l.Options[i]; !o.ZeroMeansChosen && o.isZero(s) && (len(o.Words) > 0 || o.Check(s) != nil) {
 			o.copyValue(s, defaults)
 		}
 	}
 }
 
-// Drop sets options that have no effect to their defaults.
-func (l *Learner) Drop(s Settings) {
+// DropUnusedOptions sets options that have no effect to their defaults.
+func (l *Learner) DropUnusedOptions(s Settings) {
 	defaults := l.New()
 	for i := range l.Options {
 		if o := &l.Options[i]; !l.Has(s, o.Name) {
@@ -203,7 +203,7 @@ func (l *Learner) Drop(s Settings) {
 // CheckSettings returns an error unless l can train with s. It checks the range of every option, options that exclude
 // each other, and options that have no effect. An error of one option is an *OptionError.
 func (l *Learner) CheckSettings(s Settings) error {
-	err := l.checkEach(s)
+	err := l.checkRanges(s)
 	if err == nil {
 		err = l.CheckCombination(s)
 	}
@@ -212,16 +212,16 @@ func (l *Learner) CheckSettings(s Settings) error {
 	}
 	defaults := l.New()
 	for i := range l.Options {
-		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.zero(s) && o.Text(s) != o.Text(defaults) {
-			return message.Refusal(o.Name, "", "has no effect with %s %s: leave it out", message.Option(o.When.Option),
-				l.Option(o.When.Option).Text(s))
+		if o := &l.Options[i]; !l.Has(s, o.Name) && !o.isZero(s) && o.Text(s) != o.Text(defaults) {
+			return message.Refusal(o.Name, "", "has no effect with %s %s: leave it out", message.Option(o.Condition.Option),
+				l.Option(o.Condition.Option).Text(s))
 		}
 	}
 	return nil
 }
 
-// checkEach returns an *OptionError if an option is out of range.
-func (l *Learner) checkEach(s Settings) error {
+// checkRanges returns an *OptionError if an option is out of range.
+func (l *Learner) checkRanges(s Settings) error {
 	for i := range l.Options {
 		if err := l.Options[i].Check(s); err != nil {
 			return err
@@ -253,31 +253,31 @@ func (l *Learner) VersusOnly(s Settings) string {
 	return l.VersusOnlyOption(s)
 }
 
-// Ready completes s as Complete does, and resolves the number of workers. It returns an *OptionError if an option is out
-// of range, or can't be used with the other options.
-func (l *Learner) Ready(s Settings) (err error) {
-	l.Complete(s)
-	if err = l.checkEach(s); err == nil {
+// PrepareSettings completes s as SetDefaults does, and resolves the number of workers. It returns an *OptionError if an
+// option is out of range, or can't be used with the other options.
+func (l *Learner) PrepareSettings(s Settings) (err error) {
+	l.SetDefaults(s)
+	if err = l.checkRanges(s); err == nil {
 		err = l.CheckCombination(s)
 	}
 	if err == nil {
-		s.Running().Workers, err = parallel.Resolve(s.Running().Workers)
+		s.RunOptions().Workers, err = parallel.Resolve(s.RunOptions().Workers)
 	}
 	return err
 }
 
-// Checked is Ready for a copy of s, which it returns.
-func (l *Learner) Checked(s Settings) (Settings, error) {
+// CheckedSettings is PrepareSettings for a copy of s, which it returns.
+func (l *Learner) CheckedSettings(s Settings) (Settings, error) {
 	s = CopySettings(s)
-	return s, l.Ready(s)
+	return s, l.PrepareSettings(s)
 }
 
 // Begin makes s ready, and returns the rows of src, checked by block.Validate. It returns an error if there are no rows.
 func (l *Learner) Begin(ctx context.Context, src block.Source, s Settings) (block.Source, error) {
-	if err := l.Ready(s); err != nil {
+	if err := l.PrepareSettings(s); err != nil {
 		return nil, err
 	}
-	src, err := block.Validate(ctx, src, s.Running().Workers)
+	src, err := block.Validate(ctx, src, s.RunOptions().Workers)
 	if err == nil && src.Rows() == 0 {
 		err = errors.New("there are no rows to learn from")
 	}

@@ -40,7 +40,7 @@ func TestWrappedLoans(t *testing.T) {
 	data := testproblems.RandomClasses(5*block.ChunkRows+7, 599, 3, 0.1)
 	pivots := make([]float64, 600)
 	pivots[1], pivots[3] = 0.5, -2
-	same(t, "versus", data, func(src block.Source) block.Source { return learner.Versus(src, 1) })
+	same(t, "versus", data, func(src block.Source) block.Source { return learner.VersusRest(src, 1) })
 	same(t, "class weights", data, func(src block.Source) block.Source {
 		return learner.WithClassWeights(src, []float64{2, 0.5, 3})
 	})

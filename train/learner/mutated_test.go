@@ -106,7 +106,7 @@ func TestWrongElsewhere(t *testing.T) {
 			return err
 		}},
 		"class beyond versus the rest": {"the label is NaN", func() error {
-			_, err := perceptron.Train(ctx, learner.Versus(three, 1), perceptron.Settings{})
+			_, err := perceptron.Train(ctx, learner.VersusRest(three, 1), perceptron.Settings{})
 			return err
 		}},
 		"other classes to validate on": {"give both the same Spec", func() error {

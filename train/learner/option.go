@@ -19,15 +19,15 @@ type Option struct {
 	Help  string   // effect of the option
 	Words []string // allowed words, the default first; nil for numbers
 
-	Want            string             // the allowed numbers, as an error says after "use"
-	Valid           func(float64) bool // tells whether a number is allowed; nil: all numbers but NaN and infinities are
+	AllowedNumbers  string             // the allowed numbers, as an error says after "use"
+	IsAllowed       func(float64) bool // tells whether a number is allowed; nil: all numbers but NaN and infinities are
 	NamedNumbers    map[string]float64 // words that stand for numbers
 	Float32         bool               // the value must be a float32 number
 	ZeroMeansChosen bool               // 0 lets the learner choose the value
-	ZeroTyped       func(Settings)     // tells the settings that a typed 0 isn't the default; nil: no need
+	KeepZero        func(Settings)     // tells the settings that a typed 0 isn't the default; nil: no need
 	MustExist       bool               // using it with a learner that doesn't have it is an error, not a note
 
-	When        *Condition // condition under which it has an effect; nil: always
+	Condition   *Condition // condition under which it has an effect; nil: always
 	Stored      StoredIf   // condition under which the model's file has it
 	Unit        string     // reports say "at most N" of this unit; "": name and value
 	WithoutName bool       // reports show the value without the name
@@ -64,19 +64,19 @@ type OptionError = message.OptionError
 var (
 	OrderOption = Option{Name: "order", Help: "Order of the rows in an epoch: as in the files (cyclic), a new permutation in each epoch (shuffle), " +
 		"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).", Words: WordsOf(Orders), Field: sharedField("Order")}
-	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch", Want: "1 or more", Valid: func(v float64) bool { return v >= 1 },
+	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch", AllowedNumbers: "1 or more", IsAllowed: func(v float64) bool { return v >= 1 },
 		Field: sharedField("Epochs")}
-	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", Want: "1 or more, or 0 for no limit",
-		Valid: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
+	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", AllowedNumbers: "1 or more, or 0 for no limit",
+		IsAllowed: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
 	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
-		Want: fmt.Sprintf("1 to %d", mostShards), Valid: func(v float64) bool { return v >= 1 && v <= mostShards }, Stored: StoredIfSeveral, MustExist: true, Field: sharedField("Shards")}
+		AllowedNumbers: fmt.Sprintf("1 to %d", mostShards), IsAllowed: func(v float64) bool { return v >= 1 && v <= mostShards }, Stored: StoredIfSeveral, MustExist: true, Field: sharedField("Shards")}
 	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Stored: StoredIfChanged,
-		When: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, MustExist: true, Field: sharedField("Mix")}
+		Condition: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, MustExist: true, Field: sharedField("Mix")}
 	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Stored: StoredIfChanged, Field: sharedField("L1")}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, Stored: StoredIfChanged, Field: sharedField("L1")}
 	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Stored: StoredIfChanged, Field: sharedField("NonNegative")}
-	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", Want: "a learning rate above 0 and up to 1", Float32: true,
-		Valid: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
+	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", AllowedNumbers: "a learning rate above 0 and up to 1", Float32: true,
+		IsAllowed: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
 )
 
 // sharedField returns the function that returns a pointer to the field of a learner's options.
@@ -94,7 +94,7 @@ func WordsOf[S ~string](all []S) (words []string) {
 
 func (o *Option) value(s Settings) reflect.Value { return reflect.ValueOf(o.Field(s)).Elem() }
 
-func (o *Option) zero(s Settings) bool { return o.value(s).IsZero() }
+func (o *Option) isZero(s Settings) bool { return o.value(s).IsZero() }
 
 func (o *Option) copyValue(s, from Settings) { o.value(s).Set(o.value(from)) }
 
@@ -140,18 +140,18 @@ func (o *Option) IsStored(s Settings) bool {
 	case StoredAlways:
 		return true
 	case StoredIfChanged:
-		return !o.zero(s) && !(len(o.Words) > 0 && o.Text(s) == o.Words[0])
+		return !o.isZero(s) && !(len(o.Words) > 0 && o.Text(s) == o.Words[0])
 	case StoredIfSeveral:
 		return o.value(s).Int() > 1
 	}
 	return false
 }
 
-// Switch tells whether the option is a bool.
-func (o *Option) Switch(s Settings) bool { return o.value(s).Kind() == reflect.Bool }
+// IsBool tells whether the option is a bool.
+func (o *Option) IsBool(s Settings) bool { return o.value(s).Kind() == reflect.Bool }
 
-// Integer tells whether the option takes only whole numbers.
-func (o *Option) Integer(s Settings) bool { return o.value(s).CanInt() }
+// IsInteger tells whether the option takes only whole numbers.
+func (o *Option) IsInteger(s Settings) bool { return o.value(s).CanInt() }
 
 // Set sets the option to the text that a user typed. It returns an *OptionError if the option can't have that value.
 func (o *Option) Set(s Settings, text string) error {
@@ -163,7 +163,7 @@ func (o *Option) Set(s Settings, text string) error {
 	if v.Kind() == reflect.Bool {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
-			return o.wrong(strconv.Quote(text), "true or false")
+			return o.valueError(strconv.Quote(text), "true or false")
 		}
 		v.SetBool(on)
 		return nil
@@ -172,21 +172,21 @@ func (o *Option) Set(s Settings, text string) error {
 		v.SetFloat(number)
 		return nil
 	}
-	if o.Integer(s) {
+	if o.IsInteger(s) {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return o.wrong(strconv.Quote(text), "a whole number")
+			return o.valueError(strconv.Quote(text), "a whole number")
 		}
 		v.SetInt(n)
 		return o.check(float64(n))
 	}
 	number, err := humanize.ParseNumber(text)
 	if err != nil {
-		return o.wrong(strconv.Quote(text), o.want())
+		return o.valueError(strconv.Quote(text), o.allowedNumbers())
 	}
 	v.SetFloat(number)
-	if number == 0 && o.ZeroTyped != nil {
-		o.ZeroTyped(s)
+	if number == 0 && o.KeepZero != nil {
+		o.KeepZero(s)
 	}
 	return o.check(number)
 }
@@ -197,7 +197,7 @@ func (o *Option) Check(s Settings) error {
 	v := o.value(s)
 	switch {
 	case v.Kind() == reflect.String && len(o.Words) > 0 && v.Len() > 0 && !slices.Contains(o.Words, v.String()):
-		return o.wrong(strconv.Quote(v.String()), humanize.OneOf(o.Words))
+		return o.valueError(strconv.Quote(v.String()), humanize.OneOf(o.Words))
 	case v.Kind() == reflect.String || v.Kind() == reflect.Bool || o.ZeroMeansChosen && v.IsZero():
 		return nil
 	case v.CanInt():
@@ -216,27 +216,27 @@ func (o *Option) Check(s Settings) error {
 func (o *Option) check(v float64) error {
 	narrow := float32(v)
 	held := !o.Float32 || !math.IsInf(float64(narrow), 0) && (narrow != 0 || v == 0)
-	if held && !math.IsNaN(v) && !math.IsInf(v, 0) && (o.Valid == nil || o.Valid(v)) {
+	if held && !math.IsNaN(v) && !math.IsInf(v, 0) && (o.IsAllowed == nil || o.IsAllowed(v)) {
 		return nil
 	}
-	value, want := fmt.Sprint(v), o.want()
+	value, want := fmt.Sprint(v), o.allowedNumbers()
 	if o.NamedNumbers != nil {
 		value = strconv.Quote(value)
 	}
 	if o.Float32 {
 		want += " that a float32 can hold"
 	}
-	return o.wrong(value, want)
+	return o.valueError(value, want)
 }
 
-func (o *Option) want() string {
-	if o.Want == "" {
+func (o *Option) allowedNumbers() string {
+	if o.AllowedNumbers == "" {
 		return "a number"
 	}
-	return o.Want
+	return o.AllowedNumbers
 }
 
-func (o *Option) wrong(value, want string) error {
+func (o *Option) valueError(value, want string) error {
 	return &OptionError{Option: o.Name, Value: value, Want: want}
 }
 

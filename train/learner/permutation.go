@@ -117,19 +117,19 @@ func Draw(rng *rand.PCG, n uint64) uint64 {
 	return hi
 }
 
-// part is the row numbers of several consecutive windows of a permutation, from window first on.
-type part struct {
+// windowBatch is the row numbers of several consecutive windows of a permutation, from window first on.
+type windowBatch struct {
 	first   int
 	windows [][]uint32
 }
 
-// partWindows is the number of windows in one send on a channel. With 8 windows the cost of a send doesn't matter.
-const partWindows = 8
+// batchWindows is the number of windows in one send on a channel. With 8 windows the cost of a send doesn't matter.
+const batchWindows = 8
 
-// Each calls visit for every window in order, from window First on. With ahead, another goroutine computes the next
-// windows meanwhile.
-func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
-	if !ahead || p.Windows() <= partWindows {
+// EachWindow calls visit for every window in order, from window First on. With ahead, another goroutine computes the
+// next windows meanwhile.
+func (p *Permutation) EachWindow(ctx context.Context, ahead bool, visit func(k int, rows []uint32) error) error {
+	if !ahead || p.Windows() <= batchWindows {
 		var buf []uint32
 		for k := p.first; k < p.Windows(); k++ {
 			buf = p.Rows(buf[:0], k)
@@ -140,9 +140,9 @@ func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, ro
 		return nil
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	ready, used := make(chan part, 2), make(chan part, 2)
-	used <- part{}
-	used <- part{}
+	ready, used := make(chan windowBatch, 2), make(chan windowBatch, 2)
+	used <- windowBatch{}
+	used <- windowBatch{}
 	g.Go(func() error {
 		defer close(ready)
 		return p.produce(ctx, ready, used)
@@ -161,19 +161,19 @@ func (p *Permutation) Each(ctx context.Context, ahead bool, visit func(k int, ro
 	return g.Wait()
 }
 
-func (p *Permutation) produce(ctx context.Context, ready chan<- part, used <-chan part) error {
-	for k := p.first; k < p.Windows(); k += partWindows {
-		var next part
+func (p *Permutation) produce(ctx context.Context, ready chan<- windowBatch, used <-chan windowBatch) error {
+	for k := p.first; k < p.Windows(); k += batchWindows {
+		var next windowBatch
 		select {
 		case next = <-used:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 		if next.windows == nil {
-			next.windows = make([][]uint32, partWindows)
+			next.windows = make([][]uint32, batchWindows)
 		}
 		next.first = k
-		next.windows = next.windows[:min(partWindows, p.Windows()-k)]
+		next.windows = next.windows[:min(batchWindows, p.Windows()-k)]
 		for i := range next.windows {
 			next.windows[i] = p.Rows(next.windows[i][:0], k+i)
 		}

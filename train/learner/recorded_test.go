@@ -156,7 +156,7 @@ func recorded(t *testing.T, rows table, name string, options []string) []byte {
 			opt.CV = train.CV{}
 			opt.CV.Folds, err = strconv.Atoi(value)
 		case "seed":
-			settings.Running().Seed, err = strconv.ParseUint(value, 10, 64)
+			settings.RunOptions().Seed, err = strconv.ParseUint(value, 10, 64)
 		case "grid":
 			name, values, _ := strings.Cut(value, ":")
 			axis := train.Axis{Option: name}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	sampleShare   = 8  // the sample has at most 1/sampleShare of the rows
-	sampleColumns = 64 // the sample has at least sampleColumns rows for each column
+	sampleShare         = 8  // the sample has at most 1/sampleShare of the rows
+	sampleRowsPerColumn = 64 // the sample has at least sampleRowsPerColumn rows for each column
 )
 
 // Sample returns as many chunks as a block has, as far from each other as possible. It returns nil if there are too few
@@ -21,7 +21,7 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 	cols := src.Spec().Cols()
 	all := src.Rows() / block.ChunkRows
 	n := min(int64(block.Rows(cols)/block.ChunkRows), all/sampleShare)
-	if n*block.ChunkRows < int64(sampleColumns*cols) {
+	if n*block.ChunkRows < int64(sampleRowsPerColumn*cols) {
 		return nil, nil
 	}
 	if cluster, _ := block.RemoteOf(src); cluster != nil {

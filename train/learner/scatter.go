@@ -11,9 +11,9 @@ import (
 	"halfspace/schema"
 )
 
-// A ScatterTask names the computation of ScatterAs for a chunk, so that other processes can do it too.
+// A ScatterTask names the computation of ScatterWithSums for a chunk, so that other processes can do it too.
 type ScatterTask[A, R any] struct {
-	*distributed.PerChunk[scatterArgs[A], scattered[R]]
+	*distributed.PerChunk[scatterArgs[A], chunkScatter[R]]
 }
 
 type scatterArgs[A any] struct {
@@ -21,18 +21,19 @@ type scatterArgs[A any] struct {
 	Args A
 }
 
-// scattered is the result of one chunk: its terms of the matrix, in the order of gram.Triangle, and its terms of the
+// chunkScatter is the result of one chunk: its terms of the matrix, in the order of gram.Triangle, and its terms of the
 // other sums.
-type scattered[R any] struct {
+type chunkScatter[R any] struct {
 	Products []float64
 	Sums     R
 }
 
-// NewScatterTask returns a task for ScatterAs with a name. of returns the argument part of ScatterAs for the rows of src.
+// NewScatterTask returns a task for ScatterWithSums with a name. of returns the argument part of ScatterWithSums for
+// the rows of src.
 func NewScatterTask[A, R any](name string, of func(src block.Source, args A) func(chunk block.Chunk, s, f []float64) R) *ScatterTask[A, R] {
-	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) scattered[R] {
+	return &ScatterTask[A, R]{distributed.NewPerChunk(name, func(src block.Source, args scatterArgs[A]) func(block.Chunk) chunkScatter[R] {
 		part := of(src, args.Args)
-		return func(chunk block.Chunk) (s scattered[R]) {
+		return func(chunk block.Chunk) (s chunkScatter[R]) {
 			s.Products = ScatterChunk(src.Spec(), chunk, args.N, func(chunk block.Chunk, w, f []float64) { s.Sums = part(chunk, w, f) })
 			return s
 		}
@@ -53,11 +54,11 @@ func ScatterChunk(spec *schema.Spec, chunk block.Chunk, n int, setWeights func(c
 	return m.Data
 }
 
-// ScatterAs sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a chunk, the
-// weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the other sums
-// of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers. If src has a
-// cluster, the cluster computes the task t; part must be the computation of t for a chunk.
-func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+// ScatterWithSums sets m to X' diag(s) X as gram.Scatter does, and computes other sums in the same pass. part gets a
+// chunk, the weights s of its rows, and the elements f that m appends to each row. part sets s and f, and returns the
+// other sums of the chunk. merge gets the sums of one chunk at a time, in row order for any number of workers. If src
+// has a cluster, the cluster computes the task t; part must be the computation of t for a chunk.
+func ScatterWithSums[A, R any](ctx context.Context, m *gram.Triangle, src block.Source, workers int,
 	t *ScatterTask[A, R], args A, part func(chunk block.Chunk, s, f []float64) R, merge func(R)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return scatter(ctx, m, src, workers, func(chunk block.Chunk, s, f []float64) func() {
@@ -66,13 +67,14 @@ func ScatterAs[A, R any](ctx context.Context, m *gram.Triangle, src block.Source
 		})
 	}
 	clear(m.Data)
-	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s scattered[R]) {
+	return distributed.Reduce(ctx, src, workers, t.PerChunk, scatterArgs[A]{m.N, args}, nil, func(s chunkScatter[R]) {
 		f64.Axpy(m.Data, 1, s.Products)
 		merge(s.Sums)
 	})
 }
 
-// scatter is ScatterAs without a cluster, for sums of any type: part returns a function that merges the sums of its chunk.
+// scatter is ScatterWithSums without a cluster, for sums of any type: part returns a function that merges the sums of
+// its chunk.
 func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(chunk block.Chunk, s, f []float64) (merge func())) error {
 	var merges []func()
 	var first int64 // number of the first chunk of the block
@@ -86,7 +88,7 @@ func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers in
 	}
 	each := func(chunk block.Chunk, s, f []float64) { merges[chunk.Number-first] = part(chunk, s, f) }
 	if _, ok := src.(*block.Data); !ok { // block by block: results of all chunks at once could take much memory
-		src = eachBlock{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
+		src = hookedSource{src, func(b *block.Block) { begin(b.First, int64(b.Len())) }, end}
 		return gram.Scatter(ctx, m, src, each, workers)
 	}
 	begin(0, src.Rows())
@@ -97,24 +99,24 @@ func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers in
 	return err
 }
 
-// An eachBlock is a source that calls functions before and after each block is used.
-type eachBlock struct {
+// A hookedSource is a source that calls functions before and after each block is used.
+type hookedSource struct {
 	block.Source
-	before func(*block.Block)
-	after  func()
+	beforeBlock func(*block.Block)
+	afterBlock  func()
 }
 
-func (e eachBlock) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+func (e hookedSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	return func(yield func(*block.Block, error) bool) {
 		for b, err := range e.Source.Blocks(ctx) {
 			if err == nil {
-				e.before(b)
+				e.beforeBlock(b)
 			}
 			if !yield(b, err) {
 				return
 			}
 			if err == nil {
-				e.after()
+				e.afterBlock()
 			}
 		}
 	}

@@ -38,14 +38,14 @@ func StepsSummary(m *model.Model, method, sum string) []string {
 		story = append(story, "weights", sparsity(m))
 	}
 	if p := t.Path; p != nil {
-		story = append(story, pathStory(p)...)
+		story = append(story, pathTexts(p)...)
 	}
 	return story
 }
 
-// pathStory describes a regularisation path: its penalties, the chosen penalty, and the greatest penalty whose loss is
+// pathTexts describes a regularisation path: its penalties, the chosen penalty, and the greatest penalty whose loss is
 // within chance of the best.
-func pathStory(p *model.Path) []string {
+func pathTexts(p *model.Path) []string {
 	of := func(i int) string {
 		point := p.Points[i]
 		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss), humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.Nonzero), "weight"))

@@ -75,24 +75,24 @@ type Run struct {
 	Progress func(Progress)
 }
 
-// Passed reports the passes of a learner that solves for an optimum in a training that began at start. p needs no visits
-// and no time.
-func (r *Run) Passed(start time.Time, p Progress) {
+// ReportPass reports the passes of a learner that solves for an optimum in a training that began at start. p needs no
+// visits and no time.
+func (r *Run) ReportPass(start time.Time, p Progress) {
 	if r.Progress != nil {
-		p.Visits, p.Best, p.Elapsed = p.Epoch*p.Rows, -1, time.Since(start)
+		p.Visits, p.BestErrors, p.Elapsed = p.Epoch*p.Rows, -1, time.Since(start)
 		r.Progress(p)
 	}
 }
 
 // Progress tells how far a training has come.
 type Progress struct {
-	Epoch   int64 // epochs finished
-	Epochs  int64 // most epochs
-	Visits  int64
-	Rows    int64 // rows of the data set; also the number of visits in an epoch
-	Updates int64
-	Best    int64 // fewest errors of the pocket so far; -1 without a pocket
-	Elapsed time.Duration
+	Epoch      int64 // epochs finished
+	Epochs     int64 // most epochs
+	Visits     int64
+	Rows       int64 // rows of the data set; also the number of visits in an epoch
+	Updates    int64
+	BestErrors int64 // fewest errors of the pocket so far; -1 without a pocket
+	Elapsed    time.Duration
 
 	// Measure describes the last pass of a learner that solves for an optimum, if Sum is set; nil if nothing is known.
 	Measure *Measure
@@ -166,25 +166,25 @@ func TwoClasses(spec *schema.Spec) error {
 		ErrTwoClasses, schema.AdviseClasses(classes))
 }
 
-// Unfinished is the error of a training that its context ended before there was a result to return.
-type Unfinished struct {
-	Far string // how far the training had come, as a sentence without a full stop
-	Err error  // the error of the context
+// UnfinishedError is the error of a training that its context ended before there was a result to return.
+type UnfinishedError struct {
+	Position string // how far the training had come, as a sentence without a full stop
+	Err      error  // the error of the context
 }
 
-func (u *Unfinished) Error() string { return u.Err.Error() + ": " + u.Far }
+func (u *UnfinishedError) Error() string { return u.Err.Error() + ": " + u.Position }
 
-func (u *Unfinished) Unwrap() error { return u.Err }
+func (u *UnfinishedError) Unwrap() error { return u.Err }
 
 // Result is the learned weights of a linear classifier, and the figures of its training.
 type Result struct {
 	Weights []float32 // one for each column, the bias last; for more than two classes one vector for each, in class order
 
-	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. Counts has the number of
-	// visits that each vector survived. Weights is the mean of the vectors; Loss, Norm and Margin are computed for the
-	// mean.
-	Voters []float32
-	Counts []int64
+	// Voters are the vectors of weights of a voted perceptron, each of kernel.Stride elements. VoterVisits has the
+	// number of visits that each vector survived. Weights is the mean of the vectors; Loss, Norm and Margin are
+	// computed for the mean.
+	Voters      []float32
+	VoterVisits []int64
 
 	Epochs  int64 // epochs begun
 	Visits  int64 // rows visited
@@ -198,24 +198,24 @@ type Result struct {
 	// neither is set, rounding errors or missing passes that prove the optimum are the reason.
 	OutOfPasses bool
 
-	// Uncounted says that ctx left no time for the pass that computes Errors, Loss, Radius, Norm and Margin. Ignore
+	// NotEvaluated says that ctx left no time for the pass that computes Errors, Loss, Radius, Norm and Margin. Ignore
 	// these fields then.
-	Uncounted bool
+	NotEvaluated bool
 
-	// Mixed is the sum over the shards of the shard's updates times its share in the mix. UpdateBound is an upper bound
-	// of Mixed (McDonald, Hall and Mann 2010, theorem 3). Mixed is 0 without shards.
-	Mixed float64
+	// MixedUpdates is the sum over the shards of the shard's updates times its share in the mix. UpdateBound is an
+	// upper bound of MixedUpdates (McDonald, Hall and Mann 2010, theorem 3). MixedUpdates is 0 without shards.
+	MixedUpdates float64
 
-	Converged bool      // the stopping rule of the order was met: no row would update the weights
-	Errors    int64     // rows whose prediction by Weights isn't their label
-	Loss      float64   // the perceptron's loss: sum of -y(w.x+b) times the row's weight over the rows with y(w.x+b) <= 0
-	Radius    float64   // the largest Euclidean norm of a row, the bias included
-	Norm      float64   // Euclidean norm of Weights, the bias included
-	Margin    float64   // the smallest y(w.x+b)/|w| of a row; 0 if a row is on the wrong side
-	Kept      int64     // number of the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
-	Seconds   float64   // seconds of learning, without loading and the final evaluation
-	Predicted []int64   // number of rows predicted to be of each class, in the order of the spec; nil if not counted
-	Last      []float32 // the last weights, if there is a pocket or there are rows to validate on
+	Converged     bool      // the stopping rule of the order was met: no row would update the weights
+	Errors        int64     // rows whose prediction by Weights isn't their label
+	Loss          float64   // the perceptron's loss: sum of -y(w.x+b) times the row's weight over the rows with y(w.x+b) <= 0
+	Radius        float64   // the largest Euclidean norm of a row, the bias included
+	Norm          float64   // Euclidean norm of Weights, the bias included
+	Margin        float64   // the smallest y(w.x+b)/|w| of a row; 0 if a row is on the wrong side
+	KeptUpdate    int64     // number of the update that made the pocket's weights; 0 for the initial zeros, or without a pocket
+	Seconds       float64   // seconds of learning, without loading and the final evaluation
+	PredictedRows []int64   // number of rows predicted to be of each class, in the order of the spec; nil if not counted
+	LastWeights   []float32 // the last weights, if there is a pocket or there are rows to validate on
 
 	// Candidates is the number of weight vectors that the pocket judged. RowsScored is the number of rows that it
 	// scored for that; a row counts once for each candidate. The literal algorithm scores all rows for each candidate,

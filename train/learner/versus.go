@@ -30,13 +30,13 @@ func Relabel(y, out []float32, class, classes int) {
 	}
 }
 
-// Versus returns the rows of src, which has several classes, with two classes: rows of class have the label +1, all
+// VersusRest returns the rows of src, which has several classes, with two classes: rows of class have the label +1, all
 // other rows -1. The features are shared. If src is a *block.Data or a block.Seekable, the result is one too.
-func Versus(src block.Source, class int) block.Source {
+func VersusRest(src block.Source, class int) block.Source {
 	spec := *src.Spec()
 	own, classes := spec.Classes[class], len(spec.Classes)
 	spec.Classes, spec.Positive = []schema.Class{schema.StringClass("not " + own.Text), own}, 1
-	s := &changed{src, &spec, versusView, class, func(b, spare *block.Block) *block.Block {
+	s := &changedSource{src, &spec, versusView, class, func(b, spare *block.Block) *block.Block {
 		v := *b
 		if b.Y == nil {
 			return &v
@@ -63,7 +63,7 @@ func Versus(src block.Source, class int) block.Source {
 const versusView = "train.versus"
 
 func init() {
-	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return Versus(src, class) })
+	distributed.NewView(versusView, func(src block.Source, class, _ int) block.Source { return VersusRest(src, class) })
 }
 
 // ClassesAtOnce returns the number of classes that OneVersusRest learns at once if its argument parallelClasses is set:

@@ -113,17 +113,17 @@ func TestWrongOptions(t *testing.T) {
 			_, err := perceptron.TrainValidated(ctx, src, src, perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}})
 			return err
 		}},
-		{"5,000 rows make 2 chunks of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
-		{"Shards is -1", many, walk(*learner.SetShared(&perceptron.Settings{}, shards(-1)).(*perceptron.Settings))},
+		{"5,000 rows make 2 chunks of 4,096, and there are 3 shards: use 2 shards or fewer", many, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(3)).(*perceptron.Settings))},
+		{"Shards is -1", many, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(-1)).(*perceptron.Settings))},
 		{`Mix is "odd": use uniform or mistakes`, many, walk(perceptron.Settings{Options: perceptron.Options{Shards: 2, Mix: "odd"}})},
-		{"each shard has its own: leave them out, or the shards", many, walk(*learner.SetShared(&perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, shards(2)).(*perceptron.Settings))},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(*learner.SetShared(&perceptron.Settings{}, shards(2)).(*perceptron.Settings))},
+		{"each shard has its own: leave them out, or the shards", many, walk(*learner.SetSharedOptions(&perceptron.Settings{Options: perceptron.Options{Form: learner.Voted}}, shards(2)).(*perceptron.Settings))},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, walk(*learner.SetSharedOptions(&perceptron.Settings{}, shards(2)).(*perceptron.Settings))},
 		{"C is -1: use a number above 0", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: -1}})},
 		{"C is NaN", two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{C: math.NaN()}})},
 		{`Loss is "cubic": use hinge`, two, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Loss: "cubic"}})},
 		{"in memory or in a cache file", testproblems.Stream{Data: two}, aggressive(passiveaggressive.Settings{Options: passiveaggressive.Options{Order: learner.Shuffle}})},
-		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(*learner.SetShared(&passiveaggressive.Settings{}, shards(2)).(*passiveaggressive.Settings))},
-		{"use 2 shards or fewer", many, aggressive(*learner.SetShared(&passiveaggressive.Settings{}, shards(3)).(*passiveaggressive.Settings))},
+		{"in memory or in a cache file", testproblems.Stream{Data: many}, aggressive(*learner.SetSharedOptions(&passiveaggressive.Settings{}, shards(2)).(*passiveaggressive.Settings))},
+		{"use 2 shards or fewer", many, aggressive(*learner.SetSharedOptions(&passiveaggressive.Settings{}, shards(3)).(*passiveaggressive.Settings))},
 		{"Alpha is -1: use a number above 0", two, online(ftrl.Settings{Options: ftrl.Options{Alpha: -1}})},
 		{"Beta is +Inf", two, online(ftrl.Settings{Options: ftrl.Options{Beta: math.Inf(1)}})},
 		{"L1 is NaN: use a penalty of 0 or more", two, online(ftrl.Settings{Options: ftrl.Options{L1: math.NaN()}})},
@@ -156,10 +156,10 @@ func TestWrongOptions(t *testing.T) {
 		{`Solver is "irls": use auto`, two, odds(logistic.Settings{Options: logistic.Options{Solver: "irls"}})},
 		{"3 classes are too many for the Solver newton", three, odds(logistic.Settings{Options: logistic.Options{Solver: logistic.Newton}})},
 		{"weight", testproblems.Weighted(three, func(int) float64 { return 0 }), odds(logistic.Settings{Options: logistic.Options{NoPenalty: true}})},
-		{"Shards need the Solver sgd", many, odds(*learner.SetShared(&logistic.Settings{}, shards(2)).(*logistic.Settings))},
-		{"use 2 shards or fewer", many, odds(*learner.SetShared(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD}}, shards(3)).(*logistic.Settings))},
+		{"Shards need the Solver sgd", many, odds(*learner.SetSharedOptions(&logistic.Settings{}, shards(2)).(*logistic.Settings))},
+		{"use 2 shards or fewer", many, odds(*learner.SetSharedOptions(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD}}, shards(3)).(*logistic.Settings))},
 		{"use Standardize, or use 1 shard", far,
-			odds(*learner.SetShared(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD, L2: 1}},
+			odds(*learner.SetSharedOptions(&logistic.Settings{Options: logistic.Options{Solver: logistic.SGD, L2: 1}},
 				shards(2)).(*logistic.Settings))},
 		{"L2 is -1", two, machine(svm.Settings{Options: svm.Options{L2: -1}})},
 		{"L2 is NaN", two, machine(svm.Settings{Options: svm.Options{L2: math.NaN(), Loss: svm.Hinge}})},
@@ -192,7 +192,7 @@ func TestCancelled(t *testing.T) {
 	for _, order := range learner.Orders {
 		o := long
 		o.Order = order
-		cases = append(cases, learner.SetShared(&perceptron.Settings{}, o), learner.SetShared(&passiveaggressive.Settings{}, o), learner.SetShared(&ftrl.Settings{}, o))
+		cases = append(cases, learner.SetSharedOptions(&perceptron.Settings{}, o), learner.SetSharedOptions(&passiveaggressive.Settings{}, o), learner.SetSharedOptions(&ftrl.Settings{}, o))
 	}
 	for _, solver := range logistic.Solvers {
 		cases = append(cases, &logistic.Settings{Options: logistic.Options{L2: 1, Solver: solver}})
@@ -200,7 +200,7 @@ func TestCancelled(t *testing.T) {
 	for _, loss := range svm.Losses {
 		cases = append(cases, &svm.Settings{Options: svm.Options{Loss: loss}})
 	}
-	cases = append(cases, learner.SetShared(&winnow.Settings{}, long), learner.SetShared(&kernelperceptron.Settings{Options: kernelperceptron.Options{Form: learner.Averaged}}, long), &lda.Settings{}, &lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}, &svm.Settings{Options: svm.Options{Epochs: 500, Loss: svm.Hinge}})
+	cases = append(cases, learner.SetSharedOptions(&winnow.Settings{}, long), learner.SetSharedOptions(&kernelperceptron.Settings{Options: kernelperceptron.Options{Form: learner.Averaged}}, long), &lda.Settings{}, &lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}, &svm.Settings{Options: svm.Options{Epochs: 500, Loss: svm.Hinge}})
 	for i, s := range cases {
 		rows := block.Source(two)
 		if i == len(cases)-1 {
@@ -226,7 +226,7 @@ func TestCancelled(t *testing.T) {
 			l = lda.Learner
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		s.Running().Progress = func(p learner.Progress) {
+		s.RunOptions().Progress = func(p learner.Progress) {
 			if p.Epoch > 0 {
 				cancel()
 			}

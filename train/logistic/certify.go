@@ -35,7 +35,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 		return err
 	}
 	if s.at.Objective-s.at.Objective != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	if err := s.factorise(ctx, w, s.at.Hessian); err != nil {
 		return err

@@ -21,13 +21,13 @@ import (
 var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
 	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, ZeroTyped: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, KeepZero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
 		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
 		forSGD(learner.OrderOption, learner.StoredIfChanged, false), forSGD(learner.EtaOption, learner.StoredAlways, true), forSGD(learner.ShardsOption, learner.StoredIfSeveral, false)},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
-	Default: func(s learner.Settings) {
+	SetSpecialDefaults: func(s learner.Settings) {
 		if o := s.(*Settings); o.L2 == 0 && o.L1 == 0 && !o.NoPenalty {
 			o.L2 = 1
 		}
@@ -40,30 +40,32 @@ var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + 
 	},
 	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
 	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
-	ScaleFree: func(s learner.Settings) bool {
+	IsScaleFree: func(s learner.Settings) bool {
 		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD
 	},
-	Story: story}
+	SolverTexts: story}
 
 func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns logistic regression with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
+}
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", Want: "1 or more", ZeroMeansChosen: true,
-		Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
 	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
 		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
 // forSGD returns an option that only the solver SGD uses.
 func forSGD(o learner.Option, keep learner.StoredIf, auto bool) learner.Option {
-	o.When, o.Stored, o.ZeroMeansChosen = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
+	o.Condition, o.Stored, o.ZeroMeansChosen = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
 	return o
 }
 
-func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt := *task.Settings.(*Settings)
 	robust, err := uncounted(ctx, task)
 	if err != nil {
@@ -78,7 +80,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) { r.keep(m, &opt) }}, err
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) { r.keep(m, &opt) }}, err
 }
 
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
@@ -112,14 +114,14 @@ func (r *Result) keep(m *model.Model, opt *Settings) {
 // weights that aren't whole numbers.
 func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 	// No standard errors are kept in these cases.
-	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.Versus > 0 {
+	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.VersusClasses > 0 {
 		return false, nil
 	}
 	if slices.ContainsFunc(task.ClassWeights, func(w float64) bool { return w != 1 }) {
 		return true, nil
 	}
 	broken := false
-	err := distributed.Reduce(ctx, task.Rows, task.Settings.Running().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
+	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
 	return broken, err
 }
 

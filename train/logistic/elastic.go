@@ -35,7 +35,7 @@ func (o *Settings) penalty() optimize.Penalty {
 
 // taskOf returns the task for rows of two classes.
 func taskOf(src block.Source, opt Settings) *optimize.Task {
-	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.Shared(&opt), Rows: src, Loss: f64.Logistic,
+	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
 	if !optimize.Wide(src.Spec().Cols()) {
 		t.Sums = newProblem(src, 0, opt.Workers).sumLosses

@@ -68,7 +68,7 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 			s.Scale[i] = 1
 		}
 		if err == nil && s.Scale[i]-s.Scale[i] != 0 {
-			err = learner.TooLarge()
+			err = learner.OverflowError()
 		}
 	}
 	return s, err

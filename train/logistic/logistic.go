@@ -84,7 +84,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	if err != nil {
 		return nil, err
 	}
-	rows, pivots, err := learner.Centred(ctx, src)
+	rows, pivots, err := learner.CentredRows(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -144,9 +144,9 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 			learner.Uncentre(w, pivots)
 		}
 	}
-	r.Weights, r.Loss = learner.Narrow(r.Exact), s.at.Loss
+	r.Weights, r.Loss = learner.RoundToFloat32(r.Exact), s.at.Loss
 	if interrupted {
-		r.Interrupted, r.Uncounted, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
+		r.Interrupted, r.NotEvaluated, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
 		if !counted {
 			r.Loss, r.Objective = 0, 0
 		}

@@ -171,7 +171,7 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 	s.measure = &learner.Measure{Objective: at.Objective, Gradient: norm(at.Gradient), Gap: math.Inf(1)}
 	s.report(learner.SumOf(w))
 	if at.Objective-at.Objective != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	if s.opt.L2 == 0 && at.Margin > 0 {
 		if err := s.separated(ctx, s.compact(w)); err != nil {

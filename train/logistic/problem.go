@@ -133,7 +133,7 @@ func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chu
 }
 
 func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, args A, add func(R)) error {
-	return learner.ScatterAs(ctx, m, p.src, p.workers, x.task, args, x.of(p, args), add)
+	return learner.ScatterWithSums(ctx, m, p.src, p.workers, x.task, args, x.of(p, args), add)
 }
 
 // The passes over the rows at given weights.

@@ -86,7 +86,7 @@ func (s *solver) descend(ctx context.Context) error {
 		by.mean(s.w)
 		s.balanceWeights()
 		if x := f64.Dot(s.w, s.w); x-x != 0 {
-			return learner.TooLarge()
+			return learner.OverflowError()
 		}
 		if err := s.bound(ctx); err != nil {
 			return err

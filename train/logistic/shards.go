@@ -71,7 +71,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	if s.opt.Shards > 1 {
 		return s.shardsEpoch(sc, by)
 	}
-	pass, err := online.NewPass(s.src, learner.Shared(&s.opt), 0, nil)
+	pass, err := online.NewPass(s.src, learner.SharedOptions(&s.opt), 0, nil)
 	return func(ctx context.Context, sum *sums) error {
 		by.at().T = s.steps
 		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
@@ -85,7 +85,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	if s.pivots != nil {
 		return nil, message.Errorf("sgd with --shards takes no columns far from zero: use --standardize, or use 1 shard")
 	}
-	shards, err := online.NewShards(s.src, learner.Shared(&s.opt), func(rows block.Source, number int) (online.Member, error) {
+	shards, err := online.NewShards(s.src, learner.SharedOptions(&s.opt), func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
 	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
@@ -138,7 +138,7 @@ func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, 
 
 // Pass takes the steps of the epoch; see online.Member. It never pauses.
 func (x *shard) Pass(ctx context.Context, epoch int64) error {
-	opt := learner.Shared(&x.solver.opt)
+	opt := learner.SharedOptions(&x.solver.opt)
 	opt.Workers = 1
 	pass, err := online.NewPass(x.rows, opt, x.number, nil)
 	if err != nil {

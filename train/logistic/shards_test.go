@@ -54,7 +54,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 		each = 1
 	}
 	index := require.Value(d.Index())(t)
-	shared := learner.Shared(&opt)
+	shared := learner.SharedOptions(&opt)
 	for e := range opt.Epochs {
 		dealt := require.Value(online.Deal(d.Rows(), &shared, e))(t)
 		at.T = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))

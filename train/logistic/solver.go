@@ -269,7 +269,7 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if s.at.Objective-s.at.Objective != 0 {
-		return false, learner.TooLarge()
+		return false, learner.OverflowError()
 	}
 	if s.opt.L2 > 0 {
 		s.gap = max(0, s.dualGap(w, &s.at, s.zero, s.total))
@@ -283,5 +283,5 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
+	s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
 }

@@ -126,7 +126,7 @@ func (p *problem) penaliseRoot(t *linalg.Triangle, vectors int) []float64 {
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
 	if s.factor, s.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
-		return cmp.Or(err, learner.TooLarge())
+		return cmp.Or(err, learner.OverflowError())
 	}
 	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
 		return nil
@@ -136,7 +136,7 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 		return err
 	}
 	if s.factor, s.ridge, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
-		return cmp.Or(err, learner.TooLarge())
+		return cmp.Or(err, learner.OverflowError())
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*lina
 		f, _, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, 1), s.cols, out)
 	}
 	if f == nil {
-		return nil, cmp.Or(err, learner.TooLarge())
+		return nil, cmp.Or(err, learner.OverflowError())
 	}
 	return f, nil
 }

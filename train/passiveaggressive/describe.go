@@ -22,11 +22,13 @@ var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
 	}})
 
 // New returns the passive-aggressive algorithms with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
+}
 
 var (
 	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		Want: "a number above 0", MustExist: true, Valid: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
+		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )

@@ -131,7 +131,7 @@ func testVotes(t *testing.T, what string, sources map[string]block.Source, opt S
 	for name, src := range sources {
 		opt.Workers = opt.Workers%3 + 1
 		got := mustTrain(t, src, opt)
-		if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.Counts, want.counts) || got.Converged != converged {
+		if !slices.Equal(got.Voters, want.voters) || !slices.Equal(got.VoterVisits, want.counts) || got.Converged != converged {
 			t.Fatalf("%s, %s: the voters differ from the literal ones", what, name)
 		}
 		if outvoted >= 0 && got.Errors != outvoted {
@@ -177,7 +177,7 @@ func compareLiteral(t *testing.T, what string, got *learner.Result, want *litera
 	t.Helper()
 	want.measure()
 	if !slices.Equal(got.Weights, want.best[:len(got.Weights)]) || got.Updates != want.updates || got.Errors != want.errorsOf ||
-		got.Visits != want.visits || got.Converged != converged || got.Kept != want.kept {
+		got.Visits != want.visits || got.Converged != converged || got.KeptUpdate != want.kept {
 		t.Fatalf("%s: got %+v, want w=%v, %d updates, %d visits, %d errors, converged %v, kept %d",
 			what, got, want.best, want.updates, want.visits, want.errorsOf, converged, want.kept)
 	}

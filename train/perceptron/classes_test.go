@@ -221,7 +221,7 @@ func TestOneVersusRest(t *testing.T) {
 		}
 		src, workers := sources[k], 1+k%3
 		got, err := learner.OneVersusRest(context.Background(), src, workers, true, func(ctx context.Context, class, workers int) ([]float32, error) {
-			r, err := Train(ctx, learner.Versus(src, class), opt)
+			r, err := Train(ctx, learner.VersusRest(src, class), opt)
 			return r.Weights, err
 		})
 		if err != nil || !slices.EqualFunc(got, want, slices.Equal[[]float32]) {

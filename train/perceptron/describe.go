@@ -16,7 +16,7 @@ var Learner = describe(learner.Learner{Name: "perceptron", Objective: "the perce
 
 // pocketed is the perceptron that keeps the weights with the fewest errors.
 var pocketed = describe(learner.Learner{Name: "pocket", Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true, Passes: learner.Nested}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true, RowAccess: learner.NestedPasses}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // averaged is the perceptron that keeps the mean of the weights after every visit.
 var averaged = describe(learner.Learner{Name: "averaged", Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
@@ -40,36 +40,38 @@ func Of(o *Options) *learner.Learner {
 }
 
 // New returns the perceptron, the pocket, the averaged or the voted perceptron, by the options.
-func New(o Options) learner.Configured { return learner.Configure(Of(&o), &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Of(&o), &Settings{Options: o})
+}
 
 // Pocket returns the perceptron that keeps the weights with the fewest errors. The default of Options.Pocket is
 // pocket.Exact.
-func Pocket(o Options) learner.Configured {
+func Pocket(o Options) learner.ConfiguredLearner {
 	o.Pocket = cmp.Or(o.Pocket, pocket.Exact)
 	return New(o)
 }
 
 // Averaged returns the perceptron that keeps the mean of the weights after every visit.
-func Averaged(o Options) learner.Configured {
+func Averaged(o Options) learner.ConfiguredLearner {
 	o.Form = learner.Averaged
 	return New(o)
 }
 
 // Voted returns the perceptron that keeps all weights, which vote.
-func Voted(o Options) learner.Configured {
+func Voted(o Options) learner.ConfiguredLearner {
 	o.Form = learner.Voted
 	return New(o)
 }
 
 var (
 	marginOption = learner.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
-		Want: "a number of 0 or more", Float32: true, Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
+		AllowedNumbers: "a number of 0 or more", Float32: true, IsAllowed: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		Want: "a penalty of 0 or more", Valid: func(v float64) bool { return v >= 0 }, Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
-		Want: "1 or more epochs, or 0 for none", Valid: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
+		AllowedNumbers: "1 or more epochs, or 0 for none", IsAllowed: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
 	pocketOption = learner.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
-		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: learner.WordsOf(pocket.Modes), When: &learner.Condition{Option: "shards", Values: []string{"1"}},
+		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: learner.WordsOf(pocket.Modes), Condition: &learner.Condition{Option: "shards", Values: []string{"1"}},
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Pocket })}
 )
 
@@ -82,6 +84,6 @@ func describe(l learner.Learner, defaults Options, options ...learner.Option) *l
 	}
 	defaults.Order, defaults.Epochs, defaults.Eta, defaults.Shards, defaults.Mix = learner.Cyclic, 100, 1, 1, learner.Uniform
 	l.New = func() learner.Settings { return &Settings{Options: defaults, Run: learner.Run{Seed: 1}} }
-	l.Perceptron = func(s learner.Settings) (margin, l2 float64) { return s.(*Settings).Margin, s.(*Settings).L2 }
+	l.PerceptronUpdate = func(s learner.Settings) (margin, l2 float64) { return s.(*Settings).Margin, s.(*Settings).L2 }
 	return online.Complete(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
 }

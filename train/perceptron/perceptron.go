@@ -107,8 +107,8 @@ type training struct {
 
 func newTraining(ctx context.Context, t *online.Training) (_ *training, err error) {
 	l := &training{Training: t, opt: *t.Task.Settings.(*Settings)}
-	learner.SetShared(&l.opt, t.Opt)
-	validation, versus := t.Task.Validation, t.Task.Versus
+	learner.SetSharedOptions(&l.opt, t.Opt)
+	validation, versus := t.Task.Validation, t.Task.VersusClasses
 	if !t.Learner.ChoosesByValidation {
 		validation = nil
 	}
@@ -336,13 +336,13 @@ func mayUpdateChunk(src block.Source, args mayUpdateArgs) func(block.Chunk) bool
 func (l *training) complete(r *learner.Result) {
 	r.Weights = l.Unpad(l.current())
 	if l.keeper != nil {
-		r.Last = r.Weights
-		r.Weights, r.Kept = l.Unpad(l.keeper.Best().Weights), l.keeper.Best().Update
+		r.LastWeights = r.Weights
+		r.Weights, r.KeptUpdate = l.Unpad(l.keeper.Best().Weights), l.keeper.Best().Update
 		r.Candidates, r.RowsScored = l.keeper.Judged()
 		r.Curve = l.keeper.Curve()
 	}
 	if l.voters != nil {
-		r.Voters, r.Counts = l.voters.w, l.voters.counts
+		r.Voters, r.VoterVisits = l.voters.w, l.voters.counts
 	}
 }
 
@@ -351,7 +351,7 @@ func (l *training) evaluated(ctx context.Context, r *learner.Result) (err error)
 	if l.Updates == 0 {
 		return learner.ErrWeightless
 	}
-	r.Predicted = nil // the counts were of the mean
+	r.PredictedRows = nil // the counts were of the mean
 	r.Errors, err = l.voters.errors(ctx, l.Src, l.opt.Workers)
 	return err
 }

@@ -135,7 +135,7 @@ func TestPermutation(t *testing.T) {
 		want := documented(n, 3, 2)
 		for _, ahead := range []bool{false, true} {
 			var got []uint32
-			err := learner.NewPermutation(n, 3, 2).Each(context.Background(), ahead, func(k int, rows []uint32) error {
+			err := learner.NewPermutation(n, 3, 2).EachWindow(context.Background(), ahead, func(k int, rows []uint32) error {
 				got = append(got, rows...)
 				return nil
 			})
@@ -233,10 +233,10 @@ func TestEarlyStop(t *testing.T) {
 		if stale == opt.EarlyStop {
 			stopped++
 		}
-		if got.Epochs != want.Epochs || got.Kept != want.Kept || len(got.Curve) != len(want.Curve) || got.Converged ||
+		if got.Epochs != want.Epochs || got.KeptUpdate != want.KeptUpdate || len(got.Curve) != len(want.Curve) || got.Converged ||
 			opt.Form == learner.Last && !slices.Equal(got.Weights, want.Weights) {
-			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.Kept, len(got.Curve),
-				want.Epochs, want.Kept, len(want.Curve))
+			t.Errorf("case %d: ended after %d epochs with update %d, %d points; want %d, %d, %d", k, got.Epochs, got.KeptUpdate, len(got.Curve),
+				want.Epochs, want.KeptUpdate, len(want.Curve))
 		}
 	}
 	if stopped < 20 {
@@ -254,7 +254,7 @@ func TestProgress(t *testing.T) {
 		epochs[p.Epoch] = true
 	}
 	last := seen[len(seen)-1]
-	if len(epochs) != 4 || last.Epoch != 3 || last.Visits != r.Visits || last.Updates != r.Updates || last.Best < r.Errors {
+	if len(epochs) != 4 || last.Epoch != 3 || last.Visits != r.Visits || last.Updates != r.Updates || last.BestErrors < r.Errors {
 		t.Errorf("progress %+v, result %+v", seen, r)
 	}
 }

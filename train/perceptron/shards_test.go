@@ -28,7 +28,7 @@ type mixedLiteral struct {
 
 // dealt returns the rows of each shard in an epoch.
 func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
-	shared := learner.Shared(&opt)
+	shared := learner.SharedOptions(&opt)
 	chunks, err := online.Deal(int64(n), &shared, int64(epoch))
 	if err != nil {
 		panic(err)
@@ -129,8 +129,8 @@ func TestShards(t *testing.T) {
 			}
 			opt.Form, opt.Pocket, opt.Workers = "", "", 1+(i+j)%3
 			r := mustTrain(t, src, opt)
-			if !slices.Equal(r.Weights, m.all.w[:5]) || r.Visits != m.visits || r.Updates != m.updates || r.Mixed != m.mixed {
-				t.Errorf("%s, source %d: weights %v, %d visits, %d updates, %v mixed, want %v, %d, %d, %v", what, j, r.Weights, r.Visits, r.Updates, r.Mixed,
+			if !slices.Equal(r.Weights, m.all.w[:5]) || r.Visits != m.visits || r.Updates != m.updates || r.MixedUpdates != m.mixed {
+				t.Errorf("%s, source %d: weights %v, %d visits, %d updates, %v mixed, want %v, %d, %d, %v", what, j, r.Weights, r.Visits, r.Updates, r.MixedUpdates,
 					m.all.w, m.visits, m.updates, m.mixed)
 			}
 			opt.Form = learner.Averaged
@@ -171,11 +171,11 @@ func TestShardsBound(t *testing.T) {
 				opt := Settings{Options: Options{Order: order, Mix: mix, Shards: 4, Epochs: 3000, Eta: 0.25, Margin: margin}}
 				r := mustTrain(t, block.Source(d), opt)
 				bound := r.UpdateBound(margin, 0.25)
-				if !r.Converged || r.Errors > 0 || r.Mixed == 0 || !(r.Mixed <= bound) || math.IsInf(bound, 1) {
-					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.Mixed, r.Updates, bound)
+				if !r.Converged || r.Errors > 0 || r.MixedUpdates == 0 || !(r.MixedUpdates <= bound) || math.IsInf(bound, 1) {
+					t.Errorf("%s %s margin %v: converged %t, %d errors, %v mixed updates of %d, bound %v", order, mix, margin, r.Converged, r.Errors, r.MixedUpdates, r.Updates, bound)
 				}
-				if mix == learner.Uniform && r.Mixed != float64(r.Updates)/4 {
-					t.Errorf("%s: %v mixed updates of %d in equal shares", order, r.Mixed, r.Updates)
+				if mix == learner.Uniform && r.MixedUpdates != float64(r.Updates)/4 {
+					t.Errorf("%s: %v mixed updates of %d in equal shares", order, r.MixedUpdates, r.Updates)
 				}
 			}
 		}
@@ -185,7 +185,7 @@ func TestShardsBound(t *testing.T) {
 // TestShardsMemory: the weights of the shards count in the limit of memory, beside the rows, of all trainings that go on at a time.
 func TestShardsMemory(t *testing.T) {
 	opt := Settings{Options: Options{Shards: 3, Epochs: 1}}
-	require.NoError(t, Learner.Ready(&opt))
+	require.NoError(t, Learner.PrepareSettings(&opt))
 	task := &learner.Task{Rows: block.AssumeValid(block.Source(noisyRows(9000))), Settings: &opt, HeldBytes: 1 << 20}
 	for _, c := range []struct {
 		room   int64 // 3 vectors of 8 numbers of 4 bytes, and 5 times as many

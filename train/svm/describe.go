@@ -17,7 +17,7 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 	SolvesForOptimum: true, JointClasses: true,
 	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).apart() }, JointIsRandom: true,
 	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
-	Story: func(m *model.Model) []string {
+	SolverTexts: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
 			sum += "^2"
@@ -37,24 +37,26 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 func init() { Learner.Train = learnTask } // set here, because Train makes its options ready with Learner
 
 // New returns the support vector machine with options.
-func New(o Options) learner.Configured { return learner.Configure(Learner, &Settings{Options: o}) }
+func New(o Options) learner.ConfiguredLearner {
+	return learner.Configure(Learner, &Settings{Options: o})
+}
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", Want: "1 or more", ZeroMeansChosen: true,
-		Valid: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		Want: "a penalty above 0", Valid: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+		AllowedNumbers: "a penalty above 0", IsAllowed: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), WithoutName: true,
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )
 
-func learnTask(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt := *task.Settings.(*Settings)
 	r, err := Train(ctx, task.Rows, opt)
 	if r == nil {
 		return nil, err
 	}
-	return &learner.Learned{Result: &r.Result, Own: r, AddToModel: func(m *model.Model) {
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
 		if opt.Epochs == 0 {
 			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.Exact)/len(m.Weights))
 		}

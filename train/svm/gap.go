@@ -23,7 +23,7 @@ func (s *jointSearch) measure(ctx context.Context) error {
 	}
 	s.objective = s.loss + float64(s.L2/2*square)
 	if s.objective-s.objective != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	s.lower = max(s.lower, float64(s.L2*s.bound(square)))
 	return nil

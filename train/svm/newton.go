@@ -171,7 +171,7 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 		return err
 	}
 	if at.objective-at.objective != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	s.lower = max(s.lower, at.dual)
 	s.fresh = matrix && s.hessian.w != nil
@@ -196,7 +196,7 @@ func (s *solver) factorise(ctx context.Context, at *sums) (err error) {
 		s.hessian.w = nil
 	}
 	if s.factor, s.ridge, err = linalg.Factorise(ctx, rows, s.cols); s.factor == nil && err == nil {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	return err
 }

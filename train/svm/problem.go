@@ -165,7 +165,7 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 	if !p.loss.squared() && p.remote() {
 		err = p.passRemote(ctx, pt, m.Data, at)
 	} else {
-		err = learner.ScatterAs(ctx, m, p.src, p.workers, hessianPass, pt, p.at(pt), at.add)
+		err = learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, pt, p.at(pt), at.add)
 	}
 	if err != nil {
 		return err

@@ -55,10 +55,10 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 				blur = 0
 			}
 			if objective-objective != 0 {
-				return learner.TooLarge()
+				return learner.OverflowError()
 			}
 			if r.Weights == nil || objective < r.Objective {
-				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, learner.Narrow(w[k][:p.cols])
+				r.Loss, r.Objective, r.Gap, r.Weights = loss, objective, max(0, objective-lower)+blur, learner.RoundToFloat32(w[k][:p.cols])
 			}
 		}
 		if r.Gap <= tolerance*r.Objective {

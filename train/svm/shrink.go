@@ -64,7 +64,7 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 		fixed.add(*s.fixed)
 	}
 	if s.at.objective = s.at.Loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
-		return nil, nil, learner.TooLarge()
+		return nil, nil, learner.OverflowError()
 	}
 	opt := s.opt
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)

@@ -165,7 +165,7 @@ func TestStory(t *testing.T) {
 			for k := range m.Weights {
 				m.Weights[k] = make([]float64, features)
 			}
-			if story := strings.Join(Learner.Story(m), " "); byRow(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
+			if story := strings.Join(Learner.SolverTexts(m), " "); byRow(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
 				t.Errorf("%d features, %d vectors: %s", features, vectors, story)
 			}
 		}

@@ -137,7 +137,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	after, end := parallel.Grace(ctx)
 	defer end()
 	start := time.Now()
-	rows, pivots, err := learner.Centred(ctx, src)
+	rows, pivots, err := learner.CentredRows(ctx, src)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (s *solver) minimise(ctx context.Context) error {
 func (s *solver) counted(at *sums, pass func() error) error {
 	var measure *learner.Measure // state after the pass; nil if unknown
 	report := func(sum func() [sha256.Size]byte) {
-		s.opt.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
+		s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
 	}
 	report(nil)
 	if err := pass(); err != nil {

@@ -79,7 +79,7 @@ With more than two classes, --positive CLASS checks that class versus the rest.
 	o.reporting.AddFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&o.json, "json", false, "Print the report as one JSON object.")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Storage.Access = learner.Nested // check makes many passes, and trains a pocket at the end
+		o.Storage.Access = learner.NestedPasses // check makes many passes, and trains a pocket at the end
 		o.Storage.VerbBytes = separability.Bytes
 		if err := o.Check(cmd.Context(), args); err != nil {
 			return err
@@ -142,7 +142,7 @@ func oneVersusRest(o *checkOptions, data *dataset.Rows) error {
 			strings.Replace(schema.AdviseClasses(spec.Classes), ": choose", versus, 1))
 	}
 	if len(spec.Classes) > 2 {
-		data.Source = learner.Versus(data.Source, spec.PositiveClass())
+		data.Source = learner.VersusRest(data.Source, spec.PositiveClass())
 	}
 	return learner.TwoClasses(data.Spec())
 }

@@ -107,7 +107,7 @@ type toyOptions struct {
 var toy = &learner.Learner{
 	Name: "toy", Objective: "nothing", WhenToUse: "tests",
 	Options: []learner.Option{
-		{Name: "tilt", Value: "NUMBER", Help: "what the bias is", Want: "a number from 0 to 9", Valid: func(v float64) bool { return v >= 0 && v <= 9 },
+		{Name: "tilt", Value: "NUMBER", Help: "what the bias is", AllowedNumbers: "a number from 0 to 9", IsAllowed: func(v float64) bool { return v >= 0 && v <= 9 },
 			Field: learner.FieldOf(func(o *toyOptions) any { return &o.Tilt })},
 		{Name: "way", Value: "WAY", Help: "means or signs", Words: []string{"means", "signs"}, Field: learner.FieldOf(func(o *toyOptions) any { return &o.Way })},
 	},
@@ -115,7 +115,7 @@ var toy = &learner.Learner{
 	Train: learnToy,
 }
 
-func learnToy(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+func learnToy(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt, r := task.Settings.(*toyOptions), &learner.Result{Weights: make([]float32, task.Rows.Spec().Cols()), Epochs: 1}
 	for b, err := range task.Rows.Blocks(ctx) {
 		if err != nil {
@@ -133,7 +133,7 @@ func learnToy(ctx context.Context, task *learner.Task) (*learner.Learned, error)
 		}
 	}
 	r.Weights[len(r.Weights)-1] = float32(opt.Tilt)
-	return &learner.Learned{Result: r, Own: r}, learner.Evaluate(ctx, block.AssumeValid(task.Rows), 1, r)
+	return &learner.TaskResult{Result: r, OwnResult: r}, learner.Evaluate(ctx, block.AssumeValid(task.Rows), 1, r)
 }
 
 // TestNewLearner: to add a learner takes its description and a line. Flags, help, notes, training, the model, its options, inspect, grids

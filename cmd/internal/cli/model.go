@@ -145,7 +145,7 @@ func (r modelReport) pairs() []string {
 		"features", fmt.Sprintf("%s, %s", humanize.Count(int64(r.Width())), bias),
 	}
 	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
-	if console.Learner(r.Algorithm).Story != nil {
+	if console.Learner(r.Algorithm).SolverTexts != nil {
 		pairs = append(pairs, console.Solved(r.Model)...)
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
@@ -217,7 +217,7 @@ func resultPairs(m *model.Model) (pairs []string) {
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
-	if console.Learner(m.Algorithm).Perceptron != nil {
+	if console.Learner(m.Algorithm).PerceptronUpdate != nil {
 		pairs = append(pairs, "loss", humanize.Known(t.Loss, ""))
 	}
 	return append(pairs, "radius", humanize.Known(t.Radius, ""), "norm", humanize.Known(t.Norm, ""), "margin", console.Margin(t))

@@ -46,7 +46,7 @@ func maxUpdates(l train.Learner) int64 {
 	if !l.Has("max-updates") {
 		return 0
 	}
-	return learner.Shared(l.Settings).MaxUpdates
+	return learner.SharedOptions(l.Settings).MaxUpdates
 }
 
 // detail returns the state of a training. For a learner that solves for an optimum that is passes, objective and gap;
@@ -68,8 +68,8 @@ func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdate
 	if mostUpdates > 0 {
 		text += " of at most " + humanize.Count(mostUpdates)
 	}
-	if p.Best >= 0 {
-		text += ", best " + humanize.Plural(p.Best, "error")
+	if p.BestErrors >= 0 {
+		text += ", best " + humanize.Plural(p.BestErrors, "error")
 	}
 	return text
 }
@@ -125,9 +125,9 @@ func (c *curve) follow(p *learner.Progress) {
 		}
 		c.last = v
 		c.add(v)
-	case p.Best >= 0:
+	case p.BestErrors >= 0:
 		c.what = "fewest errors so far"
-		c.add(float64(p.Best))
+		c.add(float64(p.BestErrors))
 	default:
 		c.what = "updates per epoch"
 		c.add(float64(p.Updates - c.updates))

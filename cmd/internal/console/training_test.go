@@ -13,9 +13,9 @@ func sum() (s [sha256.Size]byte) { return s }
 // TestCurve: the curve of a perceptron is the updates of each epoch, that of a pocket its fewest errors, that of a solver its objective. What
 // comes between two epochs is no part of it.
 func TestCurve(t *testing.T) {
-	perceptron := []learner.Progress{{Best: -1}, {Updates: 50, Best: -1}, {Updates: 80, Best: -1, Sum: sum}, {Updates: 90, Best: -1}, {Updates: 90, Best: -1, Sum: sum}, {Updates: 90, Best: -1, Sum: sum}}
-	resumed := []learner.Progress{{Updates: 1000, Best: -1}, {Updates: 1080, Best: -1, Sum: sum}, {Updates: 1090, Best: -1, Sum: sum}}
-	pocket := []learner.Progress{{Best: 5000, Sum: sum}, {Best: 10, Sum: sum}}
+	perceptron := []learner.Progress{{BestErrors: -1}, {Updates: 50, BestErrors: -1}, {Updates: 80, BestErrors: -1, Sum: sum}, {Updates: 90, BestErrors: -1}, {Updates: 90, BestErrors: -1, Sum: sum}, {Updates: 90, BestErrors: -1, Sum: sum}}
+	resumed := []learner.Progress{{Updates: 1000, BestErrors: -1}, {Updates: 1080, BestErrors: -1, Sum: sum}, {Updates: 1090, BestErrors: -1, Sum: sum}}
+	pocket := []learner.Progress{{BestErrors: 5000, Sum: sum}, {BestErrors: 10, Sum: sum}}
 	solver := []learner.Progress{{Sum: sum, Measure: &learner.Measure{Objective: 7.5}}, {Sum: sum, Measure: &learner.Measure{Objective: 2.5}}}
 	restarted := append([]learner.Progress{solver[0], solver[1]}, learner.Progress{Sum: sum, Measure: &learner.Measure{Objective: 7.5}}, learner.Progress{Sum: sum, Measure: &learner.Measure{Objective: 1.5}})
 	for _, c := range []struct {

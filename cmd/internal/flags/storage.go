@@ -77,7 +77,7 @@ func (s *Storage) copies() float64 {
 
 // budget returns the budget of rows, by the options and the verb. Opening the rows may lower s.Shards.
 func (s *Storage) budget() dataset.Budget {
-	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access == learner.InOrder || s.Parted,
+	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access == learner.FileOrder || s.Parted,
 		Weighted: s.Weighted, Copies: s.copies(), SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
 	if s.VerbBytes != nil {
 		b.Beside = func(rows int64, cols int, _ func(rows int64) int64) int64 { return s.VerbBytes(rows, cols) }
@@ -90,7 +90,7 @@ func (s *Storage) budget() dataset.Budget {
 			}
 			return learner.WindowBytes(rows, max(1, s.Shards), bytes)
 		}
-	case learner.Nested:
+	case learner.NestedPasses:
 		b.Passes = func(_, pass, _ int64, _ func(rows int64) int64) int64 { return pass }
 	}
 	return b

@@ -171,7 +171,7 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 		return nil
 	case len(m.Classes) != 2:
 		return message.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
-	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).Perceptron == nil:
+	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).PerceptronUpdate == nil:
 		return message.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
 			"or train one with --algo averaged", path, m.Algorithm)
 	}
@@ -357,9 +357,9 @@ func (o *onlineOptions) setLearner(a *console.App, cmd *cobra.Command, m *model.
 		if l, err = train.LearnerNamed(o.algo); err != nil {
 			return err
 		}
-		shared := learner.Shared(l.Settings)
+		shared := learner.SharedOptions(l.Settings)
 		shared.Order, shared.Epochs = learner.Cyclic, 1
-		learner.SetShared(l.Settings, shared)
+		learner.SetSharedOptions(l.Settings, shared)
 		o.learner = &l
 	}
 	var names []string

@@ -37,7 +37,7 @@ func (r *Report) advice(o *trainOptions) string {
 // unconverged returns the reason why the training did not converge, with options to try. check tells whether the verb
 // check would help.
 func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
-	s, solves := learner.Shared(o.learner.Settings), o.learner.Story != nil
+	s, solves := learner.SharedOptions(o.learner.Settings), o.learner.SolverTexts != nil
 	early, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64) // 0 without the option
 	full := s.MaxUpdates > 0 && r.Updates >= s.MaxUpdates
 	finer := "a larger --l2" // makes rounding errors smaller
@@ -52,7 +52,7 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 	case r.Validation != nil && o.learner.ChoosesByValidation && r.Kept != nil && *r.Kept <= r.Updates/2:
 		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
 			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
-	case o.learner.Perceptron != nil && *r.TrainErrors == 0:
+	case o.learner.PerceptronUpdate != nil && *r.TrainErrors == 0:
 		return "no row is wrong, but some still cause updates, such as rows of score 0.", false
 	case solves && r.Optimum != nil && r.Optimum.Rounded:
 		return r.Dtype + " rounds the weights too much. Use " + finer + ".", false
@@ -106,7 +106,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 }
 
 func (o *trainOptions) random() bool {
-	return o.learner.Has("order") && learner.Shared(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
+	return o.learner.Has("order") && learner.SharedOptions(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.JointIsRandom && o.multiclass == model.Joint
 }
 
@@ -166,7 +166,7 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 		names, are = fmt.Sprintf("%s and %d more", names, n), "classes %s are"
 	}
 	advice := ""
-	if len(o.classWeight) == 0 && o.learner.NoWeights == "" && slices.Max(counts) > 2*slices.Min(counts) {
+	if len(o.classWeight) == 0 && o.learner.WhyNoWeights == "" && slices.Max(counts) > 2*slices.Min(counts) {
 		advice = ": try --class-weight balanced"
 	}
 	a.Note(are+" never predicted on the training rows%s", names, advice)
@@ -177,7 +177,7 @@ const mostUnlike = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
-	heedsUnits := o.learner.ScaleFree == nil || !o.learner.ScaleFree(o.learner.Settings)
+	heedsUnits := o.learner.IsScaleFree == nil || !o.learner.IsScaleFree(o.learner.Settings)
 	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
@@ -204,7 +204,7 @@ func columnOf(spec *schema.Spec, feature int) string {
 func shuffled(l train.Learner) string {
 	switch {
 	case l.Has("order"):
-		if learner.Shared(l.Settings).Order == learner.Cyclic {
+		if learner.SharedOptions(l.Settings).Order == learner.Cyclic {
 			return "use --order shuffle"
 		}
 	case l.Text("solver") == string(logistic.SGD):

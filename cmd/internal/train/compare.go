@@ -238,7 +238,7 @@ func (e *entrant) unfit(o *compareOptions, rows int64) string {
 		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.most, "row"))
 	case e.boolean && o.Data.Standardize:
 		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
-	case o.Storage.Weighted && l.NoWeights != "":
+	case o.Storage.Weighted && l.WhyNoWeights != "":
 		return "takes no weights"
 	}
 	return ""
@@ -272,8 +272,8 @@ func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 		l, err = l.With(strings.TrimPrefix(words[i], "--"), words[i+1])
 	}
 	if err == nil {
-		l.Settings.Running().SetSeed(o.seed)
-		l.Settings.Running().Workers = o.Workers
+		l.Settings.RunOptions().SetSeed(o.seed)
+		l.Settings.RunOptions().Workers = o.Workers
 	}
 	return l, err
 }

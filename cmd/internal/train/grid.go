@@ -41,7 +41,7 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 		if learners[i], err = o.finish(learners[i]); err != nil {
 			return err
 		}
-		shared := learner.Shared(learners[i].Settings)
+		shared := learner.SharedOptions(learners[i].Settings)
 		o.Storage.Shards = max(o.Storage.Shards, min(shared.Shards, int64(shared.Workers)))
 		o.Storage.Access = max(o.Storage.Access, learners[i].Access(learners[i].Settings), o.tracing.access())
 	}
@@ -57,9 +57,9 @@ func (o *trainOptions) checkFolds(cmd *cobra.Command) error {
 func (o *trainOptions) limitShards(a *console.App) {
 	most, wanted := max(1, o.Storage.Shards), int64(0)
 	for _, l := range append([]train.Learner{o.learner}, o.learners...) {
-		s := learner.Shared(l.Settings)
+		s := learner.SharedOptions(l.Settings)
 		if n := min(s.Shards, int64(s.Workers)); n > most {
-			l.Settings.Running().Workers, wanted = int(most), max(wanted, n)
+			l.Settings.RunOptions().Workers, wanted = int(most), max(wanted, n)
 		}
 	}
 	if wanted > 0 {
@@ -119,7 +119,7 @@ func (o *trainOptions) setDefaultL2(cmd *cobra.Command) error {
 		return a.Option == "l2" && slices.ContainsFunc(a.Values, func(v any) bool { return zero(v.(string)) })
 	})
 	if l2 := o.learner.Option("l2"); none && !given && l2 != nil && l2.ZeroMeansChosen {
-		return console.Usagef("--l2 is 0: use %s", l2.Want)
+		return console.Usagef("--l2 is 0: use %s", l2.AllowedNumbers)
 	}
 	return nil
 }

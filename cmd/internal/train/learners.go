@@ -37,9 +37,9 @@ func addLearnerFlags(cmd *cobra.Command) {
 			flags.AddChoice(cmd, &text, o.Name, usage, o.Words...)
 		case o.NamedNumbers != nil:
 			cmd.Flags().String(o.Name, text, usage)
-		case o.Switch(s):
+		case o.IsBool(s):
 			cmd.Flags().Bool(o.Name, o.Get(s).(bool), help)
-		case o.Integer(s):
+		case o.IsInteger(s):
 			cmd.Flags().Int64(o.Name, o.Get(s).(int64), usage)
 		default:
 			cmd.Flags().Float64(o.Name, o.Get(s).(float64), usage)
@@ -65,11 +65,11 @@ func helpWith(cmd *cobra.Command, l *learner.Learner) {
 			flag.Hidden = true
 			continue
 		}
-		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.Switch(s) {
+		if flag.Usage, flag.DefValue = own.Help, own.Text(s); !own.IsBool(s) {
 			flag.Usage = flags.Placeholder(own.Value, own.Words) + own.Help
 		}
 	}
-	for name, hidden := range map[string]bool{"no-bias": l.NeedsBias != "", "sample-weight": l.NoWeights != "", "class-weight": l.NoWeights != "", "multiclass": !l.JointClasses} {
+	for name, hidden := range map[string]bool{"no-bias": l.WhyBias != "", "sample-weight": l.WhyNoWeights != "", "class-weight": l.WhyNoWeights != "", "multiclass": !l.JointClasses} {
 		if hidden {
 			cmd.Flags().Lookup(name).Hidden = true
 		}
@@ -103,8 +103,8 @@ func (o *trainOptions) setLearner(cmd *cobra.Command) error {
 			return optionError(l.Learner, own, flag.Value.String(), err)
 		}
 	}
-	l.Settings.Running().SetSeed(o.seed)
-	l.Settings.Running().Workers = o.Workers
+	l.Settings.RunOptions().SetSeed(o.seed)
+	l.Settings.RunOptions().Workers = o.Workers
 	o.learner = l
 	_, err = o.finish(l)
 	return err
@@ -121,7 +121,7 @@ func (o *trainOptions) finish(l train.Learner) (train.Learner, error) {
 		return l, console.Usage(err)
 	}
 	l.Settings = learner.CopySettings(l.Settings)
-	l.Drop(l.Settings)
+	l.DropUnusedOptions(l.Settings)
 	stops := l.Has("early-stop") && l.Text("early-stop") != "0"
 	if l.ChoosesByValidation && l.Option("pocket") == nil && o.validation == "" && stops {
 		return l, console.Usagef("--early-stop needs --validation, rows to judge on")
@@ -159,8 +159,8 @@ func optionError(l *learner.Learner, o *learner.Option, value string, err error)
 
 // blame names the option and value that make another option have no effect.
 func blame(l train.Learner, option string) string {
-	if o := l.Option(option); o != nil && o.When != nil && l.Text(o.When.Option) != autoName {
-		return "--" + o.When.Option + " " + l.Text(o.When.Option)
+	if o := l.Option(option); o != nil && o.Condition != nil && l.Text(o.Condition.Option) != autoName {
+		return "--" + o.Condition.Option + " " + l.Text(o.Condition.Option)
 	}
 	return "--algo " + l.Name
 }
@@ -168,9 +168,9 @@ func blame(l train.Learner, option string) string {
 // scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros
 // and has neither margin nor penalty.
 func scales(l train.Learner) bool {
-	if l.Perceptron == nil {
+	if l.PerceptronUpdate == nil {
 		return false
 	}
-	margin, l2 := l.Perceptron(l.Settings)
+	margin, l2 := l.PerceptronUpdate(l.Settings)
 	return margin == 0 && l2 == 0
 }

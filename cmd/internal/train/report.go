@@ -107,7 +107,7 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 		accuracy := float64(of.Rows-*of.Errors) / float64(of.Rows)
 		r.TrainAccuracy = &accuracy
 	}
-	for c, n := range learned.Predicted {
+	for c, n := range learned.PredictedRows {
 		if n == 0 {
 			r.NeverPredicted = append(r.NeverPredicted, m.Classes[c])
 		}
@@ -164,7 +164,7 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 // course returns the options, the convergence and the updates.
 func (r *Report) course(o *trainOptions, m *model.Model) []string {
 	pairs := []string{"options", o.defaultsText()}
-	if o.learner.Story != nil {
+	if o.learner.SolverTexts != nil {
 		pairs = append(pairs, console.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
@@ -228,7 +228,7 @@ func (r *Report) results() []string {
 func (r *Report) weights(o *trainOptions, m *model.Model) []string {
 	pairs := console.Kernel(m.Expansion)
 	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
-	if o.learner.Perceptron != nil && !voted {
+	if o.learner.PerceptronUpdate != nil && !voted {
 		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
 	}
 	pairs = append(pairs, "radius", humanize.Known(r.Radius, ", the largest norm of a row"))

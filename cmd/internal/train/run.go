@@ -120,8 +120,8 @@ func (t *trainer) tellSaved() {
 
 // unfinished returns err. For an interrupt it adds to the message how far the training was.
 func unfinished(a *console.App, err error) error {
-	if u := (*learner.Unfinished)(nil); errors.As(err, &u) {
-		a.Kept += ": " + u.Far
+	if u := (*learner.UnfinishedError)(nil); errors.As(err, &u) {
+		a.Kept += ": " + u.Position
 	}
 	return err
 }

@@ -93,9 +93,9 @@ func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Ru
 // access returns the access to rows that the trace needs.
 func (o *traceOptions) access() learner.Access {
 	if o.reference == check {
-		return learner.Nested
+		return learner.NestedPasses
 	}
-	return learner.InOrder
+	return learner.FileOrder
 }
 
 // trace starts the file of --trace. It makes the training send its points to the file, and to the report if the report
@@ -128,7 +128,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 // follows tells whether the report follows the training: with --trace its updates, and without --trace only the passes
 // of a solver, since to follow updates takes longer than to learn. A training with shards has no single path to follow.
 func (o *trainOptions) follows() bool {
-	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.SolvesForOptimum && learner.Shared(o.learner.Settings).Shards <= 1)
+	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.SolvesForOptimum && learner.SharedOptions(o.learner.Settings).Shards <= 1)
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.

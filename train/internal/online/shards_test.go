@@ -196,13 +196,13 @@ func (p *path) mix(parts []*path, mix learner.Mix) {
 func TestShards(t *testing.T) {
 	hinge := func(o learner.Options) learner.Settings {
 		o.Eta = rate
-		return learner.SetShared(&ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: ftrl.Hinge}}, o)
+		return learner.SetSharedOptions(&ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: ftrl.Hinge}}, o)
 	}
 	aggressive := func(o learner.Options) learner.Settings {
-		return learner.SetShared(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3}}, o)
+		return learner.SetSharedOptions(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3}}, o)
 	}
 	squared := func(o learner.Options) learner.Settings {
-		return learner.SetShared(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3, Loss: passiveaggressive.SquaredHinge}}, o)
+		return learner.SetSharedOptions(&passiveaggressive.Settings{Options: passiveaggressive.Options{C: 0.3, Loss: passiveaggressive.SquaredHinge}}, o)
 	}
 	for i, c := range []struct {
 		learner *learner.Learner

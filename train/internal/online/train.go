@@ -42,7 +42,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 	if l.Option("shards") != nil {
 		pass = newPassTask(l, rule)
 	}
-	l.Train = func(ctx context.Context, task *learner.Task) (*learner.Learned, error) {
+	l.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 		t := &Training{Learner: l, Task: task}
 		if err := t.prepare(ctx, rule); err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 		if r == nil {
 			return nil, err
 		}
-		return &learner.Learned{Result: r, Own: r, AddToModel: t.AddToModel}, err
+		return &learner.TaskResult{Result: r, OwnResult: r, AddToModel: t.AddToModel}, err
 	}
 	return l
 }
@@ -79,7 +79,7 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 	if t.Src, err = l.Begin(ctx, task.Rows, task.Settings); err != nil {
 		return err
 	}
-	t.Task, t.Opt = &task, learner.Shared(task.Settings)
+	t.Task, t.Opt = &task, learner.SharedOptions(task.Settings)
 	if err := t.makeRule(ctx, rule); err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		if err != nil {
 			return part, err
 		}
-		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.Shared(s), rows, piece.Number)
+		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.SharedOptions(s), rows, piece.Number)
 		if err != nil {
 			return part, err
 		}
@@ -212,7 +212,7 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 // passesOnCluster makes the passes of an epoch on a cluster, and returns the parts of the shards.
 func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
 	s := learner.CopySettings(t.Task.Settings)
-	s.Running().Checkpoint, s.Running().Progress, s.Running().Trace = nil, nil, nil // they stay here
+	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err

@@ -56,7 +56,7 @@ type Hooks struct {
 
 	CompleteResult  func(*learner.Result)                        // sets the figures of the rule in a result
 	AfterEvaluation func(context.Context, *learner.Result) error // completes a result that is evaluated
-	AddToModel      func(*model.Model)                           // see learner.Learned
+	AddToModel      func(*model.Model)                           // see learner.TaskResult
 }
 
 func call(ctx context.Context, f func(context.Context) error) error {
@@ -311,7 +311,7 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 		best = t.Best()
 	}
 	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
-		Best: best, Elapsed: t.Elapsed(), Sum: sum})
+		BestErrors: best, Elapsed: t.Elapsed(), Sum: sum})
 }
 
 // Elapsed returns the time of the training, the time before a checkpoint included.
@@ -344,7 +344,7 @@ func Rival(scores []float32, own int) (rival int) {
 // Learned returns the result without the figures that need another pass over the rows.
 func (t *Training) Learned() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
-		Mixed: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
+		MixedUpdates: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
 	if t.CompleteResult != nil {
 		t.CompleteResult(r)
 	}

@@ -86,7 +86,7 @@ type memoryWindows struct {
 }
 
 func (s *memoryWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
-	return p.Each(ctx, s.parallel, func(k int, rows []uint32) error {
+	return p.EachWindow(ctx, s.parallel, func(k int, rows []uint32) error {
 		if s.all.rows = rows; learner.WindowRows*s.stride*4 <= aheadBytes {
 			s.all.ahead = p.Window(k + 1)
 		}

@@ -141,7 +141,7 @@ func (s *dual) begin(ctx context.Context) error {
 	s.all = len(s.order)
 	s.passed(int(n))
 	if square-square != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	if s.features < len(s.w) && len(s.order) > 0 {
 		if s.softness = biasSoftness * square / float64(len(s.order)); s.softness == 0 {
@@ -386,7 +386,7 @@ func (s *dual) measure(ctx context.Context) error {
 	}
 	s.passed(len(s.y))
 	if s.loss-s.loss != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	v := make([]float64, len(s.w))
 	f64.Axpy(v, s.L2, s.w)

@@ -190,7 +190,7 @@ func (s *net) derive(ctx context.Context) error {
 		return err
 	}
 	if s.loss = sum[0]; s.loss-s.loss != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	s.linear = sum[1]
 	return s.elements.each(ctx, s.Workers, func(j int) {
@@ -316,7 +316,7 @@ func (s *net) passed() {
 		s.visited %= all
 	}
 	s.passes++
-	s.Passed(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
+	s.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
 }
 
 func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }

@@ -102,7 +102,7 @@ func (t *Task) Interrupted(ctx, after context.Context, s *Solution, pivots []flo
 		return nil
 	}
 	r, err := t.measured(after, s, pivots, start)
-	r.Interrupted, r.Uncounted, r.Gap = true, err != nil, math.Inf(1)
+	r.Interrupted, r.NotEvaluated, r.Gap = true, err != nil, math.Inf(1)
 	return r
 }
 
@@ -117,7 +117,7 @@ func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, star
 	if pivots != nil {
 		learner.Uncentre(r.Exact, pivots)
 	}
-	r.Weights = learner.Narrow(r.Exact)
+	r.Weights = learner.RoundToFloat32(r.Exact)
 	losses, err := t.Losses(ctx, [][]float64{w})
 	if err != nil {
 		return r, err
@@ -130,7 +130,7 @@ func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, star
 		r.Loss, r.Objective = losses[0], objective
 		return r, nil
 	}
-	return r, learner.TooLarge()
+	return r, learner.OverflowError()
 }
 
 // Elastic finds the minimum with a penalty L1 or NonNegative: by the proximal Newton method with a Hessian, or by
@@ -160,10 +160,10 @@ func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 	s.At = func(ctx context.Context, w []float64) (*Point, error) {
 		p, err := loss.At(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {
-			err = learner.TooLarge()
+			err = learner.OverflowError()
 		}
 		if err == nil && t.Progress != nil {
-			t.Passed(start, learner.Progress{Epoch: s.Passes, Epochs: s.Most, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
+			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.Most, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
 		}
 		return p, err
 	}
@@ -295,7 +295,7 @@ func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Mea
 	if t.Progress == nil {
 		return
 	}
-	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.Visited, Rows: t.Rows.Rows(), Updates: t.Steps, Best: -1,
+	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.Visited, Rows: t.Rows.Rows(), Updates: t.Steps, BestErrors: -1,
 		Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
 }
 

@@ -113,7 +113,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	s.measure = &learner.Measure{Objective: p.Objective, Gradient: learner.Norm(p.Gradient), Gap: p.Objective - lower}
 	s.passed(s.Rows.Rows())
 	if p.Objective-p.Objective != 0 {
-		return learner.TooLarge()
+		return learner.OverflowError()
 	}
 	s.lower = lower
 	return nil

@@ -42,7 +42,7 @@ func (s *Stage) Nonzero(features int) (n int) {
 // early once the weights explain 99.9 % of the loss. If penalties isn't nil, Path uses these penalties and doesn't end
 // early.
 func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
-	rows, pivots, err := learner.Centred(ctx, t.Rows)
+	rows, pivots, err := learner.CentredRows(ctx, t.Rows)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func main() {
 	perceptron.Train(ctx, src, perceptron.Settings{})
 	separability.Check(ctx, src, separability.Options{})
 	svm.Train(ctx, src, svm.Settings{})
-	learner.Choose(ctx, src, 1, nil, nil)
+	learner.ChooseVectors(ctx, src, 1, nil, nil)
 	passiveaggressive.Train(ctx, src, passiveaggressive.Settings{})
 	winnow.Train(ctx, src, winnow.Settings{})
 }
