@@ -22,6 +22,41 @@ import (
 	"halfspace/schema"
 )
 
+// TestRowError: an error about a row or a line has its place as values, and Complete fills in what further passes tell.
+func TestRowError(t *testing.T) {
+	for text, want := range map[string]struct {
+		row   RowError // without Err
+		texts []string
+	}{
+		"x,y\n1,2\n\n,3\n4,\n": {RowError{Row: 1, Line: 4, Column: "x"}, []string{"null (exclude the column with Exclude",
+			`missing values are also in "y" (1): Prepare auto`}},
+		"x,y\n1,2\n3\n4,5,6\n":    {RowError{Row: -1, Line: 3}, []string{"mend the line; 1 more line can't be read either (4)"}},
+		"x,y\n1,2\n3,4\"5\n\n6,7": {RowError{Row: -1, Line: 3, Column: "y"}, []string{"a quote inside a field"}},
+	} {
+		path := datatest.TextFile(t, "a.csv", text)
+		_, err := Load(t.Context(), path, Options{})
+		err = Options{}.Complete(t.Context(), []string{path}, err)
+		row := (*RowError)(nil)
+		if !errors.As(err, &row) {
+			t.Errorf("%q: error %v", text, err)
+			continue
+		}
+		want.row.File, want.row.Err = path, row.Err
+		if *row != want.row || row.Err == nil {
+			t.Errorf("%q: %+v, want %+v", text, *row, want.row)
+		}
+		for _, part := range want.texts {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: error %v, want %s", text, err, part)
+			}
+		}
+	}
+	option := (*OptionError)(nil)
+	if err := (Options{Limit: -1}).Check(); !errors.As(err, &option) || *option != (OptionError{Option: "limit", Value: "-1", Want: "1 or more"}) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestScanErrors covers what only Scan does.
 func TestScanErrors(t *testing.T) {
 	dir, p := t.TempDir(), arrow.PrimitiveTypes

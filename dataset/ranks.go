@@ -110,8 +110,7 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 	for _, span := range kept.Spans() {
 		for row := span.Lo; row < span.Hi; row++ {
 			if column.IsMissing(bt.Columns[col], row) {
-				return transform.Unfit(column.ErrorIn(bt.File, "column %q, %s: no value: fill it in, or leave the row out",
-					r.column, bt.Row(first, row)))
+				return transform.Unfit(bt.RowError(first, row, r.column, "no value: fill it in, or leave the row out"))
 			}
 			k := values(row)
 			n, ok := r.numbers[k]
@@ -146,8 +145,8 @@ func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
 	}
 	layout, notes, odd := r.dates.Layout()
 	if odd != nil {
-		err = fmt.Errorf("column %q, row %d: %q is no date as the other texts are: write 2006-01-02 or "+
-			"2006-01-02T15:04:05", r.column, odd.Row, odd.Text)
+		err = &RowError{Row: odd.Row, Column: r.column, Err: fmt.Errorf("%q is no date as the other texts are: write "+
+			"2006-01-02 or 2006-01-02T15:04:05", odd.Text)}
 	}
 	for i, note := range notes {
 		notes[i] = fmt.Sprintf("column %q: %s", r.column, note)

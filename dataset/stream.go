@@ -14,6 +14,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/transform"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/schema"
 )
 
@@ -181,7 +182,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 			}
 		}
 		if err := g.Wait(); err != nil {
-			yield(block.Lease{}, err)
+			yield(block.Lease{}, message.Located(err))
 			return
 		}
 		if err := b.CheckWeights(s.in.Name()); err != nil {

@@ -2,16 +2,12 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"halfspace/dataset/internal/column"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/internal/humanize"
 	"halfspace/internal/message"
-	"halfspace/schema"
 )
 
 // TextOptions describe the form of text files. By default, the reader detects it from the data.
@@ -68,46 +64,6 @@ func (opt Options) unused(f format) (notes []string) {
 		}
 	}
 	return notes
-}
-
-// Broken reads text files, and returns the number of lines that can't be read, and the error of the first of them, which names some
-// others. It returns 0 if the files aren't text or can't be read again. The options choose columns as they do for Convert.
-func (opt Options) Broken(ctx context.Context, paths []string) (n int64, err error) {
-	if slices.Contains(paths, "-") {
-		return 0, nil
-	}
-	opt.Label, opt.Spec, opt.Rejects = "", &schema.Spec{Bias: true}, column.NewRejects("")
-	t, err := Examine(ctx, paths, opt)
-	if err != nil {
-		return 0, nil
-	}
-	if _, err := t.read(ctx, query{Options: opt, converts: true}); err != nil {
-		return 0, nil
-	}
-	n, first := opt.Rejects.Counted()
-	if n == 0 {
-		return 0, nil
-	}
-	between := ": "
-	if strings.HasPrefix(first[0].Err, "column ") {
-		between = ", "
-	}
-	err = column.ErrorIn(first[0].File, "line %d%s%s", first[0].First, between, first[0].Err)
-	if n > 1 {
-		var others []string
-		for _, r := range first[1:] {
-			line := fmt.Sprint(r.First)
-			if r.File != first[0].File {
-				line = r.File + ": " + line
-			}
-			others = append(others, line)
-		}
-		if n > int64(len(first)) {
-			others = append(others, "and so on")
-		}
-		err = fmt.Errorf("%w; %s can't be read either (%s)", err, humanize.Plural(n-1, "more line"), strings.Join(others, ", "))
-	}
-	return n, err
 }
 
 // Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows

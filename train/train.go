@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"math"
 
+	"halfspace/internal/message"
 	"halfspace/internal/humanize"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
@@ -34,8 +35,14 @@ type Learner = learner.ConfiguredLearner
 // Progress tells how far a training has come; see Watch.
 type Progress = learner.Progress
 
-// OptionError is an error of an option, whatever the rows are.
+// OptionError is an error about an option, whatever the rows are. Its fields are Option, the name for Learner.With and in
+// the command, such as l2; Value, as a user types it; Want, the values that the option takes; and Advice, if the option
+// can't be used at all. Get it by errors.As.
 type OptionError = learner.OptionError
+
+// RowError is an error about a row. Its fields are Row, the number of the row in the data that was trained on, from 0 on;
+// Column, the name of the feature; Err; and File and Line, which dataset.Options.Complete fills in. Get it by errors.As.
+type RowError = message.RowError
 
 // Axis is an option, and the values that a grid sets it to; see Vary.
 type Axis = learner.Axis

@@ -14,6 +14,7 @@ import (
 
 	"halfspace/block"
 	"halfspace/internal/files"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/schema"
@@ -270,7 +271,7 @@ func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 	}
 	info, err := f.file.Stat()
 	if err != nil || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
-		return fmt.Errorf("%s: it was written to while it was in use: %s", f.name, f.advice)
+		return message.Located(fmt.Errorf("%s: it was written to while it was in use: %s", f.name, f.advice))
 	}
 	return nil
 }
@@ -279,9 +280,9 @@ func (f *File) ReadRows(rows []uint32, to *block.Block) error {
 func (f *File) read(p []byte, at int64) error {
 	switch _, err := f.file.ReadAt(p, at); {
 	case err == io.EOF:
-		return fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice)
+		return message.Located(fmt.Errorf("%s: it was cut short while it was in use: %s", f.name, f.advice))
 	case err != nil:
-		return fmt.Errorf("%s: it can't be read (%w): %s", f.name, files.Cause(err), f.advice)
+		return message.Located(fmt.Errorf("%s: it can't be read (%w): %s", f.name, files.Cause(err), f.advice))
 	}
 	return nil
 }
@@ -296,7 +297,7 @@ func (f *File) verify(c int, rows *block.Block) error {
 // damaged returns the error of group c, whose checksum is wrong.
 func (f *File) damaged(c int) error {
 	first := int64(c) * kernel.GroupRows
-	return fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.groupRows(c))-1, f.advice)
+	return message.Located(fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.groupRows(c))-1, f.advice))
 }
 
 // asStale turns an error of reading a file's header or table into a Stale error.

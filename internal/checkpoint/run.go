@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"halfspace/internal/message"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
 )
@@ -231,7 +232,7 @@ func (r *Run) Same(name, value string) error {
 	if i >= 0 {
 		was = "was " + quote(r.was[i].value)
 	}
-	return fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was)
+	return message.Located(fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was))
 }
 
 // quote returns a value in the form that errors show.

@@ -94,14 +94,14 @@ func Mark(err, kind error) error {
 	return chain{err.Error(), []error{err, kind}}
 }
 
-// At returns an error about a row with the line of the row. errors.As finds the *RowError with the line first.
-func At(err error, line int64) error {
+// At returns an error about a row with the file and the line of the row. errors.As finds the *RowError with these first.
+func At(err error, file string, line int64) error {
 	row := (*RowError)(nil)
 	if !errors.As(err, &row) {
 		return err
 	}
 	at := *row
-	at.Line = line
+	at.File, at.Line = file, line
 	return chain{strings.Replace(err.Error(), row.Error(), at.Error(), 1), []error{&at, err}}
 }
 

@@ -47,8 +47,8 @@ func TestRowError(t *testing.T) {
 		}
 	}
 	row := (*RowError)(nil)
-	err := At(fmt.Errorf("fold 2: %w", &RowError{Row: 3, Column: "x", Err: null}), 5)
-	if err.Error() != `fold 2: column "x", line 5, row 3: null` || !errors.As(err, &row) || row.Line != 5 || row.Row != 3 {
+	err := At(fmt.Errorf("fold 2: %w", &RowError{Row: 3, Column: "x", Err: null}), "a.csv", 5)
+	if err.Error() != `fold 2: a.csv: column "x", line 5, row 3: null` || !errors.As(err, &row) || row.Line != 5 || row.Row != 3 {
 		t.Errorf("%v has %+v", err, row)
 	}
 }

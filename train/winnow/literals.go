@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"halfspace/block"
+	"halfspace/internal/message"
 )
 
 // pairs are the weights of the literals: the features, then their negations, then for Balanced the bias. Weights of the
@@ -102,8 +103,8 @@ func signs(ctx context.Context, src block.Source) ([]bool, error) {
 					signed[c] = true
 				case 1:
 				default:
-					return nil, fmt.Errorf("column %q, row %d: %v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out",
-						spec.FeatureName(c), b.First+int64(r), v)
+					err := fmt.Errorf("%v is not -1, 0 or 1: literals are of columns of 0 and 1, or of -1 and 1; leave others out", v)
+					return nil, &message.RowError{Row: b.First + int64(r), Column: spec.FeatureName(c), Err: err}
 				}
 				filled[c]++
 			}

@@ -204,8 +204,8 @@ func (r *rule) checkRow(b *block.Block, i int) error {
 			if v == -1 {
 				advice = message.Sprintf("use --literals, or leave others out")
 			}
-			return fmt.Errorf("column %q, row %d: %v is neither 0 nor 1: winnow learns from Boolean features; %s",
-				r.spec.FeatureName(c), b.First+int64(i), v, advice)
+			return &message.RowError{Row: b.First + int64(i), Column: r.spec.FeatureName(c),
+				Err: fmt.Errorf("%v is neither 0 nor 1: winnow learns from Boolean features; %s", v, advice)}
 		}
 	}
 	return nil

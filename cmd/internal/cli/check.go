@@ -116,7 +116,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 			bar.Show(console.Step{Name: "checking", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
 	if err != nil {
-		return console.OfLearner(err)
+		return console.OfLearner(err, false)
 	}
 	bar.End()
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)

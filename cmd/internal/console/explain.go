@@ -1,14 +1,9 @@
 package console
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,145 +12,84 @@ import (
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/schema"
 )
 
-// A learnersError is an error of a learner. A learner knows neither the names of files nor the command line.
-type learnersError struct{ error }
+// A learnersError is an error of a learner. A learner doesn't know the names of files.
+type learnersError struct {
+	error
+	parted bool // the learner numbers the rows of a part of the data
+}
 
 func (e learnersError) Unwrap() error { return e.error }
 
-// OfLearner marks an error as an error of a learner, for Explain.
-func OfLearner(err error) error {
-	if err == nil || errors.As(err, new(UsageError)) || errors.As(err, new(*message.OptionError)) {
-		return err
+// OfLearner marks an error as an error of a learner, for Explain. parted is true if the learner learns from a part of the
+// rows, which it numbers from 0 on.
+func OfLearner(err error, parted bool) error {
+	if err == nil {
+		return nil
 	}
-	return learnersError{err}
+	return learnersError{err, parted}
 }
 
-var rowNumber = regexp.MustCompile(`\brow (\d+)\b`)
+// A validationError is an error about the files of --validation.
+type validationError struct {
+	error
+	paths []string
+}
 
-// Explain rewrites an error of a verb in terms of the command line. To an error of a learner it adds the file. To the
-// number of a row it adds the line, if the data is a text file.
+func (e validationError) Error() string { return message.Sprintf("--validation: %v", e.error) }
+
+func (e validationError) Unwrap() error { return e.error }
+
+// OfValidation marks an error as an error about the files of --validation, for Explain.
+func OfValidation(err error, paths []string) error { return validationError{err, paths} }
+
+// Explain completes an error of a verb as dataset.Options.Complete does. It adds the names of the files to an error of a
+// learner.
 func Explain(cmd *cobra.Command, args []string, err error) error {
-	if err == nil || errors.As(err, new(UsageError)) || errors.As(err, new(*message.OptionError)) || errors.Is(err,
-		ErrStdoutGone) || cmd.Context().Err() != nil {
+	ctx := cmd.Context()
+	if err == nil || errors.As(err, new(UsageError)) || errors.As(err, new(*message.OptionError)) ||
+		errors.Is(err, ErrStdoutGone) || ctx.Err() != nil {
 		return err
 	}
-	learners := errors.As(err, new(learnersError))
-	text := err.Error()
-	paths, lead := args, ""
-	if rest, ok := strings.CutPrefix(text, "--validation: "); ok {
-		paths, lead, text = nil, "--validation: ", rest
-		if f := cmd.Flag("validation"); f != nil && f.Changed {
-			paths = []string{f.Value.String()}
-		}
+	if of := (validationError{}); errors.As(err, &of) {
+		return validationError{rowOptions(cmd).Complete(ctx, of.paths, of.error), of.paths}
 	}
-	if broken := brokenLines(cmd, paths, err); broken != nil {
-		return fmt.Errorf("%s%w", lead, broken)
+	of := learnersError{}
+	learner := errors.As(err, &of)
+	if !of.parted {
+		err = rowOptions(cmd).Complete(ctx, args, err)
 	}
-	file, line, found := lineOf(cmd, paths, text, learners)
-	if found {
-		text = rowNumber.ReplaceAllString(text, fmt.Sprintf("line %d, row $1", line))
+	if learner && !message.IsLocated(err) {
+		return fmt.Errorf("%s: %w", humanize.Files(args), err)
 	}
-	if learners && !namesFile(cmd.Context(), text, paths) {
-		text = cmp.Or(file, humanize.Files(paths)) + ": " + text
-	}
-	if gaps := otherGaps(cmd, paths, err); gaps != "" {
-		return errors.New(lead + text + gaps)
-	}
-	if !found && !learners {
-		return err
-	}
-	return errors.New(lead + text)
+	return err
 }
 
-// textOptions returns the options on text files and on columns that the command has.
-func textOptions(cmd *cobra.Command) dataset.Options {
-	opt := dataset.Options{Text: dataset.TextOptions{Header: flagText(cmd, "header"), Delimiter: flagText(cmd, "delimiter"), IndexBase: flagText(cmd, "index-base")}}
-	opt.Text.NullValues, _ = cmd.Flags().GetStringSlice("null-values")
-	opt.Exclude, _ = cmd.Flags().GetStringSlice("exclude")
+// rowOptions returns the options on text files, columns and rows that the command has.
+func rowOptions(cmd *cobra.Command) (opt dataset.Options) {
+	f := cmd.Flags()
+	text := func(name string) string {
+		if flag := f.Lookup(name); flag != nil {
+			return flag.Value.String()
+		}
+		return ""
+	}
+	opt.Text = dataset.TextOptions{Header: text("header"), Delimiter: text("delimiter"), IndexBase: text("index-base")}
+	opt.Text.NullValues, _ = f.GetStringSlice("null-values")
+	opt.Exclude, _ = f.GetStringSlice("exclude")
+	opt.Features, _ = f.GetStringSlice("features")
+	opt.Sample, _ = f.GetFloat64("sample")
+	opt.Limit, _ = f.GetInt64("limit")
+	opt.Label, opt.Where, opt.Prepare = text("label"), text("where"), text("prepare") != "none"
+	if opt.Nulls = schema.Nulls(text("nulls")); opt.Nulls == "auto" {
+		opt.Nulls = ""
+	}
+	if flag := f.Lookup("rejects"); flag == nil || flag.Changed {
+		opt.Rejects = dataset.NewRejects("")
+	}
 	return opt
-}
-
-// otherGaps returns a text about all columns with missing values, if err names the first of them and --prepare is none.
-func otherGaps(cmd *cobra.Command, paths []string, err error) string {
-	if nulls := flagText(cmd, "nulls"); !errors.Is(err, dataset.ErrNulls) || flagText(cmd, "prepare") != "none" || nulls != "auto" && nulls != "error" || slices.Contains(paths, "-") {
-		return ""
-	}
-	opt := textOptions(cmd)
-	opt.Features, _ = cmd.Flags().GetStringSlice("features")
-	opt.Label = flagText(cmd, "label")
-	p, bad := profileOf(cmd.Context(), paths, opt)
-	if bad != nil {
-		return ""
-	}
-	var others []string
-	for _, c := range p.Columns {
-		if c.Missing > 0 && !strings.Contains(err.Error(), fmt.Sprintf("column %q", c.Name)) && !strings.Contains(c.Type, "string") {
-			others = append(others, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
-		}
-	}
-	if p.Unlabelled > 0 && !strings.Contains(err.Error(), "label") {
-		others = append(others, fmt.Sprintf("the label %q (%d)", opt.Label, p.Unlabelled))
-	}
-	if len(others) == 0 {
-		return ""
-	}
-	return "; missing values are also in " + strings.Join(others[:min(len(others), 10)], ", ") + ": --prepare auto handles all of them, --nulls drop leaves their rows out"
-}
-
-// brokenLines returns the error about all broken lines of text files, with the option that leaves them out. It returns nil if err isn't
-// about a broken line.
-func brokenLines(cmd *cobra.Command, paths []string, err error) error {
-	if f := cmd.Flag("rejects"); f == nil || f.Changed || !errors.Is(err, dataset.ErrLine) {
-		return nil
-	}
-	n, all := textOptions(cmd).Broken(cmd.Context(), paths)
-	if n == 0 {
-		return nil
-	}
-	them := "them"
-	if n == 1 {
-		them = "it"
-	}
-	return message.Errorf("%w (--rejects bad.csv leaves %s out and goes on)", all, them)
-}
-
-// flagText returns the value of a flag, or "" if the command lacks it.
-func flagText(cmd *cobra.Command, name string) string {
-	if f := cmd.Flag(name); f != nil {
-		return f.Value.String()
-	}
-	return ""
-}
-
-// namesFile tells whether an error begins with the name of a file. Then the error comes from reading the rows again,
-// not from the training.
-func namesFile(ctx context.Context, text string, paths []string) bool {
-	files, _ := dataset.Expand(ctx, paths, nil)
-	for _, f := range files {
-		if strings.HasPrefix(text, f) {
-			return true
-		}
-	}
-	first, _, _ := strings.Cut(text, ": ") // the name of a cache
-	_, err := os.Stat(first)
-	return err == nil
-}
-
-// lineOf returns the file and the line of the row that an error names. It finds none if the data isn't text, or if the
-// error doesn't name exactly one row.
-func lineOf(cmd *cobra.Command, paths []string, text string, learners bool) (file string, line int64, found bool) {
-	rows := rowNumber.FindAllStringSubmatch(text, -1)
-	if len(rows) != 1 || learners && flagText(cmd, "nulls") == "drop" { // learners don't count dropped rows
-		return "", 0, false
-	}
-	row, err := strconv.ParseInt(rows[0][1], 10, 64)
-	if err != nil {
-		return "", 0, false
-	}
-	opt := dataset.TextOptions{Header: flagText(cmd, "header"), Delimiter: flagText(cmd, "delimiter"), IndexBase: flagText(cmd, "index-base")}
-	return opt.Line(cmd.Context(), paths, row)
 }
 
 // unknownOption returns an error about an option that the verb lacks, with the text to type instead. dashes are the
@@ -225,12 +159,4 @@ var wanted = map[string]string{
 	"int": "use a whole number", "int64": "use a whole number", "uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
 	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",
 	"stringSlice": `put quotes around each item with a comma, such as "a,b",c`,
-}
-
-func profileOf(ctx context.Context, paths []string, opt dataset.Options) (*dataset.Profile, error) {
-	t, err := dataset.Examine(ctx, paths, opt)
-	if err != nil {
-		return nil, err
-	}
-	return t.Profile(ctx, opt)
 }

@@ -261,7 +261,7 @@ func learnOnline(ctx context.Context, a *console.App, o *onlineOptions, m *model
 		return fmt.Errorf("%s: %w: name data that has some", humanize.Files(paths), err)
 	}
 	if f == nil {
-		return console.OfLearner(err)
+		return console.OfLearner(err, false)
 	}
 	r := newOnlineReport(f, err != nil)
 	if o.out != "" {

@@ -209,7 +209,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		CV: train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
-		return console.OfLearner(err)
+		return console.OfLearner(err, true)
 	}
 	c.Interrupted = err != nil
 	c.Split = judged.Split

@@ -179,7 +179,7 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 		return fmt.Errorf("a model can't be made of this data: %w", err) // some name is wrong, which no training changes
 	}
 	if err := t.openValidation(ctx, validationPaths); err != nil {
-		return message.Errorf("--validation: %w", err)
+		return console.OfValidation(err, validationPaths)
 	}
 	if t.inMemory() {
 		t.bar.Show(console.Step{Name: "looking at the rows"})
@@ -229,7 +229,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		}
 		begin := time.Now()
 		if err := step.run(ctx); err != nil {
-			return nil, console.OfLearner(err)
+			return nil, console.OfLearner(err, t.holdsBack())
 		}
 		*step.seconds += time.Since(begin).Seconds()
 	}
@@ -255,7 +255,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		}
 	}
 	if f == nil {
-		err = console.OfLearner(err)
+		err = console.OfLearner(err, t.holdsBack())
 	}
 	return f, err
 }

@@ -175,7 +175,7 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 			t.bar.Show(console.Step{Name: "looking for the reference", Detail: "pass " + humanize.Count(passes), Done: passes})
 		}})
 	if err != nil {
-		return nil, console.OfLearner(err)
+		return nil, console.OfLearner(err, t.holdsBack())
 	}
 	if found.Origin == nil {
 		t.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")

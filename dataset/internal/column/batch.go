@@ -1,12 +1,14 @@
 package column
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"sync"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"halfspace/internal/message"
 )
 
 // A Batch is consecutive rows of the input: an array for each column of the selection, all of the same length.
@@ -57,13 +59,13 @@ func (b *Batch) Kept(sel *Chosen, k int) arrow.Array {
 	return b.Columns[sel.Keep[k]]
 }
 
-// Row returns the text for a row of the batch in messages. first is the number of the batch's first row.
-func (b *Batch) Row(first int64, row int) string {
-	text := fmt.Sprintf("row %d", first+int64(row))
+// RowError returns the error of a column in a row of the batch. first is the number of the batch's first row.
+func (b *Batch) RowError(first int64, row int, column, what string) error {
+	err := &message.RowError{File: b.File, Row: first + int64(row), Column: column, Err: errors.New(what)}
 	if b.Line != nil {
-		text = fmt.Sprintf("line %d, %s", b.Line(int64(row)), text)
+		err.Line = b.Line(int64(row))
 	}
-	return text
+	return err
 }
 
 // Damaged returns the error that the rows first to last of the input are damaged: they contradict their arrays.

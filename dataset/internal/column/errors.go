@@ -25,9 +25,18 @@ var (
 // Mark returns err as an error of a kind, with the same text. It returns nil if err is nil.
 func Mark(err, kind error) error { return message.Mark(err, kind) }
 
-// LineError returns the error that a line of a text file can't be read.
+// LineError returns the error that a line of a text file can't be read. err may be of InColumn.
 func LineError(path string, line int64, err error) error {
-	return Mark(ErrorIn(path, "line %d: %w", line, err), ErrLine)
+	at := &message.RowError{File: path, Row: -1, Line: line, Err: err}
+	if of := (*message.RowError)(nil); errors.As(err, &of) {
+		at.Column, at.Err = of.Column, of.Err
+	}
+	return Mark(at, ErrLine)
+}
+
+// InColumn returns the error of a column in a line that is no row.
+func InColumn(name string, err error) error {
+	return &message.RowError{Row: -1, Column: name, Err: err}
 }
 
 // JoinErrors returns the errors that aren't nil as one error in one line, or nil.

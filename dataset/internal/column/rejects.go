@@ -26,7 +26,7 @@ type Reject struct {
 	Lines
 	Reason string
 	Text   string
-	Err    string // the reason, and advice
+	Err    error // the reason, and advice
 }
 
 // Rejects are the lines of text files that are left out because they can't be read. The file of the rejects is CSV, with the columns

@@ -524,7 +524,7 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
 	case err == nil:
 		return nil
 	case n < len(f.names):
-		return column.Mark(fmt.Errorf("%s: line %d, column %q: %w", f.path, line, f.names[n], err), column.ErrLine)
+		return column.LineError(f.path, line, column.InColumn(f.names[n], err))
 	}
 	return column.LineError(f.path, line, err)
 }

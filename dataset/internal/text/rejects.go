@@ -170,7 +170,7 @@ func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects
 func rejectOf(path string, line int64, text []byte, reason error) column.Reject {
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
 	last := line + int64(bytes.Count(text, []byte{'\n'}))
-	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text), Err: reason.Error()}
+	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text), Err: reason}
 }
 
 // withoutAdvice returns the text of an error up to the colon before its advice. Colons in quotes don't count, nor does the colon behind
@@ -245,7 +245,7 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 	defer func() { *s = whole }()
 	switch {
 	case err != nil && n < len(f.names):
-		return fmt.Errorf("column %q: %w", f.names[n], err)
+		return column.InColumn(f.names[n], err)
 	case err != nil:
 		return err
 	case n != len(f.names):
@@ -275,7 +275,7 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 			}
 		}
 		if err != nil && bad == nil {
-			bad = fmt.Errorf("column %q: %w", f.names[n], err)
+			bad = column.InColumn(f.names[n], err)
 		}
 	}
 	return bad

@@ -333,7 +333,7 @@ func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *
 		if what == "" {
 			continue
 		}
-		err = column.ErrorIn(bt.File, "column %q, %s: %s", sel.Columns[sel.Label].Name, bt.Row(first, bad), what)
+		err = bt.RowError(first, bad, sel.Columns[sel.Label].Name, what)
 		if column.IsMissing(a, bad) {
 			err = column.Mark(err, column.ErrNulls)
 		}

@@ -147,7 +147,7 @@ func (st *Statistics) column(k int, bt *column.Batch, kept Cut) error {
 	switch {
 	case st.sel.collects(*c):
 		if row, what := st.texts[k].Add(st.sel.cells(bt, k), kept); what != "" {
-			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", c.Name, bt.Row(st.Input-bt.Rows, row), what))
+			return Unfit(bt.RowError(st.Input-bt.Rows, row, c.Name, what))
 		}
 	case !c.Categorical() && c.Derive != schema.Missing && st.sel.counted():
 		return st.count(k, a, kept)

@@ -141,7 +141,7 @@ func (f *Profile) countClasses(bt *column.Batch) error {
 	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
 		numbers := make([]float32, gap-lo)
 		if row, what := encodeValid(f.labels, a, lo, numbers); what != "" {
-			return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", f.sel.Columns[f.sel.Label].Name, bt.Row(bt.First, row), what))
+			return Unfit(bt.RowError(bt.First, row, f.sel.Columns[f.sel.Label].Name, what))
 		}
 		f.counts = append(f.counts, make([]int64, len(f.labels.Classes)-len(f.counts))...)
 		for _, n := range numbers {

@@ -332,7 +332,7 @@ func (b *Builder) rowError(bt *column.Batch, k, row int, what string) *rowError 
 	if bt.Lacks(col) {
 		what = "null, since the file lacks the column" + strings.TrimPrefix(what, "null")
 	}
-	err := column.ErrorIn(bt.File, "column %q, %s: %s", name, bt.Row(b.Input, row), what)
+	err := bt.RowError(b.Input, row, name, what)
 	if missing {
 		err = column.Mark(err, column.ErrNulls)
 	}

@@ -342,7 +342,7 @@ func (s *Selection) measureBatch(ctx context.Context, p column.Pool, bt *column.
 		for _, span := range kept.Spans() {
 			for row := span.Lo; row < span.Hi; row++ {
 				if what := s.measureRow(k, l, row); what != "" {
-					return Unfit(column.ErrorIn(bt.File, "column %q, %s: %s", s.Inputs[k].Name, bt.Row(first, row), what))
+					return Unfit(bt.RowError(first, row, s.Inputs[k].Name, what))
 				}
 			}
 		}
