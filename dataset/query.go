@@ -39,6 +39,9 @@ type decisions struct {
 	notes    []string        // about the features
 }
 
+// Fields returns pointers to the fields, without the notes, for the messages to other processes.
+func (d *decisions) Fields() []any { return []any{&d.features, &d.end, &d.versions} }
+
 // newQuery returns the query of options. A Spec determines the features.
 func newQuery(opt Options) (query, error) {
 	if opt.Spec != nil {

@@ -77,8 +77,7 @@ type SharedPlan struct {
 
 // Fields returns pointers to the fields, for the messages to other processes.
 func (s *SharedPlan) Fields() []any {
-	d := &s.decisions
-	return []any{&s.Paths, &s.Options, &d.features, &d.end, &d.versions, &s.constants}
+	return []any{&s.Paths, &s.Options, &s.decisions, &s.constants}
 }
 
 // Shared returns the plan for other processes. spec describes the features and classes of the blocks. If another process
