@@ -141,7 +141,7 @@ func (o *Settings) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form
 
 // result returns the result without the figures of evaluate.
 func (l *training) result() *Result {
-	r := &Result{Result: *l.Learned(), Mistakes: make([]int64, l.n), GramSeconds: l.multiplied.Seconds(), Computed: int64(l.n)}
+	r := &Result{Result: *l.ResultSoFar(), Mistakes: make([]int64, l.n), GramSeconds: l.multiplied.Seconds(), Computed: int64(l.n)}
 	r.Converged = true
 	for _, m := range l.binaries {
 		r.Converged = r.Converged && m.converged

@@ -87,10 +87,10 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	}
 	shards, err := online.NewShards(s.src, learner.SharedOptions(&s.opt), func(rows block.Source, number int) (online.Member, error) {
 		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
-	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.Part, err error) {
+	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.ShardResult, err error) {
 		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
 		args.Opt.Checkpoint, args.Opt.Progress = nil, nil
-		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.Part) error {
+		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.ShardResult) error {
 			parts = append(parts, p)
 			return nil
 		})
@@ -105,7 +105,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		by.at().T = s.epochs * perEpoch
 		parts, err := shards.Epoch(ctx, s.epochs, func() {})
 		if err != nil {
-			parts = shards.Take()
+			parts = shards.TakeResults()
 		}
 		for _, p := range parts {
 			s.steps += p.Updates
@@ -150,8 +150,8 @@ func (x *shard) Pass(ctx context.Context, epoch int64) error {
 	})
 }
 
-func (x *shard) Part() online.Part {
-	return online.Part{State: x.mixed(), Loss: x.losses.Loss, Visits: x.visits, Updates: x.at().T - x.first}
+func (x *shard) Result() online.ShardResult {
+	return online.ShardResult{State: x.mixed(), Loss: x.losses.Loss, Visits: x.visits, Updates: x.at().T - x.first}
 }
 
 func (x *shard) Visits() int64 { return x.visits }
@@ -160,7 +160,7 @@ func (x *shard) Visits() int64 { return x.visits }
 func (x *shard) State(*checkpoint.Walk) {}
 
 // shardTask takes the steps of a shard on a cluster. A piece is a shard.
-var shardTask *distributed.Task[shardArgs, online.Part]
+var shardTask *distributed.Task[shardArgs, online.ShardResult]
 
 func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set here, because shardPass uses shardTask indirectly
 
@@ -172,12 +172,12 @@ type shardArgs struct {
 	Vectors [][]float64
 }
 
-func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part online.Part, err error) {
+func shardPass(ctx context.Context, piece distributed.Piece, args shardArgs) (part online.ShardResult, err error) {
 	rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 	if err != nil {
 		return part, err
 	}
 	x := newSolver(rows, args.Opt).newShard(rows, piece.Number, &args.Scaling, args.Course, args.Vectors)
 	err = x.Pass(ctx, args.Epoch)
-	return x.Part(), err
+	return x.Result(), err
 }

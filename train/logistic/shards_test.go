@@ -56,7 +56,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	index := require.Value(d.Index())(t)
 	shared := learner.SharedOptions(&opt)
 	for e := range opt.Epochs {
-		dealt := require.Value(online.Deal(d.Rows(), &shared, e))(t)
+		dealt := require.Value(online.DealChunks(d.Rows(), &shared, e))(t)
 		at.T = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, chunks := range dealt {

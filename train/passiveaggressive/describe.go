@@ -7,7 +7,7 @@ import (
 )
 
 // Learner describes the passive-aggressive algorithms.
-var Learner = online.Steps(&learner.Learner{Name: "passive-aggressive",
+var Learner = online.WithSteppers(&learner.Learner{Name: "passive-aggressive",
 	Objective: "in each update 1/2 |w'-w|^2 + C times the row's loss: max(0, 1 - y(w.x+b)), or its square",
 	WhenToUse: "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},

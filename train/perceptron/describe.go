@@ -85,5 +85,5 @@ func describe(l learner.Learner, defaults Options, options ...learner.Option) *l
 	defaults.Order, defaults.Epochs, defaults.Eta, defaults.Shards, defaults.Mix = learner.Cyclic, 100, 1, 1, learner.Uniform
 	l.New = func() learner.Settings { return &Settings{Options: defaults, Run: learner.Run{Seed: 1}} }
 	l.PerceptronUpdate = func(s learner.Settings) (margin, l2 float64) { return s.(*Settings).Margin, s.(*Settings).L2 }
-	return online.Complete(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
+	return online.WithRule(&l, func(ctx context.Context, t *online.Training) (online.Rule, error) { return newTraining(ctx, t) })
 }

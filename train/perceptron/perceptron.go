@@ -88,7 +88,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Setti
 	if err != nil {
 		return nil, err
 	}
-	return online.Validated(ctx, Of(&opt.Options), src, validation, &opt)
+	return online.TrainValidated(ctx, Of(&opt.Options), src, validation, &opt)
 }
 
 // A training is the online.Mixer of the perceptrons.
@@ -161,7 +161,7 @@ func (l *training) hook() {
 	t.Prepare, t.AfterEpoch, t.Unvisited, t.CompleteResult = l.prepare, l.epochEnded, l.unvisited, l.complete
 	t.AnyUpdates = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
-		t.AfterLastEpoch, t.Best = l.ended, l.best
+		t.AfterLastEpoch, t.BestErrors = l.ended, l.best
 		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
 		t.AfterUpdates = func(ctx context.Context) error {
 			return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
@@ -275,13 +275,13 @@ func (l *training) Vectors() [][]float64 {
 	return [][]float64{l.mean.sum}
 }
 
-func (l *training) Take(parts []online.Part) {
+func (l *training) MixShards(parts []online.ShardResult) {
 	for _, p := range parts {
 		for _, sum := range p.State {
 			f64.Axpy(l.mean.sum, 1, sum)
 		}
 	}
-	l.Mixed += online.Mix(l.w, parts, l.opt.Mix)
+	l.MixedUpdates += online.Mix(l.w, parts, l.opt.Mix)
 }
 
 // ShardBytes counts the weights and the mean.

@@ -71,7 +71,7 @@ func (u *rule) epoch(w []float32, log []uint32, p *online.Panel) (visits, update
 		if sparse != nil {
 			return sparse.Epoch(w, log, p.Rows, eta, u.margin)
 		}
-		return kernel.EpochIndexed(w, log, dense, p.Rows, p.Ahead, eta, u.margin)
+		return kernel.EpochIndexed(w, log, dense, p.Rows, p.Prefetch, eta, u.margin)
 	}
 	y := b.Y[p.Lo:p.Hi]
 	if u.weighted {

@@ -16,7 +16,7 @@ import (
 )
 
 // mixedLiteral is iterative parameter mixing as its paper has it (McDonald, Hall and Mann 2010, figure 3), on the
-// chunks that online.Deal documents.
+// chunks that online.DealChunks documents.
 type mixedLiteral struct {
 	all     *literal
 	mixed   float64
@@ -29,7 +29,7 @@ type mixedLiteral struct {
 // dealt returns the rows of each shard in an epoch.
 func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
 	shared := learner.SharedOptions(&opt)
-	chunks, err := online.Deal(int64(n), &shared, int64(epoch))
+	chunks, err := online.DealChunks(int64(n), &shared, int64(epoch))
 	if err != nil {
 		panic(err)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Learner describes Winnow.
-var Learner = online.Complete(&learner.Learner{Name: "winnow", Objective: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
+var Learner = online.WithRule(&learner.Learner{Name: "winnow", Objective: "mistakes: they grow with the logarithm of the number of features, since weights are multiplied",
 	WhenToUse: "features that are 0 or 1, if only a few of them matter", WhyBias: "which has a threshold", WhyNoWeights: "which multiplies weights by one number",
 	Options: []learner.Option{learner.MaxUpdatesOption, learner.EpochsOption, variantOption, alphaOption, thresholdOption, literalsOption}, Example: "--winnow balanced",
 	New: func() learner.Settings {

@@ -120,7 +120,7 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	}
 	r := start(spec.Cols(), opt)
 	r.Training, r.spec = t, spec
-	t.ConvergesByStreak, t.OneUpdatePerPanel, t.LastSum = true, true, true
+	t.ConvergesByStreak, t.OneUpdatePerPanel, t.ReportsLastSum = true, true, true
 	if opt.Literals {
 		signed, err := signs(ctx, t.Src)
 		if err != nil {

@@ -22,14 +22,14 @@ import (
 	"halfspace/train/learner"
 )
 
-// Deal returns the chunks of each shard in an epoch: their numbers, ascending. Of n chunks in order, shard s gets the
-// chunks s*n/shards to (s+1)*n/shards-1, so the numbers of chunks of two shards differ by at most 1.
+// DealChunks returns the chunks of each shard in an epoch: their numbers, ascending. Of n chunks in order, shard s gets
+// the chunks s*n/shards to (s+1)*n/shards-1, so the numbers of chunks of two shards differ by at most 1.
 //
 // In file order, the order of the chunks is the same in each epoch, and the chunks of a shard follow each other. For
 // the other orders the chunks are permuted first, by Fisher and Yates with a PCG generator. Its first word is opt.Seed.
-// Its second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. Deal returns an error if
-// there are fewer chunks than shards.
-func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
+// Its second word is the complement of the epoch's number, and of 0 for learner.FixedShuffle. DealChunks returns an
+// error if there are fewer chunks than shards.
+func DealChunks(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 	chunks := make([]int64, (rows+block.ChunkRows-1)/block.ChunkRows)
 	shards := int(max(1, opt.Shards))
 	if len(chunks) < shards {
@@ -57,25 +57,25 @@ func Deal(rows int64, opt *learner.Options, epoch int64) ([][]int64, error) {
 	return dealt, nil
 }
 
-// Stream returns the number that replaces the epoch's number in the random choices of a shard. For shard 0 it is the
-// epoch's number, so shard 0 makes the same choices as a training without shards.
-func Stream(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
+// StreamNumber returns the number that replaces the epoch's number in the random choices of a shard. For shard 0 it is
+// the epoch's number, so shard 0 makes the same choices as a training without shards.
+func StreamNumber(shard int, epoch int64) int64 { return int64(shard)<<32 + epoch }
 
-// A Part is the result of one shard in one epoch.
-type Part struct {
-	Weights []float32   // weights at the end of the epoch, with the stride of a block
-	State   [][]float64 // the vectors of Rule.Vectors
-	Loss    float64     // sum of the losses of the visits; 0 if the training doesn't use it
-	Visits  int64
-	Updates int64
-	Clean   bool // no row of the shard would change the weights with which the epoch began
+// A ShardResult is the result of one shard in one epoch.
+type ShardResult struct {
+	Weights        []float32   // weights at the end of the epoch, with the stride of a block
+	State          [][]float64 // the vectors of Rule.Vectors
+	Loss           float64     // sum of the losses of the visits; 0 if the training doesn't use it
+	Visits         int64
+	Updates        int64
+	ChangesNothing bool // no row of the shard would change the weights with which the epoch began
 }
 
 // Mix writes the mean of the weights of the parts to w. With learner.Uniform the parts have equal shares. With
 // learner.Mistakes the share of a part is its share of the updates. Without any update, w stays the same. Sums are made
 // in float64 in the order of the parts. Mix returns the sum over the parts of updates times share. The sum of the
 // returned numbers over the epochs is at most R^2/rho^2 (theorem 3 of McDonald, Hall and Mann).
-func Mix(w []float32, parts []Part, mix learner.Mix) (updates float64) {
+func Mix(w []float32, parts []ShardResult, mix learner.Mix) (updates float64) {
 	shares, all := make([]float64, len(parts)), 0.0
 	for s, p := range parts {
 		shares[s] = 1
@@ -100,7 +100,7 @@ func Mix(w []float32, parts []Part, mix learner.Mix) (updates float64) {
 
 // MeanState returns the means over the parts of the vectors of State, in new slices. All parts have equal shares. There
 // must be one part or more. Sums are made in the order of the parts.
-func MeanState(parts []Part) [][]float64 {
+func MeanState(parts []ShardResult) [][]float64 {
 	means := make([][]float64, len(parts[0].State))
 	for i := range means {
 		means[i] = make([]float64, len(parts[0].State[i]))
@@ -250,8 +250,8 @@ type Member interface {
 	// time between two checkpoints, and each call must make progress.
 	Pass(ctx context.Context, epoch int64) error
 
-	// Part returns the result of the shard in the epoch so far.
-	Part() Part
+	// Result returns the result of the shard in the epoch so far.
+	Result() ShardResult
 
 	// Visits returns the number of visits of the shard in the epoch so far.
 	Visits() int64
@@ -266,10 +266,10 @@ var errPause = errors.New("paused")
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
 	opt          learner.Options
-	count        int64                                                           // number of rows
-	rows         *shardSource                                                    // nil if the rows are on a cluster
-	newMember    func(rows block.Source, shard int) (Member, error)              // makes a member from the mixed weights
-	clusterEpoch func(context.Context, int64, [][]int64) (parts []Part, _ error) // makes the passes of an epoch over the dealt chunks
+	count        int64                                                                  // number of rows
+	rows         *shardSource                                                           // nil if the rows are on a cluster
+	newMember    func(rows block.Source, shard int) (Member, error)                     // makes a member from the mixed weights
+	clusterEpoch func(context.Context, int64, [][]int64) (parts []ShardResult, _ error) // makes the passes of an epoch over the dealt chunks
 
 	members []Member // members of the present epoch; nil between two epochs
 	done    []bool   // members that have finished the epoch
@@ -281,14 +281,14 @@ type Shards struct {
 // each shard, and clusterEpoch returns the parts of the shards in the order of dealt. NewShards returns an error if
 // there are too few rows, or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
 func NewShards(src block.Source, opt learner.Options, newMember func(rows block.Source, shard int) (Member, error),
-	clusterEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error)) (x *Shards, err error) {
+	clusterEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
 	x = &Shards{opt: opt, count: src.Rows(), newMember: newMember, clusterEpoch: clusterEpoch}
 	if remote, _ := block.RemoteOf(src); remote == nil {
 		if x.rows, err = newShardSource(src); err != nil {
 			return nil, err
 		}
 	}
-	_, err = Deal(x.count, &opt, 0) // returns an error if there are too many shards
+	_, err = DealChunks(x.count, &opt, 0) // returns an error if there are too many shards
 	return x, err
 }
 
@@ -315,11 +315,11 @@ func CheckMemory(task *learner.Task, each int64) error {
 		humanize.Plural(shards, "shard"), humanize.Size(each), text, humanize.Size(max(0, limit)))
 }
 
-// Epoch makes an epoch of all shards, and returns their parts in the order of the shards. It calls mark when a
+// Epoch makes an epoch of all shards, and returns their results in the order of the shards. It calls mark when a
 // checkpoint is due. After an error, the next call continues where this call ended; a cluster begins the epoch again.
-func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, error) {
+func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]ShardResult, error) {
 	if x.rows == nil {
-		dealt, err := Deal(x.count, &x.opt, epoch)
+		dealt, err := DealChunks(x.count, &x.opt, epoch)
 		if err != nil {
 			return nil, err
 		}
@@ -331,18 +331,18 @@ func (x *Shards) Epoch(ctx context.Context, epoch int64, mark func()) ([]Part, e
 		}
 	}
 	for slices.Contains(x.done, false) {
-		if err := x.passes(ctx, epoch); err != nil {
+		if err := x.runMembers(ctx, epoch); err != nil {
 			return nil, err
 		}
 		if x.opt.Checkpoint.Due(epoch) {
 			mark()
 		}
 	}
-	return x.Take(), nil
+	return x.TakeResults(), nil
 }
 
 func (x *Shards) deal(epoch int64) error {
-	dealt, err := Deal(x.count, &x.opt, epoch)
+	dealt, err := DealChunks(x.count, &x.opt, epoch)
 	if err != nil {
 		return err
 	}
@@ -356,9 +356,9 @@ func (x *Shards) deal(epoch int64) error {
 	return nil
 }
 
-// passes lets the members visit their rows, as many members at once as there are workers. It ends early if a checkpoint
-// is due.
-func (x *Shards) passes(ctx context.Context, epoch int64) error {
+// runMembers lets the members visit their rows, as many members at once as there are workers. It ends early if a
+// checkpoint is due.
+func (x *Shards) runMembers(ctx context.Context, epoch int64) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var failed error
@@ -376,10 +376,10 @@ func (x *Shards) passes(ctx context.Context, epoch int64) error {
 	return cmp.Or(failed, err)
 }
 
-// Take returns the parts of the epoch so far, and ends the epoch. It returns nil between two epochs.
-func (x *Shards) Take() (parts []Part) {
+// TakeResults returns the results of the epoch so far, and ends the epoch. It returns nil between two epochs.
+func (x *Shards) TakeResults() (parts []ShardResult) {
 	for _, member := range x.members {
-		parts = append(parts, member.Part())
+		parts = append(parts, member.Result())
 	}
 	x.members = nil
 	return parts

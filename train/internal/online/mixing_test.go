@@ -42,7 +42,7 @@ func (c *counter) Pass(ctx context.Context, _ int64) error {
 	return nil
 }
 
-func (c *counter) Part() Part { return Part{Visits: c.seen} }
+func (c *counter) Result() ShardResult { return ShardResult{Visits: c.seen} }
 
 func (c *counter) Visits() int64 { return c.seen }
 
@@ -65,7 +65,7 @@ func counters(t *testing.T, err error) *Shards {
 
 // TestShards: members that pause go on, parts come in the order of the shards, and an epoch that failed goes on or is taken as it is.
 func TestShards(t *testing.T) {
-	counts := func(parts []Part) (all []int64) {
+	counts := func(parts []ShardResult) (all []int64) {
 		for _, p := range parts {
 			all = append(all, p.Visits)
 		}
@@ -85,10 +85,10 @@ func TestShards(t *testing.T) {
 	if err := checkpoint.Read(state, func(w *checkpoint.Walk) { again.State(w, 0) }); err != nil || again.visits() != x.visits() {
 		t.Errorf("%d visits after the state was read, want %d (error %v)", again.visits(), x.visits(), err)
 	}
-	if parts, err := again.Epoch(t.Context(), 0, func() {}); err != nil || counts(parts)[1] != 8192 || again.Take() != nil {
+	if parts, err := again.Epoch(t.Context(), 0, func() {}); err != nil || counts(parts)[1] != 8192 || again.TakeResults() != nil {
 		t.Errorf("then %v (error %v)", counts(parts), err)
 	}
-	if interrupted := counts(x.Take()); interrupted[1] != 2 || x.visits() != 0 {
+	if interrupted := counts(x.TakeResults()); interrupted[1] != 2 || x.visits() != 0 {
 		t.Errorf("the epoch ends with %v", interrupted)
 	}
 	elsewhere := counters(t, nil)
@@ -132,7 +132,7 @@ func TestShardVerifies(t *testing.T) {
 	if err := m.Pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want the error of Verify", err)
 	}
-	if err := m.Pass(t.Context(), 0); err != nil || !m.Part().Clean || m.Visits() != 3 {
-		t.Errorf("clean %t after %d visits (error %v), want yes after 3", m.Part().Clean, m.Visits(), err)
+	if err := m.Pass(t.Context(), 0); err != nil || !m.Result().ChangesNothing || m.Visits() != 3 {
+		t.Errorf("clean %t after %d visits (error %v), want yes after 3", m.Result().ChangesNothing, m.Visits(), err)
 	}
 }

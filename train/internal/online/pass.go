@@ -21,11 +21,11 @@ type Panel struct {
 	Block  *block.Block // nil if rows are visited by number
 	Lo, Hi int          // numbers of the first row and of the row after the last, in Block
 
-	Index  *block.Index
-	Rows   []uint32  // row numbers in Index
-	Ahead  []float32 // features to prefetch; see kernel.EpochIndexed
-	Cached any       // see Pass.PrepareIndex
-	from   *window   // window to which Index belongs
+	Index    *block.Index
+	Rows     []uint32  // row numbers in Index
+	Prefetch []float32 // features to prefetch; see kernel.EpochIndexed
+	Cached   any       // see Pass.PrepareIndex
+	window   *window   // window to which Index belongs
 }
 
 // Len returns the number of rows.
@@ -49,7 +49,7 @@ func (p *Panel) Number(i int) int64 {
 	if p.Block != nil {
 		return p.Block.First + int64(p.Lo+i)
 	}
-	return p.from.number(p.Rows[i])
+	return p.window.number(p.Rows[i])
 }
 
 // Sparse tells whether the rows are sparse.
@@ -82,7 +82,7 @@ type Pass struct {
 // NewPass returns passes over the rows of src, in the order opt.Order. The rows are the given shard, 0 without shards.
 // Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. prepare may set the functions of the pass; it may be nil.
 func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pass)) (p *Pass, err error) {
-	p = &Pass{src: src, opt: opt, stream: Stream(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
+	p = &Pass{src: src, opt: opt, stream: StreamNumber(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
 	if prepare != nil {
 		prepare(p)
 	}
@@ -108,7 +108,7 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
 			e, lo := at/kernel.GroupRows, at%kernel.GroupRows
 			hi := min(kernel.GroupRows, lo+rows)
-			return Panel{Index: win.index, Cached: win.cached, from: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Ahead: win.prefetch(e, lo, hi, p.stride)}
+			return Panel{Index: win.index, Cached: win.cached, window: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Prefetch: win.prefetch(e, lo, hi, p.stride)}
 		}, visit)
 	}
 	switch p.opt.Order {
@@ -118,12 +118,12 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 		}
 		order := learner.NewPermutation(int(p.src.Rows()), p.opt.Seed, p.stream+epoch)
 		within = order.Skip(skip)
-		return p.windows.permuted(ctx, order, each)
+		return p.windows.eachPermuted(ctx, order, each)
 	case learner.Random:
 		if skip < p.src.Rows() {
 			within = int(skip % learner.WindowRows)
 		}
-		return p.windows.drawn(ctx, rand.NewPCG(p.opt.Seed, uint64(p.stream+epoch)), skip, each)
+		return p.windows.eachDrawn(ctx, rand.NewPCG(p.opt.Seed, uint64(p.stream+epoch)), skip, each)
 	}
 	for b, err := range p.src.Blocks(ctx) {
 		if err != nil {

@@ -15,14 +15,15 @@ import (
 	"halfspace/train/learner"
 )
 
-// Train trains l, which must come from Complete or Steps, on all rows of src with the settings s. The result doesn't
-// depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's error.
+// Train trains l, which must come from WithRule or WithSteppers, on all rows of src with the settings s. The result
+// doesn't depend on the workers. Errors: options out of range, no rows, weights that overflow, errors of src, and ctx's
+// error.
 func Train(ctx context.Context, l *learner.Learner, src block.Source, s learner.Settings) (*learner.Result, error) {
-	return Validated(ctx, l, src, nil, s)
+	return TrainValidated(ctx, l, src, nil, s)
 }
 
-// Validated is Train with rows to validate on.
-func Validated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
+// TrainValidated is Train with rows to validate on.
+func TrainValidated(ctx context.Context, l *learner.Learner, src, validation block.Source, s learner.Settings) (*learner.Result, error) {
 	learned, err := l.Train(ctx, &learner.Task{Rows: src, Validation: validation, Settings: s})
 	if learned == nil {
 		return nil, err
@@ -30,15 +31,15 @@ func Validated(ctx context.Context, l *learner.Learner, src, validation block.So
 	return learned.Result, err
 }
 
-// A Maker returns the rule of a training, or of a shard. It uses the fields of t above Rule.
-type Maker func(ctx context.Context, t *Training) (Rule, error)
+// A RuleMaker returns the rule of a training, or of a shard. It uses the fields of t above Rule.
+type RuleMaker func(ctx context.Context, t *Training) (Rule, error)
 
-// Complete sets Train of a learner, and returns it. Train makes up to Epochs epochs in the order Order.
+// WithRule sets Train of a learner, and returns it. Train makes up to Epochs epochs in the order Order.
 //
 // With more than one shard, each shard has its own rule in an epoch. All rules begin with the same weights and vectors.
 // After the epoch, their weights and vectors are mixed.
-func Complete(l *learner.Learner, rule Maker) *learner.Learner {
-	var pass *distributed.Task[passArgs, Part]
+func WithRule(l *learner.Learner, rule RuleMaker) *learner.Learner {
+	var pass *distributed.Task[passArgs, ShardResult]
 	if l.Option("shards") != nil {
 		pass = newPassTask(l, rule)
 	}
@@ -52,11 +53,11 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 			t.shards, err = NewShards(t.Src, t.Opt, func(rows block.Source, number int) (Member, error) {
 				m, err := newShard(l, rule, t.Task, t.Opt, rows, number)
 				if err == nil {
-					m.all = t
+					m.parent = t
 					m.mixer().Begin(t.Rule.Weights(), t.mixer().Vectors())
 				}
 				return member{m}, err
-			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]Part, error) {
+			}, func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error) {
 				return t.passesOnCluster(ctx, pass, epoch, dealt)
 			})
 			if err != nil {
@@ -73,7 +74,7 @@ func Complete(l *learner.Learner, rule Maker) *learner.Learner {
 }
 
 // prepare checks the shared options and the rows, and makes the rule.
-func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
+func (t *Training) prepare(ctx context.Context, rule RuleMaker) (err error) {
 	l, task := t.Learner, *t.Task
 	task.Settings = learner.CopySettings(task.Settings)
 	if t.Src, err = l.Begin(ctx, task.Rows, task.Settings); err != nil {
@@ -92,14 +93,14 @@ func (t *Training) prepare(ctx context.Context, rule Maker) (err error) {
 // mixer returns the rule of a learner with shards.
 func (t *Training) mixer() Mixer { return t.Rule.(Mixer) }
 
-func (t *Training) makeRule(ctx context.Context, rule Maker) (err error) {
+func (t *Training) makeRule(ctx context.Context, rule RuleMaker) (err error) {
 	if t.Learner.Option("max-updates") == nil {
 		t.Opt.MaxUpdates = 0
 	}
 	if t.Learner.Option("order") == nil {
 		t.Opt.Order = learner.Cyclic
 	}
-	t.Rows, t.start = t.Src.Rows(), time.Now()
+	t.Rows, t.startTime = t.Src.Rows(), time.Now()
 	if t.Rule, err = rule(ctx, t); err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (t *Training) shardsEpoch(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		clean := t.take(parts)
+		clean := t.mixShards(parts)
 		t.visitsInEpoch = t.Rows
 		if clean && t.ConvergesByStreak {
 			t.Converged, t.streak = true, t.Rows
@@ -131,26 +132,26 @@ func (t *Training) shardsEpoch(ctx context.Context) error {
 	return t.checkEnd(ctx)
 }
 
-// take counts the visits and updates of the parts, and mixes them. It tells whether no row would change the weights
-// with which the parts began.
-func (t *Training) take(parts []Part) (clean bool) {
+// mixShards counts the visits and updates of the parts, and mixes them. It tells whether no row would change the
+// weights with which the parts began.
+func (t *Training) mixShards(parts []ShardResult) (clean bool) {
 	clean = true
 	for _, p := range parts {
 		t.Visits += p.Visits
 		t.Updates += p.Updates
-		clean = clean && p.Clean
+		clean = clean && p.ChangesNothing
 	}
-	t.mixer().Take(parts)
+	t.mixer().MixShards(parts)
 	t.shardVisits.Store(0)
 	t.shardUpdates.Store(0)
 	return clean
 }
 
 // newShard returns the training of a shard in an epoch.
-func newShard(l *learner.Learner, rule Maker, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
+func newShard(l *learner.Learner, rule RuleMaker, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
 	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
 	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
-	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, number: number}
+	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, shardNumber: number}
 	return t, t.makeRule(context.Background(), rule)
 }
 
@@ -172,8 +173,8 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 	return err
 }
 
-func (m member) Part() Part {
-	return Part{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits, Updates: m.Updates, Clean: m.Converged}
+func (m member) Result() ShardResult {
+	return ShardResult{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits, Updates: m.Updates, ChangesNothing: m.Converged}
 }
 
 func (m member) Visits() int64 { return m.Training.Visits }
@@ -188,8 +189,8 @@ type passArgs struct {
 }
 
 // newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
-func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Part] {
-	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part Part, err error) {
+func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs, ShardResult] {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part ShardResult, err error) {
 		s := l.New()
 		if err := distributed.Decode(args.Settings, s); err != nil {
 			return part, err
@@ -205,30 +206,30 @@ func newPassTask(l *learner.Learner, rule Maker) *distributed.Task[passArgs, Par
 		t.mixer().Begin(args.W, args.Vectors)
 		m := member{t}
 		err = m.Pass(ctx, args.Epoch)
-		return m.Part(), err
+		return m.Result(), err
 	})
 }
 
 // passesOnCluster makes the passes of an epoch on a cluster, and returns the parts of the shards.
-func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, Part], epoch int64, dealt [][]int64) (parts []Part, err error) {
+func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, ShardResult], epoch int64, dealt [][]int64) (parts []ShardResult, err error) {
 	s := learner.CopySettings(t.Task.Settings)
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
-	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt, func(p Part) error {
+	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt, func(p ShardResult) error {
 		parts = append(parts, p)
 		return nil
 	})
 	return parts, err
 }
 
-// Steps is Complete with the learner's steppers. The training converges if an epoch in any order but learner.Random
-// changes nothing.
-func Steps(l *learner.Learner) *learner.Learner {
+// WithSteppers is WithRule with the learner's steppers. The training converges if an epoch in any order but
+// learner.Random changes nothing.
+func WithSteppers(l *learner.Learner) *learner.Learner {
 	l.BeginsWithModel = true
-	return Complete(l, newStepperRule)
+	return WithRule(l, newStepperRule)
 }
 
 // A stepperRule is the rule of a stepper.
@@ -236,7 +237,7 @@ type stepperRule struct {
 	learner.Stepper
 	t         *Training
 	scores    []float32
-	rows      block.Block // of gathered
+	rows      block.Block // of gatherRows
 	zeros     []float32   // weights that are all 0
 	unusedLog [1]uint32
 }
@@ -250,7 +251,7 @@ func newStepperRule(_ context.Context, t *Training) (Rule, error) {
 	if t.Task.Init != nil {
 		stepper.Begin(t.Task.Init.Weights, t.Task.Init.State)
 	}
-	t.LastSum = true
+	t.ReportsLastSum = true
 	t.AddToModel = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
 	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
 }
@@ -269,7 +270,7 @@ func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (v
 	first, lo := p.At(0)
 	if batch, ok := s.Stepper.(batchStepper); ok && batch.TakesBatch(first) {
 		if p.Block == nil {
-			first, lo = s.gathered(p, first), 0
+			first, lo = s.gatherRows(p, first), 0
 		}
 		visits, updates = batch.Steps(log, first, lo, lo+p.Len())
 		return visits, updates, nil
@@ -284,13 +285,13 @@ func (s *stepperRule) Visit(_ context.Context, p *Panel, _ int, log []uint32) (v
 	return p.Len(), updates, nil
 }
 
-// gathered returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row. The
-// loads of a copy don't wait for each other; a step waits for the step before.
-func (s *stepperRule) gathered(p *Panel, like *block.Block) *block.Block {
+// gatherRows returns a copy of dense rows in the order of the panel, until the next call. like is the block of a row.
+// The loads of a copy don't wait for each other; a step waits for the step before.
+func (s *stepperRule) gatherRows(p *Panel, like *block.Block) *block.Block {
 	// A visit of all rows that changes nothing: weights of 0 score above -1. It brings these rows, and the next window's,
 	// near.
 	to, n, stride := &s.rows, p.Len(), like.Stride
-	kernel.EpochIndexed(s.zeros[:stride], s.unusedLog[:], p.Index.Rows(), p.Rows, p.Ahead, 1, -1)
+	kernel.EpochIndexed(s.zeros[:stride], s.unusedLog[:], p.Index.Rows(), p.Rows, p.Prefetch, 1, -1)
 	to.Cols, to.Stride = like.Cols, stride
 	to.X, to.Y = slices.Grow(to.X[:0], n*stride)[:n*stride], slices.Grow(to.Y[:0], n)[:n]
 	to.W = to.W[:0]
@@ -304,12 +305,12 @@ func (s *stepperRule) gathered(p *Panel, like *block.Block) *block.Block {
 	return to
 }
 
-func names(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
+func stateNames(state map[string][]float64) []string { return slices.Sorted(maps.Keys(state)) }
 
 func (s *stepperRule) State(w *checkpoint.Walk) {
 	weights, state := s.Weights(), s.Stepper.State()
 	checkpoint.Values(w, weights)
-	for _, name := range names(state) {
+	for _, name := range stateNames(state) {
 		checkpoint.Values(w, state[name])
 	}
 	if w.Reading() {
@@ -319,7 +320,7 @@ func (s *stepperRule) State(w *checkpoint.Walk) {
 
 func (s *stepperRule) Begin(w []float32, vectors [][]float64) {
 	state := s.Stepper.State()
-	for i, name := range names(state) {
+	for i, name := range stateNames(state) {
 		state[name] = vectors[i]
 	}
 	s.Stepper.Begin(w, state)
@@ -327,15 +328,15 @@ func (s *stepperRule) Begin(w []float32, vectors [][]float64) {
 
 func (s *stepperRule) Vectors() (vectors [][]float64) {
 	state := s.Stepper.State()
-	for _, name := range names(state) {
+	for _, name := range stateNames(state) {
 		vectors = append(vectors, state[name])
 	}
 	return vectors
 }
 
-// Take changes nothing without an update.
-func (s *stepperRule) Take(parts []Part) {
-	if slices.ContainsFunc(parts, func(p Part) bool { return p.Updates > 0 }) {
+// MixShards changes nothing without an update.
+func (s *stepperRule) MixShards(parts []ShardResult) {
+	if slices.ContainsFunc(parts, func(p ShardResult) bool { return p.Updates > 0 }) {
 		w := slices.Clone(s.Weights())
 		Mix(w, parts, s.t.Opt.Mix)
 		s.Begin(w, MeanState(parts))

@@ -37,12 +37,12 @@ type Mixer interface {
 	// Begin sets the weights of a shard when its epoch begins. vectors are the result of Vectors of the rule of all
 	// shards.
 	Begin(w []float32, vectors [][]float64)
-	Vectors() [][]float64 // vectors beside the weights that the shards mix
-	Take(parts []Part)    // mixes the parts of the shards; parts may be empty
-	ShardBytes() int64    // memory of a shard
+	Vectors() [][]float64          // vectors beside the weights that the shards mix
+	MixShards(parts []ShardResult) // mixes the parts of the shards; parts may be empty
+	ShardBytes() int64             // memory of a shard
 }
 
-// Hooks are functions that few rules need. The Maker of a rule sets them; a nil function does nothing.
+// Hooks are functions that few rules need. The RuleMaker of a rule sets them; a nil function does nothing.
 type Hooks struct {
 	Prepare        func(*Pass)                         // sets the functions of a Pass
 	Resume         func(context.Context) error         // makes up for work after an update that an interrupt left out
@@ -51,7 +51,7 @@ type Hooks struct {
 	AfterLastEpoch func(context.Context) error         // is called after the last epoch
 	AnyUpdates     func(context.Context) (bool, error) // tells whether any row would update the weights
 	Unvisited      func(visits int64)                  // tells that the last visits, which made no update, do not count
-	Best           func() int64                        // see learner.Progress
+	BestErrors     func() int64                        // see learner.Progress
 	Sum            func() func() [sha256.Size]byte     // returns the hash of the numbers in place of the weights; see learner.Progress
 
 	CompleteResult  func(*learner.Result)                        // sets the figures of the rule in a result
@@ -59,7 +59,7 @@ type Hooks struct {
 	AddToModel      func(*model.Model)                           // see learner.TaskResult
 }
 
-func call(ctx context.Context, f func(context.Context) error) error {
+func callHook(ctx context.Context, f func(context.Context) error) error {
 	if f == nil {
 		return nil
 	}
@@ -75,18 +75,18 @@ type Training struct {
 	Rows    int64
 	Rule    Rule
 
-	// The Maker may set these fields.
+	// The RuleMaker may set these fields.
 	Hooks
 	ConvergesByStreak bool // converges after as many consecutive visits without an update as there are rows; see converge
 	OneUpdatePerPanel bool // a panel ends after an update
-	LastSum           bool // reports the weights at the end of the last epoch too
+	ReportsLastSum    bool // reports the weights at the end of the last epoch too
 	RuleCountsUpdates bool // the rule itself counts updates and tells by ErrStop that it has converged; it needs no log
 
-	Visits    int64
-	Updates   int64
-	Mixed     float64 // see learner.Result
-	Converged bool
-	Epoch     int64 // number of finished epochs
+	Visits       int64
+	Updates      int64
+	MixedUpdates float64 // see learner.Result
+	Converged    bool
+	Epoch        int64 // number of finished epochs
 
 	streak        int64 // visits since the last update
 	visitsInEpoch int64 // visits in the present epoch
@@ -94,13 +94,13 @@ type Training struct {
 	epochsDone    bool  // no epoch follows
 	log           []uint32
 
-	shards          *Shards // nil if there is one shard
-	all             *Training
-	isShard         bool
-	number          int   // number of the shard
-	visitsAtBegin   int64 // visits of a shard when its pass began or resumed
-	start, reported time.Time
-	calls           int // calls of mayReport
+	shards                *Shards // nil if there is one shard
+	parent                *Training
+	isShard               bool
+	shardNumber           int   // number of the shard
+	visitsAtBegin         int64 // visits of a shard when its pass began or resumed
+	startTime, lastReport time.Time
+	reportCalls           int // calls of mayReport
 
 	// Counts of the present epoch for reports: of a shard those that its training has, and the sums of the shards.
 	reportedCounts            struct{ visits, updates int64 }
@@ -110,10 +110,10 @@ type Training struct {
 
 // New returns a training on the rows of src, which must come from block.Validate, for Run. The caller sets the rule.
 func New(src block.Source, opt learner.Options) *Training {
-	return &Training{Src: src, Opt: opt, Rows: src.Rows(), start: time.Now()}
+	return &Training{Src: src, Opt: opt, Rows: src.Rows(), startTime: time.Now()}
 }
 
-// IsShard tells whether the training is a shard of another training. all is nil on a cluster.
+// IsShard tells whether the training is a shard of another training. parent is nil on a cluster.
 func (t *Training) IsShard() bool { return t.isShard }
 
 // VisitsToConverge returns the number of visits without an update after which the training converges.
@@ -137,9 +137,9 @@ func (t *Training) run(ctx context.Context) error {
 	for t.Epoch < t.Opt.Epochs {
 		err := epoch(ctx)
 		if err == nil {
-			err = call(ctx, t.AfterEpoch)
+			err = callHook(ctx, t.AfterEpoch)
 		}
-		if err == nil || err == ErrStop && t.LastSum {
+		if err == nil || err == ErrStop && t.ReportsLastSum {
 			t.report(t.sum())
 		}
 		if err != nil {
@@ -161,7 +161,7 @@ func (t *Training) sum() func() [sha256.Size]byte {
 	return learner.SumOf(t.Rule.Weights())
 }
 
-func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.number, t.Prepare) }
+func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.shardNumber, t.Prepare) }
 
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
@@ -179,7 +179,7 @@ func (t *Training) resume(ctx context.Context) error {
 		return ErrStop
 	}
 	if t.Updates > 0 {
-		if err := call(ctx, t.Resume); err != nil {
+		if err := callHook(ctx, t.Resume); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	if t.Opt.Checkpoint.Due(t.Epoch) {
 		t.mark()
 	}
-	if t.all != nil && t.Visits > t.visitsAtBegin && t.all.Opt.Checkpoint.Due(t.all.Epoch) {
+	if t.parent != nil && t.Visits > t.visitsAtBegin && t.parent.Opt.Checkpoint.Due(t.parent.Epoch) {
 		return 0, errPause
 	}
 	log := t.log
@@ -210,7 +210,7 @@ func (t *Training) visit(ctx context.Context, p *Panel, at int) (visits int, err
 	}
 	if updates > 0 && !t.RuleCountsUpdates {
 		t.streak = int64(visits) - int64(log[updates-1]) - 1
-		if err := call(ctx, t.AfterUpdates); err != nil {
+		if err := callHook(ctx, t.AfterUpdates); err != nil {
 			return 0, err
 		}
 	}
@@ -261,7 +261,7 @@ func (t *Training) mark() {
 
 // state saves or restores the state of the training: between two panels, or in the work that follows a panel.
 func (t *Training) state(w *checkpoint.Walk) {
-	learner.State(w, &t.start, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.visitsInEpoch, &t.updatesBefore, &t.Mixed, &t.Converged, &t.epochsDone)
+	learner.State(w, &t.startTime, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.visitsInEpoch, &t.updatesBefore, &t.MixedUpdates, &t.Converged, &t.epochsDone)
 	if t.visitsInEpoch < 0 || t.visitsInEpoch > t.Rows || t.streak < 0 {
 		w.Fail(errors.New("it is at no row"))
 	}
@@ -271,21 +271,21 @@ func (t *Training) state(w *checkpoint.Walk) {
 	}
 }
 
-// reportEvery is the least time between two reports in an epoch. reportCalls is the number of calls of mayReport
+// reportInterval is the least time between two reports in an epoch. callsPerReport is the number of calls of mayReport
 // between two reads of the clock.
 const (
-	reportEvery = 100 * time.Millisecond
-	reportCalls = 16
+	reportInterval = 100 * time.Millisecond
+	callsPerReport = 16
 )
 
-// mayReport reports the progress if the last report is older than reportEvery. It checks that in one of 16 calls.
+// mayReport reports the progress if the last report is older than reportInterval. It checks that in one of 16 calls.
 func (t *Training) mayReport() {
-	if t.calls++; t.calls%reportCalls != 0 {
+	if t.reportCalls++; t.reportCalls%callsPerReport != 0 {
 		return
 	}
 	all := t
 	if t.isShard {
-		if all = t.all; all == nil {
+		if all = t.parent; all == nil {
 			return
 		}
 		all.shardVisits.Add(t.Visits - t.reportedCounts.visits)
@@ -296,7 +296,7 @@ func (t *Training) mayReport() {
 		}
 		defer all.reports.Unlock()
 	}
-	if time.Since(all.reported) > reportEvery {
+	if time.Since(all.lastReport) > reportInterval {
 		all.report(nil)
 	}
 }
@@ -305,17 +305,17 @@ func (t *Training) report(sum func() [sha256.Size]byte) {
 	if t.Opt.Progress == nil {
 		return
 	}
-	t.reported = time.Now()
+	t.lastReport = time.Now()
 	visits, updates, best := t.Visits+t.shardVisits.Load(), t.Updates+t.shardUpdates.Load(), int64(-1)
-	if t.Best != nil {
-		best = t.Best()
+	if t.BestErrors != nil {
+		best = t.BestErrors()
 	}
 	t.Opt.Progress(learner.Progress{Epoch: visits / t.Rows, Epochs: t.Opt.Epochs, Visits: visits, Rows: t.Rows, Updates: updates,
 		BestErrors: best, Elapsed: t.Elapsed(), Sum: sum})
 }
 
 // Elapsed returns the time of the training, the time before a checkpoint included.
-func (t *Training) Elapsed() time.Duration { return time.Since(t.start) }
+func (t *Training) Elapsed() time.Duration { return time.Since(t.startTime) }
 
 // Unpad returns vectors of weights without the padding at their ends.
 func (t *Training) Unpad(w []float32) (out []float32) { return Unpad(w, t.Src.Spec().Cols()) }
@@ -341,10 +341,10 @@ func Rival(scores []float32, own int) (rival int) {
 	return rival
 }
 
-// Learned returns the result without the figures that need another pass over the rows.
-func (t *Training) Learned() *learner.Result {
+// ResultSoFar returns the result without the figures that need another pass over the rows.
+func (t *Training) ResultSoFar() *learner.Result {
 	r := &learner.Result{Weights: t.Unpad(t.Rule.Weights()), Epochs: (t.Visits + t.Rows - 1) / t.Rows, Visits: t.Visits, Updates: t.Updates,
-		MixedUpdates: t.Mixed, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
+		MixedUpdates: t.MixedUpdates, Converged: t.Converged, Seconds: t.Elapsed().Seconds()}
 	if t.CompleteResult != nil {
 		t.CompleteResult(r)
 	}
@@ -372,8 +372,8 @@ func (t *Training) Run(ctx context.Context) error {
 func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 	err := t.Run(ctx)
 	if err == nil {
-		if err = call(ctx, t.AfterLastEpoch); err == nil {
-			r := t.Learned()
+		if err = callHook(ctx, t.AfterLastEpoch); err == nil {
+			r := t.ResultSoFar()
 			if err = t.Learner.Evaluate(ctx, t.Src, t.Opt.Workers, t.Task.Settings, r); err == nil && t.AfterEvaluation != nil {
 				err = t.AfterEvaluation(ctx, r)
 			}
@@ -383,12 +383,12 @@ func (t *Training) train(ctx context.Context) (*learner.Result, error) {
 		}
 	}
 	if t.shards != nil {
-		t.take(t.shards.Take())
+		t.mixShards(t.shards.TakeResults())
 	}
 	if ctx.Err() == nil || t.Updates == 0 {
 		return nil, err
 	}
-	r := t.Learned()
+	r := t.ResultSoFar()
 	r.Interrupted = true
 	return r, err
 }

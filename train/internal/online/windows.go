@@ -16,10 +16,10 @@ import (
 
 // A window is rows to visit one after another.
 type window struct {
-	rows   []uint32     // numbers of the rows in index, in the order of the visits
-	index  *block.Index // index that holds the rows
-	ahead  []uint32     // groups of index to prefetch during the visits: the groups of the next window
-	cached any          // see Pass.PrepareIndex
+	rows           []uint32     // numbers of the rows in index, in the order of the visits
+	index          *block.Index // index that holds the rows
+	prefetchGroups []uint32     // groups of index to prefetch during the visits: the groups of the next window
+	cached         any          // see Pass.PrepareIndex
 
 	// Source of the rows of index: whole groups, or drawn rows. Both are nil if index has all rows.
 	groups, draws []uint32
@@ -36,22 +36,22 @@ func (w *window) number(id uint32) int64 {
 	return int64(id)
 }
 
-// prefetch returns the features of rows lo to hi-1 of group number e of ahead, or nil if there are none.
+// prefetch returns the features of rows lo to hi-1 of group number e of prefetchGroups, or nil if there are none.
 func (w *window) prefetch(e, lo, hi, stride int) []float32 {
-	if e >= len(w.ahead) || w.index.Rows() == nil {
+	if e >= len(w.prefetchGroups) || w.index.Rows() == nil {
 		return nil
 	}
-	x := w.index.Rows().Group(int(w.ahead[e]))
+	x := w.index.Rows().Group(int(w.prefetchGroups[e]))
 	return x[min(lo*stride, len(x)):min(hi*stride, len(x))]
 }
 
 // windows gives rows to a learner by number. Its methods call visit with one window after another, and stop at the
 // first error.
 type windows interface {
-	permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error
+	eachPermuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error
 
-	// drawn begins with the window that has draw number skip, counted from 0.
-	drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
+	// eachDrawn begins with the window that has draw number skip, counted from 0.
+	eachDrawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error
 }
 
 type prepareIndex = func(*block.Index) (cached any, refresh func())
@@ -70,7 +70,7 @@ func newWindows(src block.Source, opt learner.Options, prepare prepareIndex) (wi
 			return nil, err
 		}
 		cached, _ := prepare(index)
-		return &memoryWindows{all: window{index: index, cached: cached}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), parallel: opt.Workers > 1}, nil
+		return &memoryWindows{allRows: window{index: index, cached: cached}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), permutesAhead: opt.Workers > 1}, nil
 	case block.Seekable:
 		return newFileWindows(src, prepare)
 	}
@@ -79,30 +79,30 @@ func newWindows(src block.Source, opt learner.Options, prepare prepareIndex) (wi
 
 // A memoryWindows has all rows in memory.
 type memoryWindows struct {
-	all      window
-	rows     int
-	stride   int
-	parallel bool // compute permutations on another goroutine
+	allRows       window
+	rows          int
+	stride        int
+	permutesAhead bool // compute permutations on another goroutine
 }
 
-func (s *memoryWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
-	return p.EachWindow(ctx, s.parallel, func(k int, rows []uint32) error {
-		if s.all.rows = rows; learner.WindowRows*s.stride*4 <= aheadBytes {
-			s.all.ahead = p.Window(k + 1)
+func (s *memoryWindows) eachPermuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
+	return p.EachWindow(ctx, s.permutesAhead, func(k int, rows []uint32) error {
+		if s.allRows.rows = rows; learner.WindowRows*s.stride*4 <= mostPrefetchBytes {
+			s.allRows.prefetchGroups = p.Window(k + 1)
 		}
-		return visit(&s.all)
+		return visit(&s.allRows)
 	})
 }
 
-// aheadBytes is the size of the largest window that is prefetched: two such windows fit in a second-level cache of 1
-// MiB. A larger window evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms with
-// prefetches.
-const aheadBytes = 512 << 10
+// mostPrefetchBytes is the size of the largest window that is prefetched: two such windows fit in a second-level cache
+// of 1 MiB. A larger window evicts the window in use: at d = 300, an epoch takes 11 ms without prefetches and 17 ms
+// with prefetches.
+const mostPrefetchBytes = 512 << 10
 
-func (s *memoryWindows) drawn(_ context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
-	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.all.rows) {
-		s.all.rows = drawRows(s.all.rows[:0], min(left, learner.WindowRows), rng, s.rows)
-		if err := visit(&s.all); err != nil {
+func (s *memoryWindows) eachDrawn(_ context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+	for left := s.rows - skipDraws(rng, s.rows, skip); left > 0; left -= len(s.allRows.rows) {
+		s.allRows.rows = drawRows(s.allRows.rows[:0], min(left, learner.WindowRows), rng, s.rows)
+		if err := visit(&s.allRows); err != nil {
 			return err
 		}
 	}
@@ -183,8 +183,8 @@ func newReadWindow(spec *schema.Spec, groups int, sparse bool) (w *readWindow, e
 	return w, err
 }
 
-func (s *fileWindows) permuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
-	return s.each(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func(e int) (bool, error) {
+func (s *fileWindows) eachPermuted(ctx context.Context, p *learner.Permutation, visit func(*window) error) error {
+	return s.eachWindow(ctx, p.Windows()-p.First(), visit, func(k int, w *readWindow) func(e int) (bool, error) {
 		k += p.First()
 		w.rows = p.Positions(w.rows[:0], k)
 		w.groups = p.Window(k)
@@ -194,9 +194,9 @@ func (s *fileWindows) permuted(ctx context.Context, p *learner.Permutation, visi
 	})
 }
 
-func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
+func (s *fileWindows) eachDrawn(ctx context.Context, rng *rand.PCG, skip int64, visit func(*window) error) error {
 	rows := s.rows - skipDraws(rng, s.rows, skip)
-	return s.each(ctx, (rows+learner.WindowRows-1)/learner.WindowRows, visit, func(k int, w *readWindow) func(e int) (bool, error) {
+	return s.eachWindow(ctx, (rows+learner.WindowRows-1)/learner.WindowRows, visit, func(k int, w *readWindow) func(e int) (bool, error) {
 		w.draws = drawRows(w.draws[:0], min(learner.WindowRows, rows-k*learner.WindowRows), rng, s.rows)
 		w.rows = w.rows[:0]
 		for i := range w.draws {
@@ -209,9 +209,9 @@ func (s *fileWindows) drawn(ctx context.Context, rng *rand.PCG, skip int64, visi
 	})
 }
 
-// each visits n windows. begin chooses the rows of window k, and returns the function that reads group e of the window
-// and tells whether another group follows.
-func (s *fileWindows) each(ctx context.Context, n int, visit func(*window) error,
+// eachWindow visits n windows. begin chooses the rows of window k, and returns the function that reads group e of the
+// window and tells whether another group follows.
+func (s *fileWindows) eachWindow(ctx context.Context, n int, visit func(*window) error,
 	begin func(k int, w *readWindow) (read func(e int) (more bool, err error))) error {
 	for w, err := range parallel.Prefetch(ctx, n, s.windows, func(k int, w *readWindow) func() error {
 		read := begin(k, w)
