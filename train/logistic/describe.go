@@ -88,7 +88,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 func (o *Settings) shardBytes(spec *schema.Spec) int64 {
 	shards, vectors, stride := max(1, o.Shards), int64(spec.Vectors()), int64(linalg.Pad(spec.Cols()))
 	weights := 4 * 8 * vectors * stride // the four vectors of weights of a walk
-	if optimize.Wide(spec.Cols()) {
+	if optimize.HasManyColumns(spec.Cols()) {
 		return weights
 	}
 	panels := min(shards, int64(parallel.Workers(o.Workers)))

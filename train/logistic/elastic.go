@@ -27,7 +27,7 @@ func (o *Settings) refuses() *learner.OptionError {
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.penalty().Elastic() }
+func (o *Settings) elastic() bool { return o.penalty().NeedsElastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
@@ -37,7 +37,7 @@ func (o *Settings) penalty() optimize.Penalty {
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	t := &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: f64.Logistic,
 		Dense: func(src block.Source) optimize.DenseLoss { return &rowLoss{problem: newProblem(src, 0, opt.Workers)} }}
-	if !optimize.Wide(src.Spec().Cols()) {
+	if !optimize.HasManyColumns(src.Spec().Cols()) {
 		t.Sums = newProblem(src, 0, opt.Workers).sumLosses
 	}
 	return t
@@ -57,7 +57,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
 		return nil, learner.ErrWeightless
 	}
-	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.Exact, Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}, err
+	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.ExactWeights, Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}, err
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
@@ -113,7 +113,7 @@ const mostBias = 30 // the greatest |bias| that Alone returns
 
 // Alone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
 // +1.
-func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p, odds := weights[0], weights[1], []float64{0}
 	if big := max(n, p); biased && n != p {
 		odds[0] = big/min(n, p) - 1
@@ -129,7 +129,7 @@ func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
 }
 
 // At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
+func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	at := sums{}
 	if l.widest == nil {
 		at.Widest = make([]float64, l.cols)

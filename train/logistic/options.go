@@ -33,7 +33,7 @@ func (s Solver) Epochs() int64 { return s.epochs(maxColumns) }
 // many if features nearly depend on each other. Newton with more than 16,384 columns is coordinate descent, which makes
 // more passes.
 func (s Solver) epochs(cols int) int64 {
-	if s == LBFGS || s == Truncated || s == Newton && optimize.Wide(cols) {
+	if s == LBFGS || s == Truncated || s == Newton && optimize.HasManyColumns(cols) {
 		return 1000
 	}
 	return 100
@@ -119,7 +119,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		if solver == Truncated && opt.L2 == 0 {
 			return "", message.Errorf("the --solver truncated needs a penalty: set --l2 above 0, or use newton or lbfgs")
 		}
-		if !optimize.Wide(cols) || opt.elastic() {
+		if !optimize.HasManyColumns(cols) || opt.elastic() {
 			return solver, nil
 		}
 		if opt.L2 == 0 {

@@ -136,7 +136,7 @@ func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, le
 	err := pass.Epoch(ctx, epoch, 0, func(p *online.Panel, _ int) (int, error) {
 		for i := range p.Len() {
 			b, r := p.At(i)
-			if optimize.Wide(s.cols) { // a step takes one row
+			if optimize.HasManyColumns(s.cols) { // a step takes one row
 				learn(b.Slice(r, r+1))
 			} else if learner.AppendRow(part, b, r); part.Len() == batchRows {
 				take()

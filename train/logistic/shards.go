@@ -60,7 +60,7 @@ func (a *lazy) begin(vectors [][]float64) {
 }
 
 func (s *solver) newMover(sc *scaling, c course) mover {
-	if optimize.Wide(s.cols) {
+	if optimize.HasManyColumns(s.cols) {
 		return newLazy(s, sc.Square, c)
 	}
 	return &walk{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
@@ -97,7 +97,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		return parts, err
 	})
 	each := int64(batchRows)
-	if optimize.Wide(s.cols) {
+	if optimize.HasManyColumns(s.cols) {
 		each = 1
 	}
 	perEpoch := (s.src.Rows() + each*s.opt.Shards - 1) / (each * s.opt.Shards)

@@ -50,7 +50,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	sc := require.Value(s.scaling(t.Context()))(t)
 	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batchRows, s.scratch.New().(*scratch)
-	if optimize.Wide(s.cols) {
+	if optimize.HasManyColumns(s.cols) {
 		each = 1
 	}
 	index := require.Value(d.Index())(t)

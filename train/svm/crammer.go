@@ -54,7 +54,7 @@ func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.S
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, Lower: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.Visited, Steps: s.Steps,
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, LowerBound: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
 		OutOfPasses: s.spent(0)}, err
 }
 

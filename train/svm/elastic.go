@@ -23,7 +23,7 @@ func (o *Settings) refuses() *learner.OptionError {
 }
 
 // elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.penalty().Elastic() }
+func (o *Settings) elastic() bool { return o.penalty().NeedsElastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
@@ -95,7 +95,7 @@ func (p *problem) padded(w []float64) []float64 {
 
 // Alone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
 // and +1.
-func (l *rowLoss) Alone(weights [2]float64, biased bool) (bias, loss float64) {
+func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p := weights[0], weights[1]
 	if biased && n+p > 0 {
 		bias = (p - n) / (p + n)
@@ -117,7 +117,7 @@ func (l *rowLoss) State(w *checkpoint.Walk) {
 }
 
 // At makes a pass over the rows and returns the point at w.
-func (l *rowLoss) At(ctx context.Context, w []float64) (*optimize.Point, error) {
+func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
 	h := new(hessian)
 	if l.kept != nil {

@@ -45,7 +45,7 @@ func (s *solver) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		by := optimize.Growth(s.steps - s.before)
+		by := optimize.SlopeGrowth(s.steps - s.before)
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}

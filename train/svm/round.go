@@ -49,7 +49,7 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 			return err
 		}
 		for k, loss := range losses[:len(w)] {
-			objective := loss + float64(p.l2/2*p.square(w[k])) + optimize.Penalty{L1: opt.L1}.Of(w[k][:src.Spec().Width()])
+			objective := loss + float64(p.l2/2*p.square(w[k])) + optimize.Penalty{L1: opt.L1}.Value(w[k][:src.Spec().Width()])
 			blur := float64(ulp * math.Sqrt(losses[len(w)+k]))
 			if blur <= lastDigits*objective {
 				blur = 0
@@ -105,7 +105,7 @@ func lossesChunk(src block.Source, args lossesArgs) func(block.Chunk) []float64 
 
 // lossesChunk returns the function that sums the losses of a chunk at each point.
 func (p *problem) lossesChunk(args lossesArgs) func(block.Chunk) []float64 {
-	if optimize.Wide(p.cols) {
+	if optimize.HasManyColumns(p.cols) {
 		return p.wideLossesChunk(args)
 	}
 	return func(chunk block.Chunk) []float64 {

@@ -154,7 +154,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 		err = r.round(ctx, rows, pivots, opt)
 	}
 	if err != nil {
-		l := task.Interrupted(ctx, after, s, pivots, start)
+		l := task.InterruptedResult(ctx, after, s, pivots, start)
 		if l == nil {
 			return nil, err
 		}
@@ -164,8 +164,8 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	return r, learner.Evaluate(ctx, src, opt.Workers, &r.Result)
 }
 
-func resultOf(l *optimize.Learned) *Result {
-	return &Result{Result: l.Result, Exact: l.Exact, Objective: l.Objective, Gap: l.Gap, Rounded: l.Rounded}
+func resultOf(l *optimize.RoundedSolution) *Result {
+	return &Result{Result: l.Result, Exact: l.ExactWeights, Objective: l.Objective, Gap: l.Gap, Rounded: l.GapLostByRounding}
 }
 
 // solve returns the exact weights, with the solver for the loss and the size of the rows.
@@ -183,7 +183,7 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, Lower: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps,
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps,
 		OutOfPasses: s.passes >= opt.Epochs}, err
 }
 
@@ -192,7 +192,7 @@ func many(cols int) bool { return cols > mostHessianColumns }
 
 // byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
 // relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
-func byRow(rows int64, cols int) bool { return optimize.Wide(cols) && rows <= 5*int64(cols) }
+func byRow(rows int64, cols int) bool { return optimize.HasManyColumns(cols) && rows <= 5*int64(cols) }
 
 // begin makes the options ready for the rows.
 func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {

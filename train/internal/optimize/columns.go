@@ -21,17 +21,17 @@ type columns[V float32 | float64] struct {
 
 // elements are the columns of the rows: float32 values, or float64 values if the rows are centred.
 type elements interface {
-	all() int64       // number of elements
+	count() int64     // number of elements
 	size(j int) int64 // number of elements of column j
-	each(ctx context.Context, workers int, do func(j int)) error
+	eachColumn(ctx context.Context, workers int, do func(j int)) error
 
 	score(j int, v []float64) float64    // dot product of column j and v
 	add(j int, to []float64, by float64) // adds by times column j to a vector
 	scale(j int) float64                 // the least power of two above the absolute values of column j
 
-	// scaled copies the elements of column j in rows whose root isn't 0, each times the root and divided by scale. It
-	// returns their number and the sum of the squares of the copies.
-	scaled(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64)
+	// scaledColumn copies the elements of column j in rows whose root isn't 0, each times the root and divided by
+	// scale. It returns their number and the sum of the squares of the copies.
+	scaledColumn(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64)
 }
 
 const taskElements = 1 << 16 // approximate number of elements in a task
@@ -84,7 +84,7 @@ func (c *columns[V]) column(j int) ([]uint32, []V) {
 	return c.row[lo:hi], c.val[lo:hi]
 }
 
-func (c *columns[V]) all() int64       { return int64(len(c.row)) }
+func (c *columns[V]) count() int64     { return int64(len(c.row)) }
 func (c *columns[V]) size(j int) int64 { return c.ptr[j+1] - c.ptr[j] }
 
 func (c *columns[V]) score(j int, v []float64) float64 {
@@ -107,7 +107,7 @@ func (c *columns[V]) scale(j int) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-func (c *columns[V]) scaled(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64) {
+func (c *columns[V]) scaledColumn(j int, scale float64, roots []float32, row []uint32, val []float32) (n int, square float64) {
 	rows, values := c.column(j)
 	values = values[:len(rows)]
 	unit := 1 / scale // exact
@@ -122,8 +122,8 @@ func (c *columns[V]) scaled(j int, scale float64, roots []float32, row []uint32,
 	return n, square
 }
 
-// each calls do once for each column, on several goroutines.
-func (c *columns[V]) each(ctx context.Context, workers int, do func(j int)) error {
+// eachColumn calls do once for each column, on several goroutines.
+func (c *columns[V]) eachColumn(ctx context.Context, workers int, do func(j int)) error {
 	return parallel.For(ctx, workers, len(c.tasks), func(_, task int) {
 		first := 0
 		if task > 0 {

@@ -36,11 +36,11 @@ func (v variables) set(u variables) {
 // as conjugate gradients do that are preconditioned by sweeps. Variables that would leave their bounds stay at the
 // bounds. If that lowers the dual objective, combine adds nothing.
 func (s *dual) combine() {
-	if s.worked < elementsBetween*int64(len(s.w)+len(s.a)) {
+	if s.elementsVisited < elementsBetween*int64(len(s.w)+len(s.a)) {
 		return
 	}
-	s.worked = 0
-	move, old, next := s.from, s.variables, s.spare
+	s.elementsVisited = 0
+	move, old, next := s.combined, s.variables, s.workMemory
 	for i, v := range old.w {
 		move.w[i] = v - move.w[i]
 	}
@@ -48,13 +48,13 @@ func (s *dual) combine() {
 		move.a[i] = v - move.a[i]
 	}
 	s.rebias(move, 0)
-	f, g := s.multiples(move, s.past)
+	f, g := s.multiples(move, s.lastMove)
 	if !(max(math.Abs(f), math.Abs(g)) <= mostMultiple) {
 		f, g = 0, 0
 	}
 	next.set(old)
 	next.axpy(f, move)
-	next.axpy(g, s.past)
+	next.axpy(g, s.lastMove)
 	s.clip(next)
 	s.rebias(next, s.centre)
 	before := s.value(old)
@@ -65,7 +65,7 @@ func (s *dual) combine() {
 		s.variables, next = next, old
 	}
 	next.set(s.variables)
-	s.from, s.past, s.spare = next, move, s.past
+	s.combined, s.lastMove, s.workMemory = next, move, s.lastMove
 }
 
 // rebias computes the bias of v from its dual variables, if there is a bias. The difference of the biases of two states
@@ -83,17 +83,17 @@ func (s *dual) refresh() {
 	for i, a := range s.a {
 		if a > 0 {
 			columns, values := s.row(i)
-			s.change(s.w, columns, values, float64(a*s.y[i]))
+			s.addRow(s.w, columns, values, float64(a*s.y[i]))
 		}
 	}
 	if s.softness > 0 {
 		s.w[s.features] += s.centre
 	}
-	s.passed(len(s.y))
-	s.from.set(s.variables)
-	clear(s.past.w)
-	clear(s.past.a)
-	s.worked = 0
+	s.countVisits(len(s.y))
+	s.combined.set(s.variables)
+	clear(s.lastMove.w)
+	clear(s.lastMove.a)
+	s.elementsVisited = 0
 }
 
 // multiples returns the multiples of two moves that maximise the dual objective.
@@ -126,12 +126,12 @@ func (s *dual) clip(v variables) {
 	for i, a := range v.a {
 		if in := max(0, min(s.weights[i], a)); in != a {
 			columns, values := s.row(i)
-			s.change(v.w, columns, values, float64((in-a)*s.y[i]))
+			s.addRow(v.w, columns, values, float64((in-a)*s.y[i]))
 			v.a[i] = in
 			visits++
 		}
 	}
-	s.passed(visits)
+	s.countVisits(visits)
 }
 
 // value returns the dual objective of v with the penalty on the bias.

@@ -30,7 +30,7 @@ type quadratic struct {
 	diagonal     []float64   // diagonal of the Hessian in z, with the damping
 	columns      [][]float64 // columns of that Hessian; nil until needed
 	z, r         []float64   // variables, and the gradient of the loss's model at them
-	largest      float64     // the largest move so far, in the norm of the Hessian
+	largestMove  float64     // the largest move so far, in the norm of the Hessian
 }
 
 func newQuadratic(s *Search, damping float64) *quadratic {
@@ -87,18 +87,18 @@ func (q *quadratic) minimise(ctx context.Context) error {
 			return err
 		}
 		moved := q.sweep(false)
-		for i := 0; i < roundSweeps && moved > endMove*q.largest; i++ {
+		for i := 0; i < roundSweeps && moved > endMove*q.largestMove; i++ {
 			moved = q.sweep(true)
-			if moved <= endMove*q.largest {
+			if moved <= endMove*q.largestMove {
 				moved = q.sweep(false)
 			}
 		}
-		if moved <= endMove*q.largest {
+		if moved <= endMove*q.largestMove {
 			return nil
 		}
 		for range roundCorners {
-			whole, err := q.newton(ctx)
-			if err != nil || whole && moved > last/2 && moved <= noiseMove*q.largest {
+			whole, err := q.newtonStep(ctx)
+			if err != nil || whole && moved > last/2 && moved <= noiseMove*q.largestMove {
 				return err
 			}
 			if whole {
@@ -119,7 +119,7 @@ func (q *quadratic) solve(ctx context.Context) (bool, error) {
 			on = append(on, j)
 		}
 	}
-	f, ridge, err := linalg.Factorise(ctx, q.among(on), len(on))
+	f, ridge, err := linalg.Factorise(ctx, q.hessianOf(on), len(on))
 	if f == nil || ridge > 0 {
 		return false, err
 	}
@@ -139,8 +139,8 @@ func (q *quadratic) solve(ctx context.Context) (bool, error) {
 	return sizes[1] <= equationsResidual*equationsResidual*sizes[0], nil
 }
 
-// among returns the lower triangle of the Hessian in z and of the penalty, of the variables on.
-func (q *quadratic) among(on []int) (h []float64) {
+// hessianOf returns the lower triangle of the Hessian in z and of the penalty, of the variables on.
+func (q *quadratic) hessianOf(on []int) (h []float64) {
 	for i, j := range on {
 		c := q.column(j)
 		for _, k := range on[:i+1] {
@@ -158,22 +158,22 @@ func (q *quadratic) sweep(active bool) (largest float64) {
 		if active && z == 0 {
 			continue
 		}
-		if d := q.best(j) - z; d != 0 {
+		if d := q.bestValue(j) - z; d != 0 {
 			q.move(j, d)
 			largest = max(largest, math.Abs(d)*math.Sqrt(q.diagonal[j]+q.L2))
 		}
 	}
-	q.largest = max(q.largest, largest)
+	q.largestMove = max(q.largestMove, largest)
 	return largest
 }
 
-// best returns the minimum over variable j.
-func (q *quadratic) best(j int) float64 {
+// bestValue returns the minimum over variable j.
+func (q *quadratic) bestValue(j int) float64 {
 	h := q.diagonal[j]
 	if h+q.L2 == 0 {
 		return 0
 	}
-	return q.least(float64(h*q.z[j])-q.r[j], h+q.L2)
+	return q.leastWeight(float64(h*q.z[j])-q.r[j], h+q.L2)
 }
 
 func (q *quadratic) move(j int, d float64) {
@@ -185,9 +185,9 @@ func (q *quadratic) move(j int, d float64) {
 	f64.Axpy(q.r, d, q.column(j))
 }
 
-// newton goes towards the minimum over the variables that aren't 0, with their signs as they are. If a sign would
+// newtonStep goes towards the minimum over the variables that aren't 0, with their signs as they are. If a sign would
 // change, it stops where the first variable is 0. It tells whether it went all the way.
-func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
+func (q *quadratic) newtonStep(ctx context.Context) (whole bool, err error) {
 	var on []int
 	for j, z := range q.z {
 		if z != 0 {
@@ -198,7 +198,7 @@ func (q *quadratic) newton(ctx context.Context) (whole bool, err error) {
 	for _, j := range on {
 		g = append(g, q.r[j]+float64(q.L2*q.z[j])+math.Copysign(q.L1, q.z[j]))
 	}
-	f, _, err := linalg.Factorise(ctx, q.among(on), len(on))
+	f, _, err := linalg.Factorise(ctx, q.hessianOf(on), len(on))
 	if f == nil {
 		return true, err
 	}

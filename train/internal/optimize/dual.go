@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	finestEstimate = 1e-9 // the search ends when enough falls below this
-	leastCut       = 0.05 // least factor of enough after the gap was computed
-	mostCut        = 0.5  // greatest factor of enough after the gap was computed
+	leastMeasureFactor = 1e-9 // the search ends when measureFactor falls below this
+	leastMeasureCut    = 0.05 // least factor of measureFactor after the gap was computed
+	mostMeasureCut     = 0.5  // greatest factor of measureFactor after the gap was computed
 
 	biasSoftness = 0.05 // softness of the bias, as a share of the mean of squares
 	driftShare   = 0.5  // stride doubles if the bias minus the centre keeps its sign and more than this times its size
@@ -36,33 +36,33 @@ const (
 type dual struct {
 	Tally
 	variables
-	from     variables // variables after the last call of combine
-	past     variables // the whole move between the last two calls of combine
-	spare    variables // memory for combine
-	worked   int64     // number of elements visited since the last call of combine
-	features int
-	y        []float64
-	weights  []float64
-	squares  []float64            // for each row: curvature of the dual objective along a_i, times -1
-	rows     []*kernel.SparseRows // each chunk's rows, without zeros
-	order    []uint32             // numbers of the rows to visit: sample weight above 0, not left out
-	all      int                  // length of order when no row is left out
-	asleep   []bool               // rows that are left out
-	softness float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
-	centre   float64
-	off      float64 // the bias minus the centre, before the centre's last move
-	stride   float64 // the centre's last move divided by off
-	most     float64 // rows whose variable is 0 are left out if their slope is above this
-	least    float64 // rows whose variable is c_i are left out if their slope is below this
-	lower    float64 // the greatest dual objective so far
-	loss     float64
-	rng      *rand.Rand
-	pcg      *rand.PCG // generator behind rng
-	touched  uint64    // keeps the loads of touch from being compiled away
-	enough   float64   // the gap is computed once its estimate is at most this times the gap to reach
-	waking   float64   // rows left out are visited again once the estimate of the gap is at most this
-	measured bool      // loss and lower belong to the variables
-	spent    bool      // the limit of passes ended the search
+	combined        variables // variables after the last call of combine
+	lastMove        variables // the whole move between the last two calls of combine
+	workMemory      variables // memory for combine
+	elementsVisited int64     // number of elements visited since the last call of combine
+	features        int
+	y               []float64
+	weights         []float64
+	squares         []float64            // for each row: curvature of the dual objective along a_i, times -1
+	rows            []*kernel.SparseRows // each chunk's rows, without zeros
+	order           []uint32             // numbers of the rows to visit: sample weight above 0, not left out
+	allRows         int                  // length of order when no row is left out
+	isLeftOut       []bool               // rows that are left out
+	softness        float64              // 1/r, where r/2 (b - centre)^2 is the penalty on the bias b
+	centre          float64
+	biasDistance    float64 // the bias minus the centre, before the centre's last move
+	stride          float64 // the centre's last move divided by biasDistance
+	zeroSlopeLimit  float64 // rows whose variable is 0 are left out if their slope is above this
+	boundSlopeLimit float64 // rows whose variable is c_i are left out if their slope is below this
+	lowerBound      float64 // the greatest dual objective so far
+	loss            float64
+	rng             *rand.Rand
+	pcg             *rand.PCG // generator behind rng
+	touchedBits     uint64    // keeps the loads of loadRow from being compiled away
+	measureFactor   float64   // the gap is computed once its estimate is at most this times the gap to reach
+	wakeEstimate    float64   // rows left out are visited again once the estimate of the gap is at most this
+	isMeasured      bool      // loss and lowerBound belong to the variables
+	outOfPasses     bool      // the limit of passes ended the search
 }
 
 // DualHinge returns weights near the minimum for the loss max(0, 1 - y (w.x)) and the penalty L2 > 0. If ctx ends or
@@ -88,19 +88,19 @@ type dual struct {
 func (t *Task) DualHinge(ctx context.Context) (*Solution, error) {
 	s := newDual(t)
 	err := s.begin(ctx)
-	if err == nil && !s.alone() {
+	if err == nil && !s.hasOneClass() {
 		_, err = s.Checkpoint.Load(s.state)
 		if err == nil {
 			err = s.maximise(ctx)
 		}
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.objective() - max(0, s.objective()-s.lower),
-		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.spent}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), LowerBound: s.objective() - max(0, s.objective()-s.lowerBound),
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.outOfPasses}, err
 }
 
 func newDual(t *Task) *dual {
 	s := &dual{Tally: Tally{Task: t, Start: time.Now()}, features: t.Rows.Spec().Width(), pcg: rand.NewPCG(1, 0),
-		most: math.Inf(1), least: math.Inf(-1), enough: 1, waking: math.Inf(1), measured: true}
+		zeroSlopeLimit: math.Inf(1), boundSlopeLimit: math.Inf(-1), measureFactor: 1, wakeEstimate: math.Inf(1), isMeasured: true}
 	s.rng = rand.New(s.pcg)
 	return s
 }
@@ -112,10 +112,10 @@ func (s *dual) begin(ctx context.Context) error {
 		return message.Errorf("%d rows are too many for the --loss hinge with more than 16,384 columns: use "+
 			"--loss squared_hinge", n)
 	}
-	for _, v := range []*variables{&s.variables, &s.from, &s.past, &s.spare} {
+	for _, v := range []*variables{&s.variables, &s.combined, &s.lastMove, &s.workMemory} {
 		*v = variables{make([]float64, s.Rows.Spec().Cols()), make([]float64, n)}
 	}
-	s.squares, s.asleep = make([]float64, 0, n), make([]bool, n)
+	s.squares, s.isLeftOut = make([]float64, 0, n), make([]bool, n)
 	s.y, s.weights = make([]float64, 0, n), make([]float64, 0, n)
 	_, stay := s.Rows.(*block.Data)
 	square := 0.0
@@ -138,8 +138,8 @@ func (s *dual) begin(ctx context.Context) error {
 			}
 		}
 	}
-	s.all = len(s.order)
-	s.passed(int(n))
+	s.allRows = len(s.order)
+	s.countVisits(int(n))
 	if square-square != 0 {
 		return learner.OverflowError()
 	}
@@ -154,9 +154,9 @@ func (s *dual) begin(ctx context.Context) error {
 	return nil
 }
 
-// alone tells whether all rows with a sample weight above 0 have the same class. It then sets the bias to the label,
-// which is the optimum.
-func (s *dual) alone() bool {
+// hasOneClass tells whether all rows with a sample weight above 0 have the same class. It then sets the bias to the
+// label, which is the optimum.
+func (s *dual) hasOneClass() bool {
 	if s.features == len(s.w) || len(s.order) == 0 {
 		return false
 	}
@@ -177,13 +177,13 @@ func (s *dual) row(i int) ([]uint32, []float32) {
 // maximise makes passes until the gap is small enough or the limit of passes is reached. Each time the estimate of the
 // gap has fallen to a tenth, it visits the rows again that were left out, because some may have been left out wrongly.
 func (s *dual) maximise(ctx context.Context) error {
-	for s.Mark(s.state); s.leaves(1); s.Mark(s.state) {
-		all, steps := s.all == len(s.order), s.Steps
+	for s.Mark(s.state); s.leavesPasses(1); s.Mark(s.state) {
+		all, steps := s.allRows == len(s.order), s.Steps
 		swept, err := s.sweep(ctx)
 		if err != nil {
 			return err
 		}
-		if s.measured = false; s.leaves(1) {
+		if s.isMeasured = false; s.leavesPasses(1) {
 			s.combine()
 		}
 		off := math.Abs(s.bias() - s.centre)
@@ -193,32 +193,32 @@ func (s *dual) maximise(ctx context.Context) error {
 			}
 			swept.gap += float64(2*off) / s.softness
 		}
-		ready := !(swept.gap > s.enough*gapGoal*s.estimate()) || steps == s.Steps && off == 0 // NaN ends the search
-		if !ready && swept.gap > s.waking {
+		ready := !(swept.gap > s.measureFactor*gapGoal*s.estimate()) || steps == s.Steps && off == 0 // NaN ends the search
+		if !ready && swept.gap > s.wakeEstimate {
 			continue
 		}
 		if !ready || !all {
-			s.waking = swept.gap / 10
-			s.wake()
+			s.wakeEstimate = swept.gap / 10
+			s.includeAllRows()
 			continue
 		}
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
-		gap, goal := s.objective()-s.lower, gapGoal*s.objective()
-		if gap <= goal || s.enough < finestEstimate || steps == s.Steps && off == 0 {
+		gap, goal := s.objective()-s.lowerBound, gapGoal*s.objective()
+		if gap <= goal || s.measureFactor < leastMeasureFactor || steps == s.Steps && off == 0 {
 			return nil
 		}
-		s.enough *= min(mostCut, max(leastCut, mostCut*goal/gap))
+		s.measureFactor *= min(mostMeasureCut, max(leastMeasureCut, mostMeasureCut*goal/gap))
 	}
-	if s.spent = true; s.measured {
+	if s.outOfPasses = true; s.isMeasured {
 		return nil
 	}
 	return s.measure(ctx)
 }
 
-// leaves tells whether the limit leaves a number of passes besides the passes of the last measure.
-func (s *dual) leaves(passes int64) bool {
+// leavesPasses tells whether the limit leaves a number of passes besides the passes of the last measure.
+func (s *dual) leavesPasses(passes int64) bool {
 	last := int64(2)
 	if s.softness > 0 {
 		last = 3
@@ -226,15 +226,15 @@ func (s *dual) leaves(passes int64) bool {
 	return s.Passes()+passes+last <= s.Epochs
 }
 
-// wake makes the next sweep visit all rows with a sample weight above 0.
-func (s *dual) wake() {
-	s.order, s.most, s.least = s.order[:0], math.Inf(1), math.Inf(-1)
+// includeAllRows makes the next sweep visit all rows with a sample weight above 0.
+func (s *dual) includeAllRows() {
+	s.order, s.zeroSlopeLimit, s.boundSlopeLimit = s.order[:0], math.Inf(1), math.Inf(-1)
 	for i, weight := range s.weights {
-		if s.asleep[i] = false; weight > 0 {
+		if s.isLeftOut[i] = false; weight > 0 {
 			s.order = append(s.order, uint32(i))
 		}
 	}
-	s.all = len(s.order)
+	s.allRows = len(s.order)
 }
 
 func (s *dual) bias() float64 {
@@ -248,20 +248,20 @@ func (s *dual) bias() float64 {
 // bias moves by the same distance. After a move beyond the bias, rows that were left out may matter.
 func (s *dual) recentre() {
 	off := s.bias() - s.centre
-	if float64(off*s.off) > 0 && math.Abs(off) > driftShare*math.Abs(s.off) {
+	if float64(off*s.biasDistance) > 0 && math.Abs(off) > driftShare*math.Abs(s.biasDistance) {
 		s.stride *= 2
-		s.wake()
+		s.includeAllRows()
 	} else {
 		s.stride = 1
 	}
-	s.off = off
+	s.biasDistance = off
 	by := float64(s.stride * off)
 	s.centre += by
 	s.w[s.features] += by
 }
 
-// A swept is the result of a sweep.
-type swept struct {
+// A sweepResult is the result of a sweep.
+type sweepResult struct {
 	// violation is the greatest slope of a visited variable minus the least, and 0 at the optimum. A variable that
 	// would stay at a bound counts as slope 0, or not at all if its row is left out next.
 	violation float64
@@ -270,7 +270,7 @@ type swept struct {
 
 // sweep visits the rows of order in a random order. It permutes groups of neighbouring rows, and the rows within each
 // group. That takes far less time than to fetch single rows from all over the memory.
-func (s *dual) sweep(ctx context.Context) (t swept, err error) {
+func (s *dual) sweep(ctx context.Context) (t sweepResult, err error) {
 	top, bottom := math.Inf(-1), math.Inf(1)
 	groups := slices.Collect(slices.Chunk(s.order, neighbourRows))
 	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
@@ -280,7 +280,7 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 			return t, ctx.Err()
 		}
 		for _, i := range group {
-			s.touched += s.touch(i)
+			s.touchedBits += s.loadRow(i)
 		}
 		rows := order[:copy(order[:], group)]
 		s.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -288,21 +288,21 @@ func (s *dual) sweep(ctx context.Context) (t swept, err error) {
 			s.maximiseRow(i, &t, &top, &bottom)
 		}
 	}
-	s.passed(len(s.order))
-	s.order = slices.DeleteFunc(s.order, func(i uint32) bool { return s.asleep[i] })
-	if s.most, s.least = top, bottom; !(top > 0) {
-		s.most = math.Inf(1)
+	s.countVisits(len(s.order))
+	s.order = slices.DeleteFunc(s.order, func(i uint32) bool { return s.isLeftOut[i] })
+	if s.zeroSlopeLimit, s.boundSlopeLimit = top, bottom; !(top > 0) {
+		s.zeroSlopeLimit = math.Inf(1)
 	}
 	if !(bottom < 0) {
-		s.least = math.Inf(-1)
+		s.boundSlopeLimit = math.Inf(-1)
 	}
 	t.violation = max(0, top-bottom)
 	return t, ctx.Err()
 }
 
-// touch loads a number of each cache line that a visit of row i needs, and returns the sum of their bits. The loads of a
-// group's rows wait for the memory together, and the loads of a visit would wait one after the other.
-func (s *dual) touch(i uint32) uint64 {
+// loadRow loads a number of each cache line that a visit of row i needs, and returns the sum of their bits. The loads
+// of a group's rows wait for the memory together, and the loads of a visit would wait one after the other.
+func (s *dual) loadRow(i uint32) uint64 {
 	columns, values := s.row(int(i))
 	values = values[:len(columns)]
 	sum := math.Float64bits(s.y[i]) + math.Float64bits(s.weights[i]) + math.Float64bits(s.a[i]) + math.Float64bits(s.squares[i])
@@ -313,14 +313,14 @@ func (s *dual) touch(i uint32) uint64 {
 }
 
 // maximiseRow maximises the dual objective over the variable of row i.
-func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
+func (s *dual) maximiseRow(i uint32, t *sweepResult, top, bottom *float64) {
 	columns, values := s.row(int(i))
-	s.worked += int64(len(columns))
+	s.elementsVisited += int64(len(columns))
 	y, most, old := s.y[i], s.weights[i], s.a[i]
 	slope := float64(y*linalg.ScoreSparse(columns, values, s.w)) - 1
 	if old == 0 && slope >= 0 || old == most && slope <= 0 {
-		if old == 0 && slope > s.most || old == most && slope < s.least {
-			s.asleep[i] = true
+		if old == 0 && slope > s.zeroSlopeLimit || old == most && slope < s.boundSlopeLimit {
+			s.isLeftOut[i] = true
 		} else {
 			*top, *bottom = max(*top, 0), min(*bottom, 0)
 		}
@@ -339,14 +339,14 @@ func (s *dual) maximiseRow(i uint32, t *swept, top, bottom *float64) {
 		t.gap -= float64(slope * (most - old))
 	}
 	if by := float64((next - old) * y); by != 0 {
-		s.change(s.w, columns, values, by)
+		s.addRow(s.w, columns, values, by)
 		s.a[i] = next
 		s.Steps++
 	}
 }
 
-// change adds by times a row to w, whose last element is the bias.
-func (s *dual) change(w []float64, columns []uint32, values []float32, by float64) {
+// addRow adds by times a row to w, whose last element is the bias.
+func (s *dual) addRow(w []float64, columns []uint32, values []float32, by float64) {
 	if s.softness > 0 {
 		n := len(columns) - 1
 		w[s.features] += float64(by * s.softness)
@@ -384,7 +384,7 @@ func (s *dual) measure(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.passed(len(s.y))
+	s.countVisits(len(s.y))
 	if s.loss-s.loss != 0 {
 		return learner.OverflowError()
 	}
@@ -392,45 +392,45 @@ func (s *dual) measure(ctx context.Context) error {
 	f64.Axpy(v, s.L2, s.w)
 	var sums [2]float64 // sums of the dual variables of each class
 	for i, a := range s.a {
-		sums[class(s.y[i])] += a
+		sums[classOf(s.y[i])] += a
 	}
-	if more := class(sums[1] - sums[0]); s.features < len(s.w) && sums[0] != sums[1] {
-		s.scale(v, more, sums[1-more]/sums[more]-1)
+	if more := classOf(sums[1] - sums[0]); s.features < len(s.w) && sums[0] != sums[1] {
+		s.addClass(v, more, sums[1-more]/sums[more]-1)
 		sums[more] = sums[1-more]
 	}
-	s.lower = max(s.lower, sums[0]+sums[1]-f64.Dot(v[:s.features], v[:s.features])/(2*s.L2))
-	s.measured = true
+	s.lowerBound = max(s.lowerBound, sums[0]+sums[1]-f64.Dot(v[:s.features], v[:s.features])/(2*s.L2))
+	s.isMeasured = true
 	return nil
 }
 
-func class(y float64) int {
+func classOf(y float64) int {
 	if y > 0 {
 		return 1
 	}
 	return 0
 }
 
-// scale adds f a_i y_i x_i to v for the rows i of class of. It makes a pass over the rows.
-func (s *dual) scale(v []float64, of int, f float64) {
+// addClass adds f a_i y_i x_i to v for the rows i of class of. It makes a pass over the rows.
+func (s *dual) addClass(v []float64, of int, f float64) {
 	for i, a := range s.a {
-		if a > 0 && class(s.y[i]) == of {
+		if a > 0 && classOf(s.y[i]) == of {
 			columns, values := s.row(i)
 			linalg.AddSparse(v, columns, values, float64(float64(a*s.y[i])*f))
 		}
 	}
-	s.passed(len(s.y))
+	s.countVisits(len(s.y))
 }
 
-// passed counts visits, and reports progress.
-func (s *dual) passed(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), nil) }
+// countVisits counts visits, and reports progress.
+func (s *dual) countVisits(visits int) { s.Visit(int64(visits), learner.SumOf(s.w), nil) }
 
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.worked, &s.centre, &s.off, &s.stride, &s.most, &s.least, &s.lower, &s.loss, &s.enough, &s.waking, &s.measured)
+	learner.State(w, &s.elementsVisited, &s.centre, &s.biasDistance, &s.stride, &s.zeroSlopeLimit, &s.boundSlopeLimit, &s.lowerBound, &s.loss, &s.measureFactor, &s.wakeEstimate, &s.isMeasured)
 	w.Generator(s.pcg)
-	learner.State(w, s.w, s.a, s.from.w, s.from.a, s.past.w, s.past.a)
-	checkpoint.Values(w, s.asleep)
+	learner.State(w, s.w, s.a, s.combined.w, s.combined.a, s.lastMove.w, s.lastMove.a)
+	checkpoint.Values(w, s.isLeftOut)
 	checkpoint.Slice(w, &s.order)
 	if len(s.order) > 0 && int(slices.Max(s.order)) >= len(s.y) {
 		w.Fail(errors.New("it has another row"))

@@ -17,8 +17,8 @@ type Penalty struct {
 	NonNegative bool // weights must be 0 or more
 }
 
-// Elastic tells whether the penalty needs Task.Elastic.
-func (p Penalty) Elastic() bool { return p.L1 > 0 || p.NonNegative }
+// NeedsElastic tells whether the penalty needs Task.Elastic.
+func (p Penalty) NeedsElastic() bool { return p.L1 > 0 || p.NonNegative }
 
 // Option returns the name of the option that makes the penalty elastic.
 func (p Penalty) Option() string {
@@ -28,8 +28,8 @@ func (p Penalty) Option() string {
 	return "nonnegative"
 }
 
-// Of returns the penalty. Each vector is the weights without the bias.
-func (p Penalty) Of(vectors ...[]float64) float64 {
+// Value returns the penalty. Each vector is the weights without the bias.
+func (p Penalty) Value(vectors ...[]float64) float64 {
 	size, square := 0.0, 0.0
 	for _, w := range vectors {
 		for _, v := range w {
@@ -70,21 +70,21 @@ type Dual struct {
 // for generalized linear models via coordinate descent", Journal of Statistical Software 33, 2010.
 type Search struct {
 	Penalty
-	Bias    bool                                                   // the last column is the bias, which has no penalty
-	At      func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
-	Most    int64                                                  // most passes
-	Point   *Point
-	Lower   float64 // a lower bound of the optimum
-	Passes  int64
-	Steps   int64
-	damping linalg.Damping
-	level   int                                  // number of steps since Minimise began whose gain is rounding error
-	mark    func()                               // called before each step; may be nil
-	resumed bool                                 // Minimise continues from a checkpoint
-	loss    interface{ State(*checkpoint.Walk) } // saves or restores the state of At; nil if there is none
-	relaxed bool                                 // relax was called
-	// steepest is the largest value of the Hessian's diagonal, without the bias, at any point.
-	steepest float64
+	Bias       bool                                                   // the last column is the bias, which has no penalty
+	PointAt    func(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows
+	MostPasses int64                                                  // most passes
+	Point      *Point
+	LowerBound float64 // a lower bound of the optimum
+	Passes     int64
+	Steps      int64
+	damping    linalg.Damping
+	flatSteps  int                                  // number of steps since Minimise began whose gain is rounding error
+	mark       func()                               // called before each step; may be nil
+	resumed    bool                                 // Minimise continues from a checkpoint
+	loss       interface{ State(*checkpoint.Walk) } // saves or restores the state of PointAt; nil if there is none
+	hasRelaxed bool                                 // relax was called
+	// largestDiagonal is the largest value of the Hessian's diagonal, without the bias, at any point.
+	largestDiagonal float64
 }
 
 // state saves or restores the state of the search before a step. A pass at the weights restores the rest of the point.
@@ -92,7 +92,7 @@ func (s *Search) state(w *checkpoint.Walk) {
 	if s.Point == nil {
 		s.Point = new(Point)
 	}
-	learner.State(w, &s.Passes, &s.Steps, &s.level, &s.Lower, (*float64)(&s.damping), &s.Point.W, &s.relaxed, &s.steepest)
+	learner.State(w, &s.Passes, &s.Steps, &s.flatSteps, &s.LowerBound, (*float64)(&s.damping), &s.Point.W, &s.hasRelaxed, &s.largestDiagonal)
 	if s.loss != nil {
 		s.loss.State(w)
 	}
@@ -115,21 +115,21 @@ func (s *Search) features(w []float64) []float64 {
 }
 
 // Objective returns the objective at a point.
-func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Of(s.features(p.W)) }
+func (s *Search) Objective(p *Point) float64 { return p.Loss + s.Value(s.features(p.W)) }
 
 // Gap returns an upper bound of the objective at the point minus the optimum.
-func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.Lower) }
+func (s *Search) Gap() float64 { return max(0, s.Objective(s.Point)-s.LowerBound) }
 
 // measure returns the objective, its gap and the norm of its gradient at p for learner.Progress. The norm is NaN if the
 // penalty has no gradient.
 func (s *Search) measure(p *Point) *learner.Measure {
 	objective, norm := s.Objective(p), math.NaN()
-	if !s.Elastic() {
+	if !s.NeedsElastic() {
 		gradient := append([]float64(nil), p.Gradient[:len(p.W)]...)
 		f64.Axpy(s.features(gradient), s.L2, s.features(p.W))
 		norm = learner.Norm(gradient)
 	}
-	return &learner.Measure{Objective: objective, Gradient: norm, Gap: max(0, objective-s.Lower)}
+	return &learner.Measure{Objective: objective, Gradient: norm, Gap: max(0, objective-s.LowerBound)}
 }
 
 // Begin makes a pass at w, and sets the point to w.
@@ -138,16 +138,16 @@ func (s *Search) Begin(ctx context.Context, w []float64) (err error) {
 	return err
 }
 
-// Change replaces the penalty. It keeps the point.
-func (s *Search) Change(p Penalty) {
-	s.Penalty, s.Lower, s.damping = p, 0, 0
+// ChangePenalty replaces the penalty. It keeps the point.
+func (s *Search) ChangePenalty(p Penalty) {
+	s.Penalty, s.LowerBound, s.damping = p, 0, 0
 }
 
 // Minimise makes steps until the gap is at most goal times the objective. It also stops when rounding allows no further
-// step, and after Most passes. It returns the step that it last computed at the present point, or nil.
+// step, and after MostPasses passes. It returns the step that it last computed at the present point, or nil.
 func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 	if !s.resumed {
-		s.level = 0
+		s.flatSteps = 0
 	}
 	for s.resumed = false; ; {
 		if s.mark != nil {
@@ -157,19 +157,19 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 			return nil, nil
 		}
 		step, err := s.Step(ctx)
-		if err != nil || s.Gap() <= goal*s.Objective(s.Point) || s.Passes >= s.Most {
+		if err != nil || s.Gap() <= goal*s.Objective(s.Point) || s.Passes >= s.MostPasses {
 			return step, err
 		}
 		if !(s.gain(step) > noiseDecrease*s.Objective(s.Point)) {
-			s.level++
+			s.flatSteps++
 		}
-		if s.level > mostFlatSteps {
+		if s.flatSteps > mostFlatSteps {
 			return step, nil
 		}
 		if moved, err := s.move(ctx, step); err != nil || !moved {
 			return nil, err
 		}
-		if s.damping > 0 && !s.relaxed && !s.Elastic() {
+		if s.damping > 0 && !s.hasRelaxed && !s.NeedsElastic() {
 			if err := s.relax(ctx); err != nil {
 				return nil, err
 			}
@@ -181,19 +181,19 @@ func (s *Search) Minimise(ctx context.Context, goal float64) (*Step, error) {
 // steps, which cross many kinks of a loss.
 func (s *Search) relax(ctx context.Context) error {
 	p, mark := s.Penalty, s.mark
-	s.relaxed, s.mark = true, nil
+	s.hasRelaxed, s.mark = true, nil
 	defer func() { s.mark = mark }()
 	var greater []float64
-	for l2 := p.L2 * 10; l2 < mostRelaxation*s.steepest; l2 *= 10 {
+	for l2 := p.L2 * 10; l2 < mostRelaxation*s.largestDiagonal; l2 *= 10 {
 		greater = append(greater, l2)
 	}
 	for _, l2 := range slices.Backward(greater) {
-		s.Change(Penalty{L2: l2})
+		s.ChangePenalty(Penalty{L2: l2})
 		if _, err := s.Minimise(ctx, relaxedGap); err != nil {
 			return err
 		}
 	}
-	s.Change(p)
+	s.ChangePenalty(p)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 	}
 	step := q.step()
 	if d := s.Point.Dual(step); d != nil {
-		s.Lower = max(s.Lower, s.Bound(d))
+		s.LowerBound = max(s.LowerBound, s.Bound(d))
 	}
 	return step, nil
 }
@@ -213,7 +213,7 @@ func (s *Search) Step(ctx context.Context) (*Step, error) {
 // gain returns the decrease of the objective's model by the step.
 func (s *Search) gain(step *Step) float64 {
 	slope := f64.Dot(s.Point.Gradient, step.D)
-	return s.Of(s.features(s.Point.W)) - s.Of(s.features(sum(s.Point.W, step.D))) - slope - float64(step.Square/2)
+	return s.Value(s.features(s.Point.W)) - s.Value(s.features(sum(s.Point.W, step.D))) - slope - float64(step.Square/2)
 }
 
 // move takes a step with which the objective falls. It tells whether it found one.
@@ -240,15 +240,15 @@ func (s *Search) move(ctx context.Context, step *Step) (bool, error) {
 			s.Steps++
 			return true, nil
 		}
-		if s.damping.Fail(); s.Passes >= s.Most {
+		if s.damping.Fail(); s.Passes >= s.MostPasses {
 			break
 		}
 	}
 	return false, nil
 }
 
-// least returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
-func (p Penalty) least(v, curvature float64) float64 {
+// leastWeight returns the weight w of least 1/2 curvature w^2 - v w + L1 |w|, by soft-thresholding.
+func (p Penalty) leastWeight(v, curvature float64) float64 {
 	switch {
 	case v > p.L1:
 		return (v - p.L1) / curvature
@@ -291,10 +291,10 @@ func (p Penalty) Bound(d *Dual) float64 {
 
 func (s *Search) pass(ctx context.Context, w []float64) (*Point, error) {
 	s.Passes++
-	p, err := s.At(ctx, w)
+	p, err := s.PointAt(ctx, w)
 	if err == nil && s.L1 == 0 {
 		for i := range s.features(w) {
-			s.steepest = max(s.steepest, p.Hessian[i*(i+1)/2+i])
+			s.largestDiagonal = max(s.largestDiagonal, p.Hessian[i*(i+1)/2+i])
 		}
 	}
 	return p, err

@@ -139,8 +139,8 @@ func TestQuadratic(t *testing.T) {
 // bias is the one of the single other row, and far worse for all together.
 func TestDampedBias(t *testing.T) {
 	const most = 100
-	s := &optimize.Search{Penalty: optimize.Penalty{L2: 1}, Bias: true, Most: 1000}
-	s.At = func(_ context.Context, w []float64) (*optimize.Point, error) {
+	s := &optimize.Search{Penalty: optimize.Penalty{L2: 1}, Bias: true, MostPasses: 1000}
+	s.PointAt = func(_ context.Context, w []float64) (*optimize.Point, error) {
 		p := &optimize.Point{W: slices.Clone(w), Gradient: make([]float64, 2), Hessian: make([]float64, 3)}
 		p.Dual = func(*optimize.Step) *optimize.Dual { return nil }
 		for r := range most + 1 {

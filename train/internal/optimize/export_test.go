@@ -12,8 +12,8 @@ var (
 	PathByColumns = (*Task).columnsPath
 )
 
-// A Combined is the dual search about a call of combine.
-type Combined struct {
+// A CombineResult is the dual search about a call of combine.
+type CombineResult struct {
 	Before, After float64   // dual objectives
 	A, Weights    []float64 // dual variables after the call, and their upper bounds
 	// Bias is the bias of the whole move that combine keeps, and Want the bias that belongs to its dual variables.
@@ -21,24 +21,24 @@ type Combined struct {
 }
 
 // Combine sweeps over the rows, and calls combine after each sweep.
-func (t *Task) Combine(ctx context.Context, sweeps int) ([]Combined, error) {
+func (t *Task) Combine(ctx context.Context, sweeps int) ([]CombineResult, error) {
 	s := newDual(t)
 	if err := s.begin(ctx); err != nil {
 		return nil, err
 	}
-	var all []Combined
+	var all []CombineResult
 	for range sweeps {
 		if _, err := s.sweep(ctx); err != nil {
 			return nil, err
 		}
 		before := s.value(s.variables)
 		s.combine()
-		one := Combined{Before: before, After: s.value(s.variables), A: append([]float64(nil), s.a...), Weights: s.weights}
+		one := CombineResult{Before: before, After: s.value(s.variables), A: append([]float64(nil), s.a...), Weights: s.weights}
 		if s.softness > 0 {
-			one.Bias, one.Want = s.past.w[s.features], s.softness*f64.Dot(s.y, s.past.a)
+			one.Bias, one.Want = s.lastMove.w[s.features], s.softness*f64.Dot(s.y, s.lastMove.a)
 		}
 		all = append(all, one)
-		s.wake()
+		s.includeAllRows()
 	}
 	return all, nil
 }

@@ -19,12 +19,12 @@ func TestPick(t *testing.T) {
 		s := &search{Tally: Tally{Task: &Task{Rows: src}}, table: &table{cols: cols}}
 		total, most, picked, picks := 0.0, 0.0, 0, make([]float64, n)
 		for range n {
-			s.at.Curvature = append(s.at.Curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))
-			total += s.at.Curvature[len(s.at.Curvature)-1]
+			s.pointAtWeights.Curvature = append(s.pointAtWeights.Curvature, math.Pow(rng.Float64(), power)*float64(rng.IntN(2)))
+			total += s.pointAtWeights.Curvature[len(s.pointAtWeights.Curvature)-1]
 		}
-		s.pick(picks)
+		s.pickSample(picks)
 		threshold, sum := total/(sampleRowsPerColumn*cols), 0.0
-		for i, c := range s.at.Curvature {
+		for i, c := range s.pointAtWeights.Curvature {
 			if sum += c - picks[i]; picks[i] > 0 {
 				picked++
 			}

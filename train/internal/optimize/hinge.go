@@ -37,21 +37,21 @@ func (t *Task) Hinge(ctx context.Context) (*Solution, error) {
 // (a-base)^2 / (2 slope). Its dual variable a is from 0 to 1. The margins at which a becomes 0 and 1 are the row's
 // kinks.
 type hinge struct {
-	slope  float64
-	base   []float64 // multiplier of each row
-	before int64     // number of steps before the multipliers changed
+	slope       float64
+	base        []float64 // multiplier of each row
+	stepsBefore int64     // number of steps before the multipliers changed
 
 	// zone is half the width of the zone about each margin over which curvatures are means: the root mean square of the
 	// changes of margins in the last step. A Newton step with the curvature at a point would be far too long where many
 	// rows cross a kink.
-	zone   float64
-	widest float64 // widest zone since the multipliers changed
+	zone       float64
+	widestZone float64 // widest zone since the multipliers changed
 }
 
-// state saves or restores the state. It does nothing if h is nil, and so do near, moved and stay.
+// state saves or restores the state. It does nothing if h is nil, and so do zoneWidth, setZone and restoreZone.
 func (h *hinge) state(w *checkpoint.Walk) {
 	if h != nil {
-		learner.State(w, &h.before, &h.slope, &h.zone, &h.widest, h.base)
+		learner.State(w, &h.stepsBefore, &h.slope, &h.zone, &h.widestZone, h.base)
 	}
 }
 
@@ -79,54 +79,55 @@ func (h *hinge) losses(first int64, z, factor, curvature, loss, y []float64, zon
 	}
 }
 
-func (h *hinge) near() float64 {
+func (h *hinge) zoneWidth() float64 {
 	if h == nil {
 		return 0
 	}
 	return h.zone
 }
 
-// moved sets the zone after a step of the given length. scores are the scores of the step at length 1. It returns the
+// setZone sets the zone after a step of the given length. scores are the scores of the step at length 1. It returns the
 // zone before.
-func (h *hinge) moved(length float64, scores []float64) (before float64) {
+func (h *hinge) setZone(length float64, scores []float64) (before float64) {
 	if h == nil {
 		return 0
 	}
 	before = h.zone
 	h.zone = float64(length * math.Sqrt(f64.Dot(scores, scores)/float64(len(scores))))
-	h.widest = max(h.widest, h.zone)
+	h.widestZone = max(h.widestZone, h.zone)
 	return before
 }
 
-// stay restores the zone after a step that isn't taken: the zone of the curvatures at the weights.
-func (h *hinge) stay(zone float64) {
+// restoreZone restores the zone after a step that isn't taken: the zone of the curvatures at the weights.
+func (h *hinge) restoreZone(zone float64) {
 	if h != nil {
 		h.zone = zone
 	}
 }
 
-func (h *hinge) blurred() bool { return h != nil && h.slope > MostSlope }
+func (h *hinge) isAtMostSlope() bool { return h != nil && h.slope > MostSlope }
 
-// ready tells whether the smooth form is near its minimum.
-func (s *search) ready() bool {
-	g := s.at.Gradient[:s.features]
-	return s.Steps > s.hinge.before && (f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.at.Objective-s.lower)) || s.same >= mostNoiseSteps)
+// isNearMinimum tells whether the smooth form is near its minimum.
+func (s *search) isNearMinimum() bool {
+	g := s.pointAtWeights.Gradient[:s.features]
+	return s.Steps > s.hinge.stepsBefore && (f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.pointAtWeights.Objective-s.lowerBound)) || s.idleSteps >= mostNoiseSteps)
 }
 
-// raise makes the dual variables the multipliers, and raises the slope.
-func (s *search) raise(ctx context.Context) error {
+// raiseSlope makes the dual variables the multipliers, and raises the slope.
+func (s *search) raiseSlope(ctx context.Context) error {
 	h := s.hinge
-	for i, z := range s.at.Scores {
+	for i, z := range s.pointAtWeights.Scores {
 		h.base[i] = h.dual(int64(i), 1-float64(z*s.y[i]))
 	}
-	h.slope *= Growth(s.Steps - h.before)
-	h.zone, h.widest = zoneFactor*h.widest, 0
-	h.before, s.same = s.Steps, 0
-	return s.evaluate(ctx, &s.at, nil, nil)
+	h.slope *= SlopeGrowth(s.Steps - h.stepsBefore)
+	h.zone, h.widestZone = zoneFactor*h.widestZone, 0
+	h.stepsBefore, s.idleSteps = s.Steps, 0
+	return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 }
 
-// Growth returns the factor by which the slope of a smooth hinge grows after a number of steps with the present slope.
-func Growth(steps int64) float64 {
+// SlopeGrowth returns the factor by which the slope of a smooth hinge grows after a number of steps with the present
+// slope.
+func SlopeGrowth(steps int64) float64 {
 	switch {
 	case steps <= 1:
 		return 25

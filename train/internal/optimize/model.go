@@ -27,50 +27,50 @@ const (
 // roots.
 type model struct {
 	*net
-	columns     []int
-	size        int64 // number of elements of the columns
-	places      []place
-	all         []int // all places
-	row         []uint32
-	val         []float32
-	z           []float32 // scores of the step so far
-	along, turn []float32 // scores of a direction of conjugate gradients, and of the step of face
+	columns                     []int
+	size                        int64 // number of elements of the columns
+	places                      []place
+	allPlaces                   []int // all places
+	row                         []uint32
+	val                         []float32
+	z                           []float32 // scores of the step so far
+	directionScores, faceScores []float32 // scores of a direction of conjugate gradients, and of the step of face
 }
 
 // A place is the state of a column in a model.
 type place struct {
-	first, end int64   // elements of the column
-	gradient   float64 // of the loss, at the start of the step
-	scale      float64 // the elements are divided by this power of two
-	curvature  float64 // second derivative of the model
-	from, to   float64 // weight at the start of the step, and now
-	slope      float64 // derivative of the model without the l1 penalty, from the last call of slopes
+	first, end          int64   // elements of the column
+	gradient            float64 // of the loss, at the start of the step
+	scale               float64 // the elements are divided by this power of two
+	curvature           float64 // second derivative of the model
+	startWeight, weight float64 // weight at the start of the step, and now
+	slope               float64 // derivative of the model without the l1 penalty, from the last call of slopes
 }
 
 // begin starts a step for the columns.
 func (m *model) begin(ctx context.Context, columns []int) error {
 	if m.row == nil {
-		n, rows := m.elements.all(), len(m.scores)
+		n, rows := m.elements.count(), len(m.scores)
 		m.row, m.val = make([]uint32, n), make([]float32, n)
-		m.z, m.along, m.turn = make([]float32, rows), make([]float32, rows), make([]float32, rows)
+		m.z, m.directionScores, m.faceScores = make([]float32, rows), make([]float32, rows), make([]float32, rows)
 	}
 	clear(m.z)
-	m.columns, m.places, m.all = columns, slices.Grow(m.places[:0], len(columns)), m.all[:0]
+	m.columns, m.places, m.allPlaces = columns, slices.Grow(m.places[:0], len(columns)), m.allPlaces[:0]
 	at := make([]uint32, len(m.w)) // the place of each column plus 1, or 0
 	total := int64(0)
 	for p, j := range columns {
 		at[j] = uint32(p) + 1
-		m.places = append(m.places, place{first: total, gradient: m.gradient[j], from: m.w[j], to: m.w[j]})
-		m.all = append(m.all, p)
+		m.places = append(m.places, place{first: total, gradient: m.gradient[j], startWeight: m.w[j], weight: m.w[j]})
+		m.allPlaces = append(m.allPlaces, p)
 		total += m.elements.size(j)
 	}
-	return m.elements.each(ctx, m.Workers, func(j int) {
+	return m.elements.eachColumn(ctx, m.Workers, func(j int) {
 		if at[j] == 0 {
 			return
 		}
 		p := &m.places[at[j]-1]
 		p.scale = m.scales[j]
-		n, square := m.elements.scaled(j, p.scale, m.roots, m.row[p.first:], m.val[p.first:])
+		n, square := m.elements.scaledColumn(j, p.scale, m.roots, m.row[p.first:], m.val[p.first:])
 		p.end, p.curvature = p.first+int64(n), float64(square*p.scale*p.scale*m.unit*m.unit)+leastCurvature
 		if j < m.features {
 			p.curvature += m.L2
@@ -78,8 +78,8 @@ func (m *model) begin(ctx context.Context, columns []int) error {
 	})
 }
 
-// biased tells whether a place is the bias.
-func (m *model) biased(p int) bool { return m.columns[p] >= m.features }
+// isBias tells whether a place is the bias.
+func (m *model) isBias(p int) bool { return m.columns[p] >= m.features }
 
 // round minimises over one weight after another, at the active places. It removes weights of 0 from active whose slope
 // is below L1 by more than limit. It returns the sum of the violations, and the largest violation.
@@ -87,8 +87,8 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 	left := (*active)[:0]
 	for _, i := range *active {
 		p, j := &m.places[i], m.columns[i]
-		m.visited += p.end - p.first
-		slope, w := p.gradient+m.dot(p, m.z), p.to
+		m.visitedElements += p.end - p.first
+		slope, w := p.gradient+m.dot(p, m.z), p.weight
 		if j < m.features {
 			slope += float64(m.L2 * w)
 			if w == 0 && m.pull(-slope) < m.L1-limit {
@@ -97,10 +97,10 @@ func (m *model) round(active *[]int, limit float64) (sum, most float64) {
 		}
 		left = append(left, i)
 		v := m.violation(j, w, slope)
-		sum, most = sum+float64(v*m.share(j)), max(most, v)
-		to := m.best(j, w, slope, p.curvature)
+		sum, most = sum+float64(v*m.violationWeight(j)), max(most, v)
+		to := m.bestWeight(j, w, slope, p.curvature)
 		if by := to - w; by != 0 {
-			p.to = to
+			p.weight = to
 			m.add(p, m.z, by)
 		}
 	}
@@ -159,14 +159,14 @@ func (m *model) dots(ctx context.Context, out []float64, on []int, z []float32) 
 
 // slopes computes the slope of each place, and returns the sum of the violations.
 func (m *model) slopes(ctx context.Context) (sum float64, err error) {
-	dots := make([]float64, len(m.all))
-	err = m.dots(ctx, dots, m.all, m.z)
+	dots := make([]float64, len(m.allPlaces))
+	err = m.dots(ctx, dots, m.allPlaces, m.z)
 	for i, dot := range dots {
 		p := &m.places[i]
-		if p.slope = p.gradient + dot; !m.biased(i) {
-			p.slope += float64(m.L2 * p.to)
+		if p.slope = p.gradient + dot; !m.isBias(i) {
+			p.slope += float64(m.L2 * p.weight)
 		}
-		sum += float64(m.violation(m.columns[i], p.to, p.slope) * m.share(m.columns[i]))
+		sum += float64(m.violation(m.columns[i], p.weight, p.slope) * m.violationWeight(m.columns[i]))
 	}
 	return sum, err
 }
@@ -175,10 +175,10 @@ func (m *model) slopes(ctx context.Context) (sum float64, err error) {
 func (m *model) value() (sum float64) {
 	for i := range m.places {
 		p := &m.places[i]
-		d := p.to - p.from
+		d := p.weight - p.startWeight
 		change := float64(p.gradient * d)
-		if !m.biased(i) {
-			change += float64(m.L1*(math.Abs(p.to)-math.Abs(p.from))) + float64(m.L2/2*float64(d*(p.to+p.from)))
+		if !m.isBias(i) {
+			change += float64(m.L1*(math.Abs(p.weight)-math.Abs(p.startWeight))) + float64(m.L2/2*float64(d*(p.weight+p.startWeight)))
 		}
 		sum += change
 	}
@@ -195,28 +195,28 @@ func (m *model) value() (sum float64) {
 func (m *model) face(ctx context.Context) error {
 	var on []int
 	for i := range m.places {
-		if m.places[i].to != 0 || m.biased(i) {
+		if m.places[i].weight != 0 || m.isBias(i) {
 			on = append(on, i)
 		}
 	}
-	step, err := m.conjugate(ctx, on)
+	step, err := m.conjugateStep(ctx, on)
 	if err != nil {
 		return err
 	}
 	from, z, w := m.value(), slices.Clone(m.z), make([]float64, len(on))
 	for k, i := range on {
-		w[k] = m.places[i].to
+		w[k] = m.places[i].weight
 	}
 	for part, tried := 1.0, 0; tried < mostFaceTrials; part, tried = part/2, tried+1 {
-		for r, v := range m.turn {
+		for r, v := range m.faceScores {
 			m.z[r] = z[r] + float32(float32(part)*v)
 		}
 		for k, i := range on {
 			p := &m.places[i]
-			p.to = w[k] + float64(part*step[k])
-			if !m.biased(i) && !(float64(p.to*w[k]) > 0) {
-				m.add(p, m.z, -p.to)
-				p.to = 0
+			p.weight = w[k] + float64(part*step[k])
+			if !m.isBias(i) && !(float64(p.weight*w[k]) > 0) {
+				m.add(p, m.z, -p.weight)
+				p.weight = 0
 			}
 		}
 		if m.value() < from {
@@ -231,42 +231,42 @@ func (m *model) face(ctx context.Context) error {
 	m.products = leastFaceProducts
 	copy(m.z, z)
 	for k, i := range on {
-		m.places[i].to = w[k]
+		m.places[i].weight = w[k]
 	}
 	return nil
 }
 
-// conjugate returns a step of the places on towards the minimum of the model with their signs as they are, by conjugate
-// gradients, preconditioned by the diagonal of the Hessian. It leaves the scores of the step in turn.
-func (m *model) conjugate(ctx context.Context, on []int) (step []float64, err error) {
+// conjugateStep returns a step of the places on towards the minimum of the model with their signs as they are, by
+// conjugate gradients, preconditioned by the diagonal of the Hessian. It leaves the scores of the step in turn.
+func (m *model) conjugateStep(ctx context.Context, on []int) (step []float64, err error) {
 	n := len(on)
 	step, residual, scaled, direction, product := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for k, i := range on {
 		p := &m.places[i]
-		if residual[k] = -p.slope; !m.biased(i) {
-			residual[k] -= math.Copysign(m.L1, p.to)
+		if residual[k] = -p.slope; !m.isBias(i) {
+			residual[k] -= math.Copysign(m.L1, p.weight)
 		}
 	}
-	clear(m.turn)
+	clear(m.faceScores)
 	square := m.divide(scaled, residual, on)
 	copy(direction, scaled)
 	enough := faceResidual * math.Sqrt(square)
 	for range m.products {
-		if math.Sqrt(square) <= enough || m.spent(3*m.size) {
+		if math.Sqrt(square) <= enough || m.lacksPasses(3*m.size) {
 			break
 		}
 		if err := m.product(ctx, product, direction, on); err != nil {
 			return nil, err
 		}
 		curvature := f64.Dot(direction, product)
-		if !(curvature > m.blur(direction, on)) {
+		if !(curvature > m.noiseBound(direction, on)) {
 			break // the Hessian is singular in float32
 		}
 		by := square / curvature
 		f64.Axpy(step, by, direction)
 		f64.Axpy(residual, -by, product)
-		for r, v := range m.along {
-			m.turn[r] += float32(float32(by) * v)
+		for r, v := range m.directionScores {
+			m.faceScores[r] += float32(float32(by) * v)
 		}
 		last := square
 		square = m.divide(scaled, residual, on)
@@ -286,8 +286,8 @@ func (m *model) divide(d, v []float64, on []int) (sum float64) {
 	return sum
 }
 
-// blur returns a bound of the curvature along v below which rounding errors of float32 hide it.
-func (m *model) blur(v []float64, on []int) (sum float64) {
+// noiseBound returns a bound of the curvature along v below which rounding errors of float32 hide it.
+func (m *model) noiseBound(v []float64, on []int) (sum float64) {
 	for k, i := range on {
 		sum += float64(float64(v[k]*v[k]) * m.places[i].curvature)
 	}
@@ -296,15 +296,15 @@ func (m *model) blur(v []float64, on []int) (sum float64) {
 
 // product sets out to the product of the Hessian and v, and along to the scores of v.
 func (m *model) product(ctx context.Context, out, v []float64, on []int) error {
-	clear(m.along)
+	clear(m.directionScores)
 	for k, i := range on {
 		p := &m.places[i]
-		m.visited += p.end - p.first
-		m.add(p, m.along, v[k])
+		m.visitedElements += p.end - p.first
+		m.add(p, m.directionScores, v[k])
 	}
-	err := m.dots(ctx, out, on, m.along)
+	err := m.dots(ctx, out, on, m.directionScores)
 	for k, i := range on {
-		if !m.biased(i) {
+		if !m.isBias(i) {
 			out[k] += float64(m.L2 * v[k])
 		}
 	}

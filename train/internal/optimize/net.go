@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostPart       = 0.25  // greatest part of a net
-	leastPart      = 0.01  // least part of a net, unless a step gains nothing
-	shortestPart   = 1e-6  // steps that end at a smaller part cannot improve: rounding errors prevent it
-	noiseGain      = 1e-13 // a gain below this times the objective is rounding error
-	mostHalvings   = 40    // most trials of a step, each half the one before
-	leastGainShare = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
+	mostViolationFactor  = 0.25  // greatest violationFactor of a net
+	leastViolationFactor = 0.01  // least violationFactor of a net, unless a step gains nothing
+	noiseViolationFactor = 1e-6  // steps that end at a smaller violationFactor cannot improve: rounding errors prevent it
+	noiseGain            = 1e-13 // a gain below this times the objective is rounding error
+	mostHalvings         = 40    // most trials of a step, each half the one before
+	leastGainShare       = 0.01  // a step is taken if it gains at least this times the gain that its slope predicts
 )
 
 // A net is the state of a search by columns.
@@ -31,7 +31,7 @@ type net struct {
 	weight     float64   // sum of weights
 	w          []float64
 	scores     []float64 // score of each row at w
-	change     []float64 // score of the step for each row
+	stepScores []float64 // score of the step for each row
 	factors    []float64 // for each row: the derivative of its loss by its score
 	roots      []float32 // for each row: the root of the curvature of its loss, divided by unit
 	unit       float64   // a power of two, at least the root of each sample weight
@@ -40,19 +40,21 @@ type net struct {
 	order      []int     // columns in the order of a round: those with more elements last
 	model      *model
 	loss       float64
-	linear     float64 // the rows' part of the dual objective at w
-	lower      float64 // the greatest dual objective so far
+	dualLinear float64 // the rows' part of the dual objective at w
+	lowerBound float64 // the greatest dual objective so far
 	passes     int64
-	// visited counts elements visited since the last whole pass, by coordinate descent, conjugate gradients and multiply.
-	// The elements that begin copies, that slopes reads, and of the weights that face sets to 0 are left out.
-	visited int64
-	steps   int64
-	out     bool // the limit of passes ended the search
-	// part is the factor by which a step reduces the sum of violations of the optimum's conditions before it ends. total
-	// is the sum at the start of the last step, or 0 before the first step, and reached the sum in the model at its end.
-	part, total, reached float64
-	products             int // most products with the Hessian in the next call of face
-	start                time.Time
+	// visitedElements counts elements visited since the last whole pass, by coordinate descent, conjugate gradients and
+	// scoreStep. The elements that begin copies, that slopes reads, and of the weights that face sets to 0 are left
+	// out.
+	visitedElements int64
+	steps           int64
+	outOfPasses     bool // the limit of passes ended the search
+	// violationFactor is the factor by which a step reduces the sum of violations of the optimum's conditions before it
+	// ends. startViolation is the sum at the start of the last step, or 0 before the first step, and endViolation the
+	// sum in the model at its end.
+	violationFactor, startViolation, endViolation float64
+	products                                      int // most products with the Hessian in the next call of face
+	start                                         time.Time
 }
 
 // columns finds the minimum by coordinate descent. If ctx ends or reading the rows fails, it returns the weights so far
@@ -75,31 +77,33 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 	if err == nil {
 		var resumed bool
 		if resumed, err = s.Checkpoint.Load(s.state); resumed {
-			err = s.derive(ctx)
+			err = s.computeDerivatives(ctx)
 		}
 	}
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), Lower: s.lower, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps,
-		OutOfPasses: s.out}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), LowerBound: s.lowerBound, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps,
+		OutOfPasses: s.outOfPasses}, err
 }
 
 func newNet(t *Task) *net {
-	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()), lower: math.Inf(-1)}
+	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()), lowerBound: math.Inf(-1)}
 	s.model = &model{net: s}
-	s.first()
+	s.resetPrecision()
 	return s
 }
 
-// first makes the next step as rough as the first step of a search.
-func (s *net) first() { s.part, s.total, s.products = mostPart, 0, firstFaceProducts }
+// resetPrecision makes the next step as rough as the first step of a search.
+func (s *net) resetPrecision() {
+	s.violationFactor, s.startViolation, s.products = mostViolationFactor, 0, firstFaceProducts
+}
 
 // begin reads the rows, and evaluates zero weights with the best bias.
 func (s *net) begin(ctx context.Context) (err error) {
 	n := s.Rows.Rows()
 	s.y, s.weights, s.scores = make([]float64, 0, n), make([]float64, 0, n), make([]float64, n)
-	s.factors, s.roots, s.change = make([]float64, n), make([]float32, n), make([]float64, n)
+	s.factors, s.roots, s.stepScores = make([]float64, n), make([]float32, n), make([]float64, n)
 	s.gradient = make([]float64, len(s.w))
 	centred, heaviest := false, 0.0
 	for chunks, err := range block.Chunks(ctx, s.Rows, 1) {
@@ -132,7 +136,7 @@ func (s *net) begin(ctx context.Context) (err error) {
 	return s.evaluate(ctx)
 }
 
-func (s *net) objective() float64 { return s.loss + s.Of(s.w[:s.features]) }
+func (s *net) objective() float64 { return s.loss + s.Value(s.w[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
 // each chunk of rows, and returns the sums of do's results in row order.
@@ -164,19 +168,20 @@ func (s *net) losses(ctx context.Context, scores []float64, do func(first int, m
 
 // evaluate sets the best bias. It computes the loss, its derivatives and a lower bound of the optimum at w.
 func (s *net) evaluate(ctx context.Context) error {
-	if err := s.balance(ctx); err != nil {
+	if err := s.balanceBias(ctx); err != nil {
 		return err
 	}
-	if err := s.derive(ctx); err != nil {
+	if err := s.computeDerivatives(ctx); err != nil {
 		return err
 	}
-	s.passed()
-	s.prove()
+	s.countPass()
+	s.raiseLowerBound()
 	return nil
 }
 
-// derive computes the loss, its gradient and curvatures at the scores, and the rows' part of the dual objective.
-func (s *net) derive(ctx context.Context) error {
+// computeDerivatives computes the loss, its gradient and curvatures at the scores, and the rows' part of the dual
+// objective.
+func (s *net) computeDerivatives(ctx context.Context) error {
 	sum, err := s.losses(ctx, s.scores, func(first int, margins, factors, curvatures, losses []float64) (t [3]float64) {
 		copy(s.factors[first:], factors)
 		for i, loss := range losses {
@@ -192,23 +197,23 @@ func (s *net) derive(ctx context.Context) error {
 	if s.loss = sum[0]; s.loss-s.loss != 0 {
 		return learner.OverflowError()
 	}
-	s.linear = sum[1]
-	return s.elements.each(ctx, s.Workers, func(j int) {
+	s.dualLinear = sum[1]
+	return s.elements.eachColumn(ctx, s.Workers, func(j int) {
 		s.gradient[j] = s.elements.score(j, s.factors)
 	})
 }
 
-// prove raises the lower bound to the dual objective of the dual variables at w, if that is greater.
-func (s *net) prove() {
-	d := &Dual{Linear: s.linear, Vector: make([]float64, s.features)}
+// raiseLowerBound raises the lower bound to the dual objective of the dual variables at w, if that is greater.
+func (s *net) raiseLowerBound() {
+	d := &Dual{Linear: s.dualLinear, Vector: make([]float64, s.features)}
 	for j := range d.Vector {
 		d.Vector[j] = -s.gradient[j]
 	}
-	s.lower = max(s.lower, s.Bound(d))
+	s.lowerBound = max(s.lowerBound, s.Bound(d))
 }
 
-// balance sets the bias to its optimum, the other weights as they are.
-func (s *net) balance(ctx context.Context) error {
+// balanceBias sets the bias to its optimum, the other weights as they are.
+func (s *net) balanceBias(ctx context.Context) error {
 	if s.features == len(s.w) {
 		return nil
 	}
@@ -239,13 +244,13 @@ func (s *net) balance(ctx context.Context) error {
 
 // minimise makes steps until the gap is small enough or the limit of passes is reached.
 func (s *net) minimise(ctx context.Context) error {
-	for s.mark(); !s.done(); s.mark() {
+	for s.mark(); !s.hasConverged(); s.mark() {
 		next, err := s.step(ctx)
 		if err != nil {
 			return err
 		}
 		if next == nil {
-			s.out = true
+			s.outOfPasses = true
 			return nil
 		}
 		moved, err := s.move(ctx, next)
@@ -253,10 +258,10 @@ func (s *net) minimise(ctx context.Context) error {
 			return err
 		}
 		if !moved {
-			if s.part < shortestPart {
+			if s.violationFactor < noiseViolationFactor {
 				return nil // rounding errors prevent a further step
 			}
-			s.part, s.total = s.part/16, 0
+			s.violationFactor, s.startViolation = s.violationFactor/16, 0
 		}
 		if err := s.evaluate(ctx); err != nil {
 			return err
@@ -265,14 +270,14 @@ func (s *net) minimise(ctx context.Context) error {
 	return nil
 }
 
-// done tells whether the gap is small enough to stop.
-func (s *net) done() bool { return s.objective()-s.lower <= gapGoal*s.objective() }
+// hasConverged tells whether the gap is small enough to stop.
+func (s *net) hasConverged() bool { return s.objective()-s.lowerBound <= gapGoal*s.objective() }
 
 // move goes from w to next, or to the first of the halved steps whose objective falls enough. It tells whether w
 // changed.
 func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	from := s.objective()
-	slope := s.Of(next[:s.features]) - s.Of(s.w[:s.features]) // of the penalty: an upper bound
+	slope := s.Value(next[:s.features]) - s.Value(s.w[:s.features]) // of the penalty: an upper bound
 	for j, v := range next {
 		slope += float64(s.gradient[j] * (v - s.w[j]))
 	}
@@ -284,7 +289,7 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 			}
 		}
 		for i, z := range scores {
-			s.scores[i] = z + float64(part*s.change[i])
+			s.scores[i] = z + float64(part*s.stepScores[i])
 		}
 		sum, err := s.losses(ctx, s.scores, func(_ int, _, _, _, losses []float64) (t [3]float64) {
 			for _, loss := range losses {
@@ -309,11 +314,11 @@ func (s *net) move(ctx context.Context, next []float64) (bool, error) {
 	return false, nil
 }
 
-// passed counts one pass, and the visits of elements since the last call as passes. It reports progress.
-func (s *net) passed() {
-	if all := s.elements.all(); all > 0 {
-		s.passes += s.visited / all
-		s.visited %= all
+// countPass counts one pass, and the visits of elements since the last call as passes. It reports progress.
+func (s *net) countPass() {
+	if all := s.elements.count(); all > 0 {
+		s.passes += s.visitedElements / all
+		s.visitedElements %= all
 	}
 	s.passes++
 	s.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
@@ -321,8 +326,9 @@ func (s *net) passed() {
 
 func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
 
-// state saves or restores the state of the search before a step. It leaves out the numbers that derive computes.
+// state saves or restores the state of the search before a step. It leaves out the numbers that computeDerivatives
+// computes.
 func (s *net) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.visited, &s.steps, &s.lower, &s.part, &s.total, &s.reached, &s.products)
+	learner.State(w, &s.start, &s.passes, &s.visitedElements, &s.steps, &s.lowerBound, &s.violationFactor, &s.startViolation, &s.endViolation, &s.products)
 	learner.State(w, s.w, s.scores)
 }

@@ -27,11 +27,11 @@ const (
 
 // A DenseLoss is a sum of losses over rows. It is convex and has a second derivative almost everywhere.
 type DenseLoss interface {
-	At(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
+	PointAt(ctx context.Context, w []float64) (*Point, error) // makes a pass over the rows; see Search
 
-	// Alone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums of
-	// the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
-	Alone(weights [2]float64, biased bool) (bias, loss float64)
+	// BiasAlone returns the bias with the least loss when all other weights are 0, and that loss. weights are the sums
+	// of the sample weights of the classes -1 and +1. If biased is false, the bias is 0.
+	BiasAlone(weights [2]float64, biased bool) (bias, loss float64)
 }
 
 // A Task is rows with labels -1 and +1, a loss, a penalty and options. Of learner.Options it uses Epochs (most passes),
@@ -50,74 +50,74 @@ type Task struct {
 	Sums func(ctx context.Context, all [][]float64) ([]float64, error)
 }
 
-// Wide tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
-func Wide(cols int) bool { return cols > 1<<14 }
+// HasManyColumns tells whether there are too many columns for a Hessian: more than 16,384, whose Hessian is 1 GiB.
+func HasManyColumns(cols int) bool { return cols > 1<<14 }
 
 // A Solution is the result of a search.
 type Solution struct {
-	W                      []float64 // weights, one for each column
-	Loss, Objective, Lower float64   // Lower is a lower bound of the minimum
-	Weight                 float64   // sum of the sample weights; 0 if unknown
-	Passes, Visits, Steps  int64     // Visits counts rows
-	OutOfPasses            bool      // the limit of passes ended the search
+	W                           []float64 // weights, one for each column
+	Loss, Objective, LowerBound float64   // LowerBound is a lower bound of the minimum
+	Weight                      float64   // sum of the sample weights; 0 if unknown
+	Passes, Visits, Steps       int64     // Visits counts rows
+	OutOfPasses                 bool      // the limit of passes ended the search
 }
 
 // Gap returns an upper bound of Objective minus the minimum.
-func (s *Solution) Gap() float64 { return max(0, s.Objective-s.Lower) }
+func (s *Solution) Gap() float64 { return max(0, s.Objective-s.LowerBound) }
 
-// A Learned is a solution whose weights are rounded to weights of a model.
-type Learned struct {
+// A RoundedSolution is a solution whose weights are rounded to weights of a model.
+type RoundedSolution struct {
 	learner.Result
-	Exact          []float64 // weights before rounding, one for each column
-	Objective, Gap float64   // values at the rounded weights
-	Rounded        bool      // the gap met the limit before rounding, and doesn't after rounding
-	Weight         float64   // see Solution
+	ExactWeights      []float64 // weights before rounding, one for each column
+	Objective, Gap    float64   // values at the rounded weights
+	GapLostByRounding bool      // the gap met the limit before rounding, and doesn't after rounding
+	Weight            float64   // see Solution
 }
 
 // Learn rounds the weights that solve finds, and makes a pass over the rows to measure them. If pivots isn't nil, the
 // rows are the original rows minus the pivots, and the weights of the result are for the original rows. If ctx ends the
 // search after a step, Learn returns the weights so far with ctx's error.
-func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution, error), pivots []float64) (*Learned, error) {
+func (t *Task) Learn(ctx context.Context, solve func(context.Context) (*Solution, error), pivots []float64) (*RoundedSolution, error) {
 	start := time.Now()
 	after, end := parallel.Grace(ctx)
 	defer end()
 	s, err := solve(ctx)
 	if err != nil {
-		return t.Interrupted(ctx, after, s, pivots, start), err
+		return t.InterruptedResult(ctx, after, s, pivots, start), err
 	}
-	r, err := t.measured(ctx, s, pivots, start)
+	r, err := t.measureSolution(ctx, s, pivots, start)
 	if err != nil {
 		return nil, err
 	}
-	r.Gap = max(0, r.Objective-s.Lower)
+	r.Gap = max(0, r.Objective-s.LowerBound)
 	r.Converged = r.Gap <= convergedGap*r.Objective
-	r.Rounded = !r.Converged && s.Gap() <= convergedGap*s.Objective
+	r.GapLostByRounding = !r.Converged && s.Gap() <= convergedGap*s.Objective
 	return r, nil
 }
 
-// Interrupted returns the result of a search that began at start and that the end of ctx interrupted, or nil if the
-// search made no step. The loss stays unknown if after ends before a pass over the rows does.
-func (t *Task) Interrupted(ctx, after context.Context, s *Solution, pivots []float64, start time.Time) *Learned {
+// InterruptedResult returns the result of a search that began at start and that the end of ctx interrupted, or nil if
+// the search made no step. The loss stays unknown if after ends before a pass over the rows does.
+func (t *Task) InterruptedResult(ctx, after context.Context, s *Solution, pivots []float64, start time.Time) *RoundedSolution {
 	if ctx.Err() == nil || s.Steps == 0 || s.Passes == 0 {
 		return nil
 	}
-	r, err := t.measured(after, s, pivots, start)
+	r, err := t.measureSolution(after, s, pivots, start)
 	r.Interrupted, r.NotEvaluated, r.Gap = true, err != nil, math.Inf(1)
 	return r
 }
 
-// measured returns the result with the weights rounded, and with their loss and objective. With an error, the loss is
-// unknown.
-func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, start time.Time) (*Learned, error) {
-	r := &Learned{Exact: s.W, Weight: s.Weight}
+// measureSolution returns the result with the weights rounded, and with their loss and objective. With an error, the
+// loss is unknown.
+func (t *Task) measureSolution(ctx context.Context, s *Solution, pivots []float64, start time.Time) (*RoundedSolution, error) {
+	r := &RoundedSolution{ExactWeights: s.W, Weight: s.Weight}
 	r.Epochs, r.Updates, r.OutOfPasses = s.Passes+1, s.Steps, s.OutOfPasses
 	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
 	w, spec := slices.Clone(s.W), t.Rows.Spec()
 	learner.RoundCentred(w, pivots)
 	if pivots != nil {
-		learner.Uncentre(r.Exact, pivots)
+		learner.Uncentre(r.ExactWeights, pivots)
 	}
-	r.Weights = learner.RoundToFloat32(r.Exact)
+	r.Weights = learner.RoundToFloat32(r.ExactWeights)
 	losses, err := t.Losses(ctx, [][]float64{w})
 	if err != nil {
 		return r, err
@@ -126,7 +126,7 @@ func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, star
 	for v := range slices.Chunk(w, spec.Cols()) {
 		penalised = append(penalised, v[:spec.Width()])
 	}
-	if objective := losses[0] + t.Of(penalised...); objective-objective == 0 {
+	if objective := losses[0] + t.Value(penalised...); objective-objective == 0 {
 		r.Loss, r.Objective = losses[0], objective
 		return r, nil
 	}
@@ -137,13 +137,13 @@ func (t *Task) measured(ctx context.Context, s *Solution, pivots []float64, star
 // coordinate descent if there are too many columns. Newton's method begins at the minimum of a sample if there are many
 // rows. If ctx ends or reading the rows fails, Elastic returns the weights so far with the error.
 func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
-	if Wide(t.Rows.Spec().Cols()) {
+	if HasManyColumns(t.Rows.Spec().Cols()) {
 		return t.columns(ctx)
 	}
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
 	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{W: w, Lower: s.Lower, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.Passes >= s.Most}
+	r := &Solution{W: w, LowerBound: s.LowerBound, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.Passes >= s.MostPasses}
 	if s.Point != nil {
 		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
 		if err != nil {
@@ -156,14 +156,14 @@ func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
 // search returns a search for the minimum with loss.
 func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 	saved, _ := loss.(interface{ State(*checkpoint.Walk) })
-	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, Most: t.Epochs}
-	s.At = func(ctx context.Context, w []float64) (*Point, error) {
-		p, err := loss.At(ctx, w)
+	s := &Search{loss: saved, Penalty: t.Penalty, Bias: t.Rows.Spec().Bias, MostPasses: t.Epochs}
+	s.PointAt = func(ctx context.Context, w []float64) (*Point, error) {
+		p, err := loss.PointAt(ctx, w)
 		if err == nil && p.Loss-p.Loss != 0 {
 			err = learner.OverflowError()
 		}
 		if err == nil && t.Progress != nil {
-			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.Most, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
+			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.MostPasses, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
 		}
 		return p, err
 	}
@@ -178,7 +178,7 @@ func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float
 	}
 	s.mark = func() { t.Checkpoint.Pass(s.Passes, s.Passes*t.Rows.Rows(), s.state) }
 	if s.resumed {
-		err = t.again(ctx, s)
+		err = t.repeatPass(ctx, s)
 	} else {
 		err = t.begin(ctx, s, loss)
 	}
@@ -195,8 +195,8 @@ func (t *Task) minimise(ctx context.Context, s *Search, loss DenseLoss) ([]float
 	return sum(s.Point.W, step.D), nil
 }
 
-// again repeats the pass at the weights of a checkpoint. That pass isn't counted.
-func (t *Task) again(ctx context.Context, s *Search) error {
+// repeatPass repeats the pass at the weights of a checkpoint. That pass isn't counted.
+func (t *Task) repeatPass(ctx context.Context, s *Search) error {
 	w, passes, show := s.Point.W, s.Passes, t.Progress
 	if len(w) != t.Rows.Spec().Cols() {
 		return fmt.Errorf("the checkpoint has %d weights, and there are %d columns: name an empty folder", len(w), t.Rows.Spec().Cols())
@@ -212,7 +212,7 @@ func (t *Task) again(ctx context.Context, s *Search) error {
 // begin makes the first pass at the minimum of a sample. If the bias alone is better, or there is no sample, begin
 // makes a pass at the bias alone.
 func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
-	alone, least, err := t.alone(ctx, t.Rows, loss)
+	alone, least, err := t.biasAlone(ctx, t.Rows, loss)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
 		return err
 	}
 	if sample != nil {
-		w, err := t.near(ctx, sample)
+		w, err := t.sampleMinimum(ctx, sample)
 		if err != nil {
 			return err
 		}
@@ -234,12 +234,12 @@ func (t *Task) begin(ctx context.Context, s *Search, loss DenseLoss) error {
 	return s.Begin(ctx, alone)
 }
 
-// near returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
-func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) {
+// sampleMinimum returns the minimum of a sample, or nil if the search fails or the bias alone has the loss 0.
+func (t *Task) sampleMinimum(ctx context.Context, sample *block.Data) ([]float64, error) {
 	few, loss, share := *t, t.Dense(sample), float64(sample.Rows())/float64(t.Rows.Rows())
 	few.Rows, few.L1, few.L2, few.Progress, few.Checkpoint = sample, t.L1*share, t.L2*share, nil, nil
 	s := few.search(loss, time.Now())
-	alone, least, err := few.alone(ctx, sample, loss)
+	alone, least, err := few.biasAlone(ctx, sample, loss)
 	if err == nil && least > 0 {
 		err = s.Begin(ctx, alone)
 	}
@@ -253,12 +253,12 @@ func (t *Task) near(ctx context.Context, sample *block.Data) ([]float64, error) 
 	return s.Point.W, nil
 }
 
-// alone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
-func (t *Task) alone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
+// biasAlone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
+func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
 	var weights [2]float64
 	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
-	bias, least := loss.Alone(weights, biased)
+	bias, least := loss.BiasAlone(weights, biased)
 	w = make([]float64, rows.Spec().Cols())
 	if biased {
 		w[len(w)-1] = bias
@@ -271,7 +271,7 @@ var weighPass = distributed.NewPerChunk("elastic.weigh", func(block.Source, stru
 
 func weigh(chunk block.Chunk) (sums [2]float64) {
 	for i, y := range chunk.Y {
-		sums[class(float64(y))] += chunk.Weight(i)
+		sums[classOf(float64(y))] += chunk.Weight(i)
 	}
 	return sums
 }
@@ -279,28 +279,30 @@ func weigh(chunk block.Chunk) (sums [2]float64) {
 // A Tally counts the visits and the steps of a search. A pass counts as many visits as there are rows.
 type Tally struct {
 	*Task
-	Visited, Steps int64 // Visited counts rows
-	Start          time.Time
+	VisitedRows, Steps int64 // VisitedRows counts rows
+	Start              time.Time
 }
 
 // Passes returns the number of passes over the rows, rounded up.
 func (t *Tally) Passes() int64 {
 	rows := max(1, t.Rows.Rows())
-	return (t.Visited + rows - 1) / rows
+	return (t.VisitedRows + rows - 1) / rows
 }
 
 // Visit counts visits, and reports progress. sum and m may be nil; see learner.Progress.
 func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Measure) {
-	t.Visited += visits
+	t.VisitedRows += visits
 	if t.Progress == nil {
 		return
 	}
-	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.Visited, Rows: t.Rows.Rows(), Updates: t.Steps, BestErrors: -1,
+	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.VisitedRows, Rows: t.Rows.Rows(), Updates: t.Steps, BestErrors: -1,
 		Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
 }
 
 // Mark gives the state of the search to the checkpoint.
-func (t *Tally) Mark(state func(*checkpoint.Walk)) { t.Checkpoint.Pass(t.Passes(), t.Visited, state) }
+func (t *Tally) Mark(state func(*checkpoint.Walk)) {
+	t.Checkpoint.Pass(t.Passes(), t.VisitedRows, state)
+}
 
 // State saves or restores the tally.
-func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.Visited, &t.Steps) }
+func (t *Tally) State(w *checkpoint.Walk) { learner.State(w, &t.Start, &t.VisitedRows, &t.Steps) }

@@ -12,11 +12,12 @@ import (
 	"halfspace/train/learner"
 )
 
-// first makes the first pass, at zero weights. It stores everything about the rows that doesn't depend on the weights.
-func (s *search) first(ctx context.Context) error {
+// firstPass makes the first pass, at zero weights. It stores everything about the rows that doesn't depend on the
+// weights.
+func (s *search) firstPass(ctx context.Context) error {
 	n := s.Rows.Rows()
 	s.y, s.weights = make([]float64, n), make([]float64, n)
-	s.at = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
+	s.pointAtWeights = point{W: make([]float64, s.cols), Scores: make([]float64, n)}
 	for i := range s.vectors {
 		s.vectors[i] = make([]float64, s.cols)
 	}
@@ -28,17 +29,17 @@ func (s *search) first(ctx context.Context) error {
 		return err
 	}
 	if resumed { // the pass was counted and reported before
-		visited, lower, show := s.Visited, s.lower, s.Progress
+		visited, lower, show := s.VisitedRows, s.lowerBound, s.Progress
 		s.Progress = nil
-		defer func() { s.Visited, s.lower, s.Progress, s.measure = visited, lower, show, nil }()
+		defer func() { s.VisitedRows, s.lowerBound, s.Progress, s.measure = visited, lower, show, nil }()
 	}
 	if s.remote {
-		return s.firstRemote(ctx, resumed)
+		return s.firstPassRemote(ctx, resumed)
 	}
 	s.forms = make([]form, (n+block.ChunkRows-1)/block.ChunkRows)
 	var elements []int64
-	err = s.evaluate(ctx, &s.at, func(c *scratch, chunk block.Chunk, t *part) {
-		s.look(chunk)
+	err = s.evaluate(ctx, &s.pointAtWeights, func(c *scratch, chunk block.Chunk, t *batchSums) {
+		s.storeForm(chunk)
 		rows := s.read(c, chunk)
 		for r := range chunk.Len() {
 			s.y[chunk.First+int64(r)], s.weights[chunk.First+int64(r)] = float64(chunk.Y[r]), chunk.Weight(r)
@@ -46,8 +47,8 @@ func (s *search) first(ctx context.Context) error {
 			t.radius = max(t.radius, norm)
 		}
 		t.elements = int64(s.forms[chunk.Number].elements)
-		c.all = t.elements >= int64(s.cols)
-	}, func(t *part) {
+		c.hasAllColumns = t.elements >= int64(s.cols)
+	}, func(t *batchSums) {
 		elements = append(elements, t.elements)
 		s.radius = max(s.radius, t.radius)
 	})
@@ -59,23 +60,23 @@ func (s *search) first(ctx context.Context) error {
 
 // endFirstPass ends the first pass: it joins chunks to batches by their numbers of elements.
 func (s *search) endFirstPass(ctx context.Context, elements []int64, resumed bool) error {
-	s.factors = s.worthFactor(s.makeBatches(elements))
-	if resumed && s.batched {
-		return s.evaluate(ctx, &s.at, nil, nil)
+	s.usesFactor = s.factorSavesTime(s.makeBatches(elements))
+	if resumed && s.hasBatchSums {
+		return s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
 	return nil
 }
 
 // evaluate makes a pass over the rows and completes p, which has weights and scores. It calls look with each chunk before
 // it sums over the chunk, and seen with the sums of each batch.
-func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *part), seen func(*part)) error {
+func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, block.Chunk, *batchSums), seen func(*batchSums)) error {
 	p.reset(s.cols, len(p.Scores))
-	merge := func(t *part) {
+	merge := func(t *batchSums) {
 		if seen != nil {
 			seen(t)
 		}
 		p.Loss += t.Loss
-		p.Smooth += t.Smooth
+		p.SmoothObjective += t.SmoothObjective
 		p.Weight += t.Weight
 		for k := range p.Duals {
 			p.Duals[k] += t.Duals[k]
@@ -88,7 +89,7 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	if s.remote {
 		err = s.sumsRemote(ctx, p, merge)
 	} else {
-		err = s.pass(ctx, true, func(c *scratch, chunk block.Chunk, t *part) {
+		err = s.pass(ctx, true, func(c *scratch, chunk block.Chunk, t *batchSums) {
 			if look != nil {
 				look(c, chunk, t)
 			}
@@ -108,14 +109,14 @@ func (s *search) evaluate(ctx context.Context, p *point, look func(*scratch, blo
 	if s.features < s.cols && p.Diagonal[s.features] == 0 { // no row has a curvature
 		p.Diagonal[s.features] = s.L2
 	}
-	p.Objective, p.Smooth = p.Loss+penalty, p.Smooth+penalty
-	lower := max(s.lower, s.bound(p))
+	p.Objective, p.SmoothObjective = p.Loss+penalty, p.SmoothObjective+penalty
+	lower := max(s.lowerBound, s.dualObjective(p))
 	s.measure = &learner.Measure{Objective: p.Objective, Gradient: learner.Norm(p.Gradient), Gap: p.Objective - lower}
-	s.passed(s.Rows.Rows())
+	s.countVisits(s.Rows.Rows())
 	if p.Objective-p.Objective != 0 {
 		return learner.OverflowError()
 	}
-	s.lower = lower
+	s.lowerBound = lower
 	return nil
 }
 
@@ -131,13 +132,13 @@ func (s *search) losses(first int64, z, factor, curvature, loss, y []float64, zo
 // lossSums adds the sums over the rows of a chunk, from row first on, that depend only on p.Scores. It writes the rows'
 // curvatures to p.Curvature, and the derivatives of their losses to factor, which has one element for each row. Both
 // are multiplied by the sample weight.
-func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *part) {
+func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t *batchSums) {
 	n := len(factor)
 	y, curvature := s.y[first:][:n], p.Curvature[first:][:n]
 	copy(c.z[:n], p.Scores[first:])
-	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.near())
+	s.losses(first, c.z[:n], factor, curvature, c.loss[:n], y, s.hinge.zoneWidth())
 	for r, weight := range s.weights[first:][:n] {
-		class := class(y[r])
+		class := classOf(y[r])
 		t.Weight += weight
 		curvature[r] *= weight
 		f := float64(factor[r] * weight)
@@ -151,7 +152,7 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 		if s.hinge != nil {
 			loss, entropy = float64(max(0, 1-c.z[r])*weight), a
 		}
-		t.Smooth += smooth
+		t.SmoothObjective += smooth
 		t.Loss += loss
 		t.Duals[class] += a
 		t.Entropies[class] += entropy
@@ -163,43 +164,44 @@ func (s *search) lossSums(c *scratch, first int64, factor []float64, p *point, t
 func (s *search) product(ctx context.Context, out, d, scores []float64) error {
 	clear(out)
 	visited := int64(0)
-	merge := func(t *part) {
+	merge := func(t *batchSums) {
 		s.addTo(out, t, t.sums)
-		visited += t.visited
+		visited += t.visitedRows
 	}
 	var err error
 	if s.remote {
 		err = s.productRemote(ctx, d, scores, merge)
 	} else {
-		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *part) {
-			t.visited += c.product(s.read(c, chunk), d, s.at.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+		err = s.pass(ctx, false, func(c *scratch, chunk block.Chunk, t *batchSums) {
+			t.visitedRows += c.product(s.read(c, chunk), d, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
 	for i := range s.features {
 		out[i] += float64(s.L2 * d[i])
 	}
-	s.passed(visited)
+	s.countVisits(visited)
 	return err
 }
 
-// rest writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no such rows.
-func (s *search) rest(ctx context.Context, d, scores []float64) error {
-	if !slices.Contains(s.at.Curvature, 0) {
+// scoreFlatRows writes the scores of d for the rows without a curvature to scores. It makes no pass if there are no
+// such rows.
+func (s *search) scoreFlatRows(ctx context.Context, d, scores []float64) error {
+	if !slices.Contains(s.pointAtWeights.Curvature, 0) {
 		return nil
 	}
 	visited := int64(0)
 	merge := func(n int64) { visited += n }
 	var err error
 	if s.remote {
-		err = s.restRemote(ctx, d, scores, merge)
+		err = s.scoreFlatRowsRemote(ctx, d, scores, merge)
 	} else {
 		err = block.ReduceChunks(ctx, s.Rows, s.Workers, func(chunk block.Chunk) int64 {
 			c := s.scratch.Get().(*scratch)
 			defer s.scratch.Put(c)
-			return rest(s.read(c, chunk), d, s.at.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
+			return scoreFlatRows(s.read(c, chunk), d, s.pointAtWeights.Curvature[chunk.First:][:chunk.Len()], scores[chunk.First:])
 		}, merge)
 	}
-	s.passed(visited)
+	s.countVisits(visited)
 	return err
 }
 
@@ -246,18 +248,18 @@ func (t *Task) Losses(ctx context.Context, all [][]float64) ([]float64, error) {
 	total := make([]float64, len(all))
 	scores, merge := scoresChunk(t.Rows, all), func(sums []float64) { f64.Axpy(total, 1, sums) }
 	if cluster, _ := block.RemoteOf(t.Rows); cluster != nil {
-		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scored) { merge(t.values(s)) })
+		return total, distributed.Reduce(ctx, t.Rows, t.Workers, scoresPass, all, scores, func(s *scoredChunk) { merge(t.lossSums(s)) })
 	}
-	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.values(scores(chunk)) }, merge)
+	return total, block.ReduceChunks(ctx, t.Rows, t.Workers, func(chunk block.Chunk) []float64 { return t.lossSums(scores(chunk)) }, merge)
 }
 
-// scored is the labels and the scores of the rows of a chunk.
-type scored struct {
+// scoredChunk is the labels and the scores of the rows of a chunk.
+type scoredChunk struct {
 	labels
 	scores [][]float64 // scores for each vector of weights
 }
 
-func (s *scored) Fields() []any { return []any{&s.labels, &s.scores} }
+func (s *scoredChunk) Fields() []any { return []any{&s.labels, &s.scores} }
 
 // labels are the labels -1 and +1 of the rows of a chunk, and their sample weights, which are nil if all are 1.
 type labels struct {
@@ -279,11 +281,11 @@ func (l *labels) at(r int) (y, weight float64) {
 var scoresPass = distributed.NewPerChunk("truncated.scores", scoresChunk)
 
 // scoresChunk returns the function that computes the scores of a chunk for each vector of weights.
-func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scored {
-	return func(chunk block.Chunk) *scored {
+func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scoredChunk {
+	return func(chunk block.Chunk) *scoredChunk {
 		var rows linalg.SparseReader
 		rows.Begin(chunk)
-		s := &scored{labels: labelsOf(chunk)}
+		s := &scoredChunk{labels: labelsOf(chunk)}
 		for _, w := range all {
 			z := make([]float64, chunk.Len())
 			for r := range z {
@@ -295,8 +297,8 @@ func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scored {
 	}
 }
 
-// values returns the sum of the losses of a chunk for each vector of weights.
-func (t *Task) values(s *scored) []float64 {
+// lossSums returns the sum of the losses of a chunk for each vector of weights.
+func (t *Task) lossSums(s *scoredChunk) []float64 {
 	n := len(s.Y)
 	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
 	for k, z := range s.scores {
@@ -313,8 +315,8 @@ func (t *Task) values(s *scored) []float64 {
 	return sums
 }
 
-// passed counts visits, and reports progress.
-func (s *search) passed(visits int64) {
-	s.Visit(visits, learner.SumOf(s.at.W), s.measure)
+// countVisits counts visits, and reports progress.
+func (s *search) countVisits(visits int64) {
+	s.Visit(visits, learner.SumOf(s.pointAtWeights.W), s.measure)
 	s.measure = nil
 }

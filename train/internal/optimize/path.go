@@ -49,7 +49,7 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 	one := *t
 	one.Rows = rows
 	follow := one.densePath
-	if Wide(t.Rows.Spec().Cols()) {
+	if HasManyColumns(t.Rows.Spec().Cols()) {
 		follow = one.columnsPath
 	}
 	stages, err := follow(ctx, n, penalties)
@@ -65,8 +65,8 @@ func (t *Task) Path(ctx context.Context, n int, penalties []float64) ([]*Stage, 
 func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*Stage, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
-	s.Most = math.MaxInt64
-	w, alone, err := t.alone(ctx, t.Rows, loss)
+	s.MostPasses = math.MaxInt64
+	w, alone, err := t.biasAlone(ctx, t.Rows, loss)
 	if err != nil {
 		return nil, err
 	}
@@ -75,17 +75,17 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 	}
 	given := penalties != nil
 	if !given {
-		penalties = s.ladder(s.features(s.Point.Gradient), t.Rows.Rows(), n)
+		penalties = s.fallingPenalties(s.features(s.Point.Gradient), t.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
-		s.Change(Penalty{l1, t.L2, t.NonNegative})
-		s.Most = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
+		s.ChangePenalty(Penalty{l1, t.L2, t.NonNegative})
+		s.MostPasses = s.Passes + min(t.Epochs, math.MaxInt64-s.Passes)
 		if _, err := s.Minimise(ctx, convergedGap); err != nil {
 			return nil, err
 		}
 		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
-		if !given && explains(s.Point.Loss, alone) {
+		if !given && isExplained(s.Point.Loss, alone) {
 			break
 		}
 	}
@@ -103,30 +103,30 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 	}
 	alone, given := s.loss, penalties != nil
 	if !given {
-		penalties = s.ladder(s.gradient[:s.features], s.Rows.Rows(), n)
+		penalties = s.fallingPenalties(s.gradient[:s.features], s.Rows.Rows(), n)
 	}
 	var stages []*Stage
 	for _, l1 := range penalties {
-		one.L1, one.Epochs, s.lower = l1, s.passes+min(t.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
-		s.first()
-		s.prove()
+		one.L1, one.Epochs, s.lowerBound = l1, s.passes+min(t.Epochs, math.MaxInt64-s.passes), math.Inf(-1)
+		s.resetPrecision()
+		s.raiseLowerBound()
 		if err := s.minimise(ctx); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lower), Passes: s.passes})
-		if !given && explains(s.loss, alone) {
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lowerBound), Passes: s.passes})
+		if !given && isExplained(s.loss, alone) {
 			break
 		}
 	}
 	return stages, nil
 }
 
-// explains tells whether a path ends at a loss. alone is the loss of the bias alone.
-func explains(loss, alone float64) bool { return loss < (1-explainedLoss)*alone }
+// isExplained tells whether a path ends at a loss. alone is the loss of the bias alone.
+func isExplained(loss, alone float64) bool { return loss < (1-explainedLoss)*alone }
 
-// ladder returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero weights with
-// the best bias.
-func (p Penalty) ladder(gradient []float64, rows int64, n int) []float64 {
+// fallingPenalties returns the n penalties of a path. gradient is the gradient of the loss by the features, at zero
+// weights with the best bias.
+func (p Penalty) fallingPenalties(gradient []float64, rows int64, n int) []float64 {
 	largest, depth := 0.0, lnLastPenalty
 	for _, g := range gradient {
 		largest = max(largest, p.pull(-g))

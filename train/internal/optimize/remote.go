@@ -15,24 +15,24 @@ import (
 // computes losses. Other processes make the sums over columns. A piece is one or more whole batches, so all sums have
 // the order of a single process.
 
-// looked is the data of a chunk from the first pass.
-type looked struct {
+// firstPassChunk is the data of a chunk from the first pass.
+type firstPassChunk struct {
 	labels
 	elements int64 // number of elements that aren't 0
 	radius   float64
 }
 
-func (l *looked) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
+func (l *firstPassChunk) Fields() []any { return []any{&l.labels, &l.elements, &l.radius} }
 
 // lookPass is the first pass on a cluster.
 var lookPass = distributed.NewPerChunk("truncated.look", lookChunk)
 
-func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *looked {
+func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *firstPassChunk {
 	features := src.Spec().Width()
-	return func(chunk block.Chunk) *looked {
+	return func(chunk block.Chunk) *firstPassChunk {
 		var rows linalg.SparseReader
 		rows.Begin(chunk)
-		l := &looked{labels: labelsOf(chunk)}
+		l := &firstPassChunk{labels: labelsOf(chunk)}
 		for r := range chunk.Len() {
 			norm, elements := rows.Norm(r, features)
 			l.elements += int64(elements)
@@ -42,21 +42,21 @@ func lookChunk(src block.Source, _ struct{}) func(block.Chunk) *looked {
 	}
 }
 
-// firstRemote is first on a cluster. It reads the labels, weights and sizes of the rows in a separate pass, which isn't
-// counted.
-func (s *search) firstRemote(ctx context.Context, resumed bool) error {
+// firstPassRemote is firstPass on a cluster. It reads the labels, weights and sizes of the rows in a separate pass,
+// which isn't counted.
+func (s *search) firstPassRemote(ctx context.Context, resumed bool) error {
 	var elements []int64
 	row := 0
-	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *looked) {
+	err := distributed.Reduce(ctx, s.Rows, s.Workers, lookPass, struct{}{}, nil, func(l *firstPassChunk) {
 		for r := range l.Y {
 			s.y[row], s.weights[row] = l.at(r)
 			row++
 		}
-		s.batches = append(s.batches, batch{End: len(elements) + 1, All: l.elements >= int64(s.cols)})
+		s.batches = append(s.batches, batch{End: len(elements) + 1, HasAllColumns: l.elements >= int64(s.cols)})
 		elements, s.radius = append(elements, l.elements), max(s.radius, l.radius)
 	})
 	if err == nil {
-		err = s.evaluate(ctx, &s.at, nil, nil)
+		err = s.evaluate(ctx, &s.pointAtWeights, nil, nil)
 	}
 	if s.batches = nil; err != nil {
 		return err
@@ -80,7 +80,7 @@ func pieces(batches []batch, rows int64) (cut []piece) {
 		last := first
 		for ; len(rest) > 0 && rest[0].End <= end; rest = rest[1:] {
 			last = rest[0].End
-			p.batches = append(p.batches, batch{last - first, rest[0].All})
+			p.batches = append(p.batches, batch{last - first, rest[0].HasAllColumns})
 		}
 		for ; first < last; first++ {
 			p.chunks = append(p.chunks, int64(first))
@@ -99,14 +99,14 @@ func chunksOf(cut []piece) (chunks [][]int64) {
 	return chunks
 }
 
-// own is the arguments of one piece: its batches, and factors and curvatures of its rows.
-type own struct {
+// pieceArgs is the arguments of one piece: its batches, and factors and curvatures of its rows.
+type pieceArgs struct {
 	Batches           []batch
 	Factor, Curvature []float64 // one number for each row; factor is nil in products
 }
 
 // tableOf returns the rows of a piece as a table. It returns distributed.ErrOtherRows if the arguments don't fit the rows.
-func tableOf(src distributed.Piece, o *own) (*table, error) {
+func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 	t, rows := newTable(src.Source, src.Workers), int(src.Rows())
 	t.batches = o.Batches
 	before := 0
@@ -123,38 +123,38 @@ func tableOf(src distributed.Piece, o *own) (*table, error) {
 }
 
 // The tasks of the passes over batches. sumsTask and productTask return the sums of each batch of a piece; productTask
-// also returns the scores of the rows with a curvature. restTask returns scores of single rows.
+// also returns the scores of the rows with a curvature. flatScoresTask returns scores of single rows.
 var (
-	sumsTask    = distributed.NewOwn("truncated.sums", sumsOf)
-	productTask = distributed.NewOwn("truncated.product", productOf)
-	restTask    = distributed.NewOwn("truncated.rest", restOf)
+	sumsTask       = distributed.NewOwn("truncated.sums", sumsOf)
+	productTask    = distributed.NewOwn("truncated.product", productOf)
+	flatScoresTask = distributed.NewOwn("truncated.rest", flatScoresOf)
 )
 
-func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *own) (parts []*part, err error) {
+func sumsOf(ctx context.Context, src distributed.Piece, _ struct{}, o *pieceArgs) (parts []*batchSums, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *part) {
+	err = t.pass(ctx, true, func(c *scratch, chunk block.Chunk, _ *batchSums) {
 		c.columnSums(t.read(c, chunk), o.Factor[chunk.First:][:chunk.Len()], o.Curvature[chunk.First:])
-	}, func(p *part) { parts = append(parts, p) })
+	}, func(p *batchSums) { parts = append(parts, p) })
 	return parts, err
 }
 
-func productOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (parts []*part, err error) {
+func productOf(ctx context.Context, src distributed.Piece, d []float64, o *pieceArgs) (parts []*batchSums, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
 	}
-	err = t.pass(ctx, false, func(c *scratch, chunk block.Chunk, p *part) {
+	err = t.pass(ctx, false, func(c *scratch, chunk block.Chunk, p *batchSums) {
 		curvature := o.Curvature[chunk.First:][:chunk.Len()]
 		c.product(t.read(c, chunk), d, curvature, c.z[:])
-		p.Scores = appendSome(p.Scores, c.z[:], curvature, false)
-	}, func(p *part) { parts = append(parts, p) })
+		p.Scores = appendScores(p.Scores, c.z[:], curvature, false)
+	}, func(p *batchSums) { parts = append(parts, p) })
 	return parts, err
 }
 
-func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (scores []float64, err error) {
+func flatScoresOf(ctx context.Context, src distributed.Piece, d []float64, o *pieceArgs) (scores []float64, err error) {
 	t, err := tableOf(src, o)
 	if err != nil {
 		return nil, err
@@ -163,14 +163,14 @@ func restOf(ctx context.Context, src distributed.Piece, d []float64, o *own) (sc
 		c := t.scratch.Get().(*scratch)
 		defer t.scratch.Put(c)
 		curvature := o.Curvature[chunk.First:][:chunk.Len()]
-		rest(t.read(c, chunk), d, curvature, c.z[:])
-		return appendSome(nil, c.z[:], curvature, true)
+		scoreFlatRows(t.read(c, chunk), d, curvature, c.z[:])
+		return appendScores(nil, c.z[:], curvature, true)
 	}, func(z []float64) { scores = append(scores, z...) })
 	return scores, err
 }
 
-// appendSome appends the scores of the rows without a curvature if flat is set, and of the other rows if not.
-func appendSome(some, scores, curvature []float64, flat bool) []float64 {
+// appendScores appends the scores of the rows without a curvature if flat is set, and of the other rows if not.
+func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 	for r, c := range curvature {
 		if (c == 0) == flat {
 			some = append(some, scores[r])
@@ -180,11 +180,11 @@ func appendSome(some, scores, curvature []float64, flat bool) []float64 {
 }
 
 // sumsRemote makes the pass of evaluate on the cluster. It calls merge with the sums of each batch.
-func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) error {
+func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
-	var parts []*part
-	err := parallel.Ordered(ctx, s.Workers, len(s.batches), func(g int) *part {
-		c, t, chunk := s.scratch.Get().(*scratch), &part{}, 0
+	var parts []*batchSums
+	err := parallel.Ordered(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
+		c, t, chunk := s.scratch.Get().(*scratch), &batchSums{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {
 			chunk = s.batches[g-1].End
@@ -194,14 +194,14 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 			s.lossSums(c, first, factor[first:min(rows, first+block.ChunkRows)], p, t)
 		}
 		return t
-	}, func(t *part) { parts = append(parts, t) })
+	}, func(t *batchSums) { parts = append(parts, t) })
 	if err != nil {
 		return err
 	}
 	cut := pieces(s.batches, rows)
-	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *own {
-		return &own{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
-	}, func(sums []*part) error {
+	return distributed.EachOwn(ctx, s.Rows, sumsTask, struct{}{}, chunksOf(cut), func(i int) *pieceArgs {
+		return &pieceArgs{cut[i].batches, factor[cut[i].lo:cut[i].hi], p.Curvature[cut[i].lo:cut[i].hi]}
+	}, func(sums []*batchSums) error {
 		if len(sums) > len(parts) {
 			return distributed.ErrOtherRows
 		}
@@ -215,41 +215,43 @@ func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*part)) er
 }
 
 // productRemote makes the pass of product on the cluster.
-func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*part)) error {
+func (s *search) productRemote(ctx context.Context, d, scores []float64, merge func(*batchSums)) error {
 	cut, row := pieces(s.batches, s.Rows.Rows()), 0
-	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curved(cut), func(sums []*part) error {
+	return distributed.EachOwn(ctx, s.Rows, productTask, d, chunksOf(cut), s.curvatureArgs(cut), func(sums []*batchSums) error {
 		for _, t := range sums {
-			row = s.spread(scores, t.Scores, row, false)
-			t.visited = int64(len(t.Scores))
+			row = s.spreadScores(scores, t.Scores, row, false)
+			t.visitedRows = int64(len(t.Scores))
 			merge(t)
 		}
 		return nil
 	})
 }
 
-// restRemote makes the pass of rest on the cluster.
-func (s *search) restRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
+// scoreFlatRowsRemote makes the pass of scoreFlatRows on the cluster.
+func (s *search) scoreFlatRowsRemote(ctx context.Context, d, scores []float64, merge func(int64)) error {
 	cut, row := pieces(s.batches, s.Rows.Rows()), 0
 	for i := range cut {
 		cut[i].batches = nil
 	}
-	return distributed.EachOwn(ctx, s.Rows, restTask, d, chunksOf(cut), s.curved(cut), func(some []float64) error {
-		row = s.spread(scores, some, row, true)
+	return distributed.EachOwn(ctx, s.Rows, flatScoresTask, d, chunksOf(cut), s.curvatureArgs(cut), func(some []float64) error {
+		row = s.spreadScores(scores, some, row, true)
 		merge(int64(len(some)))
 		return nil
 	})
 }
 
-// curved returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
-func (s *search) curved(cut []piece) func(i int) *own {
-	return func(i int) *own { return &own{Batches: cut[i].batches, Curvature: s.at.Curvature[cut[i].lo:cut[i].hi]} }
+// curvatureArgs returns a function that makes the arguments of piece i: its batches, and the curvatures of its rows.
+func (s *search) curvatureArgs(cut []piece) func(i int) *pieceArgs {
+	return func(i int) *pieceArgs {
+		return &pieceArgs{Batches: cut[i].batches, Curvature: s.pointAtWeights.Curvature[cut[i].lo:cut[i].hi]}
+	}
 }
 
-// spread is the inverse of appendSome: it writes the scores some to scores, from number row on. It returns the number
-// of the next row.
-func (s *search) spread(scores, some []float64, row int, flat bool) int {
+// spreadScores is the inverse of appendScores: it writes the scores some to scores, from number row on. It returns the
+// number of the next row.
+func (s *search) spreadScores(scores, some []float64, row int, flat bool) int {
 	for _, z := range some {
-		for (s.at.Curvature[row] == 0) != flat {
+		for (s.pointAtWeights.Curvature[row] == 0) != flat {
 			row++
 		}
 		scores[row] = z
@@ -258,10 +260,10 @@ func (s *search) spread(scores, some []float64, row int, flat bool) int {
 	return row
 }
 
-// pickedTask returns the rows whose numbers in the piece are the argument: one block for each chunk with a picked row.
-var pickedTask = distributed.NewOwn("truncated.picked", pickedOf)
+// pickTask returns the rows whose numbers in the piece are the argument: one block for each chunk with a picked row.
+var pickTask = distributed.NewOwn("truncated.picked", pickRows)
 
-func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
+func pickRows(ctx context.Context, src distributed.Piece, _ struct{}, rows []uint32) (blocks []*block.Block, err error) {
 	for chunks, err := range block.Chunks(ctx, src.Source, 1) {
 		if err != nil {
 			return nil, err
@@ -272,7 +274,7 @@ func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 				n++
 			}
 			if n > 0 {
-				blocks = append(blocks, gather(chunk, rows[:n]))
+				blocks = append(blocks, gatherRows(chunk, rows[:n]))
 			}
 			rows = rows[n:]
 		}
@@ -280,8 +282,8 @@ func pickedOf(ctx context.Context, src distributed.Piece, _ struct{}, rows []uin
 	return blocks, nil
 }
 
-// gather copies the rows with the given numbers from a chunk, without labels and sample weights.
-func gather(chunk block.Chunk, rows []uint32) *block.Block {
+// gatherRows copies the rows with the given numbers from a chunk, without labels and sample weights.
+func gatherRows(chunk block.Chunk, rows []uint32) *block.Block {
 	to := &block.Block{}
 	for _, row := range rows {
 		learner.AppendRow(to, chunk.Block, int(int64(row)-chunk.First))
@@ -296,7 +298,7 @@ func (s *search) scatterPicked(ctx context.Context, m *gram.Triangle, weights []
 	all := distributed.Consecutive(s.Rows.Rows())
 	var blocks []*block.Block
 	row := 0
-	err := distributed.EachOwn(ctx, s.Rows, pickedTask, struct{}{}, all, func(i int) (rows []uint32) {
+	err := distributed.EachOwn(ctx, s.Rows, pickTask, struct{}{}, all, func(i int) (rows []uint32) {
 		lo, hi := distributed.RowsOf(all[i], s.Rows.Rows())
 		for r, w := range weights[lo:hi] {
 			if w != 0 {

@@ -19,7 +19,7 @@ func TestPieces(t *testing.T) {
 			var batches []batch
 			for end := 0; end < chunks; {
 				end = min(chunks, end+1+rng.IntN(most))
-				batches = append(batches, batch{End: end, All: rng.IntN(2) == 0})
+				batches = append(batches, batch{End: end, HasAllColumns: rng.IntN(2) == 0})
 			}
 			rows := int64(chunks)*block.ChunkRows - 7
 			var got []batch
@@ -28,7 +28,7 @@ func TestPieces(t *testing.T) {
 			for _, p := range cut {
 				first := next
 				for _, g := range p.batches {
-					got = append(got, batch{int(first) + g.End, g.All})
+					got = append(got, batch{int(first) + g.End, g.HasAllColumns})
 				}
 				for _, chunk := range p.chunks {
 					if chunk != next {
@@ -52,14 +52,14 @@ func TestPieces(t *testing.T) {
 func TestBatchesOfPiece(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x, y := make([][]float64, 3*block.ChunkRows+5), make([]float64, 3*block.ChunkRows+5)
-	o := &own{Batches: []batch{{1, true}, {3, false}, {4, true}}}
+	o := &pieceArgs{Batches: []batch{{1, true}, {3, false}, {4, true}}}
 	for r := range x {
 		x[r], y[r] = []float64{rng.NormFloat64(), 0, rng.NormFloat64()}, 1
 		o.Factor, o.Curvature = append(o.Factor, rng.NormFloat64()), append(o.Curvature, float64(rng.IntN(3))*rng.Float64())
 	}
 	d, direction := testproblems.Dense(x, y, true), []float64{1, 2, 3, 4}
 	for _, d := range []*block.Data{d, testproblems.Sparse(d)} {
-		var each, products []*part
+		var each, products []*batchSums
 		from := 0
 		of := func(lo, hi int) block.Source {
 			var blocks []*block.Block
@@ -72,7 +72,7 @@ func TestBatchesOfPiece(t *testing.T) {
 		}
 		for _, g := range o.Batches {
 			lo, hi := from*block.ChunkRows, min(len(x), g.End*block.ChunkRows)
-			alone := &own{[]batch{{g.End - from, g.All}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
+			alone := &pieceArgs{[]batch{{g.End - from, g.HasAllColumns}}, o.Factor[lo:hi], o.Curvature[lo:hi]}
 			src := distributed.Piece{Source: of(lo, hi), Workers: 1}
 			sums := require.Value(sumsOf(t.Context(), src, struct{}{}, alone))(t)
 			product := require.Value(productOf(t.Context(), src, direction, alone))(t)
@@ -87,7 +87,7 @@ func TestBatchesOfPiece(t *testing.T) {
 				t.Errorf("products %v, error %v, want %v", got, err, products)
 			}
 		}
-		for _, wrong := range []*own{
+		for _, wrong := range []*pieceArgs{
 			{o.Batches, o.Factor, o.Curvature[1:]}, {o.Batches, o.Factor[1:], o.Curvature},
 			{o.Batches[:2], o.Factor, o.Curvature},
 			{[]batch{{3, true}, {3, true}, {4, true}}, o.Factor, o.Curvature},

@@ -20,14 +20,14 @@ const (
 
 // A table is rows, and work memory for sums over batches of their chunks.
 type table struct {
-	src     block.Source
-	workers int
-	cols    int
-	forms   []form        // form of each chunk; nil if unknown
-	batches []batch       // nil: each chunk is a batch
-	chunks  []block.Chunk // chunks of rows in memory, once there are batches
-	scratch sync.Pool     // holds *scratch
-	spare   sync.Pool     // holds *[]float64: zeros for all columns
+	src         block.Source
+	workers     int
+	cols        int
+	forms       []form        // form of each chunk; nil if unknown
+	batches     []batch       // nil: each chunk is a batch
+	chunks      []block.Chunk // chunks of rows in memory, once there are batches
+	scratch     sync.Pool     // holds *scratch
+	zeroVectors sync.Pool     // holds *[]float64: zeros for all columns
 }
 
 func newTable(src block.Source, workers int) *table {
@@ -37,29 +37,29 @@ func newTable(src block.Source, workers int) *table {
 }
 
 // A scratch is the work memory for the rows of a batch. Its sums are 0 between batches. For a batch with far fewer
-// elements than there are columns, it lists the touched columns, and the part has only these. So the time and the
+// elements than there are columns, it lists the touched columns, and the batchSums have only these. So the time and the
 // memory of the part don't depend on the number of columns.
 type scratch struct {
-	sums, squares []float64 // for each column
-	all           bool      // see batch.All; touched isn't used
-	touched       []uint32  // if all is false: columns of sums and squares that may not be 0; a column may occur twice
-	reader        linalg.SparseReader
+	sums, squares  []float64 // for each column
+	hasAllColumns  bool      // see batch.HasAllColumns; touchedColumns isn't used
+	touchedColumns []uint32  // if hasAllColumns is false: columns of sums and squares that may not be 0; a column may occur twice
+	reader         linalg.SparseReader
 
 	z, factor, curvature, loss [block.ChunkRows]float64
 }
 
-// A part is the sums over the rows of a batch.
-type part struct {
+// A batchSums is the sums over the rows of a batch.
+type batchSums struct {
 	point         // without vectors; on a cluster, scores has the scores of some of the rows
 	radius        float64
 	elements      int64    // number of elements, from the first pass, whose batches are chunks
-	visited       int64    // number of visited rows
+	visitedRows   int64    // number of visited rows
 	columns       []uint32 // columns of sums and squares; nil: all columns
 	sums, squares []float64
 }
 
-func (p *part) Fields() []any {
-	return []any{&p.point, &p.radius, &p.elements, &p.visited, &p.columns, &p.sums, &p.squares}
+func (p *batchSums) Fields() []any {
+	return []any{&p.point, &p.radius, &p.elements, &p.visitedRows, &p.columns, &p.sums, &p.squares}
 }
 
 // A form is how the rows of a chunk are read. All forms give the same elements, without zeros, because the order of a sum
@@ -90,9 +90,9 @@ func (t *table) read(c *scratch, chunk block.Chunk) *linalg.SparseReader {
 	return &c.reader
 }
 
-// look stores the form of a chunk. If a dense chunk in memory has many zeros, look copies its nonzero elements, because
-// skipping zeros would take most of the time of a pass.
-func (t *table) look(chunk block.Chunk) {
+// storeForm stores the form of a chunk. If a dense chunk in memory has many zeros, storeForm copies its nonzero
+// elements, because skipping zeros would take most of the time of a pass.
+func (t *table) storeForm(chunk block.Chunk) {
 	f := &t.forms[chunk.Number]
 	f.elements = linalg.Elements(chunk)
 	if chunk.Sparse != nil || chunk.Centring != nil {
@@ -114,7 +114,7 @@ func (s *search) makeBatches(elements []int64) (total int64) {
 	enough := min(total/leastBatches, batchElementsPerColumn*int64(s.cols))
 	for k, n := range elements {
 		if have += n; have >= enough || k+1 == len(elements) {
-			s.batches = append(s.batches, batch{End: k + 1, All: columnsPerListedElement*have >= int64(s.cols)})
+			s.batches = append(s.batches, batch{End: k + 1, HasAllColumns: columnsPerListedElement*have >= int64(s.cols)})
 			have = 0
 		}
 	}
@@ -123,20 +123,20 @@ func (s *search) makeBatches(elements []int64) (total int64) {
 
 // A batch is the chunks from the end of the batch before up to end-1.
 type batch struct {
-	End int
-	All bool // to list the touched columns takes longer than to add all columns
+	End           int
+	HasAllColumns bool // to list the touched columns takes longer than to add all columns
 }
 
 // pass makes a pass over the rows. It calls do for each chunk, and merge with the sums of each batch, in row order.
-func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
+func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *batchSums), merge func(*batchSums)) error {
 	_, stay := t.src.(*block.Data)
 	switch {
 	case t.batches == nil:
-		err := block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *part {
-			c, p := t.scratch.Get().(*scratch), &part{}
+		err := block.ReduceChunks(ctx, t.src, t.workers, func(chunk block.Chunk) *batchSums {
+			c, p := t.scratch.Get().(*scratch), &batchSums{}
 			defer t.scratch.Put(c)
 			do(c, chunk, p)
-			t.take(c, p, squares)
+			t.takeSums(c, p, squares)
 			return p
 		}, merge)
 		return err
@@ -150,38 +150,38 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
 	}
-	return parallel.Ordered(ctx, t.workers, len(t.batches), func(g int) *part {
-		c, p, first := t.scratch.Get().(*scratch), &part{}, 0
+	return parallel.Ordered(ctx, t.workers, len(t.batches), func(g int) *batchSums {
+		c, p, first := t.scratch.Get().(*scratch), &batchSums{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
 			first = t.batches[g-1].End
 		}
-		c.all = t.batches[g].All
+		c.hasAllColumns = t.batches[g].HasAllColumns
 		for _, chunk := range t.chunks[first:t.batches[g].End] {
 			do(c, chunk, p)
 		}
-		t.take(c, p, squares)
+		t.takeSums(c, p, squares)
 		return p
 	}, merge)
 }
 
 // stream is pass over rows that aren't in memory. It uses one goroutine, because reading takes longer than adding.
-func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *part), merge func(*part)) error {
-	c, g, p := t.scratch.Get().(*scratch), 0, &part{}
+func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, block.Chunk, *batchSums), merge func(*batchSums)) error {
+	c, g, p := t.scratch.Get().(*scratch), 0, &batchSums{}
 	defer t.scratch.Put(c)
 	for chunks, err := range block.Chunks(ctx, t.src, 1) {
 		if err != nil {
 			clear(c.sums)
 			clear(c.squares)
-			c.touched = c.touched[:0]
+			c.touchedColumns = c.touchedColumns[:0]
 			return err
 		}
 		for _, chunk := range chunks {
-			c.all = t.batches[g].All
+			c.hasAllColumns = t.batches[g].HasAllColumns
 			if do(c, chunk, p); int(chunk.Number)+1 == t.batches[g].End {
-				t.take(c, p, squares)
+				t.takeSums(c, p, squares)
 				merge(p)
-				g, p = g+1, &part{}
+				g, p = g+1, &batchSums{}
 			}
 		}
 	}
@@ -189,18 +189,18 @@ func (t *table) stream(ctx context.Context, squares bool, do func(*scratch, bloc
 }
 
 func (t *table) zeros() []float64 {
-	if v, ok := t.spare.Get().(*[]float64); ok {
+	if v, ok := t.zeroVectors.Get().(*[]float64); ok {
 		return *v
 	}
 	return make([]float64, t.cols)
 }
 
 // addTo adds sums of p to out, a vector for all columns. It keeps the memory of sums that have all columns for reuse.
-func (t *table) addTo(out []float64, p *part, sums []float64) {
+func (t *table) addTo(out []float64, p *batchSums, sums []float64) {
 	if p.columns == nil {
 		f64.Axpy(out, 1, sums)
 		clear(sums)
-		t.spare.Put(&sums)
+		t.zeroVectors.Put(&sums)
 		return
 	}
 	for k, i := range p.columns {
@@ -208,20 +208,20 @@ func (t *table) addTo(out []float64, p *part, sums []float64) {
 	}
 }
 
-// take moves the sums from the scratch to the part. It takes the squares only if squares is set.
-func (t *table) take(c *scratch, p *part, squares bool) {
-	if c.all {
+// takeSums moves the sums from the scratch to p. It takes the squares only if squares is set.
+func (t *table) takeSums(c *scratch, p *batchSums, squares bool) {
+	if c.hasAllColumns {
 		p.sums, c.sums = c.sums, t.zeros()
 		if squares {
 			p.squares, c.squares = c.squares, t.zeros()
 		}
 		return
 	}
-	p.columns, p.sums = make([]uint32, 0, len(c.touched)+1), make([]float64, 0, len(c.touched))
+	p.columns, p.sums = make([]uint32, 0, len(c.touchedColumns)+1), make([]float64, 0, len(c.touchedColumns))
 	if squares {
-		p.squares = make([]float64, 0, len(c.touched))
+		p.squares = make([]float64, 0, len(c.touchedColumns))
 	}
-	for _, i := range c.touched {
+	for _, i := range c.touchedColumns {
 		if c.sums[i] == 0 && c.squares[i] == 0 {
 			continue // column i occurred before
 		}
@@ -231,13 +231,13 @@ func (t *table) take(c *scratch, p *part, squares bool) {
 		}
 		c.sums[i], c.squares[i] = 0, 0
 	}
-	c.touched = c.touched[:0]
+	c.touchedColumns = c.touchedColumns[:0]
 }
 
 // add adds f times a row to c.sums, and curvature times its squares to c.squares.
 func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curvature float64) {
 	values = values[:len(columns)]
-	if c.all {
+	if c.hasAllColumns {
 		sums, squares := c.sums, c.squares[:len(c.sums)]
 		for k, i := range columns {
 			v := float64(values[k])
@@ -250,7 +250,7 @@ func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curva
 		v := float64(values[k])
 		sum, square := c.sums[i], c.squares[i]
 		if sum == 0 && square == 0 {
-			c.touched = append(c.touched, i)
+			c.touchedColumns = append(c.touchedColumns, i)
 		}
 		c.sums[i] = sum + float64(f*v)
 		c.squares[i] = square + float64(float64(curvature*v)*v)
@@ -259,7 +259,7 @@ func add[V float32 | float64](c *scratch, columns []uint32, values []V, f, curva
 
 // addSum is add without squares.
 func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f float64) {
-	if c.all {
+	if c.hasAllColumns {
 		linalg.AddSparse(c.sums, columns, values, f)
 		return
 	}
@@ -267,7 +267,7 @@ func addSum[V float32 | float64](c *scratch, columns []uint32, values []V, f flo
 	for k, i := range columns {
 		sum := sums[i]
 		if sum == 0 {
-			c.touched = append(c.touched, i)
+			c.touchedColumns = append(c.touchedColumns, i)
 		}
 		sums[i] = sum + float64(f*float64(values[k]))
 	}
@@ -309,8 +309,8 @@ func (c *scratch) product(rows *linalg.SparseReader, d, curvature, scores []floa
 	return n
 }
 
-// rest writes the scores at d of the rows without a curvature to scores, and returns their number.
-func rest(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
+// scoreFlatRows writes the scores at d of the rows without a curvature to scores, and returns their number.
+func scoreFlatRows(rows *linalg.SparseReader, d, curvature, scores []float64) (n int64) {
 	for r, curvature := range curvature {
 		if curvature == 0 {
 			n++

@@ -30,18 +30,20 @@ func (s *net) violation(j int, w, slope float64) float64 {
 	return max(0, math.Abs(slope)-s.L1)
 }
 
-// share returns the factor of the violation of column j in sums of violations. Violations grow with the values of their
-// column. With equal factors, a single column of values of 1e9 decides when a step ends. Columns of extreme values are
-// still the last whose violations become small enough for the dual objective.
-func (s *net) share(j int) float64 { return mildSize / min(extremeSize, max(mildSize, s.scales[j])) }
+// violationWeight returns the factor of the violation of column j in sums of violations. Violations grow with the
+// values of their column. With equal factors, a single column of values of 1e9 decides when a step ends. Columns of
+// extreme values are still the last whose violations become small enough for the dual objective.
+func (s *net) violationWeight(j int) float64 {
+	return mildSize / min(extremeSize, max(mildSize, s.scales[j]))
+}
 
-// best returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
+// bestWeight returns the minimum over one weight, whose value is w now. slope and curvature are the first and second
 // derivative of the loss's model plus the l2 penalty at w.
-func (s *net) best(j int, w, slope, curvature float64) float64 {
+func (s *net) bestWeight(j int, w, slope, curvature float64) float64 {
 	if j >= s.features {
 		return w - slope/curvature
 	}
-	return s.least(float64(curvature*w)-slope, curvature)
+	return s.leastWeight(float64(curvature*w)-slope, curvature)
 }
 
 // step returns weights near the minimum of the quadratic model, or nil if the limit leaves no passes for a step. It leaves
@@ -56,33 +58,33 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 	for _, j := range columns {
 		m.size += s.elements.size(j)
 	}
-	if s.spent(2 * m.size) { // of a round and of multiply
+	if s.lacksPasses(2 * m.size) { // of a round and of scoreStep
 		return nil, nil
 	}
-	if s.total > 0 && s.reached-s.reached == 0 {
-		s.part = min(mostPart, max(leastPart, s.part*math.Sqrt(s.part), math.Abs(total-s.reached)/s.total))
+	if s.startViolation > 0 && s.endViolation-s.endViolation == 0 {
+		s.violationFactor = min(mostViolationFactor, max(leastViolationFactor, s.violationFactor*math.Sqrt(s.violationFactor), math.Abs(total-s.endViolation)/s.startViolation))
 	}
-	s.total = total
+	s.startViolation = total
 	if err := m.begin(ctx, columns); err != nil {
 		return nil, err
 	}
 	for rounds := 0; ; {
-		active, limit, last := slices.Clone(m.all), math.Inf(1), math.Inf(1)
+		active, limit, last := slices.Clone(m.allPlaces), math.Inf(1), math.Inf(1)
 		for {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			sum, most := m.round(&active, limit)
 			rounds++
-			if !(sum > s.part*total) || sum > slowViolations*last || rounds >= mostRounds || s.spent(2*m.size) {
+			if !(sum > s.violationFactor*total) || sum > slowViolations*last || rounds >= mostRounds || s.lacksPasses(2*m.size) {
 				break
 			}
 			limit, last = most/float64(len(s.y)), sum
 		}
-		if s.reached, err = m.slopes(ctx); err != nil {
+		if s.endViolation, err = m.slopes(ctx); err != nil {
 			return nil, err
 		}
-		if !(s.reached > s.part*total) || rounds >= mostRounds || s.spent(2*m.size) {
+		if !(s.endViolation > s.violationFactor*total) || rounds >= mostRounds || s.lacksPasses(2*m.size) {
 			break
 		}
 		if err := m.face(ctx); err != nil {
@@ -91,9 +93,9 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 	}
 	next = slices.Clone(s.w)
 	for p, j := range columns {
-		next[j] = m.places[p].to
+		next[j] = m.places[p].weight
 	}
-	s.multiply(next, columns)
+	s.scoreStep(next, columns)
 	return next, nil
 }
 
@@ -107,7 +109,7 @@ func (s *net) violations() (total float64, columns []int) {
 			slope += float64(s.L2 * w)
 		}
 		v := s.violation(j, w, slope)
-		total += float64(v * s.share(j))
+		total += float64(v * s.violationWeight(j))
 		largest = max(largest, v)
 	}
 	slack := largest / float64(len(s.y))
@@ -119,19 +121,19 @@ func (s *net) violations() (total float64, columns []int) {
 	return total, columns
 }
 
-// spent tells whether the limit leaves too few passes for a number of visits of elements and two passes at the end of the
-// step: of evaluate, and of the measurement of the rounded weights.
-func (s *net) spent(elements int64) bool {
-	return s.passes+(s.visited+elements)/max(1, s.elements.all())+2 > s.Epochs
+// lacksPasses tells whether the limit leaves too few passes for a number of visits of elements and two passes at the
+// end of the step: of evaluate, and of the measurement of the rounded weights.
+func (s *net) lacksPasses(elements int64) bool {
+	return s.passes+(s.visitedElements+elements)/max(1, s.elements.count())+2 > s.Epochs
 }
 
-// multiply sets change to the scores of the step from w to next. The weights of other columns stay as they are.
-func (s *net) multiply(next []float64, columns []int) {
-	clear(s.change)
+// scoreStep sets stepScores to the scores of the step from w to next. The weights of other columns stay as they are.
+func (s *net) scoreStep(next []float64, columns []int) {
+	clear(s.stepScores)
 	for _, j := range columns {
 		if by := next[j] - s.w[j]; by != 0 {
-			s.visited += s.elements.size(j)
-			s.elements.add(j, s.change, by)
+			s.visitedElements += s.elements.size(j)
+			s.elements.add(j, s.stepScores, by)
 		}
 	}
 }

@@ -37,55 +37,55 @@ const (
 // 2005; Galli and Lin, "A Study on Truncated Newton Methods for Linear Classification", IEEE Transactions on Neural
 // Networks and Learning Systems 33, 2022). The search for the best bias at the end of the step needs no pass either.
 //
-// The search stops once the duality gap is at most 5e-7 of the objective; see bound. Sums are float64. They are made
-// within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes four sums,
-// each of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends neither on
-// the workers nor on the form of the rows.
+// The search stops once the duality gap is at most 5e-7 of the objective; see dualObjective. Sums are float64. They are
+// made within a batch of chunks in row order, and then over the batches in row order; see batch. A score makes four
+// sums, each of every fourth element of the row that isn't 0, and then adds the four sums. So the result depends
+// neither on the workers nor on the form of the rows.
 func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 	return t.truncated(ctx, nil)
 }
 
 // truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
 func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lower: math.Inf(-1)}
+	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lowerBound: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
-	err := s.first(ctx)
+	err := s.firstPass(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.at.W, Loss: s.at.Loss, Objective: s.at.Objective, Lower: s.at.Objective - max(0, s.at.Objective-s.lower), Weight: s.at.Weight,
-		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.spent(2)}, err
+	return &Solution{W: s.pointAtWeights.W, Loss: s.pointAtWeights.Loss, Objective: s.pointAtWeights.Objective, LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.lowerBound), Weight: s.pointAtWeights.Weight,
+		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
 }
 
 // A search is the state of a task.
 type search struct {
 	Tally
 	*table
-	hinge      *hinge // loss in place of Task.Loss; nil: Task.Loss
-	remote     bool   // a cluster makes the passes over the rows; see remote.go
-	features   int
-	at, other  point            // point at the weights; other lends its memory to the next point
-	vectors    [5][]float64     // work memory of conjugate, for all columns
-	rowVectors [2][]float64     // work memory of conjugate, for all rows
-	measure    *learner.Measure // state after the last pass; nil if unknown
-	lower      float64          // the greatest dual objective so far
-	radius     float64          // largest norm of a row's features; like y and weights it is known after the first pass
-	y, weights []float64
+	hinge                      *hinge // loss in place of Task.Loss; nil: Task.Loss
+	remote                     bool   // a cluster makes the passes over the rows; see remote.go
+	features                   int
+	pointAtWeights, sparePoint point            // point at the weights; sparePoint lends its memory to the next point
+	vectors                    [5][]float64     // work memory of conjugateStep, for all columns
+	rowVectors                 [2][]float64     // work memory of conjugateStep, for all rows
+	measure                    *learner.Measure // state after the last pass; nil if unknown
+	lowerBound                 float64          // the greatest dual objective so far
+	radius                     float64          // largest norm of a row's features; like y and weights it is known after the first pass
+	y, weights                 []float64
 
-	factors  bool           // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
-	factor   *linalg.Factor // nil if there is none yet
-	products int            // number of products in the last step
+	usesFactor bool           // precondition by a factor of a sampled Hessian, not by the Hessian's diagonal
+	factor     *linalg.Factor // nil if there is none yet
+	products   int            // number of products in the last step
 
-	same    int  // consecutive steps whose gain is rounding error
-	batched bool // the sums at the weights were made by batches
+	idleSteps    int  // consecutive steps whose gain is rounding error
+	hasBatchSums bool // the sums at the weights were made by batches
 }
 
 // state saves or restores the state of the search between two steps. It leaves out the numbers that a pass computes
 // from scores.
 func (s *search) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.same, &s.products, &s.batched, &s.lower, s.at.W, s.at.Scores)
+	learner.State(w, &s.idleSteps, &s.products, &s.hasBatchSums, &s.lowerBound, s.pointAtWeights.W, s.pointAtWeights.Scores)
 	linalg.State(w, &s.factor, s.cols)
 	s.hinge.state(w)
 }
@@ -93,10 +93,10 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.state); s.at.Objective-s.lower > gapGoal*s.at.Objective && s.same < mostIdleSteps && !s.spent(2) && !s.hinge.blurred(); s.Mark(s.state) {
+	for s.Mark(s.state); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective && s.idleSteps < mostIdleSteps && !s.lacksPasses(2) && !s.hinge.isAtMostSlope(); s.Mark(s.state) {
 		next := s.step
-		if s.hinge != nil && s.ready() {
-			next = s.raise
+		if s.hinge != nil && s.isNearMinimum() {
+			next = s.raiseSlope
 		}
 		if err := next(ctx); err != nil {
 			return err
@@ -105,48 +105,48 @@ func (s *search) minimise(ctx context.Context) error {
 	return nil
 }
 
-// spent tells whether at most the given number of passes is left.
-func (s *search) spent(passes int64) bool { return s.Passes()+passes >= s.Epochs }
+// lacksPasses tells whether at most the given number of passes is left.
+func (s *search) lacksPasses(passes int64) bool { return s.Passes()+passes >= s.Epochs }
 
 // step makes one step of Newton's method.
 func (s *search) step(ctx context.Context) error {
-	step, scores, err := s.conjugate(ctx)
+	step, scores, err := s.conjugateStep(ctx)
 	if err != nil {
 		return err
 	}
-	length, err := s.along(ctx, step, scores)
+	length, err := s.stepLength(ctx, step, scores)
 	if err != nil {
 		return err
 	}
-	zone := s.hinge.moved(length, scores)
-	next := s.other
-	next.W, next.Scores = append(next.W[:0], s.at.W...), append(next.Scores[:0], s.at.Scores...)
+	zone := s.hinge.setZone(length, scores)
+	next := s.sparePoint
+	next.W, next.Scores = append(next.W[:0], s.pointAtWeights.W...), append(next.Scores[:0], s.pointAtWeights.Scores...)
 	f64.Axpy(next.W, length, step)
 	f64.Axpy(next.Scores, length, scores)
-	if err := s.balance(ctx, &next); err != nil {
+	if err := s.balanceBias(ctx, &next); err != nil {
 		return err
 	}
 	if err := s.evaluate(ctx, &next, nil, nil); err != nil {
 		return err
 	}
-	gain := s.at.Smooth - next.Smooth
-	if s.same++; gain > noiseStepGain*s.at.Smooth {
-		s.same = 0
+	gain := s.pointAtWeights.SmoothObjective - next.SmoothObjective
+	if s.idleSteps++; gain > noiseStepGain*s.pointAtWeights.SmoothObjective {
+		s.idleSteps = 0
 	}
-	if gain >= -noiseStepGain*s.at.Smooth {
-		s.at, s.other = next, s.at
+	if gain >= -noiseStepGain*s.pointAtWeights.SmoothObjective {
+		s.pointAtWeights, s.sparePoint = next, s.pointAtWeights
 		s.Steps++
-		s.batched = true
+		s.hasBatchSums = true
 	} else {
-		s.other = next
-		s.hinge.stay(zone)
+		s.sparePoint = next
+		s.hinge.restoreZone(zone)
 	}
 	return nil
 }
 
-// conjugate returns a step and the scores of the rows at the step. It stops early enough to leave the passes for the
-// rest of the step.
-func (s *search) conjugate(ctx context.Context) (step, scores []float64, err error) {
+// conjugateStep returns a step and the scores of the rows at the step. It stops early enough to leave the passes for
+// the rest of the step.
+func (s *search) conjugateStep(ctx context.Context) (step, scores []float64, err error) {
 	step, residual, direction, product, next := s.vectors[0], s.vectors[1], s.vectors[2], s.vectors[3], s.vectors[4]
 	scores, along := s.rowVectors[0], s.rowVectors[1]
 	if err := s.refactor(ctx); err != nil {
@@ -157,15 +157,15 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 	clear(scores)
 	clear(along)
 	clear(residual)
-	f64.Axpy(residual, -1, s.at.Gradient)
+	f64.Axpy(residual, -1, s.pointAtWeights.Gradient)
 	s.precondition(direction, residual)
 	square := f64.Dot(residual, direction)
-	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.at.Objective
+	enough, proved := forcingTerm*math.Sqrt(square), 2*s.L2*residualGapShare*gapGoal*s.pointAtWeights.Objective
 	if s.features < s.cols { // balance then moves the bias, and a residual along the bias becomes a gradient of the features
 		enough, proved = biasForcingTerm*math.Sqrt(square), 0
 	}
 	for range s.cols {
-		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.spent(2) {
+		if math.Sqrt(square) <= enough || f64.Dot(residual[:s.features], residual[:s.features]) <= proved || s.lacksPasses(2) {
 			break
 		}
 		if err := s.product(ctx, product, direction, along); err != nil {
@@ -185,27 +185,27 @@ func (s *search) conjugate(ctx context.Context) (step, scores []float64, err err
 		f64.Axpy(next, square/last, direction)
 		direction, next = next, direction
 	}
-	return step, scores, s.rest(ctx, step, scores)
+	return step, scores, s.scoreFlatRows(ctx, step, scores)
 }
 
-// along returns the length of the step at which the objective is least. scores are the scores of the step. It returns 1
-// if the slope at length 1 is at most 0.1 times the slope at the start.
-func (s *search) along(ctx context.Context, step, scores []float64) (length float64, err error) {
-	linear := float64(s.L2 * f64.Dot(s.at.W[:s.features], step[:s.features]))
+// stepLength returns the length of the step at which the objective is least. scores are the scores of the step. It
+// returns 1 if the slope at length 1 is at most 0.1 times the slope at the start.
+func (s *search) stepLength(ctx context.Context, step, scores []float64) (length float64, err error) {
+	linear := float64(s.L2 * f64.Dot(s.pointAtWeights.W[:s.features], step[:s.features]))
 	square := float64(s.L2 * f64.Dot(step[:s.features], step[:s.features]))
-	enough := -endSlope * f64.Dot(s.at.Gradient, step)
+	enough := -endSlope * f64.Dot(s.pointAtWeights.Gradient, step)
 	return linalg.Root(1, enough, func(length float64) (slope, curvature float64, err error) {
-		slope, curvature, err = s.slope(ctx, s.at.Scores, scores, length)
+		slope, curvature, err = s.slope(ctx, s.pointAtWeights.Scores, scores, length)
 		return slope + linear + float64(square*length), curvature + square, err
 	})
 }
 
-// balance sets the bias of p to its optimum. p has weights and scores, which balance also changes.
-func (s *search) balance(ctx context.Context, p *point) error {
+// balanceBias sets the bias of p to its optimum. p has weights and scores, which balanceBias also changes.
+func (s *search) balanceBias(ctx context.Context, p *point) error {
 	if s.features == s.cols {
 		return nil
 	}
-	by, err := bestBias(biasSlope*s.at.Weight, func(by float64) (slope, curvature float64, err error) {
+	by, err := bestBias(biasSlope*s.pointAtWeights.Weight, func(by float64) (slope, curvature float64, err error) {
 		return s.slope(ctx, p.Scores, nil, by)
 	})
 	if by == 0 {
@@ -238,17 +238,17 @@ func bestBias(enough float64, slope func(by float64) (slope, curvature float64, 
 
 // A point is weights, and the sums that a pass over the rows computes at them.
 type point struct {
-	W         []float64
-	Loss      float64
-	Objective float64
-	Smooth    float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
-	Weight    float64    // sum of the sample weights
-	Gradient  []float64  // gradient of the objective
-	Diagonal  []float64  // diagonal of the Hessian
-	Scores    []float64  // scores of the rows
-	Curvature []float64  // curvature of each row's loss times its sample weight
-	Duals     [2]float64 // sum of the dual variables of each class
-	Entropies [2]float64 // part of each class in the dual objective
+	W               []float64
+	Loss            float64
+	Objective       float64
+	SmoothObjective float64    // function that the steps minimise: the objective, or the objective with a smooth form of the loss
+	Weight          float64    // sum of the sample weights
+	Gradient        []float64  // gradient of the objective
+	Diagonal        []float64  // diagonal of the Hessian
+	Scores          []float64  // scores of the rows
+	Curvature       []float64  // curvature of each row's loss times its sample weight
+	Duals           [2]float64 // sum of the dual variables of each class
+	Entropies       [2]float64 // part of each class in the dual objective
 }
 
 // reset sets the sums to 0. It allocates their memory, for the given numbers of columns and rows, at its first call.
@@ -261,14 +261,14 @@ func (p *point) reset(cols, rows int) {
 	*p = point{W: p.W, Scores: p.Scores, Gradient: p.Gradient, Diagonal: p.Diagonal, Curvature: p.Curvature}
 }
 
-// bound returns the dual objective at p, a lower bound of the minimum.
+// dualObjective returns the dual objective at p, a lower bound of the minimum.
 //
 // Let m be the margin of a row, and a = -loss'(m) its dual variable. The dual objective is the sum of loss + a m, minus
 // |v|^2 / (2 l2), where v is the sum of a y x over the features. loss + a m is concave in a, and 0 for a = 0. The
 // gradient is l2 w - v. With a bias, the a of both classes must have the same sum. So bound multiplies the a of the
 // class with the greater sum by 1-e. That leaves at least 1-e of the class's part of the sum, and lengthens v by at
 // most e sum a R, where R is the largest norm of a row.
-func (s *search) bound(p *point) float64 {
+func (s *search) dualObjective(p *point) float64 {
 	square := 0.0
 	for i, g := range p.Gradient[:s.features] {
 		v := float64(s.L2*p.W[i]) - g
@@ -295,9 +295,9 @@ const (
 	staleProducts        = 4   // number of products in a step above which the next step samples the Hessian again
 )
 
-// worthFactor tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3
+// factorSavesTime tells whether a sampled Hessian costs less than the products that it saves. It costs 4 d^3
 // multiplications, which take the time of about 4 d^3 / 70 elements in a product. It saves about 20 products in a step.
-func (s *search) worthFactor(elements int64) bool {
+func (s *search) factorSavesTime(elements int64) bool {
 	d := float64(s.cols)
 	return d*d*d <= factorCostPerElement*float64(elements)
 }
@@ -309,7 +309,7 @@ func (s *search) worthFactor(elements int64) bool {
 // the sum of their curvatures passes a multiple of the threshold, and gives the row the threshold as its curvature. The
 // diagonal is raised to the diagonal of the Hessian at least, for columns that the sample rarely contains.
 func (s *search) refactor(ctx context.Context) error {
-	if !s.factors || s.factor != nil && s.products <= staleProducts || s.spent(3) {
+	if !s.usesFactor || s.factor != nil && s.products <= staleProducts || s.lacksPasses(3) {
 		return nil
 	}
 	m, err := gram.NewTriangle(s.cols)
@@ -317,7 +317,7 @@ func (s *search) refactor(ctx context.Context) error {
 		return err
 	}
 	picks := s.rowVectors[1]
-	s.pick(picks)
+	s.pickSample(picks)
 	if s.remote {
 		err = s.scatterPicked(ctx, m, picks)
 	} else {
@@ -328,26 +328,26 @@ func (s *search) refactor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, most := range s.at.Diagonal {
+	for i, most := range s.pointAtWeights.Diagonal {
 		at := i*(i+1)/2 + i
 		if i < s.features {
 			m.Data[at] += s.L2
 		}
 		m.Data[at] = max(m.Data[at], most)
 	}
-	s.passed(s.Rows.Rows())
+	s.countVisits(s.Rows.Rows())
 	s.factor, _, err = linalg.Factorise(ctx, m.Data, s.cols)
 	return err
 }
 
-// pick sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
-func (s *search) pick(picks []float64) {
+// pickSample sets picks to the weights of the rows in the sampled Hessian: 0 for rows that the sample leaves out.
+func (s *search) pickSample(picks []float64) {
 	total := 0.0
-	for _, c := range s.at.Curvature {
+	for _, c := range s.pointAtWeights.Curvature {
 		total += c
 	}
 	threshold, sum := total/float64(sampleRowsPerColumn*s.cols), 0.0
-	for i, c := range s.at.Curvature {
+	for i, c := range s.pointAtWeights.Curvature {
 		picks[i] = 0
 		if c >= threshold {
 			picks[i] = c
@@ -367,6 +367,6 @@ func (s *search) precondition(d, v []float64) {
 		return
 	}
 	for i, x := range v {
-		d[i] = x / s.at.Diagonal[i]
+		d[i] = x / s.pointAtWeights.Diagonal[i]
 	}
 }
