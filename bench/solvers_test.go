@@ -42,7 +42,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 			compareSolvers(b, peer, peerRounds(), []string{"lbfgs", "newton-cholesky"}, "objective", quality, func() ([]float64, float64) {
 				r, err := logistic.Train(context.Background(), data, logistic.Settings{Options: logistic.Options{NoPenalty: true}})
 				require.NoError(b, err)
-				return r.Exact, r.Seconds
+				return r.ExactWeights, r.Seconds
 			})
 		}
 		b.ReportMetric(0, "ns/op")

@@ -57,7 +57,7 @@ func solvers(t *testing.T) (all []solver) {
 			if scale == 1 {
 				others = append(others, r.StdErrors)
 			}
-			return &solved{r.Exact, r.Loss, others}, nil
+			return &solved{r.ExactWeights, r.Loss, others}, nil
 		}})
 	}
 	for _, loss := range svm.Losses {
@@ -159,7 +159,7 @@ func TestScaledLogistic(t *testing.T) {
 	}
 	learn := func() []float64 {
 		r := require.Value(logistic.Train(t.Context(), testproblems.Dense(x, y, true), logistic.Settings{Options: logistic.Options{NoPenalty: true}, Run: learner.Run{Workers: 2}}))(t)
-		return r.Exact
+		return r.ExactWeights
 	}
 	want := learn()
 	for r := range x {

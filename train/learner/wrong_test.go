@@ -61,7 +61,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return r.Exact, nil
+			return r.ExactWeights, nil
 		}
 	}
 	vectors := func(loss svm.Loss) func(context.Context, block.Source, int) ([]float64, error) {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	matrixRows      = 1024 // most weights of all classes for which first-order methods compute a Hessian at the end
+	mostMatrixRows  = 1024 // most weights of all classes for which first-order methods compute a Hessian at the end
 	mostScoreChange = 0.5  // certify bounds the gap if the step changes no score by more than this
 )
 
-// certify sets gap, an upper bound of the objective at w minus the optimum, and exists, which tells whether an optimum
-// exists. It makes a pass with the Hessian H. It makes a second pass if the first doesn't bound the change of scores by
-// the step H^-1 g.
+// certify sets gap, an upper bound of the objective at w minus the optimum, and optimumExists, which tells whether an
+// optimum exists. It makes a pass with the Hessian H. It makes a second pass if the first doesn't bound the change of
+// scores by the step H^-1 g.
 //
 // Let d = H^-1 g be the step. Let c be the sample weight of a row, p the probability of the class that isn't the row's
 // class, and a = c p the row's dual variable. Change each a by c p(1-p) y x.d. If |x.d| is less than 1 for all rows,
@@ -30,7 +30,7 @@ const (
 // No such bound exists if a plane separates all rows that aren't on it. Then each Newton step adds 1 to the scores of
 // the rows off the plane, however short the step is in the norm of H.
 func (s *solver) certify(ctx context.Context, w []float64) error {
-	s.gap, s.exists, s.fresh = math.Inf(1), false, true
+	s.gap, s.optimumExists, s.factorIsFresh = math.Inf(1), false, true
 	if err := s.pass(ctx, w, true, &s.at); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 	if s.ridge > 0 {
 		return nil
 	}
-	reach := s.norm * s.at.reach(s.vectors)
+	reach := s.norm * s.at.scoreReach(s.vectors)
 	if !(reach <= mostScoreChange) {
 		p, err := s.probeBy(ctx, probeArgs{D: s.spread(step)})
 		if err != nil {
@@ -57,13 +57,13 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 		return nil
 	}
 	norm, blur := s.norm, 0.0
-	if s.sharp {
+	if s.factorIsSharp {
 		var err error
 		if norm, blur, err = s.audit(ctx, w, step); err != nil {
 			return err
 		}
 	}
-	s.exists, s.gap = true, float64(norm*norm)/(2*(1-reach))+blur
+	s.optimumExists, s.gap = true, float64(norm*norm)/(2*(1-reach))+blur
 	return nil
 }
 
@@ -74,7 +74,7 @@ func (s *solver) certify(ctx context.Context, w []float64) error {
 // blur is the rounding error of the objective.
 func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur float64, err error) {
 	d := s.spread(step)
-	all := audited{Product: s.zeros(), Sizes: s.zeros()}
+	all := auditSums{Product: s.zeros(), Sizes: s.zeros()}
 	args := auditArgs{w, d}
 	if err := auditPass.sum(ctx, s.problem, args, all.add); err != nil {
 		return 0, 0, err
@@ -90,7 +90,7 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 			all.Square += float64(float64(s.l2*d[k]) * d[k])
 			sizes[i] += math.Abs(float64(s.l2 * w[k]))
 		}
-		if rest[i] -= v; s.out != nil && s.out[i] {
+		if rest[i] -= v; s.staysZero != nil && s.staysZero[i] {
 			rest[i] = 0
 		}
 	}
@@ -98,7 +98,7 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 	if err != nil {
 		return 0, 0, err
 	}
-	distance = math.Sqrt(all.Square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.Blur))
+	distance = math.Sqrt(all.Square) + norm(s.factor.Whiten(rest)) + float64(ulp*math.Sqrt(all.ScoreNoise))
 	for i, v := range sizes {
 		distance += float64(float64(ulp*v) * math.Sqrt(inverse[i]))
 	}
@@ -109,31 +109,31 @@ func (s *solver) audit(ctx context.Context, w, step []float64) (distance, blur f
 // opposite signs.
 const ulp = 0x1p-50
 
-// audited are sums over rows for the weights w and a direction d. The slices have the layout of the weights.
-type audited struct {
-	Product []float64 // X' D X d, where D is the curvature of the losses
-	Sizes   []float64 // sums of the absolute terms of the gradient
-	Square  float64   // d' X' D X d
-	Blur    float64   // sum over the rows of curvature times the squared size of the score's terms
-	Losses  float64   // the same with the squared slope of the loss in place of the curvature
+// auditSums are sums over rows for the weights w and a direction d. The slices have the layout of the weights.
+type auditSums struct {
+	Product    []float64 // X' D X d, where D is the curvature of the losses
+	Sizes      []float64 // sums of the absolute terms of the gradient
+	Square     float64   // d' X' D X d
+	ScoreNoise float64   // sum over the rows of curvature times the squared size of the score's terms
+	Losses     float64   // the same with the squared slope of the loss in place of the curvature
 }
 
 type auditArgs struct{ W, D []float64 }
 
 var auditPass = newPass("logistic.audit", (*problem).auditChunk)
 
-func (a *audited) add(b audited) {
+func (a *auditSums) add(b auditSums) {
 	f64.Axpy(a.Product, 1, b.Product)
 	f64.Axpy(a.Sizes, 1, b.Sizes)
 	a.Square += b.Square
-	a.Blur += b.Blur
+	a.ScoreNoise += b.ScoreNoise
 	a.Losses += b.Losses
 }
 
 // auditChunk returns the function that computes the sums of audit for one chunk.
-func (p *problem) auditChunk(args auditArgs) func(block.Chunk) audited {
-	return func(chunk block.Chunk) audited {
-		a := audited{Product: p.zeros(), Sizes: p.zeros()}
+func (p *problem) auditChunk(args auditArgs) func(block.Chunk) auditSums {
+	return func(chunk block.Chunk) auditSums {
+		a := auditSums{Product: p.zeros(), Sizes: p.zeros()}
 		changes, row := make([]float64, p.vectors*linalg.PanelRows), make([]float64, p.vectors)
 		p.panels(chunk, func(c *scratch, _ int, rows *block.Block) {
 			n := rows.Len()
@@ -148,7 +148,7 @@ func (p *problem) auditChunk(args auditArgs) func(block.Chunk) audited {
 }
 
 // auditRow adds row r of a panel to a. changes are the scores of d. product is work memory, one element for each class.
-func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, product, w []float64, a *audited) {
+func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, product, w []float64, a *auditSums) {
 	weight, curvature, mean := rows.Weight(r), c.s[r], 0.0
 	if weight == 0 {
 		return
@@ -170,7 +170,7 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 		}
 	}
 	terms, steepest := 0.0, 0.0
-	columns, values := c.wide.Row(rows, r)
+	columns, values := c.reader.Row(rows, r)
 	for k := range p.vectors {
 		factor := math.Abs(c.panel.Factors()[k/linalg.PanelCols*linalg.PanelRows*linalg.PanelCols+r*linalg.PanelCols+k%linalg.PanelCols])
 		sum := 0.0
@@ -183,15 +183,15 @@ func (p *problem) auditRow(c *scratch, rows *block.Block, r int, changes, produc
 		terms, steepest = max(terms, sum), max(steepest, factor)
 	}
 	a.Losses += float64(float64(steepest*terms) * float64(steepest*terms))
-	a.Blur += float64(float64(curvature*terms) * terms)
+	a.ScoreNoise += float64(float64(curvature*terms) * terms)
 }
 
-// reach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss is at
-// least e^-m/4, where m is the greatest |w.x|. With K classes, each class has a probability of at least e^-m/K.
-func (s *sums) reach(vectors int) float64 {
-	e := []float64{s.Largest / 2}
+// scoreReach returns an upper bound of the change of a row's score by a step of norm 1. The curvature of a row's loss
+// is at least e^-m/4, where m is the greatest |w.x|. With K classes, each class has a probability of at least e^-m/K.
+func (s *sums) scoreReach(vectors int) float64 {
+	e := []float64{s.LargestScore / 2}
 	f64.Exp(e, e)
-	return e[0] * math.Sqrt(float64(max(4, vectors))/s.Lightest)
+	return e[0] * math.Sqrt(float64(max(4, vectors))/s.LeastWeight)
 }
 
 // dualGap returns the objective, with sums at, minus the dual objective at a point of the dual problem. The objective

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	corrections        = 2 // number of times that confirm corrects coefficients
+	correctionRounds   = 2 // number of times that confirm corrects coefficients
 	mostRoundingErrors = 4 // a difference of up to this many rounding errors of the row's elements counts as rounding
-	// chanceSquare is the square of 4 standard errors. Differences whose mismatches.related is smaller don't tell the
+	// chanceSquare is the square of 4 standard errors. Differences whose mismatches.relation is smaller don't tell the
 	// classes.
 	chanceSquare = 16
 )
@@ -40,16 +40,16 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim
 		var off [][]float64
 		for k, c := range claims {
 			switch {
-			case found.Exact[k] <= double:
+			case found.CentredDifferences[k] <= double:
 				s.dependent = append(s.dependent, c.Dependence)
-			case found.Most[k] <= mostRoundingErrors*floatError+double && tried == corrections &&
-				found.related(k) < chanceSquare:
-				s.dependent, s.inexact = append(s.dependent, c.Dependence), true
+			case found.LargestDifferences[k] <= mostRoundingErrors*elementError+double && tried == correctionRounds &&
+				found.relation(k) < chanceSquare:
+				s.dependent, s.dependenceIsInexact = append(s.dependent, c.Dependence), true
 			default:
 				doubtful, off = append(doubtful, c), append(off, found.Sums[k])
 			}
 		}
-		if claims = doubtful; tried == corrections {
+		if claims = doubtful; tried == correctionRounds {
 			break
 		}
 		f, _, err := linalg.FactorTriangle(ctx, slices.Clone(r), s.cols, out)
@@ -65,22 +65,22 @@ func (s *solver) confirm(ctx context.Context, r []float64, claims []linalg.Claim
 	return nil
 }
 
-// mismatches are measurements of each claim. Most is the largest difference in a row between the column and its
-// combination, relative to the sizes of the terms of the original row. Exact is the same relative to the terms of the
-// row minus the pivots: the elements of the original row were rounded before that. Sums are the products of the
-// differences with all columns. Slopes are, for each class, the derivative of the loss at zero weights by a weight of
-// the differences. Squares are the sums of the squared terms of Slopes.
+// mismatches are measurements of each claim. LargestDifferences has the largest difference in a row between the column
+// and its combination, relative to the sizes of the terms of the original row. CentredDifferences are the same relative
+// to the terms of the row minus the pivots: the elements of the original row were rounded before that. Sums are the
+// products of the differences with all columns. Slopes are, for each class, the derivative of the loss at zero weights
+// by a weight of the differences. Squares are the sums of the squared terms of Slopes.
 type mismatches struct {
-	Most, Exact     []float64
-	Sums            [][]float64
-	Slopes, Squares [][]float64
+	LargestDifferences, CentredDifferences []float64
+	Sums                                   [][]float64
+	Slopes, Squares                        [][]float64
 }
 
-// related returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
+// relation returns a statistic of the null hypothesis that the differences of claim k don't tell the classes: the
 // largest over the classes of the squared slope divided by its estimated variance. Under the hypothesis, this quotient
 // has about the chi-square distribution with one degree of freedom for each class (Rao, "Large sample tests of
 // statistical hypotheses concerning several parameters with applications to problems of estimation", 1948).
-func (d *mismatches) related(k int) (most float64) {
+func (d *mismatches) relation(k int) (most float64) {
 	for class, slope := range d.Slopes[k] {
 		if slope != 0 {
 			most = max(most, float64(slope*slope)/d.Squares[k][class])
@@ -91,14 +91,14 @@ func (d *mismatches) related(k int) (most float64) {
 
 // check makes a pass over the rows and returns the mismatches of the claims.
 func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches, error) {
-	args := claimed{Pivots: s.pivots}
+	args := claimArgs{Pivots: s.pivots}
 	for _, c := range claims {
 		args.Coefficients = append(args.Coefficients, c.Coefficients)
 	}
 	all := newMismatches(len(claims), s.cols, s.vectors)
 	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkChunk(s.src, args), func(d *mismatches) {
-		for k := range all.Most {
-			all.Most[k], all.Exact[k] = max(all.Most[k], d.Most[k]), max(all.Exact[k], d.Exact[k])
+		for k := range all.LargestDifferences {
+			all.LargestDifferences[k], all.CentredDifferences[k] = max(all.LargestDifferences[k], d.LargestDifferences[k]), max(all.CentredDifferences[k], d.CentredDifferences[k])
 			f64.Axpy(all.Sums[k], 1, d.Sums[k])
 			f64.Axpy(all.Slopes[k], 1, d.Slopes[k])
 			f64.Axpy(all.Squares[k], 1, d.Squares[k])
@@ -107,7 +107,7 @@ func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches,
 }
 
 func newMismatches(claims, cols, vectors int) *mismatches {
-	d := &mismatches{Most: make([]float64, claims), Exact: make([]float64, claims)}
+	d := &mismatches{LargestDifferences: make([]float64, claims), CentredDifferences: make([]float64, claims)}
 	for range claims {
 		d.Sums = append(d.Sums, make([]float64, cols))
 		d.Slopes, d.Squares = append(d.Slopes, make([]float64, vectors)), append(d.Squares, make([]float64, vectors))
@@ -133,14 +133,14 @@ func (d *mismatches) addSlopes(k int, y, difference float64) {
 
 var checkPass = distributed.NewPerChunk("logistic.check", checkChunk)
 
-// claimed are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
+// claimArgs are the coefficients of each claim, with -1 for its column, and the pivots that were subtracted from the
 // columns, or nil.
-type claimed struct {
+type claimArgs struct {
 	Coefficients [][]float64
 	Pivots       []float64
 }
 
-func checkChunk(src block.Source, args claimed) func(block.Chunk) *mismatches {
+func checkChunk(src block.Source, args claimArgs) func(block.Chunk) *mismatches {
 	cols, vectors := src.Spec().Cols(), newProblem(src, 0, 1).vectors
 	return func(chunk block.Chunk) *mismatches {
 		d, row := newMismatches(len(args.Coefficients), cols, vectors), make([]float64, cols)
@@ -164,7 +164,7 @@ func checkChunk(src block.Source, args claimed) func(block.Chunk) *mismatches {
 					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
 				}
 				if off != 0 {
-					d.Most[k], d.Exact[k] = max(d.Most[k], math.Abs(off)/terms), max(d.Exact[k], math.Abs(off)/own)
+					d.LargestDifferences[k], d.CentredDifferences[k] = max(d.LargestDifferences[k], math.Abs(off)/terms), max(d.CentredDifferences[k], math.Abs(off)/own)
 					f64.Axpy(d.Sums[k], float64(weight*off), row)
 					d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
 				}

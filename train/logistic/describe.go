@@ -23,7 +23,7 @@ var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + 
 	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
 		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, KeepZero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
 		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
-		forSGD(learner.OrderOption, learner.StoredIfChanged, false), forSGD(learner.EtaOption, learner.StoredAlways, true), forSGD(learner.ShardsOption, learner.StoredIfSeveral, false)},
+		sgdOption(learner.OrderOption, learner.StoredIfChanged, false), sgdOption(learner.EtaOption, learner.StoredAlways, true), sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
@@ -33,15 +33,15 @@ var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + 
 		}
 	},
 	VersusOnlyOption: func(s learner.Settings) string {
-		if s.(*Settings).elastic() {
+		if s.(*Settings).needsElastic() {
 			return message.Sprintf("--l1 or --nonnegative")
 		}
 		return ""
 	},
-	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
+	RefusedOption:    func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
 	ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
 	IsScaleFree: func(s learner.Settings) bool {
-		return s.(*Settings).L2 == 0 && !s.(*Settings).elastic() && s.(*Settings).Solver != SGD
+		return s.(*Settings).L2 == 0 && !s.(*Settings).needsElastic() && s.(*Settings).Solver != SGD
 	},
 	SolverTexts: story}
 
@@ -59,15 +59,15 @@ var (
 		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
-// forSGD returns an option that only the solver SGD uses.
-func forSGD(o learner.Option, keep learner.StoredIf, auto bool) learner.Option {
+// sgdOption returns an option that only the solver SGD uses.
+func sgdOption(o learner.Option, keep learner.StoredIf, auto bool) learner.Option {
 	o.Condition, o.Stored, o.ZeroMeansChosen = &learner.Condition{Option: "solver", Values: []string{string(SGD)}}, keep, auto
 	return o
 }
 
 func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
 	opt := *task.Settings.(*Settings)
-	robust, err := uncounted(ctx, task)
+	robust, err := hasFractionalWeights(ctx, task)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	if r == nil {
 		return nil, err
 	}
-	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) { r.keep(m, &opt) }}, err
+	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) { r.addToModel(m, &opt) }}, err
 }
 
 // shardBytes returns the bytes that a shard of SGD needs for rows of a spec: its weights, and an equal part of the
@@ -96,23 +96,23 @@ func (o *Settings) shardBytes(spec *schema.Spec) int64 {
 	return weights + (panels*panel+shards-1)/shards
 }
 
-func (r *Result) keep(m *model.Model, opt *Settings) {
+func (r *Result) addToModel(m *model.Model, opt *Settings) {
 	if opt.Epochs == 0 {
-		m.Options.Epochs = r.Solver.epochs(len(r.Exact))
+		m.Options.Epochs = r.Solver.epochs(len(r.ExactWeights))
 	}
 	m.Robust = opt.Robust && r.StdErrors != nil
-	m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, named(m, r.Dependent)
+	m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, namedDependences(m, r.DependentColumns)
 	if !math.IsInf(r.Gap, 1) {
-		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
+		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}
 	}
 	if r.Solver != Newton {
 		m.Options.Solver = string(r.Solver)
 	}
 }
 
-// uncounted tells whether rows of two classes have weights that can't be counts: class weights other than 1, or sample
-// weights that aren't whole numbers.
-func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
+// hasFractionalWeights tells whether rows of two classes have weights that can't be counts: class weights other than 1,
+// or sample weights that aren't whole numbers.
+func hasFractionalWeights(ctx context.Context, task *learner.Task) (bool, error) {
 	// No standard errors are kept in these cases.
 	if !task.Rows.Spec().Weighted || len(task.Rows.Spec().Classes) > 2 || task.VersusClasses > 0 {
 		return false, nil
@@ -121,19 +121,19 @@ func uncounted(ctx context.Context, task *learner.Task) (bool, error) {
 		return true, nil
 	}
 	broken := false
-	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, brokenPass, struct{}{}, hasBroken, func(b bool) { broken = broken || b })
+	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, fractionPass, struct{}{}, hasFraction, func(b bool) { broken = broken || b })
 	return broken, err
 }
 
-// brokenPass finds sample weights that aren't whole numbers.
-var brokenPass = distributed.NewPerChunk("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasBroken })
+// fractionPass finds sample weights that aren't whole numbers.
+var fractionPass = distributed.NewPerChunk("logistic.broken", func(block.Source, struct{}) func(block.Chunk) bool { return hasFraction })
 
-func hasBroken(chunk block.Chunk) bool {
+func hasFraction(chunk block.Chunk) bool {
 	return slices.ContainsFunc(chunk.W, func(w float64) bool { return w != math.Trunc(w) })
 }
 
-// named returns the dependences with the names of their columns.
-func named(m *model.Model, found []linalg.Dependence) (all []model.Dependence) {
+// namedDependences returns the dependences with the names of their columns.
+func namedDependences(m *model.Model, found []linalg.Dependence) (all []model.Dependence) {
 	name := func(column int) string {
 		if column < m.Width() {
 			return m.FeatureName(column)

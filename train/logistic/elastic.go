@@ -13,21 +13,21 @@ import (
 	"halfspace/train/learner"
 )
 
-// refuses returns the error of an option that can't be used with the others because of l1 or nonnegative, or
+// refusedOption returns the error of an option that can't be used with the others because of l1 or nonnegative, or
 // nil.
-func (o *Settings) refuses() *learner.OptionError {
+func (o *Settings) refusedOption() *learner.OptionError {
 	if o.NonNegative && o.L1 == 0 && o.L2 == 0 {
 		return message.Refusal("nonnegative", "", "needs a penalty: set --l2 or --l1 above 0")
 	}
-	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.elastic() {
+	if o.Solver == "" || o.Solver == Auto || o.Solver == Newton || !o.needsElastic() {
 		return nil
 	}
 	return message.Refusal("solver", string(o.Solver), "with %s, which takes newton alone: leave one of them out",
 		message.Option(o.penalty().Option()))
 }
 
-// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.penalty().NeedsElastic() }
+// needsElastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
+func (o *Settings) needsElastic() bool { return o.penalty().NeedsElastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
@@ -57,7 +57,7 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
 		return nil, learner.ErrWeightless
 	}
-	return &Result{Result: r.Result, Solver: opt.Solver, Exact: r.ExactWeights, Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}, err
+	return &Result{Result: r.Result, Solver: opt.Solver, ExactWeights: r.ExactWeights, Objective: r.Objective, Gap: r.Gap, GapLostByRounding: r.GapLostByRounding}, err
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights
@@ -79,7 +79,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 // rowLoss is the optimize.DenseLoss of the rows.
 type rowLoss struct {
 	*problem
-	widest []float64 // the greatest absolute value of each column; nil before the first pass
+	largestValues []float64 // the greatest absolute value of each column; nil before the first pass
 }
 
 // sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
@@ -131,17 +131,17 @@ func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64
 // At makes a pass over the rows and returns the point at w.
 func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	at := sums{}
-	if l.widest == nil {
-		at.Widest = make([]float64, l.cols)
+	if l.largestValues == nil {
+		at.LargestValues = make([]float64, l.cols)
 	}
 	if err := l.pass(ctx, l.spread(w), true, &at); err != nil {
 		return nil, err
 	}
-	if l.widest == nil {
-		l.widest = at.Widest
+	if l.largestValues == nil {
+		l.largestValues = at.LargestValues
 	}
 	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.Gradient[:l.cols], Hessian: at.Hessian}
-	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.widest, l.penalised()) }
+	p.Dual = func(s *optimize.Step) *optimize.Dual { return dualAfter(p, s, l.largestValues, l.penalised()) }
 	return p, nil
 }
 

@@ -43,11 +43,11 @@ func TestSingular(t *testing.T) {
 	}
 	r := mustTrain(t, testproblems.Dense(more, y, true), Settings{})
 	want := []linalg.Dependence{{Column: 3, On: []int{1}}, {Column: 4}, {Column: 5, On: []int{6}}}
-	if !r.Converged || !reflect.DeepEqual(r.Dependent, want) {
-		t.Errorf("converged %v, dependent %v", r.Converged, r.Dependent)
+	if !r.Converged || !reflect.DeepEqual(r.DependentColumns, want) {
+		t.Errorf("converged %v, dependent %v", r.Converged, r.DependentColumns)
 	}
-	w := r.Exact
-	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.Exact, 1e-6)
+	w := r.ExactWeights
+	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.ExactWeights, 1e-6)
 	if w[4] != 0 {
 		t.Errorf("the weight of zeros is %v", w[4])
 	}
@@ -74,17 +74,17 @@ func TestRoundedColumns(t *testing.T) {
 		}
 		for _, solver := range []Solver{Newton, LBFGS} {
 			r := mustTrain(t, testproblems.Dense(sums, y, true), Settings{Options: Options{Solver: solver}})
-			if want := []linalg.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.Dependent, want) || !math.IsInf(r.Gap, 1) {
-				t.Errorf("seed %d, %v, sums: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
+			if want := []linalg.Dependence{{Column: 2, On: []int{0, 1}}}; !r.Converged || !reflect.DeepEqual(r.DependentColumns, want) || !math.IsInf(r.Gap, 1) {
+				t.Errorf("seed %d, %v, sums: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.DependentColumns, r.Gap)
 			}
 			r = mustTrain(t, testproblems.Dense(times, y, true), Settings{Options: Options{Solver: solver}})
-			if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
-				t.Errorf("seed %d, %v, times: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.Dependent, r.Gap)
+			if r.DependentColumns != nil || r.Converged && math.IsInf(r.Gap, 1) {
+				t.Errorf("seed %d, %v, times: converged %v, dependent %v, gap %v", seed, solver, r.Converged, r.DependentColumns, r.Gap)
 			}
 		}
 		r := mustTrain(t, testproblems.Classes(times, classes, 3, true), Settings{Options: Options{Solver: LBFGS}})
-		if r.Dependent != nil || r.Converged && math.IsInf(r.Gap, 1) {
-			t.Errorf("seed %d, times of three classes: converged %v, dependent %v, gap %v", seed, r.Converged, r.Dependent, r.Gap)
+		if r.DependentColumns != nil || r.Converged && math.IsInf(r.Gap, 1) {
+			t.Errorf("seed %d, times of three classes: converged %v, dependent %v, gap %v", seed, r.Converged, r.DependentColumns, r.Gap)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func TestSeparable(t *testing.T) {
 func TestFew(t *testing.T) {
 	one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Settings{Options: Options{L2: 1}})
 	// w = p' x / l2 with p' = 1/(1 + e^(2w)): w = 2/(1 + e^(2w))
-	if w := one.Exact[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
-		t.Errorf("weights %v, %d errors", one.Exact, one.Errors)
+	if w := one.ExactWeights[0]; math.Abs(w*(1+math.Exp(2*w))-2) > 1e-7 || one.Errors != 0 {
+		t.Errorf("weights %v, %d errors", one.ExactWeights, one.Errors)
 	}
 	for _, epochs := range []int64{1, 2, 100} { // the figures are those of the weights
 		r := mustTrain(t, testproblems.Dense([][]float64{{2}, {1}, {3}}, []float64{1, 1, -1}, false), Settings{Options: Options{Epochs: epochs, L2: 1}})

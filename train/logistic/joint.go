@@ -19,13 +19,13 @@ type products struct {
 }
 
 const (
-	unit      = linalg.PanelCols
-	unitBlock = unit * unit
+	blockColumns  = linalg.PanelCols
+	blockElements = blockColumns * blockColumns
 )
 
 func newProducts(cols, n int) *products {
-	blocks := (n + unit - 1) / unit
-	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * linalg.PanelRows * unit), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * unitBlock)}
+	blocks := (n + blockColumns - 1) / blockColumns
+	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * linalg.PanelRows * blockColumns), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * blockElements)}
 }
 
 // addProducts adds the products of the rows of a panel. c.scores has their probabilities of each class.
@@ -36,36 +36,36 @@ func addProducts(s *products, rows *block.Block, c *scratch) {
 	}
 	for r := range n {
 		root := math.Sqrt(rows.Weight(r))
-		columns, values := c.wide.Row(rows, r)
+		columns, values := c.reader.Row(rows, r)
 		for k := range s.n / s.cols {
 			f := float64(c.scores[k*linalg.PanelRows+r] * root)
 			for i, column := range columns {
 				at := k*s.cols + int(column)
-				s.u[(at/unit*linalg.PanelRows+r)*unit+at%unit] = f * values[i]
+				s.u[(at/blockColumns*linalg.PanelRows+r)*blockColumns+at%blockColumns] = f * values[i]
 			}
 		}
 	}
-	for i, at := 0, 0; i*unit < s.n; i++ {
-		height := min(unit, (s.n-i*unit+3)/4*4)
-		a := s.u[i*linalg.PanelRows*unit:][:n*unit]
+	for i, at := 0, 0; i*blockColumns < s.n; i++ {
+		height := min(blockColumns, (s.n-i*blockColumns+3)/4*4)
+		a := s.u[i*linalg.PanelRows*blockColumns:][:n*blockColumns]
 		for j := range i + 1 {
-			microkernel.RankKUpdate(s.blocks[at:][:unitBlock], a, s.u[j*linalg.PanelRows*unit:][:n*unit], height, j < i)
-			at += unitBlock
+			microkernel.RankKUpdate(s.blocks[at:][:blockElements], a, s.u[j*linalg.PanelRows*blockColumns:][:n*blockColumns], height, j < i)
+			at += blockElements
 		}
 	}
 }
 
 // element returns the sum of the products of elements i and j of u, j <= i.
 func (s *products) element(i, j int) float64 {
-	bi, bj := i/unit, j/unit
-	return s.blocks[(bi*(bi+1)/2+bj)*unitBlock+i%unit*unit+j%unit]
+	bi, bj := i/blockColumns, j/blockColumns
+	return s.blocks[(bi*(bi+1)/2+bj)*blockElements+i%blockColumns*blockColumns+j%blockColumns]
 }
 
-// joint computes the Hessian of more than two classes with the other sums. Its block for classes k and j other than k
-// is -X' diag(p_k p_j) X. Its blocks for k = j make the sum of the blocks in each row of blocks 0. That Hessian is
-// singular, because adding one vector to the weights of all classes changes nothing. So joint adds a matrix that acts
-// only on such changes. Gradients are orthogonal to them.
-func (p *problem) joint(ctx context.Context, w []float64, at *sums) error {
+// jointHessian computes the Hessian of more than two classes with the other sums. Its block for classes k and j other
+// than k is -X' diag(p_k p_j) X. Its blocks for k = j make the sum of the blocks in each row of blocks 0. That Hessian
+// is singular, because adding one vector to the weights of all classes changes nothing. So jointHessian adds a matrix
+// that acts only on such changes. Gradients are orthogonal to them.
+func (p *problem) jointHessian(ctx context.Context, w []float64, at *sums) error {
 	all := newProducts(p.cols, p.vectors*p.cols)
 	err := jointPass.sum(ctx, p, w, func(s jointSums) {
 		at.add(s.Sums)
@@ -175,7 +175,7 @@ func softmax(scores []float64, y []float32, weights, factors []float64, r *sums)
 const softmaxRows = linalg.PanelRows
 
 // centreScores subtracts the greatest score of each row from all scores of the row. It sets best to the class with that
-// score, and own to the remaining score of the row's own class. It updates r.Margin and r.Largest.
+// score, and own to the remaining score of the row's own class. It updates r.Margin and r.LargestScore.
 func centreScores(scores []float64, y []float32, weights []float64, best []int, own []float64, r *sums) {
 	classes := len(scores) / softmaxRows
 	for i, y := range y {
@@ -195,7 +195,7 @@ func centreScores(scores []float64, y []float32, weights []float64, best []int, 
 		own[i] = scores[class*softmaxRows+i] - greatest
 		if weights == nil || weights[i] > 0 {
 			r.Margin = min(r.Margin, scores[class*softmaxRows+i]-other)
-			r.Largest = max(r.Largest, greatest-lowest)
+			r.LargestScore = max(r.LargestScore, greatest-lowest)
 		}
 		for k := range classes {
 			scores[k*softmaxRows+i] -= greatest

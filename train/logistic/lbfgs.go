@@ -29,7 +29,7 @@ const (
 type scaling struct {
 	Mean, Scale []float64 // for each column; the means are 0 if there is no bias
 	Bias        int       // column of the bias, or -1
-	Total       []float64 // sums of the columns
+	ColumnSums  []float64 // sums of the columns
 	Square      float64   // mean squared norm of a row
 }
 
@@ -46,7 +46,7 @@ func (p *problem) scaling(ctx context.Context) (*scaling, error) {
 	if err == nil && n == 0 {
 		err = learner.ErrWeightless
 	}
-	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: -1, Total: all.Sums}
+	s := &scaling{Mean: make([]float64, p.cols), Scale: make([]float64, p.cols), Bias: -1, ColumnSums: all.Sums}
 	if p.src.Spec().Bias {
 		s.Bias = p.cols - 1
 	}
@@ -98,9 +98,9 @@ func (p *problem) columns(chunk block.Chunk) columns {
 	return m
 }
 
-// A change is a change of variables for first-order methods. In the new variables, the Hessian at zero weights is near
-// the identity.
-type change interface {
+// A variableChange is a change of variables for first-order methods. In the new variables, the Hessian at zero weights
+// is near the identity.
+type variableChange interface {
 	weights(v, w []float64, stride int) // sets w to the weights for the variables v; both are vectors of stride elements
 	gradient(g []float64, stride int)   // turns a gradient by weights into a gradient by variables
 }
@@ -154,7 +154,7 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 		m.Data[i*(i+1)/2+i] += s.l2
 	}
 	r.hessian = m.Data
-	return r, s.examine(ctx, r.hessian)
+	return r, s.findDependent(ctx, r.hessian)
 }
 
 var momentsPass = newScatter("logistic.moments", func(*problem, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 { return weigh })
@@ -211,20 +211,20 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 		if err := s.evaluate(ctx, s.w, false, &s.at); err != nil {
 			return false, err
 		}
-		s.zero = slices.Clone(s.at.Gradient)
+		s.zeroGradient = slices.Clone(s.at.Gradient)
 		c.gradient(s.at.Gradient, s.stride)
-		s.initial = norm(s.at.Gradient)
+		s.initialNorm = norm(s.at.Gradient)
 	}
 	for {
 		s.mark()
-		s.relative = norm(s.at.Gradient)
-		if s.relative <= max(relativeNorm*s.initial, noiseGradient*math.Sqrt(s.at.Objective)) {
+		s.presentNorm = norm(s.at.Gradient)
+		if s.presentNorm <= max(relativeNorm*s.initialNorm, noiseGradient*math.Sqrt(s.at.Objective)) {
 			return true, nil
 		}
 		if s.hasMatrix() && s.passes+patiencePasses <= s.opt.Epochs && s.passes >= patiencePasses+int64(s.vectors*s.cols) {
 			return false, nil
 		}
-		direction := s.memory.direction(s.at.Gradient)
+		direction := s.history.direction(s.at.Gradient)
 		slope := f64.Dot(s.at.Gradient, direction)
 		step := 1.0
 		for {
@@ -248,7 +248,7 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 			}
 			step *= min(0.5, max(0.1, -slope*step/2/(rise-float64(slope*step))))
 		}
-		s.memory.add(s.v, next, s.at.Gradient, at.Gradient)
+		s.history.add(s.v, next, s.at.Gradient, at.Gradient)
 		s.v, next = next, s.v
 		s.at, at = at, sums{}
 		s.steps++
@@ -257,20 +257,20 @@ func (s *solver) quasiNewton(ctx context.Context) (reached bool, err error) {
 
 // variables returns the change of variables: a whitening, or a scaling if there are more than mostNewtonColumns
 // columns.
-func (s *solver) variables(ctx context.Context) (change, error) {
+func (s *solver) variables(ctx context.Context) (variableChange, error) {
 	if s.cols > mostNewtonColumns {
 		sc, err := s.scaling(ctx)
 		if err != nil {
 			return nil, err
 		}
-		s.total = sc.Total
+		s.rowTotal = sc.ColumnSums
 		return sc, nil
 	}
 	m, err := s.moments(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.total = m.total
+	s.rowTotal = m.total
 	f, err := s.factoriseMoments(ctx, m.hessian)
 	return whitening{f}, err
 }

@@ -63,8 +63,8 @@ import (
 // Converged means that the objective of Weights is proven to be within 1e-6 of the optimum, relative to the objective,
 // or with SGD within 1e-3; see certify. Without a penalty, all solvers look for planes that separate the rows, also
 // with rows on the plane. They don't if it is proven that no such plane exists. If they find neither a plane nor a
-// proof, the result hasn't converged. If a column in Dependent differs from its combination by the rounding of its
-// elements, the optimum is the optimum of the other columns, and Gap is infinite. Differences that tell the classes
+// proof, the result hasn't converged. If a column in DependentColumns differs from its combination by the rounding of
+// its elements, the optimum is the optimum of the other columns, and Gap is infinite. Differences that tell the classes
 // don't count as rounding errors.
 //
 // Train first subtracts a number near their values from columns that are far from zero, such as Unix seconds; see
@@ -89,7 +89,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 		return nil, err
 	}
 	method := learn
-	if opt.elastic() || opt.Solver == Truncated {
+	if opt.needsElastic() || opt.Solver == Truncated {
 		method = learnMethod
 	}
 	r, err := method(ctx, rows, pivots, opt)
@@ -136,15 +136,15 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
-	r := &Result{Solver: opt.Solver, Exact: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, Rounded: s.rounded}
+	r := &Result{Solver: opt.Solver, ExactWeights: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, GapLostByRounding: s.gapLostByRounding}
 	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.passes, s.passes*src.Rows(), s.steps, s.passes >= opt.Epochs
-	r.Converged, r.Seconds = s.converged, s.learned.Seconds()
+	r.Converged, r.Seconds = s.converged, s.learnTime.Seconds()
 	if pivots != nil {
-		for w := range slices.Chunk(r.Exact, s.cols) {
+		for w := range slices.Chunk(r.ExactWeights, s.cols) {
 			learner.Uncentre(w, pivots)
 		}
 	}
-	r.Weights, r.Loss = learner.RoundToFloat32(r.Exact), s.at.Loss
+	r.Weights, r.Loss = learner.RoundToFloat32(r.ExactWeights), s.at.Loss
 	if interrupted {
 		r.Interrupted, r.NotEvaluated, r.Converged, r.Gap = true, !counted, false, math.Inf(1)
 		if !counted {
@@ -152,18 +152,18 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 		}
 		return r, err
 	}
-	if s.inexact { // the weights of the dependent columns could fit their rounding
+	if s.dependenceIsInexact { // the weights of the dependent columns could fit their rounding
 		r.Gap, r.Converged = math.Inf(1), r.Converged && opt.Solver != SGD
 	}
 	if opt.Solver != SGD {
-		r.Dependent = s.dependent
+		r.DependentColumns = s.dependent
 	}
 	switch {
 	case opt.Solver == Newton:
 		r.Ridge, r.Gradient = s.ridge, s.norm
 		r.StdErrors, err = s.sandwich(ctx)
-	case s.relative > 0:
-		r.Gradient = s.relative / s.initial
+	case s.presentNorm > 0:
+		r.Gradient = s.presentNorm / s.initialNorm
 	}
 	return r, err
 }

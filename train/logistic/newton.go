@@ -16,39 +16,39 @@ import (
 // its goal.
 func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 	if !s.takeResumed() {
-		s.last, s.suspected = 0, 0
+		s.lastNorm, s.suspectedSteps = 0, 0
 		err = s.evaluate(ctx, s.w, s.factor == nil, &s.at)
-		if err == nil && s.farthest > 0 {
-			err = s.doubt(ctx)
+		if err == nil && s.farthestNorm > 0 {
+			err = s.checkSample(ctx)
 		}
 	}
 	for err == nil {
 		s.mark()
 		step := s.step(s.factor)
 		s.norm = s.distance(step)
-		if s.suspected++; !suspicious(s.norm, s.last) || !s.fresh || s.ridge > 0 {
-			s.suspected = 0
+		if s.suspectedSteps++; !isSuspicious(s.norm, s.lastNorm) || !s.factorIsFresh || s.ridge > 0 {
+			s.suspectedSteps = 0
 		}
-		if s.suspected == suspiciousSteps && s.opt.L2 == 0 && s.vectors == 1 {
-			s.suspected = 0
-			if err = s.separatedNear(ctx, negative(step)); err != nil {
+		if s.suspectedSteps == suspiciousSteps && s.opt.L2 == 0 && s.vectors == 1 {
+			s.suspectedSteps = 0
+			if err = s.checkSeparatedNear(ctx, negated(step)); err != nil {
 				return false, err
 			}
 		}
 		left := s.norm // an upper bound of the norm after the step
-		if s.last > 0 {
-			left = s.norm * min(1, staleGrowth*s.norm/s.last)
+		if s.lastNorm > 0 {
+			left = s.norm * min(1, staleGrowth*s.norm/s.lastNorm)
 		}
-		if goal := s.goal * min(1, vanishedNorm*math.Sqrt(s.at.Objective)); left <= goal || s.fresh && s.norm <= noiseNorm && s.norm > s.last/2 {
-			s.w = s.less(step) // the last step: no pass is needed after it
-			s.fresh = false
+		if goal := s.goal * min(1, vanishedNorm*math.Sqrt(s.at.Objective)); left <= goal || s.factorIsFresh && s.norm <= noiseNorm && s.norm > s.lastNorm/2 {
+			s.w = s.weightsAfter(step) // the last step: no pass is needed after it
+			s.factorIsFresh = false
 			return true, nil
 		}
 		if s.passes >= s.opt.Epochs {
 			return false, nil
 		}
-		keep := s.fresh && s.norm <= steadyNorm || s.norm*keptFactorGain <= s.last
-		s.last = s.norm
+		keep := s.factorIsFresh && s.norm <= steadyNorm || s.norm*keptFactorGain <= s.lastNorm
+		s.lastNorm = s.norm
 		var moved bool
 		if moved, err = s.move(ctx, keep); err == nil && !moved {
 			return false, nil
@@ -63,13 +63,13 @@ func (s *solver) step(f *linalg.Factor) []float64 {
 	return s.balance(f.Solve(s.compact(s.at.Gradient)))
 }
 
-func negative(v []float64) []float64 {
+func negated(v []float64) []float64 {
 	n := make([]float64, len(v))
 	f64.Axpy(n, -1, v)
 	return n
 }
 
-func (s *solver) less(step []float64) []float64 {
+func (s *solver) weightsAfter(step []float64) []float64 {
 	w := slices.Clone(s.w)
 	f64.Axpy(w, -1, s.spread(step))
 	return w
@@ -80,13 +80,13 @@ func (s *solver) distance(step []float64) float64 {
 	return math.Sqrt(max(0, f64.Dot(s.compact(s.at.Gradient), step)))
 }
 
-// doubt checks whether Newton's method should begin at w, the optimum of a sample, with the sample's Hessian. It begins
-// at zeros instead if w is no better than zeros, or if that Hessian predicts a further gain of more than 1/20 of w's
-// gain over zeros: then the rows differ from the sample. If the optimum is merely far from w, it begins at w with the
-// Hessian of all rows.
-func (s *solver) doubt(ctx context.Context) error {
-	farthest, norm := s.farthest, s.distance(s.step(s.factor))
-	s.farthest = 0
+// checkSample checks whether Newton's method should begin at w, the optimum of a sample, with the sample's Hessian. It
+// begins at zeros instead if w is no better than zeros, or if that Hessian predicts a further gain of more than 1/20 of
+// w's gain over zeros: then the rows differ from the sample. If the optimum is merely far from w, it begins at w with
+// the Hessian of all rows.
+func (s *solver) checkSample(ctx context.Context) error {
+	farthest, norm := s.farthestNorm, s.distance(s.step(s.factor))
+	s.farthestNorm = 0
 	switch {
 	case s.passes >= s.opt.Epochs:
 		return nil
@@ -111,13 +111,13 @@ func (s *solver) begin(ctx context.Context) error {
 	few := newSolver(sample, opt)
 	few.goal, few.pivots = sampleTolerance, s.pivots
 	reached, err := few.minimise(ctx)
-	if err != nil || !reached || few.ridge > 0 || few.sharp || few.dependent != nil {
+	if err != nil || !reached || few.ridge > 0 || few.factorIsSharp || few.dependent != nil {
 		if err != nil && ctx.Err() == nil {
 			err = nil // training on all rows may work although training on a sample failed
 		}
 		return err
 	}
-	s.w, s.farthest = few.w, sampleTooFar*math.Sqrt(float64(s.cols)/share)
+	s.w, s.farthestNorm = few.w, sampleTooFar*math.Sqrt(float64(s.cols)/share)
 	h := few.at.Hessian
 	for i := range h {
 		h[i] /= share
@@ -135,7 +135,7 @@ func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		next, at := s.less(s.balance(step)), sums{Hessian: from.at.Hessian}
+		next, at := s.weightsAfter(s.balance(step)), sums{Hessian: from.at.Hessian}
 		if err := s.evaluate(ctx, next, !keep, &at); err != nil {
 			return false, err
 		}
@@ -146,7 +146,7 @@ func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 			return true, nil
 		}
 		keep = false
-		if from.fresh {
+		if from.factorIsFresh {
 			s.damping.Fail()
 			continue
 		}
@@ -154,7 +154,7 @@ func (s *solver) move(ctx context.Context, keep bool) (bool, error) {
 			if err := s.evaluate(ctx, s.w, true, &from.at); err != nil {
 				return false, err
 			}
-			from.factor, from.ridge, from.fresh = s.factor, s.ridge, true
+			from.factor, from.ridge, from.factorIsFresh = s.factor, s.ridge, true
 		}
 	}
 	s.point = from
@@ -174,14 +174,14 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 		return learner.OverflowError()
 	}
 	if s.opt.L2 == 0 && at.Margin > 0 {
-		if err := s.separated(ctx, s.compact(w)); err != nil {
+		if err := s.checkSeparated(ctx, s.compact(w)); err != nil {
 			return err
 		}
 	}
-	s.fresh = hessian
+	s.factorIsFresh = hessian
 	if hessian {
-		if !s.examined && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
-			if err := s.examine(ctx, at.Hessian); err != nil {
+		if !s.knowsDependent && s.vectors == 1 && !slices.ContainsFunc(w, func(v float64) bool { return v != 0 }) {
+			if err := s.findDependent(ctx, at.Hessian); err != nil {
 				return err
 			}
 		}
@@ -193,7 +193,7 @@ func (s *solver) evaluate(ctx context.Context, w []float64, hessian bool, at *su
 // stdErrors returns the standard errors of the weights for the original rows, or nil if there are none. The standard
 // error of a column that was left out is 0.
 func (s *solver) stdErrors(ctx context.Context) ([]float64, error) {
-	if s.ridge > 0 || s.inexact || s.opt.L2 == 0 && !s.exists {
+	if s.ridge > 0 || s.dependenceIsInexact || s.opt.L2 == 0 && !s.optimumExists {
 		return nil, nil
 	}
 	d, err := s.factor.InverseDiagonal(ctx)
@@ -234,7 +234,7 @@ func (s *solver) sandwich(ctx context.Context) ([]float64, error) {
 	}
 	c, product := make([]float64, s.cols), make([]float64, s.cols)
 	for i := range errors {
-		if s.out != nil && s.out[i] {
+		if s.staysZero != nil && s.staysZero[i] {
 			continue
 		}
 		clear(c)

@@ -68,28 +68,28 @@ type Settings struct {
 	learner.Run
 }
 
-// Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
-// Margin are computed from Weights. Epochs counts passes over the rows, without passes that prove the result or measure
-// its errors. Updates counts steps. Loss is the sum over the rows of log(1 + e^(-y (w.x))), or of -log p of the row's
-// class, without the penalty.
+// Result is the result of Train. Of learner.Result, Weights are ExactWeights rounded to float32, and Errors, Radius,
+// Norm and Margin are computed from Weights. Epochs counts passes over the rows, without passes that prove the result
+// or measure its errors. Updates counts steps. Loss is the sum over the rows of log(1 + e^(-y (w.x))), or of -log p of
+// the row's class, without the penalty.
 type Result struct {
 	learner.Result
-	// Exact is the weights, one for each column, the bias last. With more than two classes it has one vector for each
-	// class.
-	Exact  []float64
-	Solver Solver // the solver that ran
-	// StdErrors has the standard error of each weight, see Train; 0 for columns in Dependent. It is nil if Ridge isn't
-	// 0 or the solver isn't Newton.
+	// ExactWeights is the weights, one for each column, the bias last. With more than two classes it has one vector for
+	// each class.
+	ExactWeights []float64
+	Solver       Solver // the solver that ran
+	// StdErrors has the standard error of each weight, see Train; 0 for columns in DependentColumns. It is nil if Ridge
+	// isn't 0 or the solver isn't Newton.
 	StdErrors []float64
 	Ridge     float64 // number added to the scaled diagonal of the Hessian, see linalg.Factorise; mostly 0
 	// Gradient is sqrt(g' H^-1 g) at the end for Newton; the norm of the gradient relative to its norm at zero weights
 	// for LBFGS; and 0 for SGD.
 	Gradient float64
 
-	Objective float64             // Loss plus the penalty, at Weights
-	Gap       float64             // Objective is above the optimum by at most this; +Inf if no bound is known
-	Rounded   bool                // the gap is small enough at Exact, but not at Weights
-	Dependent []linalg.Dependence // columns that are linear combinations of others, up to rounding; their weights are 0
+	Objective         float64             // Loss plus the penalty, at Weights
+	Gap               float64             // Objective is above the optimum by at most this; +Inf if no bound is known
+	GapLostByRounding bool                // the gap is small enough at ExactWeights, but not at Weights
+	DependentColumns  []linalg.Dependence // columns that are linear combinations of others, up to rounding; their weights are 0
 }
 
 // ErrSeparable is the error of rows that a plane separates, without a penalty: the weights would grow without end.
@@ -99,13 +99,13 @@ var ErrSeparable error = message.Constant("a plane separates the classes, so tha
 // choose returns the solver for rows of a spec.
 func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 	solver, classes, cols := opt.Solver, len(spec.Classes), spec.Cols()
-	if classes > 2 && opt.elastic() {
+	if classes > 2 && opt.needsElastic() {
 		return "", message.Errorf("column %q: --l1 and --nonnegative take two classes: use --multiclass ovr", spec.Label)
 	}
 	switch solver {
 	case "", Auto:
 		switch {
-		case classes == 2 && (cols <= mostNewtonColumns || opt.elastic()):
+		case classes == 2 && (cols <= mostNewtonColumns || opt.needsElastic()):
 			return Newton, nil
 		case classes == 2 && opt.L2 > 0:
 			return Truncated, nil
@@ -119,7 +119,7 @@ func choose(opt *Settings, spec *schema.Spec) (Solver, error) {
 		if solver == Truncated && opt.L2 == 0 {
 			return "", message.Errorf("the --solver truncated needs a penalty: set --l2 above 0, or use newton or lbfgs")
 		}
-		if !optimize.HasManyColumns(cols) || opt.elastic() {
+		if !optimize.HasManyColumns(cols) || opt.needsElastic() {
 			return solver, nil
 		}
 		if opt.L2 == 0 {

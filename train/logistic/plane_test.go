@@ -41,10 +41,10 @@ func TestProbe(t *testing.T) {
 		rough := require.Value(s.probeBy(t.Context(), args))(t)
 		args.Exact = true
 		exact := require.Value(s.probeBy(t.Context(), args))(t)
-		if rough.Reach != exact.Reach || exact.anySeparate() && !rough.anySeparate() {
+		if rough.Reach != exact.Reach || exact.hasSeparateSides() && !rough.hasSeparateSides() {
 			t.Fatalf("round %d: %+v, and %+v with all terms", round, rough, exact)
 		}
-		if !rough.anySeparate() {
+		if !rough.hasSeparateSides() {
 			proved++
 		}
 	}

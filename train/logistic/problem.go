@@ -16,20 +16,20 @@ import (
 // A problem is the rows, and the parameters of sums over the rows. Two classes have one vector of weights; with more
 // classes each class has one. A vector has stride elements, with zeros at its end.
 type problem struct {
-	src     block.Source
-	cols    int
-	stride  int
-	vectors int
-	l2      float64
-	workers int
-	out     []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
-	scratch sync.Pool // holds *scratch
+	src       block.Source
+	cols      int
+	stride    int
+	vectors   int
+	l2        float64
+	workers   int
+	staysZero []bool    // weights, in the order of compact, that stay 0 because their columns depend on others; nil: none
+	scratch   sync.Pool // holds *scratch
 }
 
 type scratch struct {
 	panel  *linalg.Panel
 	rows   block.Block // of the panel
-	wide   linalg.WideReader
+	reader linalg.WideReader
 	scores []float64 // scores of a panel's rows, for each vector
 	s      [block.ChunkRows]float64
 
@@ -61,26 +61,27 @@ type sums struct {
 	// Margin is the smallest y (w.x), or difference between the score of a row's class and the greatest score of
 	// another class.
 	Margin float64
-	// Largest is the largest |w.x|, or difference between a row's greatest and least score.
-	Largest  float64
-	Weight   float64 // the sum of sample weights
-	Lightest float64 // the least sample weight above 0
+	// LargestScore is the largest |w.x|, or difference between a row's greatest and least score.
+	LargestScore float64
+	Weight       float64 // the sum of sample weights
+	LeastWeight  float64 // the least sample weight above 0
 	// Hessian is the Hessian of the objective in the order of compact: the rows of its lower triangle.
-	Hessian []float64
-	Widest  []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
+	Hessian       []float64
+	LargestValues []float64 // the greatest absolute value of each column; nil if the pass doesn't compute it
 }
 
-// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.Widest is nil, at.Widest.
+// pass computes the sums at w. With hessian it also computes the Hessian and, unless at.LargestValues is nil,
+// at.LargestValues.
 func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums) error {
-	*at = sums{Gradient: p.zeros(), Margin: math.Inf(1), Lightest: math.Inf(1), Hessian: at.Hessian, Widest: at.Widest}
+	*at = sums{Gradient: p.zeros(), Margin: math.Inf(1), LeastWeight: math.Inf(1), Hessian: at.Hessian, LargestValues: at.LargestValues}
 	var err error
 	switch {
 	case hessian && p.vectors > 1:
-		err = p.joint(ctx, w, at)
+		err = p.jointHessian(ctx, w, at)
 	case hessian:
 		var m *gram.Triangle
 		if m, err = gram.NewTriangle(p.cols); err == nil {
-			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.Widest != nil}, at.add)
+			err = hessianPass.sum(ctx, p, m, hessianArgs{w, at.LargestValues != nil}, at.add)
 			at.Hessian = m.Data
 		}
 	default:
@@ -107,8 +108,8 @@ func (p *problem) pass(ctx context.Context, w []float64, hessian bool, at *sums)
 // A pass computes sums over rows, in this process or on a cluster. of returns the function that computes the sums of a
 // chunk.
 type pass[A, R any] struct {
-	of   func(*problem, A) func(block.Chunk) R
-	task *distributed.PerChunk[A, R]
+	chunkSums func(*problem, A) func(block.Chunk) R
+	task      *distributed.PerChunk[A, R]
 }
 
 func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pass[A, R] {
@@ -117,13 +118,13 @@ func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pa
 
 // sum calls add with the sums of each chunk, in row order.
 func (x pass[A, R]) sum(ctx context.Context, p *problem, args A, add func(R)) error {
-	return distributed.Reduce(ctx, p.src, p.workers, x.task, args, x.of(p, args), add)
+	return distributed.Reduce(ctx, p.src, p.workers, x.task, args, x.chunkSums(p, args), add)
 }
 
 // A scatter is a pass that also adds the products of weighted rows to a triangle.
 type scatter[A, R any] struct {
-	of   func(*problem, A) func(chunk block.Chunk, s, _ []float64) R
-	task *learner.ScatterTask[A, R]
+	chunkSums func(*problem, A) func(chunk block.Chunk, s, _ []float64) R
+	task      *learner.ScatterTask[A, R]
 }
 
 func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chunk, s, _ []float64) R) scatter[A, R] {
@@ -133,7 +134,7 @@ func newScatter[A, R any](name string, of func(*problem, A) func(chunk block.Chu
 }
 
 func (x scatter[A, R]) sum(ctx context.Context, p *problem, m *gram.Triangle, args A, add func(R)) error {
-	return learner.ScatterWithSums(ctx, m, p.src, p.workers, x.task, args, x.of(p, args), add)
+	return learner.ScatterWithSums(ctx, m, p.src, p.workers, x.task, args, x.chunkSums(p, args), add)
 }
 
 // The passes over the rows at given weights.
@@ -144,18 +145,18 @@ var (
 	hessianPass = newScatter("logistic.hessian", func(p *problem, a hessianArgs) func(chunk block.Chunk, s, _ []float64) sums {
 		return func(chunk block.Chunk, s, _ []float64) sums {
 			r := p.chunk(chunk, a.W, s, nil)
-			if a.Widest {
-				r.Widest = columnSizes(chunk, p.cols)
+			if a.WithLargestValues {
+				r.LargestValues = columnSizes(chunk, p.cols)
 			}
 			return r
 		}
 	})
 )
 
-// hessianArgs are the weights, and whether to compute sums.Widest.
+// hessianArgs are the weights, and whether to compute sums.LargestValues.
 type hessianArgs struct {
-	W      []float64
-	Widest bool
+	W                 []float64
+	WithLargestValues bool
 }
 
 // penalised returns the number of penalised weights of a vector: all but the bias.
@@ -164,17 +165,17 @@ func (p *problem) penalised() int { return p.src.Spec().Width() }
 func (s *sums) add(t sums) {
 	s.Loss += t.Loss
 	f64.Axpy(s.Gradient, 1, t.Gradient)
-	s.Margin, s.Largest = min(s.Margin, t.Margin), max(s.Largest, t.Largest)
-	s.Weight, s.Lightest = s.Weight+t.Weight, min(s.Lightest, t.Lightest)
-	for i, v := range t.Widest {
-		s.Widest[i] = max(s.Widest[i], v)
+	s.Margin, s.LargestScore = min(s.Margin, t.Margin), max(s.LargestScore, t.LargestScore)
+	s.Weight, s.LeastWeight = s.Weight+t.Weight, min(s.LeastWeight, t.LeastWeight)
+	for i, v := range t.LargestValues {
+		s.LargestValues[i] = max(s.LargestValues[i], v)
 	}
 }
 
 // chunk returns the sums over the rows of a chunk. With two classes it writes the rows' factors in the Hessian to s, unless
 // s is nil. With more classes it adds the rows to products, unless products is nil.
 func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *products) sums {
-	r := sums{Margin: math.Inf(1), Lightest: math.Inf(1), Gradient: p.zeros()}
+	r := sums{Margin: math.Inf(1), LeastWeight: math.Inf(1), Gradient: p.zeros()}
 	p.panels(chunk, func(c *scratch, lo int, rows *block.Block) {
 		hessian := c.s[:rows.Len()]
 		if s != nil {
@@ -186,7 +187,7 @@ func (p *problem) chunk(chunk block.Chunk, w []float64, s []float64, products *p
 			addProducts(products, rows, c)
 		}
 		if lo+rows.Len() == chunk.Len() {
-			p.take(c, r.Gradient)
+			p.takeGradient(c, r.Gradient)
 		}
 	})
 	r.addWeights(chunk.W, chunk.Len())
@@ -207,12 +208,12 @@ func (p *problem) panels(chunk block.Chunk, do func(c *scratch, lo int, rows *bl
 // addWeights adds the sample weights of n rows. w is nil if all are 1.
 func (s *sums) addWeights(w []float64, n int) {
 	if w == nil {
-		s.Weight, s.Lightest = float64(n), 1
+		s.Weight, s.LeastWeight = float64(n), 1
 		return
 	}
 	for _, v := range w {
 		if s.Weight += v; v > 0 {
-			s.Lightest = min(s.Lightest, v)
+			s.LeastWeight = min(s.LeastWeight, v)
 		}
 	}
 }
@@ -257,8 +258,8 @@ func (p *problem) losses(c *scratch, rows *block.Block, w, s []float64, r *sums)
 	}
 }
 
-// take writes the gradient of the panels since the last call to g.
-func (p *problem) take(c *scratch, g []float64) {
+// takeGradient writes the gradient of the panels since the last call to g.
+func (p *problem) takeGradient(c *scratch, g []float64) {
 	for k := range p.vectors {
 		c.panel.Take(k, g[k*p.stride:][:0])
 	}
@@ -279,8 +280,8 @@ func (c *scratch) logistic(rows *block.Block, scores, s []float64, r *sums) {
 	}
 	r.Loss += f64.Dot(c.losses[:n], weights)
 	for _, m := range scores {
-		if size := math.Abs(m); size > r.Largest {
-			r.Largest = size
+		if size := math.Abs(m); size > r.LargestScore {
+			r.LargestScore = size
 		}
 		if m < r.Margin {
 			r.Margin = m

@@ -28,7 +28,8 @@ const (
 // variables v of a scaling. Then v = v - eta_t g, with eta_t = eta/(1 + D)/sqrt(1 + t/T). T is the number of steps in
 // an epoch. D is the number of columns; each has a second derivative of up to 1 in v. The result is a mean of v in
 // which step t has a share of 4/(t + 4), and all steps before it share the rest (Shamir and Zhang, "Stochastic Gradient
-// Descent for Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see lazy.
+// Descent for Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see
+// lazyWalk.
 //
 // With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts take steps apart, all from
 // the same v and the same mean of v. After the epoch, both become the means over the shards (Zinkevich, Weimer, Smola
@@ -54,9 +55,9 @@ func (s *solver) descend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.total = sc.Total
-	if s.by = by; s.takeResumed() {
-		if err := s.opt.Checkpoint.Read(s.mover, by.state); err != nil {
+	s.rowTotal = sc.ColumnSums
+	if s.descent = by; s.takeResumed() {
+		if err := s.opt.Checkpoint.Read(s.descentState, by.state); err != nil {
 			return err
 		}
 	}
@@ -72,15 +73,15 @@ func (s *solver) descend(ctx context.Context) error {
 		s.passes++
 		s.measure = &learner.Measure{Objective: sum.Loss, Gradient: math.NaN(), Gap: math.Inf(1)}
 		s.report(by.sum())
-		if s.epochs > 0 && !(sum.Loss < s.least*(1-leastProgress)) {
-			s.stale++
+		if s.epochs > 0 && !(sum.Loss < s.leastLoss*(1-leastProgress)) {
+			s.staleEpochs++
 		} else {
-			s.stale = 0
+			s.staleEpochs = 0
 		}
-		if s.epochs == 0 || sum.Loss < s.least {
-			s.least = sum.Loss
+		if s.epochs == 0 || sum.Loss < s.leastLoss {
+			s.leastLoss = sum.Loss
 		}
-		if s.stale < mostStaleEpochs && s.passes < s.opt.Epochs {
+		if s.staleEpochs < mostStaleEpochs && s.passes < s.opt.Epochs {
 			continue
 		}
 		by.mean(s.w)
@@ -88,13 +89,13 @@ func (s *solver) descend(ctx context.Context) error {
 		if x := f64.Dot(s.w, s.w); x-x != 0 {
 			return learner.OverflowError()
 		}
-		if err := s.bound(ctx); err != nil {
+		if err := s.boundGap(ctx); err != nil {
 			return err
 		}
-		if s.converged = s.stale >= mostStaleEpochs && s.gap <= convergedGapSGD*s.at.Objective; s.converged {
+		if s.converged = s.staleEpochs >= mostStaleEpochs && s.gap <= convergedGapSGD*s.at.Objective; s.converged {
 			break
 		}
-		s.stale = 0
+		s.staleEpochs = 0
 	}
 	s.report(nil)
 	return nil
@@ -106,7 +107,7 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	if s.opt.Order != learner.Cyclic {
-		return s.ordered(ctx, pass, epoch, func(part *block.Block) { learn(part, c) })
+		return s.visitOrdered(ctx, pass, epoch, func(part *block.Block) { learn(part, c) })
 	}
 	for chunks, err := range block.Chunks(ctx, src, 1) {
 		if err != nil {
@@ -121,8 +122,8 @@ func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass,
 	return nil
 }
 
-// ordered is visit for orders other than the order of the source. It copies the rows of a batch.
-func (s *solver) ordered(ctx context.Context, pass *online.Pass, epoch int64, learn func(part *block.Block)) error {
+// visitOrdered is visit for orders other than the order of the source. It copies the rows of a batch.
+func (s *solver) visitOrdered(ctx context.Context, pass *online.Pass, epoch int64, learn func(part *block.Block)) error {
 	part := &block.Block{}
 	take := func() {
 		if part.Len() > 0 {
@@ -165,56 +166,56 @@ func (a *walk) sum() func() [sha256.Size]byte { return learner.SumOf(a.v) }
 
 // learn takes one step of descend on a batch.
 func (a *walk) learn(part *block.Block, c *scratch, sum *sums) {
-	t := float64(a.T)
+	t := float64(a.Step)
 	a.weights(a.v, a.w, a.stride)
 	c.panel.Load(part)
 	a.losses(c, part, a.w, c.s[:part.Len()], sum)
 	c.panel.Add()
-	a.take(c, a.g)
-	share := float64(part.Len()) / a.All
+	a.takeGradient(c, a.g)
+	share := float64(part.Len()) / a.AllRows
 	for k := 0; k < len(a.w); k += a.stride {
 		f64.Axpy(a.g[k:][:a.penalised()], a.l2*share, a.w[k:][:a.penalised()])
 	}
 	a.gradient(a.g, a.stride)
-	perEpoch := (a.Each + batchRows - 1) / batchRows
+	perEpoch := (a.EpochRows + batchRows - 1) / batchRows
 	eta := a.opt.Eta / float64(1+a.cols) / math.Sqrt(1+t/perEpoch) / share
 	f64.Axpy(a.v, -eta, a.g)
 	for i, x := range a.v {
 		a.average[i] += float64((x - a.average[i]) * ((averageAge + 1) / (t + averageAge + 1)))
 	}
-	a.T++
+	a.Step++
 }
 
-// bound bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, bound finds the
-// optimum by Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the dual
-// problem gives a bound.
-func (s *solver) bound(ctx context.Context) error {
+// boundGap bounds the gap of the rounded weights by their Hessian. If that bound isn't below the goal, boundGap finds
+// the optimum by Newton's method, and compares the objectives. If the Hessian is too large and there is a penalty, the
+// dual problem gives a bound.
+func (s *solver) boundGap(ctx context.Context) error {
 	if !s.hasMatrix() {
-		if s.zero == nil && s.opt.L2 > 0 {
+		if s.zeroGradient == nil && s.opt.L2 > 0 {
 			var at sums
 			if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
 				return err
 			}
-			s.zero = at.Gradient
+			s.zeroGradient = at.Gradient
 		}
 		_, err := s.boundDual(ctx)
 		return err
 	}
-	if !s.examined {
+	if !s.knowsDependent {
 		if _, err := s.moments(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.certify(ctx, s.written()); err != nil {
+	if err := s.certify(ctx, s.roundedWeights()); err != nil {
 		return err
 	}
 	if s.gap <= convergedGapSGD*s.at.Objective {
 		return nil
 	}
-	if s.best == 0 {
+	if s.lowerBound == 0 {
 		other := newSolver(s.src, s.opt)
 		other.w, other.round, other.pivots = slices.Clone(s.w), s.round, s.pivots
-		other.examined, other.out = true, s.out
+		other.knowsDependent, other.staysZero = true, s.staysZero
 		other.opt.Epochs, other.opt.Progress, other.opt.Checkpoint = Newton.epochs(s.cols), nil, nil
 		if _, err := other.minimise(ctx); err != nil {
 			return err
@@ -222,14 +223,14 @@ func (s *solver) bound(ctx context.Context) error {
 		if err := other.finish(ctx); err != nil {
 			return err
 		}
-		s.best = other.at.Objective - other.gap
+		s.lowerBound = other.at.Objective - other.gap
 	}
-	s.gap = min(s.gap, max(0, s.at.Objective-s.best))
+	s.gap = min(s.gap, max(0, s.at.Objective-s.lowerBound))
 	return nil
 }
 
-// A lazy is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row. It costs a
-// few operations for each element of the row that isn't 0.
+// A lazyWalk is the state of averaged stochastic gradient descent on rows of many columns. A step takes one row. It
+// costs a few operations for each element of the row that isn't 0.
 //
 // Step t changes the weights w by -eta_t (g + l2/n w), where g is the gradient of the row's loss. eta_t is eta/(R/4 +
 // l2/n)/sqrt(1 + t/n) for n rows with a mean squared norm of R. w is scale times u, so the penalty changes only scale
@@ -237,14 +238,14 @@ func (s *solver) bound(ctx context.Context) error {
 // changes v only where it changes u (Xu, "Towards Optimal One Pass Large Scale Learning with Averaged Stochastic
 // Gradient Descent", 2011, section 6.1). The shares of the steps in the mean are the same as in descend. Biases have no
 // penalty, and their own mean.
-type lazy struct {
+type lazyWalk struct {
 	*solver
 	*course
 	// uv has, for each vector of weights, u and v of each column alternately; u and v of the bias stay 0.
 	uv                   []float64
 	scale, shift, growth float64
 	bias, meanBias       []float64
-	first                float64 // eta_0
+	firstRate            float64 // eta_0
 	features             int
 
 	columns []uint32 // columns of the row's elements that aren't 0
@@ -255,17 +256,17 @@ type lazy struct {
 // added to v.
 const leastScale = 1e-6
 
-func newLazy(s *solver, square float64, c course) *lazy {
-	size := float64(square/4) + s.l2/c.All
+func newLazy(s *solver, square float64, c course) *lazyWalk {
+	size := float64(square/4) + s.l2/c.AllRows
 	if size == 0 { // all features are 0: any rate works
 		size = 1
 	}
-	return &lazy{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+	return &lazyWalk{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
-		first: s.opt.Eta / size}
+		firstRate: s.opt.Eta / size}
 }
 
-func (a *lazy) mean(w []float64) {
+func (a *lazyWalk) mean(w []float64) {
 	for i := range w {
 		w[i] = (a.uv[2*i+1] + float64(a.shift*a.uv[2*i])) / a.growth
 	}
@@ -276,16 +277,16 @@ func (a *lazy) mean(w []float64) {
 	}
 }
 
-func (a *lazy) sum() func() [sha256.Size]byte {
+func (a *lazyWalk) sum() func() [sha256.Size]byte {
 	return learner.SumOf(a.uv, a.bias, []float64{a.scale, a.shift})
 }
 
 // learn takes one step on each row.
-func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
+func (a *lazyWalk) learn(part *block.Block, c *scratch, sum *sums) {
 	for r := range part.Len() {
 		a.load(c, part, r)
 		for k := range a.vectors {
-			c.scores[k*linalg.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.of(k))) + a.bias[k]
+			c.scores[k*linalg.PanelRows] = float64(a.scale*dotElements(a.columns, a.values, a.vector(k))) + a.bias[k]
 		}
 		one := block.Block{Y: part.Y[r : r+1]}
 		if part.W != nil {
@@ -301,9 +302,9 @@ func (a *lazy) learn(part *block.Block, c *scratch, sum *sums) {
 }
 
 // load sets columns and values to the elements of row r that aren't 0, without the bias.
-func (a *lazy) load(c *scratch, b *block.Block, r int) {
+func (a *lazyWalk) load(c *scratch, b *block.Block, r int) {
 	a.columns, a.values = a.columns[:0], a.values[:0]
-	columns, values := c.wide.Row(b, r)
+	columns, values := c.reader.Row(b, r)
 	for k, c := range columns {
 		if v := values[k]; v != 0 && int(c) < a.features {
 			a.columns, a.values = append(a.columns, c), append(a.values, v)
@@ -312,10 +313,10 @@ func (a *lazy) load(c *scratch, b *block.Block, r int) {
 }
 
 // step changes the weights by the factors of the row, which is the first row of a panel.
-func (a *lazy) step(factors []float64) {
-	t := float64(a.T)
-	eta := a.first / math.Sqrt(1+t/a.Each)
-	if a.scale *= 1 - float64(eta*a.l2)/a.All; a.scale < leastScale {
+func (a *lazyWalk) step(factors []float64) {
+	t := float64(a.Step)
+	eta := a.firstRate / math.Sqrt(1+t/a.EpochRows)
+	if a.scale *= 1 - float64(eta*a.l2)/a.AllRows; a.scale < leastScale {
 		a.unscale()
 	}
 	share := (averageAge + 1) / (t + averageAge + 1)
@@ -326,18 +327,18 @@ func (a *lazy) step(factors []float64) {
 			a.meanBias[k] += float64((a.bias[k] - a.meanBias[k]) * share)
 		}
 		if move != 0 {
-			a.move(a.of(k), move/a.scale)
+			a.addRow(a.vector(k), move/a.scale)
 		}
 	}
-	if a.T > 0 {
+	if a.Step > 0 {
 		a.growth /= 1 - share
 	}
 	a.shift += float64(float64(a.growth*share) * a.scale)
-	a.T++
+	a.Step++
 }
 
 // unscale sets u to the weights and scale to 1. The weights and their mean stay the same.
-func (a *lazy) unscale() {
+func (a *lazyWalk) unscale() {
 	for i := 0; i < len(a.uv); i += 2 {
 		a.uv[i+1] += float64(a.shift * a.uv[i])
 		a.uv[i] *= a.scale
@@ -345,11 +346,11 @@ func (a *lazy) unscale() {
 	a.shift, a.scale = 0, 1
 }
 
-// of returns the elements of uv for vector k of the weights.
-func (a *lazy) of(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
+// vector returns the elements of uv for vector k of the weights.
+func (a *lazyWalk) vector(k int) []float64 { return a.uv[2*k*a.stride:][:2*a.stride] }
 
-// move adds by times the row to u. It changes v so that v + shift u stays the same.
-func (a *lazy) move(uv []float64, by float64) {
+// addRow adds by times the row to u. It changes v so that v + shift u stays the same.
+func (a *lazyWalk) addRow(uv []float64, by float64) {
 	back := -float64(by * a.shift)
 	for k, c := range a.columns {
 		x := a.values[k]

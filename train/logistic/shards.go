@@ -20,30 +20,30 @@ type mover interface {
 	sum() func() [sha256.Size]byte                  // hash of the last weights
 	state(w *checkpoint.Walk)
 
-	at() *course             // returns the course; the caller may change it
-	mixed() [][]float64      // returns the vectors that shards mix: the mover's own vectors, not copies
-	begin(mixed [][]float64) // copies the given vectors to these vectors
+	position() *course            // returns the course; the caller may change it
+	mixedVectors() [][]float64    // returns the vectors that shards mix: the mover's own vectors, not copies
+	setVectors(mixed [][]float64) // copies the given vectors to these vectors
 }
 
 // A course is the position and the size of the steps of a mover.
 type course struct {
-	T    int64   // number of the next step, from 0
-	All  float64 // number of rows whose loss is minimised
-	Each float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
+	Step      int64   // number of the next step, from 0
+	AllRows   float64 // number of rows whose loss is minimised
+	EpochRows float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
 }
 
-func (c *course) at() *course { return c }
+func (c *course) position() *course { return c }
 
-func (a *walk) mixed() [][]float64 { return [][]float64{a.v, a.average} }
+func (a *walk) mixedVectors() [][]float64 { return [][]float64{a.v, a.average} }
 
-func (a *walk) begin(vectors [][]float64) {
+func (a *walk) setVectors(vectors [][]float64) {
 	copy(a.v, vectors[0])
 	copy(a.average, vectors[1])
 }
 
-// mixed sets u to the weights and v to their mean, because only these can be mixed. It returns uv, the biases and their
-// means.
-func (a *lazy) mixed() [][]float64 {
+// mixedVectors sets u to the weights and v to their mean, because only these can be mixed. It returns uv, the biases
+// and their means.
+func (a *lazyWalk) mixedVectors() [][]float64 {
 	a.unscale()
 	for i := 1; i < len(a.uv); i += 2 {
 		a.uv[i] /= a.growth
@@ -52,7 +52,7 @@ func (a *lazy) mixed() [][]float64 {
 	return [][]float64{a.uv, a.bias, a.meanBias}
 }
 
-func (a *lazy) begin(vectors [][]float64) {
+func (a *lazyWalk) setVectors(vectors [][]float64) {
 	for i, v := range [][]float64{a.uv, a.bias, a.meanBias} {
 		copy(v, vectors[i])
 	}
@@ -73,9 +73,9 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	}
 	pass, err := online.NewPass(s.src, learner.SharedOptions(&s.opt), 0, nil)
 	return func(ctx context.Context, sum *sums) error {
-		by.at().T = s.steps
+		by.position().Step = s.steps
 		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
-		s.steps = by.at().T
+		s.steps = by.position().Step
 		return err
 	}, err
 }
@@ -86,9 +86,9 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 		return nil, message.Errorf("sgd with --shards takes no columns far from zero: use --standardize, or use 1 shard")
 	}
 	shards, err := online.NewShards(s.src, learner.SharedOptions(&s.opt), func(rows block.Source, number int) (online.Member, error) {
-		return s.newShard(rows, number, sc, *by.at(), by.mixed()), nil
+		return s.newShard(rows, number, sc, *by.position(), by.mixedVectors()), nil
 	}, func(ctx context.Context, epoch int64, dealt [][]int64) (parts []online.ShardResult, err error) {
-		args := shardArgs{s.opt, *sc, *by.at(), epoch, by.mixed()}
+		args := shardArgs{s.opt, *sc, *by.position(), epoch, by.mixedVectors()}
 		args.Opt.Checkpoint, args.Opt.Progress = nil, nil
 		err = distributed.Each(ctx, s.src, shardTask, args, dealt, func(p online.ShardResult) error {
 			parts = append(parts, p)
@@ -102,7 +102,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 	}
 	perEpoch := (s.src.Rows() + each*s.opt.Shards - 1) / (each * s.opt.Shards)
 	return func(ctx context.Context, sum *sums) error {
-		by.at().T = s.epochs * perEpoch
+		by.position().Step = s.epochs * perEpoch
 		parts, err := shards.Epoch(ctx, s.epochs, func() {})
 		if err != nil {
 			parts = shards.TakeResults()
@@ -112,7 +112,7 @@ func (s *solver) shardsEpoch(sc *scaling, by mover) (func(ctx context.Context, s
 			sum.Loss += p.Loss
 		}
 		if len(parts) > 0 {
-			by.begin(online.MeanState(parts))
+			by.setVectors(online.MeanState(parts))
 		}
 		return err
 	}, err
@@ -131,8 +131,8 @@ type shard struct {
 
 // newShard returns a shard that begins with the given vectors of a mover.
 func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, vectors [][]float64) *shard {
-	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.T}
-	x.begin(vectors)
+	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.Step}
+	x.setVectors(vectors)
 	return x
 }
 
@@ -151,7 +151,7 @@ func (x *shard) Pass(ctx context.Context, epoch int64) error {
 }
 
 func (x *shard) Result() online.ShardResult {
-	return online.ShardResult{State: x.mixed(), Loss: x.losses.Loss, Visits: x.visits, Updates: x.at().T - x.first}
+	return online.ShardResult{State: x.mixedVectors(), Loss: x.losses.Loss, Visits: x.visits, Updates: x.position().Step - x.first}
 }
 
 func (x *shard) Visits() int64 { return x.visits }

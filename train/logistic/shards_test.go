@@ -57,7 +57,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	shared := learner.SharedOptions(&opt)
 	for e := range opt.Epochs {
 		dealt := require.Value(online.DealChunks(d.Rows(), &shared, e))(t)
-		at.T = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
+		at.Step = e * ((d.Rows() + int64(each)*opt.Shards - 1) / (int64(each) * opt.Shards))
 		var sum [][]float64
 		for number, chunks := range dealt {
 			var rows []uint32
@@ -77,7 +77,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 				}
 			}
 			one := s.newMover(sc, at)
-			one.begin(all.mixed())
+			one.setVectors(all.mixedVectors())
 			for lo := 0; lo < len(order); lo += each {
 				part := block.NewSparseFor(d.Spec(), 0, each, 0)
 				for _, id := range order[lo:min(len(order), lo+each)] {
@@ -87,7 +87,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 				one.learn(part, c, new(sums))
 				steps++
 			}
-			for i, v := range one.mixed() {
+			for i, v := range one.mixedVectors() {
 				if number == 0 {
 					sum = append(sum, make([]float64, len(v)))
 				}
@@ -101,7 +101,7 @@ func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 				v[c] /= float64(opt.Shards)
 			}
 		}
-		all.begin(sum)
+		all.setVectors(sum)
 	}
 	all.mean(s.w)
 	s.balanceWeights()
@@ -133,7 +133,7 @@ func TestShards(t *testing.T) {
 		for workers, src := range sources {
 			opt.Workers = workers + 1
 			r := require.Value(Train(t.Context(), src, opt))(t)
-			if !slices.Equal(r.Exact, want) || r.Updates != steps {
+			if !slices.Equal(r.ExactWeights, want) || r.Updates != steps {
 				t.Errorf("%+v, source %d: %d steps, want %d, to other weights", shape, workers, r.Updates, steps)
 			}
 		}
@@ -171,11 +171,11 @@ func TestShardsMemory(t *testing.T) {
 		opt := Settings{Options: Options{Order: learner.Cyclic, Eta: 1, Shards: 16, L2: 1, Solver: SGD}, Run: learner.Run{Workers: 1}}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
-		mixed := s.newMover(sc, course{}).mixed()
+		mixed := s.newMover(sc, course{}).mixedVectors()
 		before := live()
 		shards := make([]*shard, opt.Shards)
 		for i := range shards {
-			shards[i] = s.newShard(d, i, sc, course{All: 1600, Each: 100}, mixed)
+			shards[i] = s.newShard(d, i, sc, course{AllRows: 1600, EpochRows: 100}, mixed)
 			require.NoError(t, shards[i].Pass(t.Context(), 0))
 		}
 		each := (float64(live()) - float64(before)) / float64(len(shards))

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	floatError      = 0x1p-24 // relative rounding error of the elements of columns
-	tolerance       = 1e-6    // norm of the gradient at which Newton's method stops
+	elementError    = 0x1p-24 // relative rounding error of the elements of columns
+	normTolerance   = 1e-6    // norm of the gradient at which Newton's method stops
 	convergedGap    = 1e-6    // a result has converged if its gap is at most this times the objective
 	convergedGapSGD = 1e-3    // the same for SGD
 	vanishedNorm    = 100     // that norm is also at most tolerance * vanishedNorm * sqrt(objective)
@@ -40,45 +40,46 @@ type solver struct {
 	point
 	damping linalg.Damping // damping of the next step
 	goal    float64        // norm of the gradient to reach
-	// farthest is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a sample.
-	farthest  float64
-	passes    int64
-	measure   *learner.Measure // state after the last pass
-	steps     int64
-	converged bool
-	start     time.Time
-	learned   time.Duration // time until w was found
+	// farthestNorm is the norm beyond which the sample's Hessian isn't used. It is 0 if w isn't the optimum of a
+	// sample.
+	farthestNorm float64
+	passes       int64
+	measure      *learner.Measure // state after the last pass
+	steps        int64
+	converged    bool
+	start        time.Time
+	learnTime    time.Duration // time until w was found
 
-	round     func([]float64) []float64 // rounds exact weights, in the order of compact, to weights of the model
-	rounded   bool                      // the exact weights converged, but the rounded ones didn't
-	pivots    []float64                 // numbers subtracted from the columns, or nil
-	examined  bool                      // dependent is known
-	dependent []linalg.Dependence
-	inexact   bool // a dependent column differs from its combination by the rounding of its elements
+	round               func([]float64) []float64 // rounds exact weights, in the order of compact, to weights of the model
+	gapLostByRounding   bool                      // the exact weights converged, but the rounded ones didn't
+	pivots              []float64                 // numbers subtracted from the columns, or nil
+	knowsDependent      bool                      // dependent is known
+	dependent           []linalg.Dependence
+	dependenceIsInexact bool // a dependent column differs from its combination by the rounding of its elements
 
 	// The fields below belong to first-order methods.
-	zero, total       []float64 // the gradient at zero weights, and the sum of all rows
-	initial, relative float64   // norms of the gradient at zero weights and now, in the new variables
-	best              float64   // lower bound of the objective for SGD; 0 if unknown
+	zeroGradient, rowTotal   []float64 // the gradient at zero weights, and the sum of all rows
+	initialNorm, presentNorm float64   // norms of the gradient at zero weights and now, in the new variables
+	lowerBound               float64   // lower bound of the objective for SGD; 0 if unknown
 
 	trace
 }
 
 // A point is the sums and the factor at the current weights.
 type point struct {
-	at     sums
-	factor *linalg.Factor
-	ridge  float64
-	fresh  bool    // factor belongs to the Hessian at these weights
-	sharp  bool    // factor comes from a triangle, because squares lose its digits
-	norm   float64 // norm sqrt(g' H^-1 g) of the gradient
-	gap    float64 // see certify
-	exists bool    // an optimum exists; see certify
+	at            sums
+	factor        *linalg.Factor
+	ridge         float64
+	factorIsFresh bool    // factor belongs to the Hessian at these weights
+	factorIsSharp bool    // factor comes from a triangle, because squares lose its digits
+	norm          float64 // norm sqrt(g' H^-1 g) of the gradient
+	gap           float64 // see certify
+	optimumExists bool    // an optimum exists; see certify
 }
 
 func newSolver(src block.Source, opt Settings) *solver {
 	p := newProblem(src, opt.L2, opt.Workers)
-	return &solver{problem: p, opt: opt, w: p.zeros(), goal: tolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
+	return &solver{problem: p, opt: opt, w: p.zeros(), goal: normTolerance, start: time.Now(), point: point{gap: math.Inf(1)}}
 }
 
 // fit finds the optimum, or goes as far towards it as the options allow. Then it bounds the gap of the rounded weights.
@@ -89,7 +90,7 @@ func (s *solver) fit(ctx context.Context) (err error) {
 	switch solver := s.opt.Solver; {
 	case s.stage == stageFinish:
 	case solver == LBFGS:
-		if done, err := s.first(ctx); done || err != nil {
+		if done, err := s.runFirstOrder(ctx); done || err != nil {
 			return err
 		}
 	case solver == SGD:
@@ -109,9 +110,9 @@ func (s *solver) fit(ctx context.Context) (err error) {
 	return s.finish(ctx)
 }
 
-// first runs L-BFGS. If L-BFGS is slow and the Hessian is small enough, it then runs Newton's method. It tells whether
-// the gap needs no more work.
-func (s *solver) first(ctx context.Context) (done bool, err error) {
+// runFirstOrder runs L-BFGS. If L-BFGS is slow and the Hessian is small enough, it then runs Newton's method. It tells
+// whether the gap needs no more work.
+func (s *solver) runFirstOrder(ctx context.Context) (done bool, err error) {
 	if s.stage == stageFallback {
 		_, err = s.minimise(ctx)
 		return false, err
@@ -127,7 +128,7 @@ func (s *solver) first(ctx context.Context) (done bool, err error) {
 		if err := s.certify(ctx, s.w); err != nil {
 			return false, err
 		}
-		reached = s.exists
+		reached = s.optimumExists
 	}
 	if reached || !matrix {
 		return s.boundDual(ctx)
@@ -153,43 +154,43 @@ func (s *solver) balance(c []float64) []float64 {
 	return c
 }
 
-// leaveOut marks the weights of dependent columns.
-func (s *solver) leaveOut() {
+// leaveOutDependent marks the weights of dependent columns.
+func (s *solver) leaveOutDependent() {
 	if s.dependent == nil {
 		return
 	}
-	s.out = make([]bool, s.vectors*s.cols)
+	s.staysZero = make([]bool, s.vectors*s.cols)
 	for _, d := range s.dependent {
 		for k := range s.vectors {
-			s.out[k*s.cols+d.Column] = true
+			s.staysZero[k*s.cols+d.Column] = true
 		}
 	}
 }
 
-// written returns the weights rounded as in the model. It also sets s.learned.
-func (s *solver) written() []float64 {
-	s.learned = time.Since(s.start)
+// roundedWeights returns the weights rounded as in the model. It also sets s.learnTime.
+func (s *solver) roundedWeights() []float64 {
+	s.learnTime = time.Since(s.start)
 	return s.spread(s.round(slices.Clone(s.compact(s.w))))
 }
 
-// good tells whether the gap is at most 1e-6 of the objective.
-func (s *solver) good() bool { return s.gap <= convergedGap*s.at.Objective }
+// isGapSmall tells whether the gap is at most 1e-6 of the objective.
+func (s *solver) isGapSmall() bool { return s.gap <= convergedGap*s.at.Objective }
 
 // finish bounds the gap of the rounded weights. If the gap is too large, and not because of rounding, Newton's method
 // continues. finish returns an error if it finds that a plane separates the rows.
 func (s *solver) finish(ctx context.Context) error {
-	for ; ; s.tried++ {
+	for ; ; s.finishRounds++ {
 		if s.stage == stageFinish && s.resumed { // taken inside the call of minimise below
 			if _, err := s.minimise(ctx); err != nil {
 				return err
 			}
 			continue
 		}
-		w := s.written()
+		w := s.roundedWeights()
 		if err := s.certify(ctx, w); err != nil {
 			return err
 		}
-		if s.converged = s.good(); s.converged {
+		if s.converged = s.isGapSmall(); s.converged {
 			return nil
 		}
 		told := s.point
@@ -197,29 +198,29 @@ func (s *solver) finish(ctx context.Context) error {
 			if err := s.certify(ctx, s.w); err != nil {
 				return err
 			}
-			s.rounded = s.good()
+			s.gapLostByRounding = s.isGapSmall()
 			told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
 		}
 		if err := s.compareDual(ctx, &told); err != nil {
 			return err
 		}
 		if s.converged = told.gap <= convergedGap*told.at.Objective; s.converged {
-			told.exists = told.exists || s.exists
-			s.point, s.rounded = told, false
+			told.optimumExists = told.optimumExists || s.optimumExists
+			s.point, s.gapLostByRounding = told, false
 			return nil
 		}
-		if s.opt.L2 == 0 && !s.exists {
-			direction := negative(s.step(s.factor))
-			if err := s.separated(ctx, direction); err != nil {
+		if s.opt.L2 == 0 && !s.optimumExists {
+			direction := negated(s.step(s.factor))
+			if err := s.checkSeparated(ctx, direction); err != nil {
 				return err
 			}
 			if s.vectors == 1 {
-				if err := s.separatedNear(ctx, direction); err != nil {
+				if err := s.checkSeparatedNear(ctx, direction); err != nil {
 					return err
 				}
 			}
 		}
-		if s.rounded || s.passes >= s.opt.Epochs || s.tried == mostFinishes {
+		if s.gapLostByRounding || s.passes >= s.opt.Epochs || s.finishRounds == mostFinishes {
 			s.point = told
 			return nil
 		}
@@ -233,10 +234,10 @@ func (s *solver) finish(ctx context.Context) error {
 // compareDual lowers the gap of told to the bound that the dual problem gives, if there is a penalty and the Hessian's
 // bound is too large. s.at must be the sums at s.w.
 func (s *solver) compareDual(ctx context.Context, told *point) error {
-	if s.l2 == 0 || told.gap <= convergedGap*told.at.Objective || s.rounded || !s.sharp && s.ridge == 0 {
+	if s.l2 == 0 || told.gap <= convergedGap*told.at.Objective || s.gapLostByRounding || !s.factorIsSharp && s.ridge == 0 {
 		return nil
 	}
-	if s.zero == nil {
+	if s.zeroGradient == nil {
 		var at sums
 		if err := s.pass(ctx, s.zeros(), false, &at); err != nil {
 			return err
@@ -245,10 +246,10 @@ func (s *solver) compareDual(ctx context.Context, told *point) error {
 		if err != nil {
 			return err
 		}
-		s.zero, s.total = at.Gradient, sc.Total
+		s.zeroGradient, s.rowTotal = at.Gradient, sc.ColumnSums
 	}
-	gap := max(0, s.dualGap(s.w, &s.at, s.zero, s.total))
-	if s.rounded = gap <= convergedGap*s.at.Objective; gap < s.gap {
+	gap := max(0, s.dualGap(s.w, &s.at, s.zeroGradient, s.rowTotal))
+	if s.gapLostByRounding = gap <= convergedGap*s.at.Objective; gap < s.gap {
 		s.gap = gap
 	}
 	told.gap = min(told.gap, max(s.gap, told.at.Objective-(s.at.Objective-s.gap)))
@@ -256,7 +257,7 @@ func (s *solver) compareDual(ctx context.Context, told *point) error {
 }
 
 // hasMatrix tells whether the Hessian is small enough for first-order methods to compute it at the end.
-func (s *solver) hasMatrix() bool { return s.vectors*s.cols <= matrixRows }
+func (s *solver) hasMatrix() bool { return s.vectors*s.cols <= mostMatrixRows }
 
 // boundDual bounds the gap by the dual problem if there is a penalty. It tells whether the gap is small enough, or no
 // better bound can be computed.
@@ -264,7 +265,7 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 	if s.opt.L2 == 0 && s.hasMatrix() {
 		return false, nil
 	}
-	w := s.written()
+	w := s.roundedWeights()
 	if err := s.pass(ctx, w, false, &s.at); err != nil {
 		return false, err
 	}
@@ -272,11 +273,11 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 		return false, learner.OverflowError()
 	}
 	if s.opt.L2 > 0 {
-		s.gap = max(0, s.dualGap(w, &s.at, s.zero, s.total))
-	} else if err := s.separated(ctx, s.compact(s.w)); err != nil {
+		s.gap = max(0, s.dualGap(w, &s.at, s.zeroGradient, s.rowTotal))
+	} else if err := s.checkSeparated(ctx, s.compact(s.w)); err != nil {
 		return false, err
 	}
-	s.converged = s.good()
+	s.converged = s.isGapSmall()
 	return s.converged || !s.hasMatrix(), nil
 }
 

@@ -20,19 +20,19 @@ const (
 
 // A trace is the fields that are kept from one pass to the next, for checkpoints.
 type trace struct {
-	resumed bool // the next method continues from a checkpoint
-	stage   int
-	tried   int // number of rounds of finish
+	resumed      bool // the next method continues from a checkpoint
+	stage        int
+	finishRounds int // number of rounds of finish
 
-	last      float64 // minimise: norm before the last step
-	suspected int     // minimise: number of consecutive suspicious steps
-	v         []float64
-	memory    history
-	epochs    int64   // descend: number of finished epochs
-	least     float64 // descend: least loss of an epoch
-	stale     int     // descend: number of consecutive stale epochs
-	by        interface{ state(*checkpoint.Walk) }
-	mover     []byte // saved state of by, until by exists
+	lastNorm       float64 // minimise: norm before the last step
+	suspectedSteps int     // minimise: number of consecutive suspicious steps
+	v              []float64
+	history        history
+	epochs         int64   // descend: number of finished epochs
+	leastLoss      float64 // descend: least loss of an epoch
+	staleEpochs    int     // descend: number of consecutive stale epochs
+	descent        interface{ state(*checkpoint.Walk) }
+	descentState   []byte // saved state of descent, until descent exists
 }
 
 // takeResumed tells whether the state comes from a checkpoint. It returns true at most once.
@@ -49,17 +49,17 @@ func (s *solver) mark() {
 // state saves or restores the state of the solver before a step, or before an epoch of SGD. It leaves out results of
 // the first passes over the rows, for example scalings.
 func (s *solver) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.steps, &s.epochs, &s.stage, &s.tried, &s.suspected, &s.stale,
-		(*float64)(&s.damping), &s.goal, &s.farthest, &s.last, &s.least, &s.best, &s.initial, &s.relative, &s.norm, &s.gap, &s.ridge,
-		&s.examined, &s.fresh, &s.exists, &s.rounded, &s.inexact, &s.sharp, s.w)
-	for _, v := range []*[]float64{&s.zero, &s.total, &s.v} {
+	learner.State(w, &s.start, &s.passes, &s.steps, &s.epochs, &s.stage, &s.finishRounds, &s.suspectedSteps, &s.staleEpochs,
+		(*float64)(&s.damping), &s.goal, &s.farthestNorm, &s.lastNorm, &s.leastLoss, &s.lowerBound, &s.initialNorm, &s.presentNorm, &s.norm, &s.gap, &s.ridge,
+		&s.knowsDependent, &s.factorIsFresh, &s.optimumExists, &s.gapLostByRounding, &s.dependenceIsInexact, &s.factorIsSharp, s.w)
+	for _, v := range []*[]float64{&s.zeroGradient, &s.rowTotal, &s.v} {
 		s.vector(w, v)
 	}
 	at := &s.at
-	learner.State(w, &at.Loss, &at.Objective, &at.Margin, &at.Largest, &at.Weight, &at.Lightest)
+	learner.State(w, &at.Loss, &at.Objective, &at.Margin, &at.LargestScore, &at.Weight, &at.LeastWeight)
 	s.vector(w, &at.Gradient)
 	linalg.State(w, &s.factor, s.vectors*s.cols)
-	checkpoint.List(w, &s.memory.pairs, func(p *pair) {
+	checkpoint.List(w, &s.history.pairs, func(p *pair) {
 		s.vector(w, &p.s)
 		s.vector(w, &p.y)
 		w.Float(&p.sy)
@@ -68,13 +68,13 @@ func (s *solver) state(w *checkpoint.Walk) {
 		checkpoint.List(w, &d.On, func(c *int) { s.column(w, c) })
 		s.column(w, &d.Column)
 	})
-	if len(s.memory.pairs) > historySteps || s.stage > stageFinish {
+	if len(s.history.pairs) > historySteps || s.stage > stageFinish {
 		w.Fail(errors.New("it has too much"))
 	}
 	if s.stage == stageSGD {
-		w.Inner(&s.mover, func(w *checkpoint.Walk) { s.by.state(w) })
+		w.Inner(&s.descentState, func(w *checkpoint.Walk) { s.descent.state(w) })
 	}
-	s.leaveOut()
+	s.leaveOutDependent()
 }
 
 // column saves or restores the number of a column.
@@ -95,6 +95,6 @@ func (s *solver) vector(w *checkpoint.Walk, v *[]float64) {
 
 func (a *walk) state(w *checkpoint.Walk) { learner.State(w, a.v, a.average) }
 
-func (a *lazy) state(w *checkpoint.Walk) {
+func (a *lazyWalk) state(w *checkpoint.Walk) {
 	learner.State(w, a.uv, a.bias, a.meanBias, &a.scale, &a.shift, &a.growth)
 }

@@ -41,7 +41,7 @@ func (p *problem) rootChunk(w []float64) func(block.Chunk) []float64 {
 				p.losses(c, rows, w, s, &sums{})
 			}
 			for r := range rows.Len() {
-				columns, values := c.wide.Row(rows, r)
+				columns, values := c.reader.Row(rows, r)
 				switch {
 				case w == nil:
 					addRow(t, columns, values, math.Sqrt(rows.Weight(r)))
@@ -94,8 +94,8 @@ func setRow(t *linalg.Triangle, to int, columns []uint32, values []float64, from
 }
 
 // penaliseRoot adds the penalty: the triangle of the loss's Hessian becomes the triangle of the objective's Hessian.
-// For more than two classes it also adds the matrix that joint adds, which acts only on changes that are the same for
-// all classes.
+// For more than two classes it also adds the matrix that jointHessian adds, which acts only on changes that are the
+// same for all classes.
 func (p *problem) penaliseRoot(t *linalg.Triangle, vectors int) []float64 {
 	n := vectors * p.cols
 	if vectors > 1 {
@@ -125,32 +125,33 @@ func (p *problem) penaliseRoot(t *linalg.Triangle, vectors int) []float64 {
 // the rows and computes the factor without squares.
 func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error) {
 	n := s.vectors * s.cols
-	if s.factor, s.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, s.out); s.factor == nil {
+	if s.factor, s.ridge, err = linalg.FactoriseWithout(ctx, hessian, n, s.staysZero); s.factor == nil {
 		return cmp.Or(err, learner.OverflowError())
 	}
-	if s.sharp = s.blurs(s.factor, s.ridge, n); !s.sharp {
+	if s.factorIsSharp = s.needsTriangle(s.factor, s.ridge, n); !s.factorIsSharp {
 		return nil
 	}
 	t, err := s.root(ctx, w)
 	if err != nil {
 		return err
 	}
-	if s.factor, s.ridge, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.out); s.factor == nil {
+	if s.factor, s.ridge, err = linalg.FactorTriangle(ctx, s.penaliseRoot(t, s.vectors), n, s.staysZero); s.factor == nil {
 		return cmp.Or(err, learner.OverflowError())
 	}
 	return nil
 }
 
-// blurs tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too large.
-func (s *solver) blurs(f *linalg.Factor, ridge float64, n int) bool {
+// needsTriangle tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too
+// large.
+func (s *solver) needsTriangle(f *linalg.Factor, ridge float64, n int) bool {
 	return n <= linalg.MostTriangle && (ridge > 0 || f.Blurred())
 }
 
 // factoriseMoments returns the factor of the Hessian at zero weights, for the weights of one class.
 func (s *solver) factoriseMoments(ctx context.Context, hessian []float64) (*linalg.Factor, error) {
-	out := s.out[:min(len(s.out), s.cols)]
+	out := s.staysZero[:min(len(s.staysZero), s.cols)]
 	f, ridge, err := linalg.FactoriseWithout(ctx, hessian, s.cols, out)
-	if f != nil && s.blurs(f, ridge, s.cols) {
+	if f != nil && s.needsTriangle(f, ridge, s.cols) {
 		var t *linalg.Triangle
 		if t, err = s.root(ctx, nil); err != nil {
 			return nil, err
@@ -173,11 +174,11 @@ func (p *problem) zeroCurvature() float64 {
 	return (1 - 1/k) / k
 }
 
-// examine finds the columns that depend on other columns, given the Hessian at zero weights. With a penalty it finds
-// none: the weights of dependent columns are then determined. The triangle of the rows, and then each row, must confirm
-// every column that the Hessian suggests.
-func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
-	s.examined, s.dependent, s.inexact = true, nil, false
+// findDependent finds the columns that depend on other columns, given the Hessian at zero weights. With a penalty it
+// finds none: the weights of dependent columns are then determined. The triangle of the rows, and then each row, must
+// confirm every column that the Hessian suggests.
+func (s *solver) findDependent(ctx context.Context, hessian []float64) (err error) {
+	s.knowsDependent, s.dependent, s.dependenceIsInexact = true, nil, false
 	if s.l2 > 0 {
 		return nil
 	}
@@ -195,7 +196,7 @@ func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 		}
 		sizes[i] = math.Sqrt(max(0, square))
 	}
-	found, err := linalg.Dependent(ctx, hessian, s.cols, bias, sizes, floatError)
+	found, err := linalg.Dependent(ctx, hessian, s.cols, bias, sizes, elementError)
 	if found == nil || s.cols > linalg.MostTriangle {
 		return err
 	}
@@ -206,13 +207,13 @@ func (s *solver) examine(ctx context.Context, hessian []float64) (err error) {
 	for i := range sizes {
 		sizes[i] /= math.Sqrt(s.zeroCurvature())
 	}
-	claims, err := linalg.Claims(ctx, t.Elements(), s.cols, bias, sizes, floatError)
+	claims, err := linalg.Claims(ctx, t.Elements(), s.cols, bias, sizes, elementError)
 	if err != nil {
 		return err
 	}
 	if err := s.confirm(ctx, t.Elements(), claims); err != nil {
 		return err
 	}
-	s.leaveOut()
+	s.leaveOutDependent()
 	return nil
 }

@@ -27,7 +27,7 @@ func TestSGD(t *testing.T) {
 				p, at := newProblem(d, l2, 1), sums{}
 				w := p.zeros()
 				for k := range p.vectors {
-					copy(w[k*p.stride:], r.Exact[k*p.cols:][:p.cols])
+					copy(w[k*p.stride:], r.ExactWeights[k*p.cols:][:p.cols])
 				}
 				require.NoError(t, p.pass(t.Context(), w, false, &at))
 				return at.Objective

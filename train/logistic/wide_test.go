@@ -36,8 +36,8 @@ func TestMultinomial(t *testing.T) {
 		opt := Settings{Options: Options{L2: c.L2}}
 		rows := testproblems.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
-		require.Near(t, c.Name, r.Exact, c.Weights, 1e-6)
-		require.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).Exact, c.Weights, 1e-6)
+		require.Near(t, c.Name, r.ExactWeights, c.Weights, 1e-6)
+		require.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).ExactWeights, c.Weights, 1e-6)
 		if !r.Converged || r.Solver != LBFGS {
 			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
@@ -54,7 +54,7 @@ func TestMultinomial(t *testing.T) {
 		for i := range cols {
 			sum := 0.0
 			for k := range c.Classes {
-				sum += r.Exact[k*cols+i]
+				sum += r.ExactWeights[k*cols+i]
 			}
 			if math.Abs(sum) > 1e-9 {
 				t.Errorf("%s: weights of column %d sum to %v over the classes", c.Name, i, sum)
@@ -124,8 +124,8 @@ func TestConstant(t *testing.T) {
 		x[i] = append(x[i], 0.1)
 	}
 	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: LBFGS}})
-	w := r.Exact
-	require.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.Exact, 1e-7)
+	w := r.ExactWeights
+	require.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.ExactWeights, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
 		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
 	}
@@ -178,7 +178,7 @@ func TestWide(t *testing.T) {
 	}
 	p := newProblem(d, 1, 2) // the gradient vanishes
 	at, w := sums{}, p.zeros()
-	copy(w, r.Exact)
+	copy(w, r.ExactWeights)
 	require.NoError(t, p.pass(t.Context(), w, false, &at))
 	if g := norm(at.Gradient); g > 1e-6 {
 		t.Errorf("the gradient's norm is %v", g)
