@@ -68,7 +68,7 @@ func BenchmarkMNIST(b *testing.B) {
 				}
 				b.ReportMetric(float64(r.Updates), "mistakes")
 				b.ReportMetric(float64(len(r.Expansion.Rows)), "support")
-				b.ReportMetric(float64(r.Computed), "rows-computed")
+				b.ReportMetric(float64(r.ComputedRows), "rows-computed")
 				b.ReportMetric(r.Seconds, "train-s")
 				b.ReportMetric(digitErrors(b, r, rows, test), "%vote")
 				last, mean := r.Expansion.Coefficients, averaged(r.Expansion)

@@ -59,7 +59,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 					r, err := svm.Train(context.Background(), data, svm.Settings{Options: svm.Options{Loss: loss}})
 					require.NoError(b, err)
 					b.ReportMetric(r.Gap/r.Objective, "relative-gap")
-					return r.Exact, r.Seconds
+					return r.ExactWeights, r.Seconds
 				})
 			}
 			b.ReportMetric(0, "ns/op")
@@ -71,7 +71,7 @@ func BenchmarkPeerSklearnSolvers(b *testing.B) {
 			compareSolvers(b, peer, peerRounds(), []string{"lsqr"}, "errors", quality, func() ([]float64, float64) {
 				r, err := lda.Train(context.Background(), data, lda.Settings{})
 				require.NoError(b, err)
-				return r.Exact, r.Seconds
+				return r.ExactWeights, r.Seconds
 			})
 		}
 		b.ReportMetric(0, "ns/op")

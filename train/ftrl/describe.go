@@ -39,8 +39,8 @@ var adaGrad = online.WithSteppers(&learner.Learner{Name: "adagrad",
 // notFound is the text for a training that ends before its weights stop changing. Its losses are never 0.
 const notFound = "the weights didn't come to rest"
 
-func above(v float64) bool   { return v > 0 }
-func penalty(v float64) bool { return v >= 0 }
+func isPositive(v float64) bool { return v > 0 }
+func isPenalty(v float64) bool  { return v >= 0 }
 
 // New returns FTRL-Proximal with options.
 func New(o Options) learner.ConfiguredLearner { return learner.Configure(FTRL, &Settings{Options: o}) }
@@ -52,13 +52,13 @@ func AdaGrad(o AdaGradOptions) learner.ConfiguredLearner {
 
 var (
 	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
+		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: isPositive, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
 	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
-		AllowedNumbers: "a number above 0", IsAllowed: above, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
+		AllowedNumbers: "a number above 0", IsAllowed: isPositive, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
 	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
-		AllowedNumbers: "a penalty of 0 or more", IsAllowed: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: isPenalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
 	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
-		AllowedNumbers: "a penalty of 0 or more", IsAllowed: penalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: isPenalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
 		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradSettings) any { return &o.Loss })}
 )

@@ -14,21 +14,23 @@ import (
 	"halfspace/train/learner"
 )
 
-// dual and mercer describe the same learner under two names, because users look for both names.
-var dual, mercer *learner.Learner
+// dualLearner and mercerLearner describe the same learner under two names, because users look for both names.
+var dualLearner, mercerLearner *learner.Learner
 
-func init() { // set here, because Train makes its options ready with mercer
-	dual = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
-	mercer = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
+func init() { // set here, because Train makes its options ready with mercerLearner
+	dualLearner = describe("dual", "the perceptron's loss, on inner products of rows", "--form averaged")
+	mercerLearner = describe("kernel-perceptron", "the perceptron's loss, on a kernel in place of inner products", "--kernel rbf")
 }
 
 // New returns the kernel perceptron with options.
 func New(o Options) learner.ConfiguredLearner {
-	return learner.Configure(mercer, &Settings{Options: o})
+	return learner.Configure(mercerLearner, &Settings{Options: o})
 }
 
 // Dual returns the learner of New under the name dual, which suits the linear kernel.
-func Dual(o Options) learner.ConfiguredLearner { return learner.Configure(dual, &Settings{Options: o}) }
+func Dual(o Options) learner.ConfiguredLearner {
+	return learner.Configure(dualLearner, &Settings{Options: o})
+}
 
 func describe(name, minimises, example string) *learner.Learner {
 	l := &learner.Learner{Name: name, Objective: minimises, WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, VersusRest: true,
@@ -74,7 +76,7 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.T
 	}
 	opt := *task.Settings.(*Settings)
 	opt.Memory = max(1, (limit-used)/10*9)
-	if whole := Bytes(int(data.Rows())); whole > opt.Memory {
+	if whole := GramBytes(int(data.Rows())); whole > opt.Memory {
 		task.Note(message.Sprintf("the Gram matrix needs %s, %s is %s: using the row cache", humanize.Size(whole), source,
 			humanize.Size(limit)))
 	}

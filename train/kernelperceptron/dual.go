@@ -47,13 +47,13 @@ type Result struct {
 	Expansion *model.Expansion
 	Bias      []float64 // for each binary classifier: the sum of alpha_i y_i of its last or its averaged weights
 
-	Mistakes    []int64 // n_i: number of visits that found row i on the wrong side; alpha_i = n_i eta times the sample weight
-	GramSeconds float64 // seconds for the matrix of all inner products, included in Seconds
-	Computed    int64   // computed rows of inner products; a cache that is too small computes rows again
+	Mistakes     []int64 // n_i: number of visits that found row i on the wrong side; alpha_i = n_i eta times the sample weight
+	GramSeconds  float64 // seconds for the matrix of all inner products, included in Seconds
+	ComputedRows int64   // computed rows of inner products; a cache that is too small computes rows again
 }
 
-// Bytes returns the bytes of memory for the inner products of all pairs of rows.
-func Bytes(rows int) int64 {
+// GramBytes returns the bytes of memory for the inner products of all pairs of rows.
+func GramBytes(rows int) int64 {
 	n, err := gram.Elements(rows, gram.Full)
 	if err != nil {
 		return math.MaxInt64
@@ -82,7 +82,7 @@ func Bytes(rows int) int64 {
 // The result doesn't depend on opt.Workers or opt.Memory. Errors: options out of range, no rows, fewer than two
 // classes, too little memory for one row of the matrix, scores that overflow, and ctx's error.
 func Train(ctx context.Context, data *block.Data, opt Settings) (*Result, error) {
-	checked, err := mercer.Begin(ctx, data, &opt)
+	checked, err := mercerLearner.Begin(ctx, data, &opt)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,9 @@ func (l *training) conclude(ctx, after context.Context, err error) (*Result, err
 	return r, err
 }
 
-// mercer returns the kernel for rows with a number of features, without the bias: the expansion has a bias of its own.
-func (o *Settings) mercer(features int) gram.Kernel {
+// kernelFunction returns the kernel for rows with a number of features, without the bias: the expansion has a bias of
+// its own.
+func (o *Settings) kernelFunction(features int) gram.Kernel {
 	k := o.Kernel
 	if k.Kind == gram.Linear {
 		return gram.Kernel{Kind: gram.Linear}
@@ -136,12 +137,14 @@ func (o *Settings) mercer(features int) gram.Kernel {
 	return k
 }
 
-// linear tells whether the result is weights and not an expansion.
-func (o *Settings) linear() bool { return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted }
+// givesWeights tells whether the result is weights and not an expansion.
+func (o *Settings) givesWeights() bool {
+	return o.Kernel.Kind == gram.Linear && o.Form != learner.Voted
+}
 
 // result returns the result without the figures of evaluate.
 func (l *training) result() *Result {
-	r := &Result{Result: *l.ResultSoFar(), Mistakes: make([]int64, l.n), GramSeconds: l.multiplied.Seconds(), Computed: int64(l.n)}
+	r := &Result{Result: *l.ResultSoFar(), Mistakes: make([]int64, l.n), GramSeconds: l.productTime.Seconds(), ComputedRows: int64(l.n)}
 	r.Converged = true
 	for _, m := range l.binaries {
 		r.Converged = r.Converged && m.converged
@@ -150,7 +153,7 @@ func (l *training) result() *Result {
 		}
 	}
 	if l.cache != nil {
-		r.Computed = l.cache.Computed()
+		r.ComputedRows = l.cache.Computed()
 	}
 	var support []uint32
 	for i, n := range r.Mistakes {
@@ -176,14 +179,14 @@ func (l *training) collapse(r *Result, support []uint32) {
 			b = 0
 		}
 		r.Bias = append(r.Bias, float64(float32(b)))
-		if l.opt.linear() {
+		if l.opt.givesWeights() {
 			r.Weights = append(r.Weights, l.rowSum(coefficients[c], support)...)
 			if spec.Bias {
 				r.Weights = append(r.Weights, float32(b))
 			}
 		}
 	}
-	if l.opt.linear() {
+	if l.opt.givesWeights() {
 		return
 	}
 	e := &model.Expansion{Kernel: l.opt.Kernel, Support: model.Pack(l.x.Values(support))}
@@ -231,7 +234,7 @@ func (l *training) coefficients(m *binary, support []uint32) []float64 {
 
 func (l *training) visits(m *binary) int64 {
 	if m.done {
-		return m.end
+		return m.lastVisit
 	}
 	return l.Visits
 }
@@ -326,7 +329,7 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 		}
 	}
 	if r.Expansion != nil {
-		diagonal, err := gram.Diagonal(l.x, l.mercer)
+		diagonal, err := gram.Diagonal(l.x, l.kernelFunction)
 		if err != nil {
 			return err
 		}

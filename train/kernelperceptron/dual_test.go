@@ -209,7 +209,7 @@ func TestUncounted(t *testing.T) {
 	d := testproblems.Dense(x, y, true)
 	for _, form := range learner.Forms {
 		opt := Settings{Options: Options{Form: form}}
-		require.NoError(t, mercer.PrepareSettings(&opt))
+		require.NoError(t, mercerLearner.PrepareSettings(&opt))
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		l := require.Value(newLearner(ctx, d, opt))(t)

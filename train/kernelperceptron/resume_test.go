@@ -16,7 +16,7 @@ import (
 // TestResumeMemory: a training that stops within a window of the whole matrix, goes on with a cache, stops within that epoch, and goes on
 // with the whole matrix again and other workers, makes the mistakes and the scores of a training without a stop.
 func TestResumeMemory(t *testing.T) {
-	const n = fewRows + 300
+	const n = mostCachedRows + 300
 	d, _, _ := classes(n)
 	dir := t.TempDir()
 	run := func(memory int64, workers int, saved *checkpoint.Run, left int64) *training {
@@ -35,7 +35,7 @@ func TestResumeMemory(t *testing.T) {
 	}
 	want := run(0, 1, nil, 1<<40)
 	first := run(0, 2, open(false), 100)
-	second := run(Bytes(n)/4, 1, open(true), 200)
+	second := run(GramBytes(n)/4, 1, open(true), 200)
 	if second.cache == nil || first.Visits == 0 || first.Visits%kernel.GroupRows == 0 || second.Visits <= first.Visits {
 		t.Fatalf("%d visits, and then %d", first.Visits, second.Visits)
 	}

@@ -61,13 +61,13 @@ func TestScikitLearnClasses(t *testing.T) {
 		r := mustTrainWith(t, rowsOf(c.X, c.Y, c.Classes, true), opt)
 		d := len(c.X[0])
 		var coef, intercept []float64
-		for v := range slices.Chunk(r.Exact, d+1) {
+		for v := range slices.Chunk(r.ExactWeights, d+1) {
 			coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
 		}
 		require.Near(t, c.Name, coef, c.Coef, 1e-7)
 		require.Near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
 		for i, row := range c.X[:3] {
-			p := probabilities(r.Exact, row, c.Classes)
+			p := probabilities(r.ExactWeights, row, c.Classes)
 			for k, v := range p {
 				if want := c.Proba[i*c.Classes+k]; math.Abs(v-want) > 1e-6 {
 					t.Errorf("%s: the probability of class %d of row %d is %v, want %v", c.Name, k, i, v, want)
@@ -93,7 +93,7 @@ func TestScikitLearnClasses(t *testing.T) {
 		for i, want := range c.Projection {
 			require.Near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
 		}
-		require.Near(t, c.Name+" explained", r.Explained, c.Explained, 1e-7)
+		require.Near(t, c.Name+" explained", r.ExplainedShares, c.Explained, 1e-7)
 	}
 }
 
@@ -128,15 +128,15 @@ func TestProjection(t *testing.T) {
 	x, y := draw(300, 4, 0, 3)
 	r := mustTrainWith(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: Eigen}})
 	plain := mustTrainWith(t, testproblems.Dense(x, y, true), Settings{})
-	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.Explained != nil {
+	if !slices.Equal(r.Weights, plain.Weights) || plain.Projection != nil || plain.ExplainedShares != nil {
 		t.Errorf("weights %v, and by Cholesky %v with the projection %v", r.Weights, plain.Weights, plain.Projection)
 	}
-	if len(r.Projection) != 1 || r.Explained[0] != 1 {
-		t.Fatalf("projection %v, explained %v", r.Projection, r.Explained)
+	if len(r.Projection) != 1 || r.ExplainedShares[0] != 1 {
+		t.Fatalf("projection %v, explained %v", r.Projection, r.ExplainedShares)
 	}
 	var ratios []float64
 	for i, v := range r.Projection[0] {
-		ratios = append(ratios, r.Exact[i]/v)
+		ratios = append(ratios, r.ExactWeights[i]/v)
 	}
 	require.Near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
 	if ratios[0] <= 0 {
@@ -153,7 +153,7 @@ func TestProjection(t *testing.T) {
 	}
 	r = mustTrainWith(t, testproblems.Classes(line, classes, 3, true), Settings{Options: Options{Solver: Eigen}})
 	if len(r.Projection) != 1 {
-		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.Explained)
+		t.Errorf("collinear means have %d directions that explain %v", len(r.Projection), r.ExplainedShares)
 	}
 	same := mustTrainWith(t, testproblems.Classes([][]float64{{1}, {-1}, {1}, {-1}, {1}, {-1}}, []float64{0, 0, 1, 1, 2, 2}, 3, true), Settings{Options: Options{Solver: Eigen}})
 	if len(same.Projection) != 0 {

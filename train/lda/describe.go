@@ -40,7 +40,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
 		m.Training.Ridge = r.Ridge
 		if r.Projection != nil {
-			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, Explained: r.Explained}
+			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, Explained: r.ExplainedShares}
 		}
 	}}, nil
 }

@@ -42,13 +42,13 @@ type Settings struct {
 	learner.Run
 }
 
-// Result is the result of Train. Of learner.Result, Weights are Exact rounded to float32, and Errors, Radius, Norm and
-// Margin are computed from Weights. Epochs counts passes over the rows. Loss is 0.
+// Result is the result of Train. Of learner.Result, Weights are ExactWeights rounded to float32, and Errors, Radius,
+// Norm and Margin are computed from Weights. Epochs counts passes over the rows. Loss is 0.
 type Result struct {
 	learner.Result
-	// Exact is the weights: one for each column, the bias last. For more than two classes it has one vector for each
-	// class.
-	Exact []float64
+	// ExactWeights is the weights: one for each column, the bias last. For more than two classes it has one vector for
+	// each class.
+	ExactWeights []float64
 	// Means has the mean of each feature for each class. Of two classes, the class labelled -1 comes first.
 	Means [][]float64
 	Ridge float64 // number added to the scaled diagonal of the covariance, see linalg.Factorise; mostly 0
@@ -56,9 +56,9 @@ type Result struct {
 	Shrinkage []float64 // with LedoitWolf, the share for each class
 
 	// Projection is the directions v of the solver Eigen, in falling order of their eigenvalues. Each has one element
-	// for each feature. A row's coordinate is v.x. Explained is each eigenvalue divided by their sum.
-	Projection [][]float64
-	Explained  []float64
+	// for each feature. A row's coordinate is v.x. ExplainedShares is each eigenvalue divided by their sum.
+	Projection      [][]float64
+	ExplainedShares []float64
 }
 
 // maxColumns is the largest number of columns. It keeps the scatter matrix within 1 GiB.
@@ -88,9 +88,9 @@ const maxColumns = 1 << 14
 //
 // The directions of Eigen are the first eigenvectors v of B v = e S v. B is the covariance between classes, the sum of
 // (m_k - m)(m_k - m)' n_k/n. The number of directions is the dimension that the means span, at most K-1. Each direction
-// has v'Sv = 1, and the mean of the last class has a positive coordinate. B = M M' with one column for each class. So
-// v = S^-1 M u with the eigenvectors u of the K x K matrix M' S^-1 M. Explained is their eigenvalues, divided by the
-// sum of the eigenvalues. Two classes have one direction, the direction of w.
+// has v'Sv = 1, and the mean of the last class has a positive coordinate. B = M M' with one column for each class. So v
+// = S^-1 M u with the eigenvectors u of the K x K matrix M' S^-1 M. ExplainedShares is their eigenvalues, divided by
+// the sum of the eigenvalues. Two classes have one direction, the direction of w.
 //
 // One pass sums X'X and the rows of each class; then S = (X'X - n0 m0 m0' - n1 m1 m1')/n. The subtraction cancels more
 // than six of sixteen digits if the mean of a feature is more than a thousand deviations from zero. Then a second pass
@@ -142,7 +142,7 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 	}
 	passed := func() { passes++; report() }
 	report()
-	m, err := sum(ctx, src, opt.Workers, all)
+	m, err := sumMoments(ctx, src, opt.Workers, allClasses)
 	if err != nil {
 		return err
 	}
@@ -151,12 +151,12 @@ func (r *Result) learn(ctx context.Context, src block.Source, opt Settings, star
 		return err
 	}
 	by := make([]float64, spec.Width()) // subtracted from the rows
-	if far := m.far(len(by)); far != nil {
+	if far := m.farMeans(len(by)); far != nil {
 		for i, v := range far {
 			by[i] = float64(float32(v))
 		}
 		src = shift(src, by, 0)
-		if m, err = sum(ctx, src, opt.Workers, all); err != nil {
+		if m, err = sumMoments(ctx, src, opt.Workers, allClasses); err != nil {
 			return err
 		}
 		passed()
@@ -224,9 +224,9 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Fa
 			diff[i] = m1[i] - m0[i]
 			middle[i] = float64((m0[i]+m1[i])/2) + shift[i]
 		}
-		r.Exact = factor.Solve(diff)
+		r.ExactWeights = factor.Solve(diff)
 		if spec.Bias {
-			r.Exact = append(r.Exact, log(m.N[1], m.N[0])-f64.Dot(r.Exact, middle))
+			r.ExactWeights = append(r.ExactWeights, log(m.N[1], m.N[0])-f64.Dot(r.ExactWeights, middle))
 		}
 	} else {
 		for class, w := range weights {
@@ -234,13 +234,13 @@ func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Fa
 			for i, v := range from[class] {
 				middle[i] = float64(v/2) + centre[i] + shift[i]
 			}
-			r.Exact = append(r.Exact, w...)
+			r.ExactWeights = append(r.ExactWeights, w...)
 			if spec.Bias {
-				r.Exact = append(r.Exact, log(m.N[class], m.rows())-f64.Dot(w, middle))
+				r.ExactWeights = append(r.ExactWeights, log(m.N[class], m.rows())-f64.Dot(w, middle))
 			}
 		}
 	}
-	r.Weights = learner.RoundToFloat32(r.Exact)
+	r.Weights = learner.RoundToFloat32(r.ExactWeights)
 	return nil
 }
 
@@ -275,10 +275,10 @@ func (r *Result) project(ctx context.Context, m *moments, from, weights [][]floa
 				v[i] = -v[i]
 			}
 		}
-		r.Projection, r.Explained = append(r.Projection, v), append(r.Explained, value)
+		r.Projection, r.ExplainedShares = append(r.Projection, v), append(r.ExplainedShares, value)
 	}
-	for j := range r.Explained {
-		r.Explained[j] /= sum
+	for j := range r.ExplainedShares {
+		r.ExplainedShares[j] /= sum
 	}
 	return nil
 }

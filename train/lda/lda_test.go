@@ -58,19 +58,19 @@ func TestScikitLearn(t *testing.T) {
 	for _, c := range fixture.Cases {
 		d := len(c.Coef)
 		r := mustTrain(t, testproblems.Dense(c.X, c.Y, true))
-		require.Near(t, c.Name, r.Exact[:d], c.Coef, 1e-8)
-		require.Near(t, c.Name+" intercept", r.Exact[d:], []float64{c.Intercept}, 1e-8)
+		require.Near(t, c.Name, r.ExactWeights[:d], c.Coef, 1e-8)
+		require.Near(t, c.Name+" intercept", r.ExactWeights[d:], []float64{c.Intercept}, 1e-8)
 		for i, want := range c.Probability {
-			z := r.Exact[d]
+			z := r.ExactWeights[d]
 			for k, v := range c.X[i] {
-				z += v * r.Exact[k]
+				z += v * r.ExactWeights[k]
 			}
 			if p := 1 / (1 + math.Exp(-z)); math.Abs(p-want) > 1e-6 { // far from zero, the intercept has errors of 1e-9 of about 1e3
 				t.Errorf("%s: the probability of row %d is %v, want %v", c.Name, i, p, want)
 			}
 		}
 		without := mustTrain(t, testproblems.Dense(c.X, c.Y, false))
-		require.Near(t, c.Name+" without bias", without.Exact, c.Coef, 1e-8)
+		require.Near(t, c.Name+" without bias", without.ExactWeights, c.Coef, 1e-8)
 		if passes := int64(1); strings.Contains(c.Name, "far from zero") != (r.Epochs == passes+1) {
 			t.Errorf("%s: %d passes", c.Name, r.Epochs)
 		}
@@ -86,8 +86,8 @@ func TestSingular(t *testing.T) {
 		more = append(more, []float64{row[0], row[1], row[2], row[1], 7})
 	}
 	r := mustTrain(t, testproblems.Dense(more, y, true))
-	w := r.Exact
-	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.Exact, 1e-6)
+	w := r.ExactWeights
+	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.ExactWeights, 1e-6)
 	if r.Ridge == 0 || plain.Ridge != 0 {
 		t.Errorf("ridge %v, and %v of what is regular", r.Ridge, plain.Ridge)
 	}

@@ -15,10 +15,10 @@ import (
 // moments are sums over rows: the products of columns, and for each class the sample weights and the sums of columns.
 type moments struct {
 	products *gram.Triangle
-	classes
+	classSums
 }
 
-type classes struct {
+type classSums struct {
 	N    []float64 // sum of sample weights of each class
 	Sums [][]float64
 }
@@ -30,16 +30,16 @@ func classOf(y float32, classes int) int {
 	return int(y)
 }
 
-// sum computes the moments in one pass over the rows. If only isn't all, it takes only rows of that class. Each row
-// gets one more element for each class, which is 1 for the row's class and 0 for the others. So the products include
-// the sums of columns for each class.
-func sum(ctx context.Context, src block.Source, workers, only int) (*moments, error) {
+// sumMoments computes the moments in one pass over the rows. If only isn't allClasses, it takes only rows of that
+// class. Each row gets one more element for each class, which is 1 for the row's class and 0 for the others. So the
+// products include the sums of columns for each class.
+func sumMoments(ctx context.Context, src block.Source, workers, only int) (*moments, error) {
 	cols, k := src.Spec().Cols(), len(src.Spec().Classes)
 	products, err := gram.NewTriangle(cols + k)
 	if err != nil {
 		return nil, err
 	}
-	m := &moments{products, classes{N: make([]float64, k), Sums: make([][]float64, k)}}
+	m := &moments{products, classSums{N: make([]float64, k), Sums: make([][]float64, k)}}
 	if err := learner.ScatterWithSums(ctx, products, src, workers, momentsPass, only, classifier(src, only), m.add); err != nil {
 		return nil, err
 	}
@@ -51,21 +51,21 @@ func sum(ctx context.Context, src block.Source, workers, only int) (*moments, er
 	return m, nil
 }
 
-const all = -1 // value of only: all classes
+const allClasses = -1 // value of only: all classes
 
-// momentsPass is the pass of sum. Its argument is only.
+// momentsPass is the pass of sumMoments. Its argument is only.
 var momentsPass = learner.NewScatterTask("lda.moments", classifier)
 
 // classifier returns the function that sums the sample weights of each class in a chunk. It sets s to the weights of the
 // rows in the products, and f to 1 for each row's class.
-func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classes {
+func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float64) classSums {
 	k := len(src.Spec().Classes)
-	return func(chunk block.Chunk, s, f []float64) classes {
-		c := classes{N: make([]float64, k)}
+	return func(chunk block.Chunk, s, f []float64) classSums {
+		c := classSums{N: make([]float64, k)}
 		clear(s)
 		clear(f)
 		for i, y := range chunk.Y {
-			if class := classOf(y, k); only == all || class == only {
+			if class := classOf(y, k); only == allClasses || class == only {
 				s[i], f[i*k+class] = chunk.Weight(i), 1
 				c.N[class] += s[i]
 			}
@@ -74,12 +74,12 @@ func classifier(src block.Source, only int) func(chunk block.Chunk, s, f []float
 	}
 }
 
-func (c *classes) add(d classes) {
+func (c *classSums) add(d classSums) {
 	f64.Axpy(c.N, 1, d.N)
 }
 
 // rows returns the number of rows of all classes, a row with sample weight k counted as k rows.
-func (c *classes) rows() (n float64) {
+func (c *classSums) rows() (n float64) {
 	for _, v := range c.N {
 		n += v
 	}
@@ -133,9 +133,9 @@ func (m *moments) centre(d int) []float64 {
 	return means
 }
 
-// far returns one number for each of the first d columns: its mean if its variance within classes loses more than six
-// digits by cancellation, and 0 otherwise. It returns nil if all numbers are 0.
-func (m *moments) far(d int) []float64 {
+// farMeans returns one number for each of the first d columns: its mean if its variance within classes loses more than
+// six digits by cancellation, and 0 otherwise. It returns nil if all numbers are 0.
+func (m *moments) farMeans(d int) []float64 {
 	var means []float64
 	s, _ := m.covariance(d)
 	n, centre := m.rows(), m.centre(d)

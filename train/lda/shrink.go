@@ -35,7 +35,7 @@ func ledoitWolf(ctx context.Context, src block.Source, workers int, m *moments, 
 	units := make([][]float64, len(m.N)) // 1/deviation
 	covariances := make([][]float64, len(m.N))
 	for class := range units {
-		one, err := sum(ctx, src, workers, class)
+		one, err := sumMoments(ctx, src, workers, class)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -29,7 +29,7 @@ func TestNearlyDependent(t *testing.T) {
 		if r.Ridge != 0 {
 			t.Errorf("seed %d, %v: a ridge of %v", seed, by, r.Ridge)
 		}
-		best, reached := distances(x, y, r.Exact[:d])
+		best, reached := distances(x, y, r.ExactWeights[:d])
 		if !(reached > best*(1-1e-6)) {
 			t.Errorf("seed %d, %v: the squared distance of the means is %v, at most it is %v", seed, by, reached, best)
 		}

@@ -40,7 +40,7 @@ func solvers(t *testing.T) (all []solver) {
 			if err != nil {
 				return nil, err
 			}
-			return &solved{r.Exact, 1, append([][]float64{r.Shrinkage}, r.Projection...)}, nil
+			return &solved{r.ExactWeights, 1, append([][]float64{r.Shrinkage}, r.Projection...)}, nil
 		}})
 	}
 	for _, s := range []logistic.Solver{logistic.Newton, logistic.LBFGS} {
@@ -66,7 +66,7 @@ func solvers(t *testing.T) (all []solver) {
 			if err != nil {
 				return nil, err
 			}
-			return &solved{r.Exact, r.Loss, nil}, nil
+			return &solved{r.ExactWeights, r.Loss, nil}, nil
 		}})
 	}
 	return all

@@ -209,7 +209,7 @@ func TestCancelled(t *testing.T) {
 		var l *learner.Learner
 		switch s := s.(type) {
 		case *perceptron.Settings:
-			l = perceptron.Of(&s.Options)
+			l = perceptron.LearnerOf(&s.Options)
 		case *passiveaggressive.Settings:
 			l = passiveaggressive.Learner
 		case *ftrl.Settings:

@@ -70,7 +70,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return r.Exact, nil
+			return r.ExactWeights, nil
 		}
 	}
 	discriminant := func(shrinkage float64) func(context.Context, block.Source, int) ([]float64, error) {
@@ -79,7 +79,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return r.Exact, nil
+			return r.ExactWeights, nil
 		}
 	}
 	aggressive := func(order learner.Order) func(context.Context, block.Source, int) ([]float64, error) {

@@ -97,7 +97,7 @@ func (s *stepper) Step(scores []float32, b *block.Block, r int, y float32) (upda
 		return s.stepClasses(scores, b, r, int(y))
 	}
 	scores[0] = b.Dot(r, s.w)
-	t := s.size(1-float64(float64(y)*float64(scores[0])), 1, b, r)
+	t := s.updateSize(1-float64(float64(y)*float64(scores[0])), 1, b, r)
 	if t == 0 {
 		return false
 	}
@@ -122,7 +122,7 @@ func (s *stepper) Steps(log []uint32, b *block.Block, lo, hi int) (visits, updat
 func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (updated bool) {
 	b.RowScores(r, s.w, scores)
 	rival := online.Rival(scores, own)
-	t := s.size(1-(float64(scores[own])-float64(scores[rival])), 2, b, r)
+	t := s.updateSize(1-(float64(scores[own])-float64(scores[rival])), 2, b, r)
 	if t == 0 {
 		return false
 	}
@@ -131,9 +131,9 @@ func (s *stepper) stepClasses(scores []float32, b *block.Block, r, own int) (upd
 	return true
 }
 
-// size returns t, the size of the update of row r. It returns 0 unless loss, the loss of the row, is above 0. vectors
-// is the number of vectors that the update changes by t x.
-func (s *stepper) size(loss, vectors float64, b *block.Block, r int) float64 {
+// updateSize returns t, the size of the update of row r. It returns 0 unless loss, the loss of the row, is above 0.
+// vectors is the number of vectors that the update changes by t x.
+func (s *stepper) updateSize(loss, vectors float64, b *block.Block, r int) float64 {
 	if !(loss > 0) {
 		return 0
 	}

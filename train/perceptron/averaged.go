@@ -14,10 +14,10 @@ import (
 // 2002; Daume's thesis 2006, figure 2.3). A span is short, so that the second sum has small numbers, which float32
 // holds well. Spans are summed in float64.
 type mean struct {
-	late []float32 // for the span: the sum of c a y x over its updates
-	a    []float32 // work memory: c a of some updates
-	span int64     // number of visits in the span
-	sum  []float64 // sum of the weights over the visits of earlier spans
+	lateSum []float32 // for the span: the sum of c a y x over its updates
+	a       []float32 // work memory: c a of some updates
+	span    int64     // number of visits in the span
+	sum     []float64 // sum of the weights over the visits of earlier spans
 }
 
 // spanVisits is the least number of visits in a span.
@@ -29,7 +29,7 @@ func (m *mean) add(u *rule, panel *online.Panel, visits int, positions []uint32,
 	for _, p := range positions {
 		m.a = append(m.a, float32(m.span+int64(p))*u.eta)
 	}
-	u.repeat(m.late, m.a, panel, 0, positions)
+	u.repeatUpdates(m.lateSum, m.a, panel, 0, positions)
 	if m.span += int64(visits); m.span >= spanVisits {
 		m.end(w)
 	}
@@ -38,9 +38,9 @@ func (m *mean) add(u *rule, panel *online.Panel, visits int, positions []uint32,
 // end ends a span. w are its last weights.
 func (m *mean) end(w []float32) {
 	for i, v := range w {
-		m.sum[i] += math.FMA(float64(m.span), float64(v), -float64(m.late[i]))
+		m.sum[i] += math.FMA(float64(m.span), float64(v), -float64(m.lateSum[i]))
 	}
-	clear(m.late)
+	clear(m.lateSum)
 	m.span = 0
 }
 

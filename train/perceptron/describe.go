@@ -14,34 +14,34 @@ import (
 var Learner = describe(learner.Learner{Name: "perceptron", Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
 	WhenToUse: "rows that a plane separates", Example: "--order shuffle", JointClasses: true, ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
-// pocketed is the perceptron that keeps the weights with the fewest errors.
-var pocketed = describe(learner.Learner{Name: "pocket", Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+// pocketLearner is the perceptron that keeps the weights with the fewest errors.
+var pocketLearner = describe(learner.Learner{Name: "pocket", Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
 	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true, RowAccess: learner.NestedPasses}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
-// averaged is the perceptron that keeps the mean of the weights after every visit.
-var averaged = describe(learner.Learner{Name: "averaged", Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
+// averagedLearner is the perceptron that keeps the mean of the weights after every visit.
+var averagedLearner = describe(learner.Learner{Name: "averaged", Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
 	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10", JointClasses: true, ChoosesByValidation: true, BeginsWithModel: true, ConvergedText: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
 
-// voted is the perceptron that keeps all weights, which vote.
-var voted = describe(learner.Learner{Name: "voted", Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
+// votedLearner is the perceptron that keeps all weights, which vote.
+var votedLearner = describe(learner.Learner{Name: "voted", Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
 	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", ConvergedText: "all are kept"}, Options{Form: learner.Voted}, marginOption)
 
-// Of returns the learner for the options.
-func Of(o *Options) *learner.Learner {
+// LearnerOf returns the learner for the options.
+func LearnerOf(o *Options) *learner.Learner {
 	switch {
 	case o.Form == learner.Voted:
-		return voted
+		return votedLearner
 	case o.Pocket != "":
-		return pocketed
+		return pocketLearner
 	case o.Form == learner.Averaged:
-		return averaged
+		return averagedLearner
 	}
 	return Learner
 }
 
 // New returns the perceptron, the pocket, the averaged or the voted perceptron, by the options.
 func New(o Options) learner.ConfiguredLearner {
-	return learner.Configure(Of(&o), &Settings{Options: o})
+	return learner.Configure(LearnerOf(&o), &Settings{Options: o})
 }
 
 // Pocket returns the perceptron that keeps the weights with the fewest errors. The default of Options.Pocket is

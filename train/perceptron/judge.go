@@ -31,10 +31,10 @@ type judge interface {
 // earlyStop epochs without better weights.
 type keeper struct {
 	judge
-	validated bool  // the judge's rows are not the rows that are learned from
-	found     int   // number of points of the judge's curve so far
-	stale     int64 // epochs since the last point
-	earlyStop int64 // number of stale epochs that ends the training; 0: never
+	judgesValidation bool  // the judge's rows are not the rows that are learned from
+	curvePoints      int   // number of points of the judge's curve so far
+	staleEpochs      int64 // epochs since the last point
+	earlyStop        int64 // number of stale epochs that ends the training; 0: never
 }
 
 // newKeeper returns a keeper for weights of the given number of vectors. The judge uses the rows of validation, or the
@@ -43,9 +43,9 @@ func newKeeper(ctx context.Context, src, validation block.Source, opt Settings, 
 	if opt.Pocket == "" && validation == nil {
 		return nil, nil
 	}
-	k := &keeper{found: 1, earlyStop: opt.EarlyStop}
+	k := &keeper{curvePoints: 1, earlyStop: opt.EarlyStop}
 	if validation != nil {
-		src, k.validated = validation, true
+		src, k.judgesValidation = validation, true
 	}
 	if vectors > 1 {
 		j, err := newClassJudge(ctx, src, vectors*kernel.Stride(src.Spec().Cols()), opt.Workers)
@@ -72,26 +72,27 @@ func (k *keeper) pocket() (p *pocket.Pocket, is bool) {
 	return p, is
 }
 
-// epochEnded offers the weights to the judge at the end of an epoch.
-func (k *keeper) epochEnded(ctx context.Context, w []float32, updates, visits int64) error {
-	if err := k.ended(k.EpochEnded(ctx, w, updates, visits)); err != nil || k.earlyStop == 0 {
+// endEpoch offers the weights to the judge at the end of an epoch.
+func (k *keeper) endEpoch(ctx context.Context, w []float32, updates, visits int64) error {
+	if err := k.stopIfPerfect(k.EpochEnded(ctx, w, updates, visits)); err != nil || k.earlyStop == 0 {
 		return err
 	}
-	if err := k.ended(k.Judge(ctx)); err != nil {
+	if err := k.stopIfPerfect(k.Judge(ctx)); err != nil {
 		return err
 	}
-	k.stale++
-	if found := len(k.Curve()); found > k.found {
-		k.found, k.stale = found, 0
+	k.staleEpochs++
+	if found := len(k.Curve()); found > k.curvePoints {
+		k.curvePoints, k.staleEpochs = found, 0
 	}
-	if k.stale == k.earlyStop {
+	if k.staleEpochs == k.earlyStop {
 		return online.ErrStop
 	}
 	return nil
 }
 
-// ended returns ErrStop if the best weights make no errors, so that no weights can be better. Otherwise it returns err.
-func (k *keeper) ended(err error) error {
+// stopIfPerfect returns ErrStop if the best weights make no errors, so that no weights can be better. Otherwise it
+// returns err.
+func (k *keeper) stopIfPerfect(err error) error {
 	if err == nil && k.Best().Weight == 0 {
 		return online.ErrStop
 	}
@@ -99,22 +100,22 @@ func (k *keeper) ended(err error) error {
 }
 
 func (k *keeper) state(w *checkpoint.Walk) {
-	learner.State(w, &k.found, &k.stale)
+	learner.State(w, &k.curvePoints, &k.staleEpochs)
 	k.State(w)
 }
 
-// best returns the number of errors of the best weights so far, or -1 if no weights were judged.
-func (l *training) best() int64 {
+// bestErrors returns the number of errors of the best weights so far, or -1 if no weights were judged.
+func (l *training) bestErrors() int64 {
 	if l.keeper.Best().Errors == math.MaxInt64 { // see LeaveZeros
 		return -1
 	}
 	return l.keeper.Best().Errors
 }
 
-// ended judges the last weights. If the best weights make no errors, they ended the training. Then ended sets the
-// counts of updates and visits back to the counts at their update.
-func (l *training) ended(ctx context.Context) error {
-	if err := l.keeper.End(ctx, l.current(), l.Updates, l.Visits); err != nil {
+// judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
+// the counts of updates and visits back to the counts at their update.
+func (l *training) judgeLast(ctx context.Context) error {
+	if err := l.keeper.End(ctx, l.presentWeights(), l.Updates, l.Visits); err != nil {
 		return err
 	}
 	best := l.keeper.Best()
@@ -122,7 +123,7 @@ func (l *training) ended(ctx context.Context) error {
 		return nil
 	}
 	l.Updates, l.Visits, l.Converged = best.Update, best.Visits, false
-	if l.keeper.validated {
+	if l.keeper.judgesValidation {
 		return nil
 	}
 	anyUpdates, err := l.mayUpdate(ctx, best.Weights)
@@ -132,25 +133,25 @@ func (l *training) ended(ctx context.Context) error {
 
 // A classJudge keeps the best weights of several classes among the initial zeros and the weights at the ends of epochs.
 type classJudge struct {
-	src     block.Source
-	workers int
-	best    pocket.Candidate
-	curve   []pocket.Point
-	last    []float32 // weights judged last
-	judged  int64
-	start   time.Time
+	src           block.Source
+	workers       int
+	best          pocket.Candidate
+	curve         []pocket.Point
+	lastWeights   []float32 // weights judged last
+	judgedVectors int64
+	start         time.Time
 }
 
 func newClassJudge(ctx context.Context, src block.Source, weights, workers int) (*classJudge, error) {
 	j := &classJudge{src: src, workers: workers, start: time.Now()}
 	err := j.EpochEnded(ctx, make([]float32, weights), 0, 0)
-	j.judged = 0
+	j.judgedVectors = 0
 	return j, err
 }
 
 // EpochEnded judges the weights at the end of an epoch.
 func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visits int64) error {
-	if slices.Equal(w, j.last) {
+	if slices.Equal(w, j.lastWeights) {
 		return nil
 	}
 	r := &learner.Result{Weights: online.Unpad(w, j.src.Spec().Cols())}
@@ -158,10 +159,10 @@ func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visit
 	if err != nil {
 		return err
 	}
-	j.last = slices.Clone(w)
-	j.judged++
+	j.lastWeights = slices.Clone(w)
+	j.judgedVectors++
 	if j.curve == nil || wrong < j.best.Weight {
-		j.best = pocket.Candidate{Weights: j.last, Update: updates, Visits: visits, Errors: r.Errors, Weight: wrong}
+		j.best = pocket.Candidate{Weights: j.lastWeights, Update: updates, Visits: visits, Errors: r.Errors, Weight: wrong}
 		p := pocket.Point{Update: updates, Visits: visits, Errors: r.Errors, Seconds: time.Since(j.start).Seconds()}
 		if j.src.Spec().Weighted {
 			p.Weight = wrong
@@ -183,13 +184,15 @@ func (j *classJudge) Settle(context.Context) error                           { r
 func (j *classJudge) Best() pocket.Candidate { return j.best }
 func (j *classJudge) Curve() []pocket.Point  { return j.curve }
 
-func (j *classJudge) Judged() (candidates, rows int64) { return j.judged, j.judged * j.src.Rows() }
+func (j *classJudge) Judged() (candidates, rows int64) {
+	return j.judgedVectors, j.judgedVectors * j.src.Rows()
+}
 
 func (j *classJudge) State(w *checkpoint.Walk) {
-	learner.State(w, &j.start, &j.judged, j.last)
+	learner.State(w, &j.start, &j.judgedVectors, j.lastWeights)
 	if w.Reading() {
-		j.best.Weights = nil // it may share memory with j.last
+		j.best.Weights = nil // it may share memory with j.lastWeights
 	}
-	j.best.State(w, len(j.last))
+	j.best.State(w, len(j.lastWeights))
 	checkpoint.List(w, &j.curve, func(p *pocket.Point) { p.State(w) })
 }

@@ -88,7 +88,7 @@ func TrainValidated(ctx context.Context, src, validation block.Source, opt Setti
 	if err != nil {
 		return nil, err
 	}
-	return online.TrainValidated(ctx, Of(&opt.Options), src, validation, &opt)
+	return online.TrainValidated(ctx, LearnerOf(&opt.Options), src, validation, &opt)
 }
 
 // A training is the online.Mixer of the perceptrons.
@@ -102,7 +102,7 @@ type training struct {
 	voters *voters   // nil if the weights don't vote
 	tracer *tracer   // nil if no update is traced
 
-	decayed int64 // number of epochs whose penalty the weights have
+	decayedEpochs int64 // number of epochs whose penalty the weights have
 }
 
 func newTraining(ctx context.Context, t *online.Training) (_ *training, err error) {
@@ -138,13 +138,13 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 		copy(l.w, t.Task.Init.Weights)
 	}
 	if l.opt.Form == learner.Averaged || l.opt.Form == learner.Voted {
-		l.mean = &mean{late: block.Alloc[float32](len(l.w)), sum: make([]float64, len(l.w))}
+		l.mean = &mean{lateSum: block.Alloc[float32](len(l.w)), sum: make([]float64, len(l.w))}
 	}
 	if l.opt.Form == learner.Voted {
-		l.voters = &voters{stride: l.rule.stride, most: l.opt.VoterBytes}
+		l.voters = &voters{stride: l.rule.stride, mostBytes: l.opt.VoterBytes}
 	}
 	if l.opt.Trace != nil {
-		l.tracer = &tracer{w: make([]float32, len(l.w)), every: max(1, l.opt.TraceEvery), cols: spec.Cols()}
+		l.tracer = &tracer{w: make([]float32, len(l.w)), updatesPerPoint: max(1, l.opt.TraceEvery), cols: spec.Cols()}
 	}
 	t.ConvergesByStreak = true
 	t.OneUpdatePerPanel = l.opt.Pocket != "" && l.opt.Pocket != pocket.Epoch
@@ -152,30 +152,30 @@ func newTraining(ctx context.Context, t *online.Training) (_ *training, err erro
 	if p, ok := l.keeper.pocket(); ok && versus > 0 {
 		p.LeaveZeros()
 	}
-	l.hook()
+	l.setHooks()
 	return l, err
 }
 
-func (l *training) hook() {
+func (l *training) setHooks() {
 	t := l.Training
-	t.Prepare, t.AfterEpoch, t.Unvisited, t.CompleteResult = l.prepare, l.epochEnded, l.unvisited, l.complete
+	t.Prepare, t.AfterEpoch, t.Unvisited, t.CompleteResult = l.prepare, l.endEpoch, l.unvisited, l.completeResult
 	t.AnyUpdates = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
-		t.AfterLastEpoch, t.BestErrors = l.ended, l.best
-		t.Resume = func(ctx context.Context) error { return l.keeper.ended(l.keeper.Settle(ctx)) }
+		t.AfterLastEpoch, t.BestErrors = l.judgeLast, l.bestErrors
+		t.Resume = func(ctx context.Context) error { return l.keeper.stopIfPerfect(l.keeper.Settle(ctx)) }
 		t.AfterUpdates = func(ctx context.Context) error {
-			return l.keeper.ended(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
+			return l.keeper.stopIfPerfect(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
 		}
 	}
 	if l.voters != nil {
-		t.AfterEvaluation = l.evaluated
+		t.AfterEvaluation = l.countVoteErrors
 		t.AddToModel = func(m *model.Model) { m.Voters = model.NewVoters(l.voters.w, l.voters.counts, l.Src.Spec().Cols()) }
 	}
 }
 
 // newRule returns the rule of the options for rows of a spec, and the number of its vectors of weights.
 func newRule(spec *schema.Spec, opt *Settings) (u rule, vectors int, err error) {
-	u = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), weighted: spec.Weighted, stride: kernel.Stride(spec.Cols())}
+	u = rule{eta: float32(opt.Eta), margin: float32(opt.Margin), hasSampleWeights: spec.Weighted, stride: kernel.Stride(spec.Cols())}
 	vectors = 1
 	if classes := len(spec.Classes); classes > 2 && opt.Pocket == "" && opt.Form != learner.Voted {
 		u.scores, u.rivals, vectors = make([]float32, classes), make([]uint32, online.MostRows(u.stride)), classes
@@ -220,10 +220,10 @@ func (l *training) prepare(p *online.Pass) {
 	}
 }
 
-// epochEnded divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
-func (l *training) epochEnded(ctx context.Context) error {
-	if l.opt.L2 > 0 && l.decayed <= l.Epoch {
-		l.decayed = l.Epoch + 1
+// endEpoch divides all weights but the bias by 1 + eta l2; see Options.L2. Then the keeper judges the weights.
+func (l *training) endEpoch(ctx context.Context) error {
+	if l.opt.L2 > 0 && l.decayedEpochs <= l.Epoch {
+		l.decayedEpochs = l.Epoch + 1
 		if l.mean != nil {
 			l.mean.end(l.w)
 		}
@@ -238,11 +238,11 @@ func (l *training) epochEnded(ctx context.Context) error {
 	if l.keeper == nil {
 		return nil
 	}
-	return l.keeper.epochEnded(ctx, l.current(), l.Updates, l.Visits)
+	return l.keeper.endEpoch(ctx, l.presentWeights(), l.Updates, l.Visits)
 }
 
-// current returns the weights, or with a mean the mean, of a training that ends now.
-func (l *training) current() []float32 {
+// presentWeights returns the weights, or with a mean the mean, of a training that ends now.
+func (l *training) presentWeights() []float32 {
 	if l.mean != nil {
 		return l.mean.weights(l.w, l.Visits)
 	}
@@ -252,9 +252,9 @@ func (l *training) current() []float32 {
 func (l *training) Weights() []float32 { return l.w }
 
 func (l *training) State(w *checkpoint.Walk) {
-	learner.State(w, &l.decayed, l.w)
+	learner.State(w, &l.decayedEpochs, l.w)
 	if m := l.mean; m != nil {
-		learner.State(w, m.late, m.sum, &m.span)
+		learner.State(w, m.lateSum, m.sum, &m.span)
 	}
 	if l.voters != nil {
 		l.voters.state(w)
@@ -298,7 +298,7 @@ func (l *training) unvisited(visits int64) {
 		l.mean.span -= visits
 	}
 	if l.voters != nil {
-		l.voters.survive(int(-visits))
+		l.voters.addSurvivedVisits(int(-visits))
 	}
 }
 
@@ -333,8 +333,8 @@ func mayUpdateChunk(src block.Source, args mayUpdateArgs) func(block.Chunk) bool
 	}
 }
 
-func (l *training) complete(r *learner.Result) {
-	r.Weights = l.Unpad(l.current())
+func (l *training) completeResult(r *learner.Result) {
+	r.Weights = l.Unpad(l.presentWeights())
 	if l.keeper != nil {
 		r.LastWeights = r.Weights
 		r.Weights, r.KeptUpdate = l.Unpad(l.keeper.Best().Weights), l.keeper.Best().Update
@@ -346,8 +346,8 @@ func (l *training) complete(r *learner.Result) {
 	}
 }
 
-// evaluated counts the errors of the vote.
-func (l *training) evaluated(ctx context.Context, r *learner.Result) (err error) {
+// countVoteErrors counts the errors of the vote.
+func (l *training) countVoteErrors(ctx context.Context, r *learner.Result) (err error) {
 	if l.Updates == 0 {
 		return learner.ErrWeightless
 	}

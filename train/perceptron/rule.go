@@ -17,13 +17,13 @@ import (
 // greatest score, the first of equal ones. The row updates w if its rival's score plus 2 margin is at least the score
 // of its own class: eta c x is added to the vector of its class and subtracted from the vector of the rival.
 type rule struct {
-	eta, margin float32
-	weighted    bool      // rows have sample weights
-	stride      int       // length of a vector of weights
-	steps       []float32 // signed steps of rows in file order, from row first on, if rows have sample weights
-	first       int64
-	scores      []float32 // scores of one row, by class; nil for two classes
-	rivals      []uint32  // rivals of the updates of the last visit, for several classes; as long as the log
+	eta, margin      float32
+	hasSampleWeights bool      // rows have sample weights
+	stride           int       // length of a vector of weights
+	steps            []float32 // signed steps of rows in file order, from row first on, if rows have sample weights
+	first            int64
+	scores           []float32 // scores of one row, by class; nil for two classes
+	rivals           []uint32  // rivals of the updates of the last visit, for several classes; as long as the log
 }
 
 // visit visits the rows of a panel in turn and updates w. It writes the positions of the updates to log. It ends after
@@ -31,7 +31,7 @@ type rule struct {
 func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, updates int) {
 	if u.scores == nil {
 		visits, updates = u.epoch(w, log, p)
-		if u.weighted {
+		if u.hasSampleWeights {
 			updates = len(slices.DeleteFunc(log[:updates], func(i uint32) bool { // their updates changed nothing
 				b, r := p.At(int(i))
 				return b.Weight(r) == 0
@@ -41,7 +41,7 @@ func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, update
 	}
 	for i := range p.Len() {
 		b, r := p.At(i)
-		rival, wrong := u.wrong(b, r, w)
+		rival, wrong := u.isWrong(b, r, w)
 		if !wrong || b.Weight(r) == 0 {
 			continue
 		}
@@ -58,13 +58,13 @@ func (u *rule) visit(w []float32, log []uint32, p *online.Panel) (visits, update
 // rows in place of labels.
 func (u *rule) epoch(w []float32, log []uint32, p *online.Panel) (visits, updates int) {
 	eta := u.eta
-	if u.weighted {
+	if u.hasSampleWeights {
 		eta = 1
 	}
 	b := p.Block
 	if b == nil {
 		sparse, dense := p.Index.Sparse(), p.Index.Rows()
-		if u.weighted {
+		if u.hasSampleWeights {
 			s := p.Cached.(*steps)
 			sparse, dense = s.sparse, s.dense
 		}
@@ -74,7 +74,7 @@ func (u *rule) epoch(w []float32, log []uint32, p *online.Panel) (visits, update
 		return kernel.EpochIndexed(w, log, dense, p.Rows, p.Prefetch, eta, u.margin)
 	}
 	y := b.Y[p.Lo:p.Hi]
-	if u.weighted {
+	if u.hasSampleWeights {
 		y = u.stepsOf(b, p.Lo, p.Hi)
 	}
 	if b.Sparse != nil {
@@ -98,7 +98,7 @@ func (u *rule) stepsOf(b *block.Block, lo, hi int) []float32 {
 // signedSteps writes the factor of each row in its update to dst: eta times label times sample weight.
 func signedSteps(dst, y []float32, weights []float64, eta float32) {
 	for i, label := range y {
-		dst[i] = times(eta*label, weights[i])
+		dst[i] = timesWeight(eta*label, weights[i])
 	}
 }
 
@@ -137,9 +137,9 @@ func (s *steps) update() {
 	}
 }
 
-// wrong tells whether row r of b updates the weights, for more than two classes: its own score isn't above the rival's
-// score by more than 2 margin. It returns false if a score is NaN.
-func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
+// isWrong tells whether row r of b updates the weights, for more than two classes: its own score isn't above the
+// rival's score by more than 2 margin. It returns false if a score is NaN.
+func (u *rule) isWrong(b *block.Block, r int, w []float32) (rival int, wrong bool) {
 	b.RowScores(r, w, u.scores)
 	own := int(b.Y[r])
 	rival = online.Rival(u.scores, own)
@@ -149,20 +149,20 @@ func (u *rule) wrong(b *block.Block, r int, w []float32) (rival int, wrong bool)
 // add makes the update of row r of b, with a in place of eta.
 func (u *rule) add(w []float32, a float32, b *block.Block, r, rival int) {
 	if u.scores == nil {
-		b.Axpy(w, times(a*b.Y[r], b.Weight(r)), r)
+		b.Axpy(w, timesWeight(a*b.Y[r], b.Weight(r)), r)
 		return
 	}
-	a = times(a, b.Weight(r))
+	a = timesWeight(a, b.Weight(r))
 	b.Axpy(w[int(b.Y[r])*u.stride:][:u.stride], a, r)
 	b.Axpy(w[rival*u.stride:][:u.stride], -a, r)
 }
 
-// times returns a times a sample weight, computed in float64 and rounded once to float32.
-func times(a float32, weight float64) float32 { return float32(float64(a) * weight) }
+// timesWeight returns a times a sample weight, computed in float64 and rounded once to float32.
+func timesWeight(a float32, weight float64) float32 { return float32(float64(a) * weight) }
 
-// repeat repeats updates of the last visit, with a[k] in place of eta. Update first+k was at position at[k]. Four dense
-// rows at a time read w once.
-func (u *rule) repeat(w, a []float32, p *online.Panel, first int, at []uint32) {
+// repeatUpdates repeats updates of the last visit, with a[k] in place of eta. Update first+k was at position at[k].
+// Four dense rows at a time read w once.
+func (u *rule) repeatUpdates(w, a []float32, p *online.Panel, first int, at []uint32) {
 	k := 0
 	if u.scores == nil && !p.Sparse() {
 		var x [4][]float32
@@ -170,7 +170,7 @@ func (u *rule) repeat(w, a []float32, p *online.Panel, first int, at []uint32) {
 		for ; k+4 <= len(at); k += 4 {
 			for j, i := range at[k : k+4] {
 				b, r := p.At(int(i))
-				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], times(a[k+j]*b.Y[r], b.Weight(r))
+				x[j], by[j] = b.X[r*b.Stride:(r+1)*b.Stride], timesWeight(a[k+j]*b.Y[r], b.Weight(r))
 			}
 			kernel.Axpy4(w, by[:], x[:])
 		}

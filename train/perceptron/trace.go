@@ -9,30 +9,30 @@ import (
 
 // A tracer repeats updates on a copy of the weights, to report them.
 type tracer struct {
-	w      []float32 // the weights, as before the panel until its updates are repeated
-	every  int64
-	cols   int
-	vector []float64 // weights after the last reported update
+	w               []float32 // the weights, as before the panel until its updates are repeated
+	updatesPerPoint int64
+	cols            int
+	vector          []float64 // weights after the last reported update
 }
 
 // trace repeats the updates of a visit to a panel, at the given positions. It passes every update whose number is a
 // multiple of every to opt.Trace. l.Visits and l.Updates are the counts before the panel.
 func (l *training) trace(panel *online.Panel, positions []uint32) {
 	t, a := l.tracer, []float32{l.rule.eta}
-	last := (l.Updates + int64(len(positions))) / t.every * t.every
+	last := (l.Updates + int64(len(positions))) / t.updatesPerPoint * t.updatesPerPoint
 	for k, p := range positions {
 		number := l.Updates + int64(k) + 1
 		if number > last {
 			return
 		}
-		look := number%t.every == 0
+		look := number%t.updatesPerPoint == 0
 		u := learner.Update{Number: number, Visit: l.Visits + int64(p) + 1}
 		if look {
 			u.Row, u.Score = panel.Number(int(p)), t.score(&l.rule, panel, k, p)
 		}
-		l.rule.repeat(t.w, a, panel, k, positions[k:k+1])
+		l.rule.repeatUpdates(t.w, a, panel, k, positions[k:k+1])
 		if look {
-			u.Vector = t.unpadded(l.rule.stride)
+			u.Vector = t.unpaddedWeights(l.rule.stride)
 			l.opt.Trace(u)
 		}
 	}
@@ -49,8 +49,8 @@ func (t *tracer) score(u *rule, panel *online.Panel, k int, p uint32) float64 {
 	return float64(b.Dot(r, own)) - float64(b.Dot(r, rival))
 }
 
-// unpadded returns the weights as float64, without padding.
-func (t *tracer) unpadded(stride int) []float64 {
+// unpaddedWeights returns the weights as float64, without padding.
+func (t *tracer) unpaddedWeights(stride int) []float64 {
 	t.vector = t.vector[:0]
 	for v := range slices.Chunk(t.w, stride) {
 		for _, x := range v[:t.cols] {

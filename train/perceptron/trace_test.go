@@ -84,7 +84,7 @@ func repeatTrace(t *testing.T, where string, src *block.Data, opt Settings, all 
 		score := 0.0
 		if rule.scores != nil {
 			var wrong bool
-			if rival, wrong = rule.wrong(b, row, again.w); !wrong {
+			if rival, wrong = rule.isWrong(b, row, again.w); !wrong {
 				t.Fatalf("%s: row %d needs no update", where, u.Row)
 			}
 			rule.rivals[0] = uint32(rival)
@@ -96,7 +96,7 @@ func repeatTrace(t *testing.T, where string, src *block.Data, opt Settings, all 
 			}
 		}
 		rule.add(again.w, rule.eta, b, row, rival)
-		if u.Number != int64(i)+1 || u.Visit <= visit || u.Score != score || !slices.Equal(u.Vector, again.unpadded(rule.stride)) {
+		if u.Number != int64(i)+1 || u.Visit <= visit || u.Score != score || !slices.Equal(u.Vector, again.unpaddedWeights(rule.stride)) {
 			t.Fatalf("%s: update %+v, after visit %d, isn't number %d with score %v", where, u, visit, i+1, score)
 		}
 		visit = u.Visit

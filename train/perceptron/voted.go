@@ -17,10 +17,10 @@ const VoterBytes = 64 << 20
 // voters are the weights after each update of a perceptron. Each vector has a count of the visits that it survived,
 // including the visit of its update (Freund and Schapire 1999, figure 1).
 type voters struct {
-	w      []float32 // vectors of weights, in the order of the updates
-	counts []int64
-	stride int
-	most   int64 // most bytes of w
+	w         []float32 // vectors of weights, in the order of the updates
+	counts    []int64
+	stride    int
+	mostBytes int64 // most bytes of w
 }
 
 // add counts the visits to a panel, and makes the weights after each update by repeating it. positions are the places
@@ -29,27 +29,28 @@ func (v *voters) add(u *rule, panel *online.Panel, visits int, positions []uint3
 	a := []float32{u.eta}
 	counted := 0 // visits before this position are counted
 	for k, p := range positions {
-		v.survive(int(p) - counted)
+		v.addSurvivedVisits(int(p) - counted)
 		counted = int(p)
-		if int64(len(v.w)+v.stride)*4 > v.most {
+		if int64(len(v.w)+v.stride)*4 > v.mostBytes {
 			return message.Errorf("more than %d vectors of weights would vote, which is as many as %.3g MiB hold: end the "+
 				"training earlier with --epochs or "+
-				"--max-updates, or use --algo averaged", len(v.counts), float64(v.most)/(1<<20))
+				"--max-updates, or use --algo averaged", len(v.counts), float64(v.mostBytes)/(1<<20))
 		}
 		if len(v.counts) == 0 {
 			v.w = append(v.w, make([]float32, v.stride)...)
 		} else {
 			v.w = append(v.w, v.w[len(v.w)-v.stride:]...)
 		}
-		u.repeat(v.w[len(v.w)-v.stride:], a, panel, k, positions[k:k+1])
+		u.repeatUpdates(v.w[len(v.w)-v.stride:], a, panel, k, positions[k:k+1])
 		v.counts = append(v.counts, 0)
 	}
-	v.survive(visits - counted)
+	v.addSurvivedVisits(visits - counted)
 	return nil
 }
 
-// survive counts visits for the last voter. The first visit makes an update, so the initial zeros survive no visit.
-func (v *voters) survive(visits int) {
+// addSurvivedVisits counts visits for the last voter. The first visit makes an update, so the initial zeros survive no
+// visit.
+func (v *voters) addSurvivedVisits(visits int) {
 	if len(v.counts) > 0 {
 		v.counts[len(v.counts)-1] += int64(visits)
 	}

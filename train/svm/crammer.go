@@ -46,7 +46,7 @@ const (
 func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
 	s := &jointSearch{Tally: optimize.Tally{Task: t, Start: time.Now()}, classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
-	s.violation, s.all = firstViolation, true
+	s.violation, s.noRowRests = firstViolation, true
 	err := s.begin(ctx)
 	if err == nil {
 		_, err = s.Checkpoint.Load(s.state)
@@ -55,7 +55,7 @@ func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.S
 		err = s.minimise(ctx)
 	}
 	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, LowerBound: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
-		OutOfPasses: s.spent(0)}, err
+		OutOfPasses: s.lacksPasses(0)}, err
 }
 
 // A jointSearch is the state of solveJoint. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
@@ -75,15 +75,15 @@ type jointSearch struct {
 	loss, objective float64 // values of the last measurement
 	lower           float64 // the greatest lower bound of the minimum so far
 
-	epochs    uint64
-	violation float64 // the gap is measured once an epoch's violation is at most this
-	all       bool    // no row rests
+	epochs     uint64
+	violation  float64 // the gap is measured once an epoch's violation is at most this
+	noRowRests bool    // no row rests
 }
 
 // state saves or restores the state of the search before an epoch.
 func (s *jointSearch) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.epochs, &s.all, &s.violation, &s.loss, &s.objective, &s.lower)
+	learner.State(w, &s.epochs, &s.noRowRests, &s.violation, &s.loss, &s.objective, &s.lower)
 	rests := make([]bool, len(s.rows))
 	for i, r := range s.rows {
 		rests[i] = r.rests
@@ -143,22 +143,22 @@ func (s *jointSearch) begin(ctx context.Context) error {
 
 // minimise makes epochs until the gap is small enough or the limit of passes is reached.
 func (s *jointSearch) minimise(ctx context.Context) error {
-	for s.Mark(s.state); !s.ended(0); s.Mark(s.state) {
+	for s.Mark(s.state); !s.isFinished(0); s.Mark(s.state) {
 		found, err := s.epoch(ctx, s.epochs)
 		if err != nil {
 			return err
 		}
 		s.epochs++
-		if found > s.violation && !s.ended(1) {
-			s.all = false
+		if found > s.violation && !s.isFinished(1) {
+			s.noRowRests = false
 			continue
 		}
-		s.wake()
-		if !s.all && !s.ended(1) {
-			s.all = true
+		s.includeAllRows()
+		if !s.noRowRests && !s.isFinished(1) {
+			s.noRowRests = true
 			continue
 		}
-		if err := s.measure(ctx); err != nil || s.ended(0) {
+		if err := s.measure(ctx); err != nil || s.isFinished(0) {
 			return err
 		}
 		for k, sum := range s.sum { // a multiplier moves by inertia times the violation of its constraint
@@ -169,16 +169,16 @@ func (s *jointSearch) minimise(ctx context.Context) error {
 	return nil
 }
 
-// ended tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
+// isFinished tells whether the gap is small enough, or too few passes are left for more epochs, another epoch and a
 // measurement.
-func (s *jointSearch) ended(more int64) bool {
-	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.spent(more)
+func (s *jointSearch) isFinished(more int64) bool {
+	return s.objective-s.lower <= jointGoal*tolerance*s.objective || s.lacksPasses(more)
 }
 
-func (s *jointSearch) spent(more int64) bool { return s.Passes()+2+more > s.Epochs }
+func (s *jointSearch) lacksPasses(more int64) bool { return s.Passes()+2+more > s.Epochs }
 
-// wake makes the next epoch visit all rows, except rows without features and bias.
-func (s *jointSearch) wake() {
+// includeAllRows makes the next epoch visit all rows, except rows without features and bias.
+func (s *jointSearch) includeAllRows() {
 	for i := range s.rows {
 		s.rows[i].rests = s.rows[i].square == 0
 	}
@@ -229,7 +229,7 @@ func (s *jointSearch) weights() []float64 {
 
 // learnJoint is Train for more than two classes, which it trains together.
 func learnJoint(ctx context.Context, src block.Source, opt Settings) (*Result, error) {
-	if why := opt.apart(); why != "" {
+	if why := opt.versusOptions(); why != "" {
 		return nil, message.Errorf("more than two classes are learned together by the --loss hinge without --l1 and " +
 			"--nonnegative: choose these, or use --multiclass ovr")
 	}
@@ -266,11 +266,11 @@ func jointTask(src block.Source, opt Settings) *optimize.Task {
 	return task
 }
 
-// apart returns the options with which each of more than two classes is trained versus the rest, or "" if there are
-// none.
-func (o *Settings) apart() string {
+// versusOptions returns the options with which each of more than two classes is trained versus the rest, or "" if there
+// are none.
+func (o *Settings) versusOptions() string {
 	switch {
-	case o.elastic():
+	case o.needsElastic():
 		return message.Sprintf("--l1 or --nonnegative")
 	case o.Loss != Hinge:
 		return message.Sprintf("--loss %s", SquaredHinge)

@@ -15,8 +15,8 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
 	},
 	SolvesForOptimum: true, JointClasses: true,
-	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).apart() }, JointIsRandom: true,
-	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refuses() },
+	VersusOnlyOption: func(s learner.Settings) string { return s.(*Settings).versusOptions() }, JointIsRandom: true,
+	RefusedOption: func(s learner.Settings) *learner.OptionError { return s.(*Settings).refusedOption() },
 	SolverTexts: func(m *model.Model) []string {
 		sum := "max(0, 1 - y(w.x+b))"
 		if m.Options.Loss == string(SquaredHinge) {
@@ -28,7 +28,7 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
-		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && byRow(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
+		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && usesDualDescent(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
 			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}
 		return learner.StepsSummary(m, "Newton's", sum)
@@ -58,7 +58,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	}
 	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
 		if opt.Epochs == 0 {
-			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.Exact)/len(m.Weights))
+			m.Options.Epochs = opt.Loss.epochs(len(m.Weights), len(r.ExactWeights)/len(m.Weights))
 		}
 		if len(m.Weights) > 1 {
 			m.Options.Seed = &opt.Seed
@@ -67,7 +67,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 			*m.Options.L2 = 1
 		}
 		if !r.Interrupted {
-			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.Rounded}
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}
 		}
 	}}, err
 }

@@ -13,17 +13,17 @@ import (
 	"halfspace/train/learner"
 )
 
-// refuses returns the error of the option that l1 or nonnegative excludes, or nil.
-func (o *Settings) refuses() *learner.OptionError {
-	if !o.elastic() || o.Loss != Hinge {
+// refusedOption returns the error of the option that l1 or nonnegative excludes, or nil.
+func (o *Settings) refusedOption() *learner.OptionError {
+	if !o.needsElastic() || o.Loss != Hinge {
 		return nil
 	}
 	return message.Refusal("loss", string(Hinge), "with %s, which takes %s alone: leave one of them out",
 		message.Option(o.penalty().Option()), SquaredHinge)
 }
 
-// elastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
-func (o *Settings) elastic() bool { return o.penalty().NeedsElastic() }
+// needsElastic tells whether the options need Task.Elastic of package optimize: l1 is above 0, or nonnegative is set.
+func (o *Settings) needsElastic() bool { return o.penalty().NeedsElastic() }
 
 func (o *Settings) penalty() optimize.Penalty {
 	return optimize.Penalty{L1: o.L1, L2: o.L2, NonNegative: o.NonNegative}
@@ -35,8 +35,8 @@ func taskOf(src block.Source, opt Settings) *optimize.Task {
 	return &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: squaredHinges, Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
 			l := &rowLoss{problem: newProblem(src, none)}
-			if !opt.elastic() {
-				l.kept = new(hessian)
+			if !opt.needsElastic() {
+				l.hessian = new(hessian)
 			}
 			return l
 		}}
@@ -74,7 +74,7 @@ func SumLosses(ctx context.Context, src block.Source, opt Settings, weights [][]
 // rowLoss is the squared hinge of the rows as an optimize.DenseLoss.
 type rowLoss struct {
 	*problem
-	kept *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
+	hessian *hessian // Hessian of the last pass, which the next pass updates; nil if each pass makes its own
 }
 
 // sumLosses makes a pass over the rows. It returns the sum of their losses for each of the given vectors of weights.
@@ -105,13 +105,13 @@ func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64
 
 // State saves or restores the Hessian that the next pass updates.
 func (l *rowLoss) State(w *checkpoint.Walk) {
-	if l.kept == nil {
+	if l.hessian == nil {
 		return
 	}
-	for _, v := range []*[]float64{&l.kept.w, &l.kept.rows, &l.kept.most} {
+	for _, v := range []*[]float64{&l.hessian.w, &l.hessian.rows, &l.hessian.mostDiagonal} {
 		checkpoint.Slice(w, v)
 	}
-	if len(l.kept.w) != linalg.Pad(l.cols) || len(l.kept.rows) != l.cols*(l.cols+1)/2 || len(l.kept.most) != l.cols {
+	if len(l.hessian.w) != linalg.Pad(l.cols) || len(l.hessian.rows) != l.cols*(l.cols+1)/2 || len(l.hessian.mostDiagonal) != l.cols {
 		w.Fail(errors.New("it has a Hessian of another size"))
 	}
 }
@@ -120,8 +120,8 @@ func (l *rowLoss) State(w *checkpoint.Walk) {
 func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
 	h := new(hessian)
-	if l.kept != nil {
-		h = l.kept
+	if l.hessian != nil {
+		h = l.hessian
 	}
 	for again := true; again; again = h.w == nil { // the update may be rounding errors
 		if err := l.pass(ctx, point{W: l.padded(w)}, h, &at); err != nil {
@@ -129,7 +129,7 @@ func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, er
 		}
 	}
 	p := &optimize.Point{W: slices.Clone(w), Loss: at.Loss, Gradient: at.gradient, Hessian: h.rows}
-	if l.kept != nil {
+	if l.hessian != nil {
 		p.Hessian = slices.Clone(h.rows)
 	}
 	p.Dual = func(*optimize.Step) *optimize.Dual { return l.dual(&at) }

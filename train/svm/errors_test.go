@@ -18,15 +18,15 @@ func TestFew(t *testing.T) {
 	for _, loss := range Losses {
 		// without a bias, 1/2 w^2 + (1-2w)+ is least at w = 1/2, and 1/2 w^2 + ((1-2w)+)^2 at w = 4/9
 		one := mustTrain(t, testproblems.Dense([][]float64{{2}}, []float64{1}, false), Settings{Options: Options{Loss: loss}})
-		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.Exact[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
-			t.Errorf("%s: weights %v, want %v", loss, one.Exact, want)
+		if want := map[Loss]float64{Hinge: 0.5, SquaredHinge: 4.0 / 9}[loss]; math.Abs(one.ExactWeights[0]-want) > 1e-6 || one.Errors != 0 || !one.Converged {
+			t.Errorf("%s: weights %v, want %v", loss, one.ExactWeights, want)
 		}
 		class := mustTrain(t, testproblems.Dense([][]float64{{2}, {3}}, []float64{1, 1}, true), Settings{Options: Options{Loss: loss}})
-		if math.Abs(class.Exact[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
+		if math.Abs(class.ExactWeights[0]) > 1e-3 || math.Abs(class.Loss) > 1e-6 || class.Errors != 0 || !class.Converged {
 			t.Errorf("%s of one class: %+v", loss, class)
 		}
 		constant := mustTrain(t, testproblems.Dense([][]float64{{0}, {0}, {0}}, []float64{1, 1, -1}, true), Settings{Options: Options{Loss: loss}})
-		if !constant.Converged || constant.Errors != 1 || constant.Exact[0] != 0 {
+		if !constant.Converged || constant.Errors != 1 || constant.ExactWeights[0] != 0 {
 			t.Errorf("%s of zeros: %+v", loss, constant)
 		}
 		x, y := draw(500, 3, 1)

@@ -20,7 +20,7 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 	t.Logf("%-36s l2 %-5.3g %-13s %3d passes, visits of %5.1f, %3d steps, gap %.1e, objective %.10g, %.0f ms", name, l2, loss, r.Epochs,
 		float64(r.Visits)/float64(d.Rows()), r.Updates, r.Gap/r.Objective, r.Objective, 1000*r.Seconds)
 	name = fmt.Sprintf("%s, l2 %v, %s", name, l2, loss)
-	if found, lower := exactly(d, r.Exact, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
+	if found, lower := exactly(d, r.ExactWeights, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
 		t.Errorf("%s: exact weights with %v after %d passes, at least %v is possible, and at most %d passes are wanted", name, found, r.Epochs, lower, passes)
 	}
 	if objective := exactly(d, testproblems.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
@@ -31,8 +31,8 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 	}
 	if !r.Converged {
 		most := math.Inf(1)
-		for _, by := range append([]float64{0}, longer...) {
-			w := slices.Clone(r.Exact)
+		for _, by := range append([]float64{0}, lengthFactors...) {
+			w := slices.Clone(r.ExactWeights)
 			for i := range w {
 				w[i] *= 1 + by
 			}
@@ -60,7 +60,7 @@ func TestFamilies(t *testing.T) {
 				measure(t, name, d, SquaredHinge, l2, 70)
 				measure(t, name, d, Hinge, l2, 130)
 			}
-			if r := mustTrain(t, d, Settings{Options: Options{L1: 1}}); !r.Converged && !r.Rounded || r.Epochs > 40 {
+			if r := mustTrain(t, d, Settings{Options: Options{L1: 1}}); !r.Converged && !r.GapLostByRounding || r.Epochs > 40 {
 				t.Errorf("%d x %s, l1: converged %v, gap %v of %v in %d passes", n, f.Name, r.Converged, r.Gap, r.Objective, r.Epochs)
 			}
 		}

@@ -18,26 +18,26 @@ const (
 // near the kink of their loss, it continues with only these rows.
 func (s *solver) hinge(ctx context.Context) error {
 	for {
-		shrinks, whole := s.resumed && s.stage == inShrink, false
+		shrinks, whole := s.resumed && s.stage == stageShrink, false
 		if !shrinks {
 			if !s.takeResumed() {
-				s.before = s.steps
+				s.stepsBefore = s.steps
 			}
 			var err error
-			if whole, err = s.newton(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs || s.blurred() {
+			if whole, err = s.newton(ctx); err != nil || s.converged || s.passes >= s.opt.Epochs || s.isNearNoise() {
 				return err
 			}
-			if s.stuck++; whole {
-				s.stuck = 0
+			if s.stuckTimes++; whole {
+				s.stuckTimes = 0
 			}
-			if s.stuck == mostStops || s.loss.slope > optimize.MostSlope {
+			if s.stuckTimes == mostStops || s.loss.slope > optimize.MostSlope {
 				return nil // rounding errors prevent a smaller gap
 			}
 			rows := s.src.Rows()
-			shrinks = rows > fewRows && s.at.Near <= rows/nearShare && s.loss.slope >= s.least
+			shrinks = rows > mostKeptRows && s.at.NearRows <= rows/nearShare && s.loss.slope >= s.leastSlope
 		}
 		if shrinks {
-			if err := s.shrink(ctx, inShrink); err != nil || s.converged || s.passes >= s.opt.Epochs {
+			if err := s.shrink(ctx, stageShrink); err != nil || s.converged || s.passes >= s.opt.Epochs {
 				return err
 			}
 			if err := s.evaluate(ctx, point{W: s.w}, true, &s.at); err != nil {
@@ -45,11 +45,11 @@ func (s *solver) hinge(ctx context.Context) error {
 			}
 			continue
 		}
-		by := optimize.SlopeGrowth(s.steps - s.before)
+		by := optimize.SlopeGrowth(s.steps - s.stepsBefore)
 		if !whole {
 			by = 0.2 // rounding errors of margins grow with the slope
 		}
-		if err := s.evaluate(ctx, point{W: s.w, Raise: by}, true, &s.at); err != nil {
+		if err := s.evaluate(ctx, point{W: s.w, SlopeFactor: by}, true, &s.at); err != nil {
 			return err
 		}
 	}
@@ -61,30 +61,30 @@ func (s *solver) hinge(ctx context.Context) error {
 func (s *solver) shrink(ctx context.Context, stage int) error {
 	if !s.takeResumed() {
 		s.bestW, s.bestAt = s.w, sums{chunkSums: chunkSums{Loss: math.Inf(1)}, objective: math.Inf(1)}
-		s.chosen = make([]bool, s.src.Rows())
+		s.chosenRows = make([]bool, s.src.Rows())
 	}
-	defer func() { s.chosen, s.bestW, s.bestAt = nil, nil, sums{} }()
+	defer func() { s.chosenRows, s.bestW, s.bestAt = nil, nil, sums{} }()
 	for {
 		s.mark(stage)
-		few, numbers, err := s.near(ctx)
+		few, numbers, err := s.nearSolver(ctx)
 		if err != nil {
 			return err
 		}
-		if s.done() {
+		if s.hasReachedGoal() {
 			return nil
 		}
 		if s.at.objective < s.bestAt.objective {
 			s.bestW, s.bestAt = s.w, s.at
 		}
 		narrowed := false
-		if few.src.Rows() <= s.src.Rows()/2 && (s.fixed != nil || s.at.objective <= s.at.Weight) && s.passes < s.opt.Epochs {
-			if narrowed, err = s.narrow(ctx, few, numbers); err != nil {
+		if few.src.Rows() <= s.src.Rows()/2 && (s.leftOutSums != nil || s.at.objective <= s.at.Weight) && s.passes < s.opt.Epochs {
+			if narrowed, err = s.solveNearRows(ctx, few, numbers); err != nil {
 				return err
 			}
 		}
 		if !narrowed {
-			s.misled = s.at.objective > s.at.Weight
-			s.w, s.at, s.least = s.bestW, s.bestAt, nearSlopeFactor*s.loss.slope
+			s.nearRowsMisled = s.at.objective > s.at.Weight
+			s.w, s.at, s.leastSlope = s.bestW, s.bestAt, nearSlopeFactor*s.loss.slope
 			for i := range s.loss.base {
 				s.loss.base[i] = 0.5
 			}

@@ -15,25 +15,25 @@ const (
 // reach a bound or leave one. Changes within an eighth of an octave are summed.
 type kinks struct {
 	Curvature float64
-	// For each part of an octave, By is the sum of the changes, and At is the sum of the changes times their places.
-	// They are nil if there is no line.
-	By, At []float64
+	// For each part of an octave, Changes is the sum of the changes, and WeightedPlaces is the sum of the changes times
+	// their places. They are nil if there is no line.
+	Changes, WeightedPlaces []float64
 }
 
 func newKinks() kinks {
-	return kinks{By: make([]float64, octaves*octaveParts), At: make([]float64, octaves*octaveParts)}
+	return kinks{Changes: make([]float64, octaves*octaveParts), WeightedPlaces: make([]float64, octaves*octaveParts)}
 }
 
 func (k *kinks) add(other *kinks) {
-	if other.By == nil {
+	if other.Changes == nil {
 		return
 	}
-	if k.By == nil {
+	if k.Changes == nil {
 		*k = newKinks()
 	}
 	k.Curvature += other.Curvature
-	f64.Axpy(k.By, 1, other.By)
-	f64.Axpy(k.At, 1, other.At)
+	f64.Axpy(k.Changes, 1, other.Changes)
+	f64.Axpy(k.WeightedPlaces, 1, other.WeightedPlaces)
 }
 
 // row adds row i with sample weight c. Its margin is 1-from at the start of the line and 1-to at the end.
@@ -43,7 +43,7 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	if loss.base != nil {
 		begin, end = begin+loss.base[i], end+loss.base[i]
 	}
-	if free = begin > 0 && begin < loss.most; !free && (begin <= 0) == (end <= 0) && (begin >= loss.most) == (end >= loss.most) {
+	if free = begin > 0 && begin < loss.mostDual; !free && (begin <= 0) == (end <= 0) && (begin >= loss.mostDual) == (end >= loss.mostDual) {
 		return
 	}
 	by := float64((to - from) * (to - from) * loss.slope * c)
@@ -53,8 +53,8 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	if (begin <= 0) != (end <= 0) {
 		k.change(begin/(begin-end), math.Copysign(by, end-begin))
 	}
-	if (begin >= loss.most) != (end >= loss.most) {
-		k.change((loss.most-begin)/(end-begin), math.Copysign(by, begin-end))
+	if (begin >= loss.mostDual) != (end >= loss.mostDual) {
+		k.change((loss.mostDual-begin)/(end-begin), math.Copysign(by, begin-end))
 	}
 }
 
@@ -65,8 +65,8 @@ func (k *kinks) change(place, by float64) {
 	}
 	f, e := math.Frexp(place)
 	i := max(0, (e+octaves-1)*octaveParts+int((f-0.5)*2*octaveParts))
-	k.By[i] += by
-	k.At[i] += float64(by * place)
+	k.Changes[i] += by
+	k.WeightedPlaces[i] += float64(by * place)
 }
 
 // minimum returns the place of the minimum of a function on the line. slope is the function's slope at the start. Its
@@ -74,10 +74,10 @@ func (k *kinks) change(place, by float64) {
 func (k *kinks) minimum(slope, curvature float64) float64 {
 	curvature += k.Curvature
 	offset, place, then := slope, 0.0, slope
-	for i := range k.By {
+	for i := range k.Changes {
 		next := math.Ldexp(0.5+float64(float64(i%octaveParts+1)/(2*octaveParts)), i/octaveParts-octaves+1)
-		curvature += k.By[i]
-		offset -= k.At[i]
+		curvature += k.Changes[i]
+		offset -= k.WeightedPlaces[i]
 		now := offset + float64(curvature*next)
 		if now >= 0 {
 			return place + float64((next-place)*(-then/(now-then)))

@@ -25,8 +25,8 @@ const (
 // newton minimises the smooth objective from s.w. It stops when the goal is reached, or when most of the gap comes from
 // dual variables that only a new base corrects. It tells whether it stopped for one of these two reasons.
 func (s *solver) newton(ctx context.Context) (bool, error) {
-	for s.mark(inNewton); !s.done() && !s.solved(); s.mark(inNewton) {
-		if s.passes >= s.opt.Epochs || s.blurred() {
+	for s.mark(stageNewton); !s.hasReachedGoal() && !s.gapIsFromDuals(); s.mark(stageNewton) {
+		if s.passes >= s.opt.Epochs || s.isNearNoise() {
 			return false, nil
 		}
 		moved, err := s.move(ctx)
@@ -35,7 +35,7 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 		}
 		if !moved {
 			s.closeGap()
-			if s.fresh || s.passes >= s.opt.Epochs {
+			if s.factorIsFresh || s.passes >= s.opt.Epochs {
 				return false, nil
 			}
 			s.hessian.w = nil // changes of the Hessian might make it indefinite
@@ -47,8 +47,8 @@ func (s *solver) newton(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// solved tells whether the gap comes mostly from errors of dual variables.
-func (s *solver) solved() bool { return s.at.gap() <= dualGapRatio*s.at.DualPart }
+// gapIsFromDuals tells whether the gap comes mostly from errors of dual variables.
+func (s *solver) gapIsFromDuals() bool { return s.at.gap() <= dualGapRatio*s.at.DualPart }
 
 // move takes a Newton step if the slope of the objective falls enough, and otherwise the part of the step with the
 // least objective. It tells whether it took one.
@@ -61,16 +61,16 @@ func (s *solver) move(ctx context.Context) (bool, error) {
 	if !(down > noiseGain*s.at.objective) { // the remaining gain is rounding error
 		return false, nil
 	}
-	next, at := s.along(step, 1), sums{}
-	if err := s.evaluate(ctx, point{W: next, From: s.w}, true, &at); err != nil {
+	next, at := s.weightsAlong(step, 1), sums{}
+	if err := s.evaluate(ctx, point{W: next, LineStart: s.w}, true, &at); err != nil {
 		return false, err
 	}
-	if up := -f64.Dot(step, at.gradient); up > steepEnd*down && !s.reached(&at) {
+	if up := -f64.Dot(step, at.gradient); up > steepEnd*down && !s.reachesGoal(&at) {
 		t := at.Kinks.minimum(-down, float64(s.l2*s.square(step)))
 		if t < shortestStep || s.passes >= s.opt.Epochs {
 			return false, nil
 		}
-		next = s.along(step, t)
+		next = s.weightsAlong(step, t)
 		if err := s.evaluate(ctx, point{W: next}, true, &at); err != nil {
 			return false, err
 		}
@@ -90,7 +90,7 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 	}
 	n := s.cols
 	rest := make([]float64, n)
-	for i, v := range s.hessian.times(step) {
+	for i, v := range s.hessian.product(step) {
 		rest[i] = s.at.gradient[i] - v
 	}
 	by := s.factor.Solve(rest)
@@ -99,7 +99,7 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		change := s.hessian.times(by)
+		change := s.hessian.product(by)
 		t := size / f64.Dot(by, change)
 		if !(t > 0) || math.IsInf(t, 0) {
 			break
@@ -115,48 +115,48 @@ func (s *solver) direction(ctx context.Context) ([]float64, error) {
 	return step, nil
 }
 
-// times returns the product of the Hessian and v.
-func (h *hessian) times(v []float64) []float64 {
+// product returns the product of the Hessian and v.
+func (h *hessian) product(v []float64) []float64 {
 	out := make([]float64, len(v))
 	(&gram.Triangle{N: len(v), Data: h.rows}).MulVec(out, v)
 	return out
 }
 
-// along returns s.w minus t times the step.
-func (s *solver) along(step []float64, t float64) []float64 {
+// weightsAlong returns s.w minus t times the step.
+func (s *solver) weightsAlong(step []float64, t float64) []float64 {
 	next := slices.Clone(s.w)
 	f64.Axpy(next[:len(step)], -t, step)
 	return next
 }
 
-// done tells whether the gap has reached the goal.
-func (s *solver) done() bool {
-	s.converged = s.reached(&s.at)
+// hasReachedGoal tells whether the gap has reached the goal.
+func (s *solver) hasReachedGoal() bool {
+	s.converged = s.reachesGoal(&s.at)
 	return s.converged
 }
 
-// blurred tells whether the gap may be rounding errors of the losses of the active rows: the gap is no larger than
+// isNearNoise tells whether the gap may be rounding errors of the losses of the active rows: the gap is no larger than
 // these errors, or not much larger and 10 passes haven't halved it, or 100 passes haven't halved it.
-func (s *solver) blurred() bool {
+func (s *solver) isNearNoise() bool {
 	gap := s.closeGap()
-	if s.halved == 0 || gap < s.halfGap {
-		s.halfGap, s.halved = gap/2, s.passes
+	if s.halvedPasses == 0 || gap < s.halfGap {
+		s.halfGap, s.halvedPasses = gap/2, s.passes
 	}
-	since := s.passes - s.halved
-	return gap <= noiseLoss*s.at.Active || gap <= noiseCancelled*s.at.Active && since > passesNearNoise ||
+	since := s.passes - s.halvedPasses
+	return gap <= noiseLoss*s.at.ActiveWeight || gap <= noiseCancelled*s.at.ActiveWeight && since > passesNearNoise ||
 		since > passesWithoutHalving
 }
 
 // closeGap sets converged if the gap is within tolerance: a gap above the goal and within tolerance is no failure. It
 // returns the gap.
 func (s *solver) closeGap() float64 {
-	gap := s.at.objective - s.lower
+	gap := s.at.objective - s.lowerBound
 	s.converged = gap <= tolerance*s.at.objective
 	return gap
 }
 
-// reached tells whether the objective of at is above the lower bound by at most goal times itself.
-func (s *solver) reached(at *sums) bool { return at.objective-s.lower <= s.goal*at.objective }
+// reachesGoal tells whether the objective of at is above the lower bound by at most goal times itself.
+func (s *solver) reachesGoal(at *sums) bool { return at.objective-s.lowerBound <= s.goal*at.objective }
 
 // evaluate makes a pass over the rows at a point. With matrix it computes the Hessian and its factor.
 func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) error {
@@ -164,24 +164,24 @@ func (s *solver) evaluate(ctx context.Context, pt point, matrix bool, at *sums) 
 	if matrix {
 		h = &s.hessian
 	}
-	if pt.Raise > 0 {
+	if pt.SlopeFactor > 0 {
 		s.hessian.w = nil
 	}
-	if err := s.counted(at, func() error { return s.pass(ctx, pt, h, at) }); err != nil {
+	if err := s.countPass(at, func() error { return s.pass(ctx, pt, h, at) }); err != nil {
 		return err
 	}
 	if at.objective-at.objective != 0 {
 		return learner.OverflowError()
 	}
-	s.lower = max(s.lower, at.dual)
-	s.fresh = matrix && s.hessian.w != nil
-	if !s.fresh {
+	s.lowerBound = max(s.lowerBound, at.dual)
+	s.factorIsFresh = matrix && s.hessian.w != nil
+	if !s.factorIsFresh {
 		return nil
 	}
 	if err := s.factorise(ctx, at); err != nil {
 		return err
 	}
-	if pt.Raise > 0 { // the Hessian doesn't belong to this point
+	if pt.SlopeFactor > 0 { // the Hessian doesn't belong to this point
 		s.hessian.w = nil
 	}
 	return nil

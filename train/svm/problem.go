@@ -20,18 +20,19 @@ type problem struct {
 	l2      float64
 	workers int
 	loss    smoothing
-	// fixed is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights. nil: src
-	// leaves out no row.
-	fixed   *chunkSums
-	scratch sync.Pool // holds *linalg.Panel
+	// leftOutSums is the sums over the rows that src leaves out. Their dual variables are 0 or their sample weights.
+	// nil: src leaves out no row.
+	leftOutSums *chunkSums
+	scratch     sync.Pool // holds *linalg.Panel
 }
 
 // A smoothing is a loss with a continuous derivative. For a row with sample weight 1 and margin 1-u, it is the maximum
-// over a of a u - (a-base)^2 / (2 slope), where the dual variable a is from 0 to most. With base 0, slope 2 and most
-// +Inf it is the squared hinge. With most 1 it is the augmented Lagrangian of the hinge with the multiplier base.
+// over a of a u - (a-base)^2 / (2 slope), where the dual variable a is from 0 to mostDual. With base 0, slope 2 and
+// mostDual +Inf it is the squared hinge. With most 1 it is the augmented Lagrangian of the hinge with the multiplier
+// base.
 type smoothing struct {
-	slope, most float64
-	base        []float64 // for each row; nil if all are 0
+	slope, mostDual float64
+	base            []float64 // for each row; nil if all are 0
 }
 
 // dual returns the dual variable of row i, and whether it is strictly between its bounds.
@@ -43,18 +44,18 @@ func (l *smoothing) dual(i int, u float64) (a float64, free bool) {
 	switch {
 	case a <= 0:
 		return 0, false
-	case a >= l.most:
-		return l.most, false
+	case a >= l.mostDual:
+		return l.mostDual, false
 	}
 	return a, true
 }
 
-func (l *smoothing) squared() bool { return l.most > 1 }
+func (l *smoothing) isSquared() bool { return l.mostDual > 1 }
 
 func newProblem(src block.Source, opt Settings) *problem {
-	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, most: math.Inf(1)}}
+	p := &problem{src: src, cols: src.Spec().Cols(), l2: opt.L2, workers: opt.Workers, loss: smoothing{slope: 2, mostDual: math.Inf(1)}}
 	if opt.Loss == Hinge {
-		p.loss = smoothing{slope: optimize.FirstSlope, most: 1}
+		p.loss = smoothing{slope: optimize.FirstSlope, mostDual: 1}
 	}
 	p.scratch.New = func() any { return linalg.NewPanel(p.cols, 2) }
 	return p
@@ -70,22 +71,22 @@ type sums struct {
 
 // A hessian is the Hessian of the smooth objective at a point.
 type hessian struct {
-	w    []float64 // the point; nil if there is none
-	rows []float64 // rows of the lower triangle
-	most []float64 // largest value of each element of the diagonal since the last sum over all rows
+	w            []float64 // the point; nil if there is none
+	rows         []float64 // rows of the lower triangle
+	mostDiagonal []float64 // largest value of each element of the diagonal since the last sum over all rows
 }
 
 // chunkSums are sums over the rows of a chunk. Arrays have one element for each of the classes -1 and +1.
 type chunkSums struct {
-	Loss     float64
-	DualPart float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
-	Weight   float64      // sum of sample weights
-	Active   float64      // sum of the sample weights of rows whose dual variable is above 0
-	Near     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
-	A        [2]float64   // sum of dual variables
-	Squares  [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
-	Ax       [2][]float64 // sum of a times the row
-	Kinks    kinks
+	Loss         float64
+	DualPart     float64      // hinge: sum of losses minus sum of a u; 0 if each a is optimal
+	Weight       float64      // sum of sample weights
+	ActiveWeight float64      // sum of the sample weights of rows whose dual variable is above 0
+	NearRows     int64        // number of rows whose dual variable is free, or whose margin is within a zone of the kink
+	A            [2]float64   // sum of dual variables
+	Squares      [2]float64   // for the squared hinge: sum of a^2/4 divided by the sample weight
+	Ax           [2][]float64 // sum of a times the row
+	Kinks        kinks
 }
 
 func (p *problem) newSums() sums {
@@ -102,8 +103,8 @@ func (s *sums) add(t chunkSums) {
 	s.Loss += t.Loss
 	s.DualPart += t.DualPart
 	s.Weight += t.Weight
-	s.Active += t.Active
-	s.Near += t.Near
+	s.ActiveWeight += t.ActiveWeight
+	s.NearRows += t.NearRows
 	for class := range s.A {
 		s.A[class] += t.A[class]
 		s.Squares[class] += t.Squares[class]
@@ -114,11 +115,11 @@ func (s *sums) add(t chunkSums) {
 
 // A point says at which weights a pass over the rows computes sums, and which sums.
 type point struct {
-	W     []float64
-	From  []float64 // if not nil, the start of the line to w whose kinks are summed
-	Other []float64 // if not nil, the point of the Hessian that is updated to w
-	// Raise, unless 0, makes each row's dual variable its base first, and multiplies the slope by raise.
-	Raise float64
+	W            []float64
+	LineStart    []float64 // if not nil, the start of the line to w whose kinks are summed
+	HessianPoint []float64 // if not nil, the point of the Hessian that is updated to w
+	// SlopeFactor, unless 0, makes each row's dual variable its base first, and multiplies the slope by SlopeFactor.
+	SlopeFactor float64
 }
 
 // pass computes the sums at a point. Unless h is nil, it updates h to the point.
@@ -133,8 +134,8 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 	default:
 		err = block.ReduceChunks(ctx, p.src, p.workers, func(chunk block.Chunk) chunkSums { return p.chunk(chunk, pt, nil) }, at.add)
 	}
-	if pt.Raise > 0 {
-		p.loss.slope *= pt.Raise
+	if pt.SlopeFactor > 0 {
+		p.loss.slope *= pt.SlopeFactor
 	}
 	p.objectives(pt.W, at)
 	return err
@@ -142,11 +143,11 @@ func (p *problem) pass(ctx context.Context, pt point, h *hessian, at *sums) erro
 
 // hessianPass is the pass of the squared hinge at a point.
 var hessianPass = learner.NewScatterTask("svm.hessian", func(src block.Source, pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
-	return newProblem(src, Settings{}).at(pt)
+	return newProblem(src, Settings{}).sumsAt(pt)
 })
 
-// at returns the function that computes the sums over the rows of a chunk at a point; see chunk.
-func (p *problem) at(pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
+// sumsAt returns the function that computes the sums over the rows of a chunk at a point; see chunk.
+func (p *problem) sumsAt(pt point) func(chunk block.Chunk, s, _ []float64) chunkSums {
 	return func(chunk block.Chunk, s, _ []float64) chunkSums { return p.chunk(chunk, pt, s) }
 }
 
@@ -158,14 +159,14 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		return err
 	}
 	slope := p.loss.slope
-	if pt.Raise > 0 {
-		slope *= pt.Raise
+	if pt.SlopeFactor > 0 {
+		slope *= pt.SlopeFactor
 	}
-	pt.Other = h.w
-	if !p.loss.squared() && p.remote() {
+	pt.HessianPoint = h.w
+	if !p.loss.isSquared() && p.remote() {
 		err = p.passRemote(ctx, pt, m.Data, at)
 	} else {
-		err = learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, pt, p.at(pt), at.add)
+		err = learner.ScatterWithSums(ctx, m, p.src, p.workers, hessianPass, pt, p.sumsAt(pt), at.add)
 	}
 	if err != nil {
 		return err
@@ -177,13 +178,13 @@ func (p *problem) scatter(ctx context.Context, pt point, h *hessian, at *sums) e
 		h.change(pt.W, m.Data)
 		return nil
 	}
-	h.w, h.rows, h.most = pt.W, m.Data, make([]float64, p.cols)
-	for i := range h.most {
+	h.w, h.rows, h.mostDiagonal = pt.W, m.Data, make([]float64, p.cols)
+	for i := range h.mostDiagonal {
 		at := i*(i+1)/2 + i
 		if i < p.src.Spec().Width() {
 			h.rows[at] += p.l2
 		}
-		h.most[i] = h.rows[at]
+		h.mostDiagonal[i] = h.rows[at]
 	}
 	return nil
 }
@@ -195,7 +196,7 @@ func (h *hessian) change(w, by []float64) {
 	h.w = w
 	for i, k := 0, 0; k < len(by); i, k = i+1, k+i+2 {
 		v := h.rows[k] + by[k]
-		if h.most[i] = max(h.most[i], v); !(v >= least*h.most[i]) {
+		if h.mostDiagonal[i] = max(h.mostDiagonal[i], v); !(v >= least*h.mostDiagonal[i]) {
 			h.w = nil
 			return
 		}
@@ -208,7 +209,7 @@ func (h *hessian) change(w, by []float64) {
 func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r chunkSums) {
 	panel := p.scratch.Get().(*linalg.Panel)
 	defer p.scratch.Put(panel)
-	if pt.From != nil {
+	if pt.LineStart != nil {
 		r.Kinks = newKinks()
 	}
 	var u, from, other [linalg.PanelRows]float64
@@ -219,23 +220,23 @@ func (p *problem) chunk(chunk block.Chunk, pt point, s []float64) (r chunkSums) 
 		chunk.SliceInto(rows, lo, hi)
 		panel.Load(rows)
 		shortfall(panel, rows.Y, pt.W, view.u)
-		if pt.From != nil {
+		if pt.LineStart != nil {
 			view.from = from[:hi-lo]
-			shortfall(panel, rows.Y, pt.From, view.from)
+			shortfall(panel, rows.Y, pt.LineStart, view.from)
 		}
 		if s != nil {
 			view.s = s[lo:hi]
 		}
-		if s != nil && pt.Other != nil {
-			if view.other = view.from; !same(pt.From, pt.Other) {
+		if s != nil && pt.HessianPoint != nil {
+			if view.other = view.from; !isSameSlice(pt.LineStart, pt.HessianPoint) {
 				view.other = other[:hi-lo]
-				shortfall(panel, rows.Y, pt.Other, view.other)
+				shortfall(panel, rows.Y, pt.HessianPoint, view.other)
 			}
 		}
-		if p.loss.squared() && rows.W == nil && pt.From == nil {
+		if p.loss.isSquared() && rows.W == nil && pt.LineStart == nil {
 			p.loss.squares(rows.Y, view, panel.Factors(), &r)
 		} else {
-			p.rows(rows, pt.Raise, view, panel.Factors(), &r)
+			p.rows(rows, pt.SlopeFactor, view, panel.Factors(), &r)
 		}
 		panel.Add()
 	}
@@ -253,11 +254,12 @@ func shortfall(panel *linalg.Panel, labels []float32, w, u []float64) {
 	}
 }
 
-// same tells whether v and w are the same slice.
-func same(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
+// isSameSlice tells whether v and w are the same slice.
+func isSameSlice(v, w []float64) bool { return len(v) > 0 && len(w) > 0 && &v[0] == &w[0] }
 
-// rowsAt has one element for each row of a panel. u, from and other are 1 minus the row's margin at point.W, point.From
-// and point.Other, and s is the row's weight in the change of the Hessian. A slice is nil if the pass doesn't need it.
+// rowsAt has one element for each row of a panel. u, from and other are 1 minus the row's margin at point.W,
+// point.LineStart and point.HessianPoint, and s is the row's weight in the change of the Hessian. A slice is nil if the
+// pass doesn't need it.
 type rowsAt struct{ u, from, other, s []float64 }
 
 // rows adds the rows of a panel to the sums r, and sets their factors in the sums of the panel.
@@ -278,7 +280,7 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 		if at.s != nil {
 			at.s[i] = 0
 			if raise > 0 {
-				free = loss.base[row] > 0 && loss.base[row] < loss.most
+				free = loss.base[row] > 0 && loss.base[row] < loss.mostDual
 			}
 			if free {
 				at.s[i] = c
@@ -297,12 +299,12 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 		r.Weight += c
 		r.A[class] += float64(a * c)
 		if a > 0 {
-			r.Active += c
+			r.ActiveWeight += c
 		}
-		if free || loss.within(u) {
-			r.Near++
+		if free || loss.isNearKink(u) {
+			r.NearRows++
 		}
-		if loss.squared() {
+		if loss.isSquared() {
 			r.Squares[class] += float64(float64(a*a) / 4 * c)
 		} else if u > 0 {
 			r.Loss += float64(u * c)
@@ -314,7 +316,7 @@ func (p *problem) rows(rows *block.Block, raise float64, at rowsAt, factors []fl
 			r.Kinks.row(&loss, row, c, at.from[i], u)
 		}
 	}
-	if loss.squared() {
+	if loss.isSquared() {
 		r.Loss = r.Squares[0] + r.Squares[1]
 	}
 }
@@ -326,7 +328,7 @@ func (l *smoothing) squares(labels []float32, at rowsAt, factors []float64, r *c
 	free := func(u float64) (a float64, some, free uint64) {
 		a = float64(l.slope * u)
 		some = bit(!(a <= 0))
-		return math.Float64frombits(math.Float64bits(a) & -some), some, some &^ bit(a >= l.most)
+		return math.Float64frombits(math.Float64bits(a) & -some), some, some &^ bit(a >= l.mostDual)
 	}
 	zone := 0.5 / l.slope
 	a0, a1, squares0, squares1 := r.A[0], r.A[1], r.Squares[0], r.Squares[1]
@@ -351,7 +353,7 @@ func (l *smoothing) squares(labels []float32, at rowsAt, factors []float64, r *c
 		}
 	}
 	r.A, r.Squares = [2]float64{a0, a1}, [2]float64{squares0, squares1}
-	r.Weight, r.Active, r.Near = r.Weight+float64(len(labels)), r.Active+float64(active), r.Near+int64(near)
+	r.Weight, r.ActiveWeight, r.NearRows = r.Weight+float64(len(labels)), r.ActiveWeight+float64(active), r.NearRows+int64(near)
 	r.Loss = squares0 + squares1
 }
 
@@ -363,11 +365,11 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// rest adds the sums over the rows that src leaves out.
-func (p *problem) rest(w []float64, at *sums) {
-	if p.fixed != nil {
-		at.add(*p.fixed)
-		at.Loss += p.fixed.A[0] + p.fixed.A[1] + f64.Dot(w[:p.cols], p.fixed.Ax[0]) - f64.Dot(w[:p.cols], p.fixed.Ax[1])
+// addLeftOut adds the sums over the rows that src leaves out.
+func (p *problem) addLeftOut(w []float64, at *sums) {
+	if p.leftOutSums != nil {
+		at.add(*p.leftOutSums)
+		at.Loss += p.leftOutSums.A[0] + p.leftOutSums.A[1] + f64.Dot(w[:p.cols], p.leftOutSums.Ax[0]) - f64.Dot(w[:p.cols], p.leftOutSums.Ax[1])
 	}
 }
 
@@ -375,7 +377,7 @@ func (p *problem) rest(w []float64, at *sums) {
 // variables of both classes must have the same sum. So objectives scales down the dual variables of one class for the
 // dual objective.
 func (p *problem) objectives(w []float64, at *sums) {
-	p.rest(w, at)
+	p.addLeftOut(w, at)
 	scale, features, dual := at.balance(p.src.Spec().Bias), p.src.Spec().Width(), 0.0
 	for i := range features {
 		v := float64(scale[1]*at.Ax[1][i]) - float64(scale[0]*at.Ax[0][i])

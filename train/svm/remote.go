@@ -74,7 +74,7 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 		}
 		return r
 	}, func(r *pair) { s.Chunks, s.Products = append(s.Chunks, r.sums), append(s.Products, r.products) })
-	if args.At.Raise > 0 {
+	if args.At.SlopeFactor > 0 {
 		s.Base = base
 	}
 	return s, err
@@ -101,8 +101,8 @@ func (p *problem) passRemote(ctx context.Context, pt point, products []float64, 
 	return err
 }
 
-// nearOwn is the base of the rows of a piece, and the numbers of the rows that are already chosen.
-type nearOwn struct {
+// nearArgs is the base of the rows of a piece, and the numbers of the rows that are already chosen.
+type nearArgs struct {
 	Base   []float64
 	Chosen []uint32
 }
@@ -116,7 +116,7 @@ type nearSums struct {
 // nearTask finds the near rows of a piece at a point.
 var nearTask = distributed.NewOwn("svm.near", nearIn)
 
-func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *nearOwn) (s *nearSums, err error) {
+func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *nearArgs) (s *nearSums, err error) {
 	p, err := problemOf(src, args.Slope, own.Base)
 	if err != nil {
 		return nil, err
@@ -136,10 +136,10 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	pieces, base := s.pieces()
 	var all []float64
 	var found []int
-	err := distributed.EachOwn(ctx, s.src, nearTask, &hingeArgs{At: point{W: s.w}, Slope: s.loss.slope}, pieces, func(i int) *nearOwn {
-		own := &nearOwn{Base: base(i)}
+	err := distributed.EachOwn(ctx, s.src, nearTask, &hingeArgs{At: point{W: s.w}, Slope: s.loss.slope}, pieces, func(i int) *nearArgs {
+		own := &nearArgs{Base: base(i)}
 		lo, hi := distributed.RowsOf(pieces[i], s.src.Rows())
-		for r, chosen := range s.chosen[lo:hi] {
+		for r, chosen := range s.chosenRows[lo:hi] {
 			if chosen {
 				own.Chosen = append(own.Chosen, uint32(r))
 			}
@@ -161,7 +161,7 @@ func (s *solver) nearRemote(ctx context.Context, add func(nearRows)) error {
 	}
 	copy(s.loss.base, all)
 	for _, row := range found {
-		s.chosen[row] = true
+		s.chosenRows[row] = true
 	}
 	return nil
 }

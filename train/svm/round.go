@@ -13,30 +13,31 @@ import (
 	"halfspace/train/learner"
 )
 
-// longer are the relative lengths by which round lengthens the exact weights. If the rows are separable, rounding
-// brings some margins below 1, which costs far more than slightly longer weights.
-var longer = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
+// lengthFactors are the relative lengths by which round lengthens the exact weights. If the rows are separable,
+// rounding brings some margins below 1, which costs far more than slightly longer weights.
+var lengthFactors = []float64{0x1p-24, 0x1p-22, 0x1p-20, 0x1p-18, 0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10}
 
 const (
-	ulp        = 0x1p-50 // this times the sizes of a score's terms is the rounding error of the score
-	lastDigits = 1e-12   // this times an objective is the size of its last digits
+	termError       = 0x1p-50 // this times the sizes of a score's terms is the rounding error of the score
+	lastDigitsShare = 1e-12   // this times an objective is the size of its last digits
 )
 
-// round sets Weights to Exact, the weights for the rows of src, rounded to float32. It sets the objective, the loss and
-// the gap to their values at Weights. If the gap is too large, it takes the best of slightly longer weights. It makes
-// one pass over the rows, or two. If pivots isn't nil, the rows are the original rows minus the pivots; Weights and then
-// Exact are for the original rows. The passes use the rows minus the pivots, because scores of the original rows lose
-// digits. The gap includes the rounding errors of the objective if they are more than the objective's last digits.
+// round sets Weights to ExactWeights, the weights for the rows of src, rounded to float32. It sets the objective, the
+// loss and the gap to their values at Weights. If the gap is too large, it takes the best of slightly longer weights.
+// It makes one pass over the rows, or two. If pivots isn't nil, the rows are the original rows minus the pivots;
+// Weights and then ExactWeights are for the original rows. The passes use the rows minus the pivots, because scores of
+// the original rows lose digits. The gap includes the rounding errors of the objective if they are more than the
+// objective's last digits.
 func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, opt Settings) error {
 	p, lower := newProblem(src, opt), r.Objective-r.Gap
 	if pivots != nil {
-		learner.Uncentre(r.Exact, pivots)
+		learner.Uncentre(r.ExactWeights, pivots)
 	}
-	for _, by := range [][]float64{{0}, longer} {
+	for _, by := range [][]float64{{0}, lengthFactors} {
 		w, at := make([][]float64, len(by)), make([][]float64, len(by))
 		for k, v := range by {
 			w[k] = make([]float64, linalg.Pad(p.cols))
-			for i, x := range r.Exact {
+			for i, x := range r.ExactWeights {
 				w[k][i] = float64(float32(math.FMA(v, x, x)))
 			}
 			if at[k] = w[k]; pivots != nil {
@@ -50,8 +51,8 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 		}
 		for k, loss := range losses[:len(w)] {
 			objective := loss + float64(p.l2/2*p.square(w[k])) + optimize.Penalty{L1: opt.L1}.Value(w[k][:src.Spec().Width()])
-			blur := float64(ulp * math.Sqrt(losses[len(w)+k]))
-			if blur <= lastDigits*objective {
+			blur := float64(termError * math.Sqrt(losses[len(w)+k]))
+			if blur <= lastDigitsShare*objective {
 				blur = 0
 			}
 			if objective-objective != 0 {
@@ -65,14 +66,14 @@ func (r *Result) round(ctx context.Context, src block.Source, pivots []float64, 
 			return nil
 		}
 	}
-	r.Rounded, r.Converged = r.Converged, false
+	r.GapLostByRounding, r.Converged = r.Converged, false
 	return nil
 }
 
 // losses makes a pass over the rows and returns the sum of their losses at each point w. With errors, the sums of
 // squaredChange at each point follow.
 func (p *problem) losses(ctx context.Context, w [][]float64, errors bool) ([]float64, error) {
-	args := lossesArgs{p.loss.squared(), errors, w}
+	args := lossesArgs{p.loss.isSquared(), errors, w}
 	total := args.sums()
 	err := distributed.Reduce(ctx, p.src, p.workers, lossesPass, args, p.lossesChunk(args), func(sums []float64) {
 		f64.Axpy(total, 1, sums)
@@ -153,17 +154,17 @@ func (p *problem) wideLossesChunk(args lossesArgs) func(block.Chunk) []float64 {
 // addLoss adds row r, with margin 1-u at point k, to the sums.
 func addLoss(l *smoothing, args *lossesArgs, sums []float64, k int, wide *linalg.WideReader, rows *block.Block, r int, u float64) {
 	c := rows.Weight(r)
-	sums[k] += float64(l.of(u) * c)
+	sums[k] += float64(l.loss(u) * c)
 	if args.Errors && !(u <= 0) {
 		columns, values := wide.Row(rows, r)
 		sums[len(args.W)+k] += float64(squaredChange(l, u, c, columns, values, args.W[k]))
 	}
 }
 
-// of returns the loss, without smoothing, of a row with sample weight 1 and margin 1-u.
-func (l *smoothing) of(u float64) float64 {
+// loss returns the loss, without smoothing, of a row with sample weight 1 and margin 1-u.
+func (l *smoothing) loss(u float64) float64 {
 	switch {
-	case !(u <= 0) && l.squared():
+	case !(u <= 0) && l.isSquared():
 		return u * u
 	case !(u <= 0):
 		return u
@@ -175,7 +176,7 @@ func (l *smoothing) of(u float64) float64 {
 // the score changed by the sum of the sizes of its terms.
 func squaredChange(l *smoothing, u, c float64, columns []uint32, values, w []float64) float64 {
 	by := c
-	if l.squared() {
+	if l.isSquared() {
 		by *= 2 * u
 	}
 	terms := 0.0

@@ -14,41 +14,41 @@ import (
 
 const (
 	nearSlopeFactor = 5   // a solver of near rows begins with this times the slope
-	fewRows         = 512 // with at most this number of rows, all rows are kept
+	mostKeptRows    = 512 // with at most this number of rows, all rows are kept
 	nearShare       = 4   // other rows are left out if at most 1/nearShare of the rows are near
 )
 
-// nearby finds the optimum for the hinge from weights whose scores have errors of about off.
-func (s *solver) nearby(ctx context.Context, off float64) error {
+// solveNearby finds the optimum for the hinge from weights whose scores have errors of about off.
+func (s *solver) solveNearby(ctx context.Context, off float64) error {
 	s.loss.base, s.loss.slope = block.Alloc[float64](int(s.src.Rows())), 0.5/(kinkErrors*off)
 	for i := range s.loss.base {
 		s.loss.base[i] = 0.5
 	}
-	return s.nearBegun(ctx)
+	return s.resumeNearby(ctx)
 }
 
-// nearBegun is the part of nearby from its call of shrink on.
-func (s *solver) nearBegun(ctx context.Context) error {
-	if err := s.shrink(ctx, inNearby); err != nil || s.converged || s.passes >= s.opt.Epochs {
+// resumeNearby is the part of solveNearby from its call of shrink on.
+func (s *solver) resumeNearby(ctx context.Context) error {
+	if err := s.shrink(ctx, stageNearby); err != nil || s.converged || s.passes >= s.opt.Epochs {
 		return err
 	}
-	if s.misled { // steps from misleading weights are short
-		s.w, s.loss.slope, s.least = make([]float64, len(s.w)), optimize.FirstSlope, 0
+	if s.nearRowsMisled { // steps from misleading weights are short
+		s.w, s.loss.slope, s.leastSlope = make([]float64, len(s.w)), optimize.FirstSlope, 0
 		clear(s.loss.base)
 	}
 	return s.minimise(ctx)
 }
 
-// near makes a pass over the rows and finds the rows near the kink of their loss. A row is near if its dual variable is
-// free or changes, or would change if the margin moved by a zone. near sets each row's base to its dual variable, and
-// sets the objective. It returns a solver of the near rows, and their numbers. That solver fixes the dual variables of
-// the other rows at 0 or at their sample weight, which makes these rows one sum.
-func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err error) {
+// nearSolver makes a pass over the rows and finds the rows near the kink of their loss. A row is near if its dual
+// variable is free or changes, or would change if the margin moved by a zone. nearSolver sets each row's base to its
+// dual variable, and sets the objective. It returns a solver of the near rows, and their numbers. That solver fixes the
+// dual variables of the other rows at 0 or at their sample weight, which makes these rows one sum.
+func (s *solver) nearSolver(ctx context.Context) (few *solver, numbers []int, err error) {
 	s.at = s.newSums()
 	fixed := s.newSums()
 	var parts []nearRows
 	var base []float64
-	err = s.counted(&sums{}, func() error {
+	err = s.countPass(&sums{}, func() error {
 		return s.eachNear(ctx, func(r nearRows) {
 			s.at.Loss += r.Loss
 			s.at.Weight += r.Weight
@@ -59,17 +59,17 @@ func (s *solver) near(ctx context.Context) (few *solver, numbers []int, err erro
 	if err != nil {
 		return nil, nil, err
 	}
-	s.rest(s.w, &s.at)
-	if s.fixed != nil {
-		fixed.add(*s.fixed)
+	s.addLeftOut(s.w, &s.at)
+	if s.leftOutSums != nil {
+		fixed.add(*s.leftOutSums)
 	}
 	if s.at.objective = s.at.Loss + float64(s.l2/2*s.square(s.w)); s.at.objective-s.at.objective != 0 {
 		return nil, nil, learner.OverflowError()
 	}
 	opt := s.opt
 	opt.Progress, opt.Checkpoint, opt.Epochs = nil, nil, Hinge.epochs(1, s.cols)
-	few = newSolver(gather(s.src.Spec(), parts), opt)
-	few.w, few.goal, few.fixed = slices.Clone(s.w), s.goal/2, &fixed.chunkSums
+	few = newSolver(gatherRows(s.src.Spec(), parts), opt)
+	few.w, few.goal, few.leftOutSums = slices.Clone(s.w), s.goal/2, &fixed.chunkSums
 	few.loss.base, few.loss.slope = base, nearSlopeFactor*s.loss.slope
 	return few, numbers, nil
 }
@@ -89,7 +89,7 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfChunk(chunk, s.w, s.chosen) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfChunk(chunk, s.w, s.chosenRows) }, add)
 }
 
 // nearOfChunk returns the near rows of a chunk at w. It sets their elements of chosen.
@@ -113,8 +113,8 @@ func (p *problem) nearOfChunk(chunk block.Chunk, w []float64, chosen []bool) (r 
 			r.Weight += c
 			a, free := p.loss.dual(row, u)
 			was := p.loss.base[row]
-			left := a != was && (was == 0 || was == p.loss.most)
-			if p.loss.base[row] = a; free || left || p.loss.within(u) || chosen[row] {
+			left := a != was && (was == 0 || was == p.loss.mostDual)
+			if p.loss.base[row] = a; free || left || p.loss.isNearKink(u) || chosen[row] {
 				chosen[row] = true
 				r.Base, r.Numbers = append(r.Base, a), append(r.Numbers, row)
 				learner.AppendRow(&r.Rows, rows, i)
@@ -135,11 +135,11 @@ func (p *problem) nearOfChunk(chunk block.Chunk, w []float64, chosen []bool) (r 
 	return r
 }
 
-// within tells whether a row is within a zone of its kink. Its margin is 1-u.
-func (l *smoothing) within(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
+// isNearKink tells whether a row is within a zone of its kink. Its margin is 1-u.
+func (l *smoothing) isNearKink(u float64) bool { return math.Abs(u) <= 0.5/l.slope }
 
-// gather returns the near rows of all chunks in blocks.
-func gather(spec *schema.Spec, parts []nearRows) *block.Data {
+// gatherRows returns the near rows of all chunks in blocks.
+func gatherRows(spec *schema.Spec, parts []nearRows) *block.Data {
 	var blocks []*block.Block
 	per := block.Rows(spec.Cols())
 	first := int64(0)
@@ -157,9 +157,9 @@ func gather(spec *schema.Spec, parts []nearRows) *block.Data {
 	return block.NewData(spec, blocks)
 }
 
-// narrow finds the optimum of the near rows, whose numbers are given. If it converges, narrow takes its weights and
-// dual variables. It tells whether it did.
-func (s *solver) narrow(ctx context.Context, few *solver, numbers []int) (bool, error) {
+// solveNearRows finds the optimum of the near rows, whose numbers are given. If it converges, solveNearRows takes its
+// weights and dual variables. It tells whether it did.
+func (s *solver) solveNearRows(ctx context.Context, few *solver, numbers []int) (bool, error) {
 	if few.src.Rows() > 0 {
 		if err := few.evaluate(ctx, point{W: few.w}, true, &few.at); err != nil {
 			return false, ctx.Err()
@@ -172,7 +172,7 @@ func (s *solver) narrow(ctx context.Context, few *solver, numbers []int) (bool, 
 	if !few.converged {
 		return false, nil
 	}
-	s.w, s.lower = few.w, max(s.lower, few.lower)
+	s.w, s.lowerBound = few.w, max(s.lowerBound, few.lowerBound)
 	s.steps += few.steps
 	for i, row := range numbers {
 		s.loss.base[row] = few.loss.base[i]

@@ -106,7 +106,7 @@ func TestSolvers(t *testing.T) {
 				at := name + ", " + string(loss) + ", l2 " + strconv.FormatFloat(l2, 'g', -1, 64)
 				d := testproblems.Dense(x, y, true)
 				r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}})
-				found, lower := exactly(d, r.Exact, loss, l2), r.Objective-r.Gap
+				found, lower := exactly(d, r.ExactWeights, loss, l2), r.Objective-r.Gap
 				t.Logf("%-44s %3d passes, exact gap %.1e, objective %.10g; rounded gap %.1e, objective %.10g", at, r.Epochs, 1-lower/found,
 					found, r.Gap/r.Objective, r.Objective)
 				if tiny := name[:2] == "08" && l2 == 1e-6; tiny {
@@ -152,7 +152,7 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 		}
 	}
 	d := testproblems.Dense(centred, y, true)
-	return exactly(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).Exact, loss, l2)
+	return exactly(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).ExactWeights, loss, l2)
 }
 
 // TestStory: the report names the method that solve takes. Each of several classes has a bias, and the rows of each have
@@ -165,7 +165,7 @@ func TestStory(t *testing.T) {
 			for k := range m.Weights {
 				m.Weights[k] = make([]float64, features)
 			}
-			if story := strings.Join(Learner.SolverTexts(m), " "); byRow(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
+			if story := strings.Join(Learner.SolverTexts(m), " "); usesDualDescent(1000, features+1) != (method != "Newton's") || !strings.Contains(story, "of "+method+" in") {
 				t.Errorf("%d features, %d vectors: %s", features, vectors, story)
 			}
 		}

@@ -13,9 +13,9 @@ import (
 
 // The stages of solve. A checkpoint has the stage in which it was taken.
 const (
-	inNewton = iota
-	inNearby // in the first call of shrink
-	inShrink // in shrink, called by hinge
+	stageNewton = iota
+	stageNearby // in the first call of shrink
+	stageShrink // in shrink, called by hinge
 )
 
 // A trace is the fields that are kept from one pass to the next, for checkpoints.
@@ -23,10 +23,10 @@ type trace struct {
 	resumed bool // the next method continues from a checkpoint
 	stage   int
 
-	stuck  int       // hinge: consecutive times that rounding errors stopped Newton's method
-	before int64     // hinge: number of steps before the current slope
-	bestW  []float64 // shrink: weights with the least objective
-	bestAt sums
+	stuckTimes  int       // hinge: consecutive times that rounding errors stopped Newton's method
+	stepsBefore int64     // hinge: number of steps before the current slope
+	bestW       []float64 // shrink: weights with the least objective
+	bestAt      sums
 }
 
 // takeResumed tells whether the state comes from a checkpoint. It returns true at most once.
@@ -45,8 +45,8 @@ func (s *solver) resume(ctx context.Context) (done bool, err error) {
 	if s.resumed, err = s.opt.Checkpoint.Load(s.state); err != nil || !s.resumed {
 		return err != nil, err
 	}
-	if s.stage == inNearby {
-		return true, s.nearBegun(ctx)
+	if s.stage == stageNearby {
+		return true, s.resumeNearby(ctx)
 	}
 	return true, s.hinge(ctx)
 }
@@ -58,11 +58,11 @@ func (s *solver) mark(stage int) {
 
 // state saves or restores the state of the solver before a step, or before a pass of shrink.
 func (s *solver) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.stage, &s.stuck, &s.before, &s.passes, &s.visits, &s.steps, &s.halved,
-		&s.lower, &s.ridge, &s.halfGap, &s.least, &s.loss.slope, &s.fresh, &s.misled, s.w)
-	vectors := []*[]float64{&s.hessian.w, &s.hessian.most, &s.bestW}
+	learner.State(w, &s.start, &s.stage, &s.stuckTimes, &s.stepsBefore, &s.passes, &s.visits, &s.steps, &s.halvedPasses,
+		&s.lowerBound, &s.ridge, &s.halfGap, &s.leastSlope, &s.loss.slope, &s.factorIsFresh, &s.nearRowsMisled, s.w)
+	vectors := []*[]float64{&s.hessian.w, &s.hessian.mostDiagonal, &s.bestW}
 	for _, at := range []*sums{&s.at, &s.bestAt} {
-		learner.State(w, &at.Loss, &at.DualPart, &at.Weight, &at.Active, &at.objective, &at.dual, &at.Near, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
+		learner.State(w, &at.Loss, &at.DualPart, &at.Weight, &at.ActiveWeight, &at.objective, &at.dual, &at.NearRows, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
 		vectors = append(vectors, &at.gradient, &at.Ax[0], &at.Ax[1])
 	}
 	for _, v := range vectors {
@@ -76,7 +76,7 @@ func (s *solver) state(w *checkpoint.Walk) {
 	}
 	linalg.State(w, &s.factor, s.cols)
 	checkpoint.Values(w, s.loss.base)
-	if checkpoint.Slice(w, &s.chosen); s.stage > inShrink || s.stage != inNewton && len(s.chosen) != int(s.src.Rows()) || s.stage == inNewton && s.factor == nil {
+	if checkpoint.Slice(w, &s.chosenRows); s.stage > stageShrink || s.stage != stageNewton && len(s.chosenRows) != int(s.src.Rows()) || s.stage == stageNewton && s.factor == nil {
 		w.Fail(errors.New("it is of another stage"))
 	}
 }

@@ -37,7 +37,7 @@ func (l Loss) epochs(vectors, cols int) int64 {
 	switch {
 	case vectors > 1:
 		return 10_000
-	case l == Hinge || many(cols):
+	case l == Hinge || hasManyColumns(cols):
 		return 1000
 	}
 	return 100
@@ -64,18 +64,18 @@ type Settings struct {
 	learner.Run
 }
 
-// Result is the result of Train. Weights are Exact rounded to float32. Errors, Radius, Norm, Margin, Loss, Objective
-// and Gap are computed from Weights. Epochs counts passes over all rows. Visits counts the rows of all passes,
-// including passes over some of the rows. Updates counts steps. Loss is the sum over the rows of loss times sample
-// weight, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
+// Result is the result of Train. Weights are ExactWeights rounded to float32. Errors, Radius, Norm, Margin, Loss,
+// Objective and Gap are computed from Weights. Epochs counts passes over all rows. Visits counts the rows of all
+// passes, including passes over some of the rows. Updates counts steps. Loss is the sum over the rows of loss times
+// sample weight, without the penalty. Converged says that Gap is at most 1e-6 of Objective.
 type Result struct {
 	learner.Result
-	// Exact is the weights, one for each column, the bias last. For more than two classes it has one vector for each
-	// class.
-	Exact     []float64
-	Objective float64 // Loss plus the penalty
-	Gap       float64 // Objective is above the optimum by at most this; at least 0
-	Rounded   bool    // the gap is small enough at Exact, but not at Weights
+	// ExactWeights is the weights, one for each column, the bias last. For more than two classes it has one vector for
+	// each class.
+	ExactWeights      []float64
+	Objective         float64 // Loss plus the penalty
+	Gap               float64 // Objective is above the optimum by at most this; at least 0
+	GapLostByRounding bool    // the gap is small enough at ExactWeights, but not at Weights
 }
 
 const (
@@ -143,10 +143,10 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	}
 	task := taskOf(rows, opt)
 	s, err := solve(ctx, task, opt)
-	r := &Result{Exact: slices.Clone(s.W), Objective: s.Objective, Gap: s.Gap()}
+	r := &Result{ExactWeights: slices.Clone(s.W), Objective: s.Objective, Gap: s.Gap()}
 	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.Passes, s.Visits, s.Steps, s.OutOfPasses
 	r.Loss, r.Converged = s.Loss, s.Gap() <= tolerance*s.Objective
-	if opt.elastic() { // the pass that rounds counts
+	if opt.needsElastic() { // the pass that rounds counts
 		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
 	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
@@ -165,34 +165,36 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 }
 
 func resultOf(l *optimize.RoundedSolution) *Result {
-	return &Result{Result: l.Result, Exact: l.ExactWeights, Objective: l.Objective, Gap: l.Gap, Rounded: l.GapLostByRounding}
+	return &Result{Result: l.Result, ExactWeights: l.ExactWeights, Objective: l.Objective, Gap: l.Gap, GapLostByRounding: l.GapLostByRounding}
 }
 
 // solve returns the exact weights, with the solver for the loss and the size of the rows.
 func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.Solution, error) {
 	src, cols := task.Rows, task.Rows.Spec().Cols()
 	switch {
-	case opt.elastic() || opt.Loss == SquaredHinge && !many(cols):
+	case opt.needsElastic() || opt.Loss == SquaredHinge && !hasManyColumns(cols):
 		return task.Elastic(ctx)
 	case opt.Loss == SquaredHinge:
 		return task.Truncated(ctx)
-	case byRow(src.Rows(), cols):
+	case usesDualDescent(src.Rows(), cols):
 		return task.DualHinge(ctx)
-	case many(cols):
+	case hasManyColumns(cols):
 		return task.Hinge(ctx)
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lower, Passes: s.passes, Visits: s.visits, Steps: s.steps,
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lowerBound, Passes: s.passes, Visits: s.visits, Steps: s.steps,
 		OutOfPasses: s.passes >= opt.Epochs}, err
 }
 
-// many tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
-func many(cols int) bool { return cols > mostHessianColumns }
+// hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
+func hasManyColumns(cols int) bool { return cols > mostHessianColumns }
 
-// byRow tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows are few
-// relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
-func byRow(rows int64, cols int) bool { return optimize.HasManyColumns(cols) && rows <= 5*int64(cols) }
+// usesDualDescent tells whether dual coordinate descent finds the optimum of the hinge. It takes few passes if the rows
+// are few relative to the columns. If they are many, Newton's method is as fast on one core, and uses all cores.
+func usesDualDescent(rows int64, cols int) bool {
+	return optimize.HasManyColumns(cols) && rows <= 5*int64(cols)
+}
 
 // begin makes the options ready for the rows.
 func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, error) {
@@ -213,26 +215,26 @@ func begin(ctx context.Context, src block.Source, opt *Settings) (block.Source, 
 
 type solver struct {
 	*problem
-	opt       Settings
-	goal      float64 // gap to reach, relative to the objective
-	w         []float64
-	at        sums    // sums at w
-	lower     float64 // greatest dual objective so far; with all dual variables 0 it is 0
-	hessian   hessian
-	factor    *linalg.Factor
-	ridge     float64 // ridge added to the scaled diagonal of the factored matrix; see linalg.Factorise
-	fresh     bool    // factor belongs to the Hessian at w
-	passes    int64
-	visits    int64 // visited rows, including rows of samples and near rows
-	steps     int64
-	halfGap   float64 // half of the gap at the last halving; see blurred
-	halved    int64   // number of passes at that halving
-	misled    bool    // near rows alone led to weights worse than zeros
-	converged bool
-	chosen    []bool  // rows that shrink takes
-	least     float64 // least slope at which hinge calls shrink
-	single    bool    // all rows have the same class
-	start     time.Time
+	opt            Settings
+	goal           float64 // gap to reach, relative to the objective
+	w              []float64
+	at             sums    // sums at w
+	lowerBound     float64 // greatest dual objective so far; with all dual variables 0 it is 0
+	hessian        hessian
+	factor         *linalg.Factor
+	ridge          float64 // ridge added to the scaled diagonal of the factored matrix; see linalg.Factorise
+	factorIsFresh  bool    // factor belongs to the Hessian at w
+	passes         int64
+	visits         int64 // visited rows, including rows of samples and near rows
+	steps          int64
+	halfGap        float64 // half of the gap at the last halving; see isNearNoise
+	halvedPasses   int64   // number of passes at that halving
+	nearRowsMisled bool    // near rows alone led to weights worse than zeros
+	converged      bool
+	chosenRows     []bool  // rows that shrink takes
+	leastSlope     float64 // least slope at which hinge calls shrink
+	hasOneClass    bool    // all rows have the same class
+	start          time.Time
 	trace
 }
 
@@ -264,11 +266,11 @@ func (s *solver) solve(ctx context.Context) error {
 	if err = few.minimise(ctx); err != nil && ctx.Err() != nil {
 		return err
 	}
-	if err != nil || !few.converged || few.single {
+	if err != nil || !few.converged || few.hasOneClass {
 		return s.minimise(ctx) // training on all rows may work although training on a sample failed
 	}
 	s.w, s.steps, s.visits = few.w, few.steps, few.visits
-	return s.nearby(ctx, math.Sqrt(few.goal))
+	return s.solveNearby(ctx, math.Sqrt(few.goal))
 }
 
 // minimise continues from s.w with all rows.
@@ -289,17 +291,17 @@ func (s *solver) minimise(ctx context.Context) error {
 	}
 	// If all rows have one class, a bias is enough.
 	if a := s.at.A; s.src.Spec().Bias && (a[0] == 0) != (a[1] == 0) && !slices.ContainsFunc(s.w, func(v float64) bool { return v != 0 }) {
-		s.w[s.cols-1], s.single = math.Copysign(1, a[1]-a[0]), true
+		s.w[s.cols-1], s.hasOneClass = math.Copysign(1, a[1]-a[0]), true
 		err := s.evaluate(ctx, point{W: s.w}, false, &s.at)
-		s.done()
+		s.hasReachedGoal()
 		return err
 	}
-	s.stuck = 0
+	s.stuckTimes = 0
 	return s.hinge(ctx)
 }
 
-// counted makes a pass, which sets at, counts it and reports progress.
-func (s *solver) counted(at *sums, pass func() error) error {
+// countPass makes a pass, which sets at, counts it and reports progress.
+func (s *solver) countPass(at *sums, pass func() error) error {
 	var measure *learner.Measure // state after the pass; nil if unknown
 	report := func(sum func() [sha256.Size]byte) {
 		s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
@@ -310,7 +312,7 @@ func (s *solver) counted(at *sums, pass func() error) error {
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
 	if at.gradient != nil {
-		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lower, at.dual))}
+		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lowerBound, at.dual))}
 	}
 	report(learner.SumOf(s.w))
 	return nil

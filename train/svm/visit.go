@@ -12,12 +12,12 @@ import (
 
 // A jointVisit is the work memory of a visit of a row.
 type jointVisit struct {
-	wide    linalg.WideReader
-	columns []uint32  // columns of the features that aren't 0
-	values  []float64 // values of these columns
-	slope   []float64 // for each class: its score, plus 1 unless it is the row's class
-	free    []int     // classes whose a may change
-	sorted  []float64
+	reader       linalg.WideReader
+	columns      []uint32  // columns of the features that aren't 0
+	values       []float64 // values of these columns
+	slope        []float64 // for each class: its score, plus 1 unless it is the row's class
+	freeClasses  []int     // classes whose a may change
+	sortedSlopes []float64
 }
 
 func newJointVisit(classes int) jointVisit {
@@ -27,7 +27,7 @@ func newJointVisit(classes int) jointVisit {
 // load stores the columns and values of the features of row r that aren't 0.
 func (v *jointVisit) load(b *block.Block, r, features int) {
 	v.columns, v.values = v.columns[:0], v.values[:0]
-	columns, values := v.wide.Row(b, r)
+	columns, values := v.reader.Row(b, r)
 	for k, c := range columns {
 		if x := values[k]; x != 0 && int(c) < features {
 			v.columns, v.values = append(v.columns, c), append(v.values, x)
@@ -69,22 +69,22 @@ func (s *jointSearch) visit(b *block.Block, r int) (violation float64) {
 			least = min(least, slope)
 		}
 	}
-	v.free = v.free[:0]
+	v.freeClasses = v.freeClasses[:0]
 	for k, slope := range v.slope {
 		if a[k] < one.limit(k) || slope >= least {
-			v.free = append(v.free, k)
+			v.freeClasses = append(v.freeClasses, k)
 		}
 	}
-	if one.rests = len(v.free) <= 1; one.rests {
+	if one.rests = len(v.freeClasses) <= 1; one.rests {
 		return 0
 	}
 	if violation = most - least; violation <= noiseViolation {
 		return violation
 	}
-	if !slices.Contains(v.free, int(one.class)) {
-		v.free = append(v.free, int(one.class))
+	if !slices.Contains(v.freeClasses, int(one.class)) {
+		v.freeClasses = append(v.freeClasses, int(one.class))
 	}
-	s.change(one, a)
+	s.updateRow(one, a)
 	return violation
 }
 
@@ -96,22 +96,22 @@ func (r *jointRow) limit(k int) float64 {
 	return 0
 }
 
-// change sets a to the best values for the loaded row, and changes the weights and the biases accordingly.
-func (s *jointSearch) change(one *jointRow, a []float64) {
+// updateRow sets a to the best values for the loaded row, and changes the weights and the biases accordingly.
+func (s *jointSearch) updateRow(one *jointRow, a []float64) {
 	v := &s.scratch
-	v.sorted = v.sorted[:0]
-	for _, k := range v.free {
-		v.sorted = append(v.sorted, v.slope[k]-float64(one.square*a[k])+float64(one.square*one.limit(k)))
+	v.sortedSlopes = v.sortedSlopes[:0]
+	for _, k := range v.freeClasses {
+		v.sortedSlopes = append(v.sortedSlopes, v.slope[k]-float64(one.square*a[k])+float64(one.square*one.limit(k)))
 	}
-	slices.SortFunc(v.sorted, func(x, y float64) int { return cmp.Compare(y, x) })
-	t := v.sorted[0] - float64(one.square*one.bound)
+	slices.SortFunc(v.sortedSlopes, func(x, y float64) int { return cmp.Compare(y, x) })
+	t := v.sortedSlopes[0] - float64(one.square*one.bound)
 	n := 1
-	for ; n < len(v.sorted) && t < float64(float64(n)*v.sorted[n]); n++ {
-		t += v.sorted[n]
+	for ; n < len(v.sortedSlopes) && t < float64(float64(n)*v.sortedSlopes[n]); n++ {
+		t += v.sortedSlopes[n]
 	}
 	t /= float64(n)
 	changed := false
-	for _, k := range v.free {
+	for _, k := range v.freeClasses {
 		next := min(one.limit(k), (t-(v.slope[k]-float64(one.square*a[k])))/one.square)
 		by := next - a[k]
 		if math.Abs(by) <= noiseViolation*max(math.Abs(a[k]), math.Abs(next)) {

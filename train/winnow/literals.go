@@ -13,7 +13,7 @@ import (
 // columns give the same scores, because u x + v (1 - x) = (u - v) x + v. So scoring a row takes only the elements of
 // the row, although as many literals are true as there are features.
 type pairs struct {
-	signed    []bool    // features of -1 and 1; the other features are 0 and 1
+	isSigned  []bool    // features of -1 and 1; the other features are 0 and 1
 	u, v      []float32 // weights; v is subtracted from u, and is nil unless Balanced
 	threshold float64
 	row       []float32 // work memory: the features of a sparse row
@@ -21,18 +21,18 @@ type pairs struct {
 
 // newLiterals returns the literals of the features, and sets w to weights of the columns.
 func newLiterals(w []float32, signed []bool, opt Settings) *pairs {
-	l := &pairs{signed: signed, threshold: opt.Threshold, row: make([]float32, len(w))}
+	l := &pairs{isSigned: signed, threshold: opt.Threshold, row: make([]float32, len(w))}
 	l.u = ones(2*len(signed) + 1)
 	if opt.Variant == Balanced {
 		l.v = ones(len(l.u))
 	}
-	l.fold(w)
+	l.setColumnWeights(w)
 	return l
 }
 
 // learn changes the weights of the literals that are true in row r, and sets w to the new weights of the columns.
 func (l *pairs) learn(w []float32, b *block.Block, r int, factor, against float32) {
-	x, n := l.row, len(l.signed)
+	x, n := l.row, len(l.isSigned)
 	if b.Sparse != nil {
 		clear(x)
 		b.Sparse.Add(x, 1, r)
@@ -48,7 +48,7 @@ func (l *pairs) learn(w []float32, b *block.Block, r int, factor, against float3
 	if l.v != nil {
 		l.multiply(2*n, factor, against)
 	}
-	l.fold(w)
+	l.setColumnWeights(w)
 }
 
 func (l *pairs) multiply(i int, factor, against float32) {
@@ -57,19 +57,19 @@ func (l *pairs) multiply(i int, factor, against float32) {
 	}
 }
 
-// net returns the weight of literal i.
-func (l *pairs) net(i int) float64 {
+// netWeight returns the weight of literal i.
+func (l *pairs) netWeight(i int) float64 {
 	if l.v == nil {
 		return float64(l.u[i])
 	}
 	return float64(l.u[i]) - float64(l.v[i])
 }
 
-// fold sets w to the weights of the columns that give the same scores as the literals.
-func (l *pairs) fold(w []float32) {
-	n, bias := len(l.signed), -l.threshold
-	for c, signed := range l.signed {
-		is, not := l.net(c), l.net(n+c)
+// setColumnWeights sets w to the weights of the columns that give the same scores as the literals.
+func (l *pairs) setColumnWeights(w []float32) {
+	n, bias := len(l.isSigned), -l.threshold
+	for c, signed := range l.isSigned {
+		is, not := l.netWeight(c), l.netWeight(n+c)
 		weight := is - not
 		if signed {
 			weight = float64(weight / 2)
@@ -79,14 +79,14 @@ func (l *pairs) fold(w []float32) {
 		w[c] = float32(weight)
 	}
 	if l.v != nil {
-		bias += l.net(2 * n)
+		bias += l.netWeight(2 * n)
 	}
 	w[n] = float32(bias)
 }
 
-// signs tells for each feature whether its values are -1 and 1. The other features have the values 0 and 1. It returns
-// an error if a feature has another value, or both -1 and 0.
-func signs(ctx context.Context, src block.Source) ([]bool, error) {
+// findSigned tells for each feature whether its values are -1 and 1. The other features have the values 0 and 1. It
+// returns an error if a feature has another value, or both -1 and 0.
+func findSigned(ctx context.Context, src block.Source) ([]bool, error) {
 	spec := src.Spec()
 	signed, filled := make([]bool, spec.Width()), make([]int64, spec.Cols())
 	rows := int64(0)

@@ -82,13 +82,13 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*learner.Result
 // A rule is the online.Rule of Winnow.
 type rule struct {
 	*online.Training
-	spec     *schema.Spec
-	w        []float32 // weights that score rows
-	u, v     []float32 // weights of Balanced; w is their difference
-	literals *pairs    // nil unless Options.Literals
-	raise    float32   // factor of a promotion
-	lower    float32   // factor of a demotion
-	weights  int       // number of elements of w that may change
+	spec        *schema.Spec
+	w           []float32 // weights that score rows
+	u, v        []float32 // weights of Balanced; w is their difference
+	literals    *pairs    // nil unless Options.Literals
+	raiseFactor float32   // factor of a promotion
+	lowerFactor float32   // factor of a demotion
+	weightCount int       // number of elements of w that may change
 }
 
 func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
@@ -118,11 +118,11 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	if opt.Threshold == 0 && opt.Variant != Balanced {
 		opt.Threshold = float64(attributes) / 2
 	}
-	r := start(spec.Cols(), opt)
+	r := newStartRule(spec.Cols(), opt)
 	r.Training, r.spec = t, spec
 	t.ConvergesByStreak, t.OneUpdatePerPanel, t.ReportsLastSum = true, true, true
 	if opt.Literals {
-		signed, err := signs(ctx, t.Src)
+		signed, err := findSigned(ctx, t.Src)
 		if err != nil {
 			return nil, err
 		}
@@ -131,18 +131,18 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 	return r, nil
 }
 
-// start returns the rule before its first visit.
-func start(cols int, opt Settings) *rule {
-	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raise: float32(opt.Alpha), lower: float32(1 / opt.Alpha), weights: cols - 1}
+// newStartRule returns the rule before its first visit.
+func newStartRule(cols int, opt Settings) *rule {
+	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raiseFactor: float32(opt.Alpha), lowerFactor: float32(1 / opt.Alpha), weightCount: cols - 1}
 	if opt.Variant == Winnow1 {
-		r.lower = 0
+		r.lowerFactor = 0
 	}
 	if opt.Variant == Balanced {
-		r.weights = cols
+		r.weightCount = cols
 		r.u, r.v = ones(cols), ones(cols)
 		return r
 	}
-	copy(r.w, ones(r.weights))
+	copy(r.w, ones(r.weightCount))
 	r.w[cols-1] = float32(-opt.Threshold)
 	return r
 }
@@ -183,8 +183,8 @@ func (r *rule) Visit(_ context.Context, p *online.Panel, _ int, log []uint32) (v
 	return visits, updates, nil
 }
 
-// booleans returns true if each value is 0, -0 or 1. It has no branch on a value, which would often be mispredicted.
-func booleans(row []float32) bool {
+// areBooleans returns true if each value is 0, -0 or 1. It has no branch on a value, which would often be mispredicted.
+func areBooleans(row []float32) bool {
 	other := uint64(0)
 	for _, v := range row {
 		bits := math.Float32bits(v)
@@ -195,7 +195,7 @@ func booleans(row []float32) bool {
 
 // checkRow returns an error unless all features of row i are 0 or 1.
 func (r *rule) checkRow(b *block.Block, i int) error {
-	if b.Sparse == nil && booleans(b.X[i*b.Stride:][:b.Cols]) {
+	if b.Sparse == nil && areBooleans(b.X[i*b.Stride:][:b.Cols]) {
 		return nil
 	}
 	for c, v := range elements(b, i) {
@@ -213,7 +213,7 @@ func (r *rule) checkRow(b *block.Block, i int) error {
 
 // learn changes the weights of the features of row i, which is a mistake. positive tells whether its label is +1.
 func (r *rule) learn(b *block.Block, i int, positive bool) {
-	factor, against := r.raise, r.lower
+	factor, against := r.raiseFactor, r.lowerFactor
 	if !positive {
 		factor, against = against, factor
 	}
@@ -222,7 +222,7 @@ func (r *rule) learn(b *block.Block, i int, positive bool) {
 		return
 	}
 	if b.Sparse == nil {
-		r.learnDense(b.X[i*b.Stride:][:r.weights], factor, against)
+		r.learnDense(b.X[i*b.Stride:][:r.weightCount], factor, against)
 		return
 	}
 	columns, values := b.Sparse.Row(i)
@@ -259,7 +259,7 @@ func (r *rule) multiply(c int, factor, against float32) {
 		r.u[c] *= factor
 		r.v[c] *= against
 		r.w[c] = r.u[c] - r.v[c]
-	case c < r.weights:
+	case c < r.weightCount:
 		r.w[c] *= factor
 	}
 }

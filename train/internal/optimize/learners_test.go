@@ -37,7 +37,7 @@ var losses = []struct {
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
 	{"squared hinge", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned {
 		r := require.Value(svm.Train(t.Context(), d, svm.Settings{Options: svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative}, Run: learner.Run{Workers: workers}}))(t)
-		return learned{r.Exact, r.Weights, r.Objective, r.Gap, r.Converged, r.Rounded}
+		return learned{r.ExactWeights, r.Weights, r.Objective, r.Gap, r.Converged, r.GapLostByRounding}
 	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
 }
 
