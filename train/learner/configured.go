@@ -36,7 +36,7 @@ func Configure(l *Learner, s Settings) ConfiguredLearner {
 // Check returns an error if the learner is a zero value, or has the options of another learner.
 func (c ConfiguredLearner) Check() error {
 	if c.Learner == nil || c.New == nil || c.Train == nil {
-		return errors.New("the learner is empty: take one of its package, such as logistic.New, or train.Named")
+		return errors.New("the learner is empty: take one of its package, such as logistic.New, or train.LearnerNamed")
 	}
 	v := reflect.ValueOf(c.Settings)
 	if want := reflect.TypeOf(c.New()); c.Settings == nil || v.Type() != want || v.IsNil() {
