@@ -16,8 +16,8 @@ import (
 	"fmt"
 	"math"
 
-	"halfspace/internal/message"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/train/ftrl"
 	"halfspace/train/kernelperceptron"
 	"halfspace/train/lda"

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"halfspace/internal/message"
 	"halfspace/internal/files"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // DefaultEvery is the default time between two checkpoints. LeastEvery is the shortest time.
