@@ -1,6 +1,7 @@
 package message
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -45,6 +46,9 @@ func (e *OptionError) Error() string {
 	return name + " " + e.Advice
 }
 
+// Files has the names of files that the reader made and passed to the command. The reader sees no lines in these files.
+var Files map[string]string
+
 // A RowError is an error about a row, or about a line of a text file that is no row.
 type RowError struct {
 	File   string // "": unknown
@@ -55,11 +59,12 @@ type RowError struct {
 }
 
 func (e *RowError) Error() string {
+	file, own := Files[e.File]
 	var place []string
 	if e.Column != "" {
 		place = append(place, fmt.Sprintf("column %q", e.Column))
 	}
-	if e.Line > 0 {
+	if e.Line > 0 && !own {
 		place = append(place, fmt.Sprintf("line %d", e.Line))
 	}
 	if e.Row >= 0 {
@@ -69,7 +74,7 @@ func (e *RowError) Error() string {
 	}
 	text := strings.Join(place, ", ") + ": " + e.Err.Error()
 	if e.File != "" {
-		return e.File + ": " + text
+		return cmp.Or(file, e.File) + ": " + text
 	}
 	return text
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
@@ -76,7 +77,7 @@ class Memory:
         descriptor = self._create(name)
         with os.fdopen(os.dup(descriptor), "wb") as file:
             write(file)
-        return self._named(f"/dev/fd/{descriptor}", name)
+        return self._named(f"/dev/fd/{descriptor}", os.path.splitext(name)[0])
 
     def output(self, name: str) -> str:
         """Return the path of a new file that the command writes. The extension of `name` is its format."""
@@ -136,18 +137,18 @@ class Folder:
     def input(self, name: str, write: Callable[[BinaryIO], object]) -> str:
         with open(self._folder / name, "wb") as file:
             write(file)
-        return self._named(name)
+        return self._named(name, os.path.splitext(name)[0])
 
     def output(self, name: str) -> str:
-        return self._named(name)
+        return self._named(name, name)
 
     def open(self, name: str) -> BinaryIO:
         path = self._folder / name
         return open(path, "rb") if path.exists() else io.BytesIO()
 
-    def _named(self, name: str) -> str:
+    def _named(self, name: str, shown: str) -> str:
         path = str(self._folder / name)
-        self.names[path] = name
+        self.names[path] = shown
         return path
 
 
@@ -184,7 +185,8 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     """Run the command, and return the bytes of its standard output.
 
     Notes of the command become warnings, except notes that begin with `quiet`. With `verbose`, progress goes to
-    `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences.
+    `sys.stderr`. `words` has the names of options in Python by their names in the command, for sentences. None or an
+    empty dict is for functions that take all options of the command.
 
     Raises
     ------
@@ -195,7 +197,8 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
     """
     if verbose:
         args = [*args, "--progress", "always"]
-    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin")
+    reader = json.dumps({"options": words or {}, "files": files.names})  # the notation of sentences
+    environment = dict(os.environ, HALFSPACE_LIFELINE="stdin", HALFSPACE_PYTHON=reader)
     process = subprocess.Popen([binary(), *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment, close_fds=True, pass_fds=files.inherited if os.name != "nt" else ())
     said: list[str] = []
@@ -219,7 +222,7 @@ def run(args: list[str], files: Memory | Folder, verbose: bool = False, quiet: s
         process.stdin.close()
         process.stdout.close()
         process.stderr.close()
-    sentences = [_plain(named(line, files), words or {}) for line in said]
+    sentences = [named(line, files) for line in said]
     if process.returncode == INTERRUPTED or interrupted:
         raise Interrupted(sentences[-1] if sentences else "interrupted")
     if process.returncode != 0:
@@ -281,14 +284,3 @@ def _show(line: str) -> None:
         return
     bar = "" if not share else "[" + "#" * (int(share[1]) // 5) + "." * (20 - int(share[1]) // 5) + "]"
     print(f"\r{line[:56]:56} {bar:22}", end="", file=sys.stderr, flush=True)
-
-
-def _plain(sentence: str, words: dict[str, str]) -> str:
-    """Return the sentence with the names of options in Python.
-
-    If `words` has names, advice in parentheses that names an option without a name in Python is left out.
-    """
-    option = r"--(algo [\w-]+|[a-zA-Z][\w-]*)"
-    if words:
-        sentence = re.sub(r" \([^()]*--[^()]*\)", lambda advice: advice[0] if set(re.findall(option, advice[0])) <= set(words) else "", sentence)
-    return re.sub(option, lambda name: words.get(name[1], name[0]), sentence)

@@ -113,7 +113,7 @@ def test_arrays(tmp_path, monkeypatch):
         assert halfspace.train(X, y, algo="logistic", sample_weight=weights) == weighted
     for labels in y.astype(object), np.repeat(y, 2)[::2], y.tolist():
         assert halfspace.train(X, labels, algo="logistic") == model
-    with pytest.raises(HalfspaceError, match="sample_weight.npy"):
+    with pytest.raises(HalfspaceError, match="sample_weight: "):
         halfspace.train(X, y, algo="logistic", sample_weight=3)
     assert halfspace.check(X, y) and halfspace.compare(X, y, algo="svm", cv=2).learners
 
@@ -143,7 +143,7 @@ def test_names_of_files():
     X = np.random.RandomState(0).normal(size=(80, 2))
     y = (X[:, 0] > 0).astype(int)
     model = halfspace.train(X, y)
-    assert model.evaluate(X, y)["model"] == "model.json"
+    assert model.evaluate(X, y)["model"] == "model"
     for text in model.text, model.report(X, y).html, str(halfspace.compare(X, y, algo="svm", cv=2).document), str(halfspace.check(X, y).document):
         assert "/dev/fd" not in text
 
@@ -162,19 +162,32 @@ def test_table():
     (lambda path: halfspace.train(path, "nothing"), 'no column "nothing"'),
     (lambda path: halfspace.train("nowhere.csv", "y"), "nowhere.csv"),
     (lambda path: halfspace.train(path, "diagnosis", algo="tree"), "tree"),
-    (lambda path: halfspace.train(path, "diagnosis", epoch=3), "--epoch"),
+    (lambda path: halfspace.train(path, "diagnosis", epoch=3), "unknown option epoch: did you mean epochs?"),
     (lambda path: halfspace.train(path, "diagnosis", l2=object()), "l2 is of type object"),
     (lambda path: halfspace.train(path, "diagnosis", out="m.json"), "out is no option in Python"),
     (lambda path: halfspace.train(3, "diagnosis"), "data is of type int"),
     (lambda path: halfspace.train("-", "diagnosis"), "data is standard input"),
     (lambda path: halfspace.train(path, "diagnosis", help=True), "help is no option in Python"),
     (lambda path: halfspace.train(np.ones((2, 1)), np.array([1, None])), "label has values of several types"),
-    (lambda path: halfspace.train(path, "diagnosis").predict(np.zeros((2, 3))), "X.npy"),
+    (lambda path: halfspace.train(path, "diagnosis").predict(np.zeros((2, 3))), "X: "),
 ])
 def test_errors(cancer, call, text):
     with pytest.raises(HalfspaceError) as raised:
         call(cancer)
     assert text in str(raised.value) and "/dev/fd" not in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_sentences_name_arguments():
+    """A sentence names an argument without dashes, no file of the package, and no line of it."""
+    import pandas
+    table = pandas.DataFrame({"a": [1, None, 3, 4], "y": ["p", "q", "p", "q"]})
+    for options, sentence in [
+            ({"prepare": "none"}, 'data: column "a", row 1: null (exclude the column with exclude, or use nulls drop, zero or mean)'),
+            ({"l2": -1}, "l2 is -1: use a penalty above 0"),
+            ({"class_weight": {"p": -2}}, 'class_weight p=-2: "-2" is no weight, which is a number above 0')]:
+        with pytest.raises(HalfspaceError) as raised:
+            halfspace.train(table, "y", algo="svm", **options)
+        assert str(raised.value) == sentence
 
 
 def test_notes_are_warnings(cancer):

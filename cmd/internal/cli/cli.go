@@ -135,7 +135,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 
 // report prints err as one line and returns its exit status.
 func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
-	var usage console.UsageError
+	status, more := exitFailed, ""
 	switch {
 	case err == nil:
 		return exitDone
@@ -144,12 +144,14 @@ func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 		return exitInterrupted
 	case errors.Is(err, console.ErrStdoutGone):
 		return exitFailed
-	case errors.As(err, &usage) || errors.As(err, new(*message.OptionError)) || !c.started:
-		fmt.Fprintf(c.Stderr, "halfspace: %s (see %s --help)\n", humanize.Line(err.Error()), cmd.CommandPath())
-		return exitUsage
+	case errors.As(err, new(console.UsageError)) || errors.As(err, new(*message.OptionError)) || !c.started:
+		status, more = exitUsage, fmt.Sprintf(" (see %s --help)", cmd.CommandPath())
 	}
-	fmt.Fprintf(c.Stderr, "halfspace: %s\n", humanize.Line(err.Error()))
-	return exitFailed
+	if console.ForPython {
+		more = ""
+	}
+	fmt.Fprintf(c.Stderr, "halfspace: %s%s\n", humanize.Line(err.Error()), more)
+	return status
 }
 
 func (c *call) root() *cobra.Command {
@@ -253,7 +255,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		advice = console.AdviseVerb(args[0])
 	}
 	if advice == "" {
-		advice = console.DidYouMean(args[0], names, "")
+		advice = console.DidYouMean(args[0], names)
 	}
 	return console.Usagef("unknown command %q%s", args[0], advice)
 }

@@ -65,7 +65,17 @@ func New(ctx context.Context, stdout, stderr io.Writer) *App {
 	return &App{Stdout: &output{to: &patient{ctx: ctx, w: stdout}}, Stderr: &patient{ctx: ctx, w: stderr}, notes: new(notes)}
 }
 
-func init() { message.Notation = message.Typed }
+// ForPython is true if the Python package runs the command and shows its messages.
+var ForPython bool
+
+// init sets the notation of messages. The Python package sets HALFSPACE_PYTHON to its names of options and of files.
+func init() {
+	var names struct{ Options, Files map[string]string }
+	message.Notation = message.Typed
+	if json.Unmarshal([]byte(os.Getenv("HALFSPACE_PYTHON")), &names) == nil {
+		ForPython, message.Notation, message.Files = true, message.Python(names.Options), names.Files
+	}
+}
 
 // A UsageError is an error of the command line itself, not of the files that it names.
 type UsageError struct{ error }

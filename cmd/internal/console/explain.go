@@ -96,38 +96,45 @@ func rowOptions(cmd *cobra.Command) (opt dataset.Options) {
 // dashes before the option.
 func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	var names []string
+	typed := dashes + name
+	if dashes == "--" {
+		typed = message.Option(name)
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	plain := strings.ReplaceAll(name, "_", "-")
 	if plain == "dtype" { // an option of earlier versions
 		advice := "leave it out"
 		if slices.Contains(names, "standardize") {
-			advice += ", and use --standardize if a column needs more digits: it subtracts the mean in float64 before it rounds"
+			advice += message.Sprintf(", and use --standardize if a column needs more digits: it subtracts the mean in float64 before it rounds")
 		}
-		return Usagef("unknown option %s%s: rows are float32, %s", dashes, name, advice)
+		return Usagef("unknown option %s: rows are float32, %s", typed, advice)
 	}
 	for _, n := range []string{name, plain} {
 		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
 		switch {
 		case slices.Contains(names, n):
-			return Usagef("unknown option %s%s: use --%s", dashes, name, n)
+			return Usagef("unknown option %s: use --%s", typed, n)
 		case slices.Contains(names, option):
-			return Usagef("unknown option %s%s: use --%s", dashes, name, otherOptions[n])
+			return Usagef("unknown option %s: use --%s", typed, otherOptions[n])
 		}
 	}
 	if slices.Contains(dataOptions, plain) && strings.Contains(cmd.Use, " DATA") {
-		return Usagef("unknown option %s%s: name the data without an option, such as %s FILE", dashes, name, cmd.Name())
+		return Usagef("unknown option %s: name the data without an option, such as %s FILE", typed, cmd.Name())
 	}
 	if len(plain) == 1 {
-		return Usagef("unknown option %s%s", dashes, name)
+		return Usagef("unknown option %s", typed)
 	}
-	return Usagef("unknown option %s%s%s", dashes, name, DidYouMean(plain, names, "--"))
+	if near := humanize.Nearest(plain, names); near != "" {
+		return Usagef("unknown option %s: did you mean --%s?", typed, near)
+	}
+	return Usagef("unknown option %s", typed)
 }
 
-// DidYouMean returns the end of a sentence about an unknown name: the nearest known name with prefix before it. It
-// returns "" if no known name is near.
-func DidYouMean(name string, known []string, prefix string) string {
+// DidYouMean returns the end of a sentence about an unknown name: the nearest known name. It returns "" if no known name
+// is near.
+func DidYouMean(name string, known []string) string {
 	if near := humanize.Nearest(name, known); near != "" {
-		return fmt.Sprintf(": did you mean %s%s?", prefix, near)
+		return fmt.Sprintf(": did you mean %s?", near)
 	}
 	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // otherVerbs maps other programs' names of verbs to the text to type.
@@ -98,7 +99,7 @@ func Share(text string) string {
 func AdviseLearner(name string) string {
 	plain := strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	if l := otherLearners[plain]; l != "" {
-		return ": use --algo " + l
+		return message.Translate(": use --algo " + l)
 	}
 	return ""
 }

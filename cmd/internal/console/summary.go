@@ -7,6 +7,7 @@ import (
 
 	"halfspace/gram"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -191,7 +192,7 @@ func Calibration(m *model.Model) string {
 
 // NoProbabilities says that a model has no probabilities, and which training gives a model that has.
 func NoProbabilities(m *model.Model) string {
-	return fmt.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
+	return message.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
 }
 
 // Kernel returns the kernel of an expansion and its number of support rows, as pairs. It returns nil for nil.

@@ -78,7 +78,7 @@ func (c *Choice) Set(s string) error {
 		return errors.New(strings.TrimPrefix(c.Advise(s), ": "))
 	}
 	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("use %s%s", humanize.OneOf(c.words), console.DidYouMean(s, c.words, ""))
+		return fmt.Errorf("use %s%s", humanize.OneOf(c.words), console.DidYouMean(s, c.words))
 	}
 	*c.value = s
 	return nil

@@ -10,6 +10,7 @@ import (
 
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/kernel"
 	"halfspace/train/learner"
@@ -53,7 +54,7 @@ func CheckWorkers(n int) error {
 // UseISA makes the kernels use the named instruction set. If name is empty, it takes the name in the environment
 // variable. Package kernel ignores a wrong name in the environment; UseISA returns an error.
 func UseISA(name string) error {
-	source := "--isa"
+	source := message.Option("isa")
 	if name == "" {
 		name, source = os.Getenv(ISAVariable), ISAVariable
 	}

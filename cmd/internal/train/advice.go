@@ -12,6 +12,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/flags"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
@@ -167,7 +168,7 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	}
 	advice := ""
 	if len(o.classWeight) == 0 && o.learner.WhyNoWeights == "" && slices.Max(counts) > 2*slices.Min(counts) {
-		advice = ": try --class-weight balanced"
+		advice = message.Sprintf(": try --class-weight balanced")
 	}
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
@@ -205,10 +206,10 @@ func shuffled(l train.Learner) string {
 	switch {
 	case l.Has("order"):
 		if learner.SharedOptions(l.Settings).Order == learner.Cyclic {
-			return "use --order shuffle"
+			return message.Sprintf("use --order shuffle")
 		}
 	case l.Text("solver") == string(logistic.SGD):
-		return "use --solver lbfgs"
+		return message.Sprintf("use --solver lbfgs")
 	case !l.SolvesForOptimum:
 		return "shuffle the rows of the file"
 	}

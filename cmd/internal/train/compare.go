@@ -158,7 +158,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	}{{"algo", o.algo}, {"skip", o.skip}} {
 		for _, name := range list.words {
 			if !slices.Contains(names, name) {
-				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, humanize.OneOf(names), console.DidYouMean(name, names, ""))
+				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, humanize.OneOf(names), console.DidYouMean(name, names))
 			}
 		}
 	}

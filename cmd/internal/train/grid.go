@@ -11,6 +11,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/cmd/internal/report"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/train"
 	"halfspace/train/learner"
 )
@@ -139,7 +140,7 @@ func (o *trainOptions) checkEffect() error {
 		case scaled:
 			more := ""
 			if last.Option("l2") != nil {
-				more = " or --l2"
+				more = message.Sprintf(" or --l2")
 			}
 			return console.Usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
 		default:
@@ -159,7 +160,7 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, humanize.OneOf(names), console.DidYouMean(name, names, ""))
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, humanize.OneOf(names), console.DidYouMean(name, names))
 		}
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)

@@ -160,9 +160,9 @@ func optionError(l *learner.Learner, o *learner.Option, value string, err error)
 // blame names the option and value that make another option have no effect.
 func blame(l train.Learner, option string) string {
 	if o := l.Option(option); o != nil && o.Condition != nil && l.Text(o.Condition.Option) != autoName {
-		return "--" + o.Condition.Option + " " + l.Text(o.Condition.Option)
+		return message.Option(o.Condition.Option) + " " + l.Text(o.Condition.Option)
 	}
-	return "--algo " + l.Name
+	return message.Option("algo " + l.Name)
 }
 
 // scales tells whether the learning rate only scales the weights. That holds for a perceptron that begins with zeros

@@ -115,7 +115,7 @@ func (t *trainer) tellSaved() {
 	} else {
 		t.Kept += "; " + t.saving.Dir + " has a checkpoint"
 	}
-	t.Kept += ", from which --resume goes on"
+	t.Kept += message.Sprintf(", from which --resume goes on")
 }
 
 // unfinished returns err. For an interrupt it adds to the message how far the training was.

@@ -86,7 +86,7 @@ func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Ru
 	if _, err := os.Stat(o.file); o.file != "" && err == nil {
 		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.file)
 	}
-	a.Note("%s at the checkpoint, after %s: earlier updates and passes are left out", names, humanize.Plural(visits, "visit"))
+	a.Note(names+" at the checkpoint, after %s: earlier updates and passes are left out", humanize.Plural(visits, "visit"))
 	return nil
 }
 
@@ -248,7 +248,7 @@ func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 func refuseWith(cmd *cobra.Command, advice string, options ...string) error {
 	for _, name := range options {
 		if cmd.Flags().Changed(name) {
-			return console.Usagef("--%s without %s", name, advice)
+			return console.Usagef("--%s without "+advice, name)
 		}
 	}
 	return nil
