@@ -54,7 +54,7 @@ type Options struct {
 	Positive     string       // text of the class +1; "": the greater class
 	SampleWeight string       // column of the sample weights, 0 or more, which is no feature; "": none
 	NoBias       bool         // no bias column of ones
-	Nulls        schema.Nulls // treatment of missing values; "": return an error
+	Nulls        schema.Nulls // treatment of missing values; "": return an error. With a Spec, drop counts if the Spec has an error
 	Keep         []string     `json:"-"` // for Scan and Convert: columns to pass on unchanged
 	KeepTexts    bool         `json:"-"` // columns of Keep have the texts of a text file, digit for digit, not the numbers that the texts stand for
 	Workers      int          `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it

@@ -45,9 +45,9 @@ func Predict(a *console.App) *cobra.Command {
 		Short: "Apply a model to data",
 		Long: `Predict writes one row for each row of DATA, in the same order. The column
 "prediction" is the predicted class, in the type of the training labels. DATA
-needs the features of the model, but no label. If the model was trained with
---nulls drop, a row with a missing value gets a null. A line that --rejects
-leaves out gets no row.
+needs the features of the model, but no label. A row with a missing value gets a
+null, unless the training filled missing values in. A line that --rejects leaves
+out gets no row.
 
 The extension of FILE chooses the format: .parquet, .csv, .jsonl, .arrow, .npy
 or .svm; - writes CSV to standard output. Rows of standard input are predicted
@@ -161,7 +161,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	defer undo()
 	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && o.Data.Rejects == nil
 	opt.KeepTexts = dataset.WritesCSV(o.file.Out)
-	opt.Live, opt.Spec, opt.Progress = p.live, m.Spec(), bar.Reading("predicting")
+	opt.Live, opt.Spec, opt.Nulls, opt.Progress = p.live, m.Spec(), schema.NullsDrop, bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
@@ -172,8 +172,7 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	}
 	bar.End()
 	if p.missing > 0 {
-		a.Note("%s without a prediction: a feature is null, NaN or infinite, and the model was trained with --nulls drop",
-			humanize.Plural(p.missing, "row"))
+		a.Note("%s without a prediction: a feature is null, NaN or infinite, and %s", humanize.Plural(p.missing, "row"), p.reason)
 	}
 	r := predictReport{o.model, p.rows, o.file.Out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
 	return o.file.Report(a, r, "%s: predictions for %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
@@ -193,8 +192,9 @@ type predictions struct {
 
 	directions [][]float32 // weights of the columns "projection_1", ...
 
-	drops   bool // rows with missing values get nulls
-	missing int64
+	drops   bool   // rows with missing values get nulls
+	reason  string // why they do
+	missing int64  // number of these rows
 }
 
 func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
@@ -212,7 +212,12 @@ func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
 			p.directions = append(p.directions, w)
 		}
 	}
-	p.drops = m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
+	switch {
+	case m.Preprocessing == nil || m.Preprocessing.Nulls == schema.NullsError:
+		p.drops, p.reason = true, "no training row had a missing value (train the model with --nulls mean, which fills such values in)"
+	case m.Preprocessing.Nulls == schema.NullsDrop:
+		p.drops, p.reason = true, "the model was trained with --nulls drop"
+	}
 	return p, nil
 }
 

@@ -24,7 +24,8 @@ type Batch struct {
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
 	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the kept columns
 
-	Rejects []Reject // lines between the rows, in a pass that looks for them
+	Comments int64    // number of lines between the rows that are comments
+	Rejects  []Reject // lines between the rows, in a pass that looks for them
 
 	// Line returns the line in which a row of the batch begins, for text that can't be read again or has lines that are no rows;
 	// otherwise Line is nil.

@@ -47,7 +47,7 @@ func (c Chunk) recycle(spare *sync.Pool) {
 // Breaks says where the records of a text file end: at line breaks outside quotes.
 type Breaks struct {
 	Quote    byte     // 0: none
-	sound    *grammar // where records that can't be read are left out: their form; otherwise nil
+	records  *grammar // the form of the records, where quotes don't tell which line breaks are within a field; otherwise nil
 	Comments bool     // quotes in lines that begin with # are none
 }
 
@@ -175,8 +175,8 @@ func (c *chunker) check(ch *Chunk) error {
 // cut returns the end of the last whole record in text, which begins with a record, or 0 if there is none. A line
 // break is within quotes if the number of quotes before it is odd, because quotes within quotes are doubled.
 func (c *chunker) cut(text []byte) int {
-	if c.at.sound != nil {
-		return c.at.sound.cutSound(text)
+	if c.at.records != nil {
+		return c.at.records.cut(text)
 	}
 	i := bytes.LastIndexByte(text, '\n')
 	if c.at.Quote == 0 || i < 0 || bytes.IndexByte(text, c.at.Quote) < 0 {

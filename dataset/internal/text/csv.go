@@ -32,7 +32,7 @@ type CSV struct {
 	Parts    []CsvFile
 	None     bool            // there are no rows, only a header
 	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
-	comments atomic.Bool     // there was a comment
+	comments atomic.Int64    // number of comments
 	model    bool            // the columns have the types that a model takes
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	tables   *column.Tables
@@ -255,7 +255,7 @@ func decisive(text []byte) bool {
 	g := delimited(0)
 	g.comments = text[0] == '#'
 	g.Comma = detectComma(c, g)
-	for fields, err := range records(c, g) {
+	for fields, err := range firstRecords(c, g) {
 		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
 			return true
 		}
@@ -355,8 +355,12 @@ func (in *CSV) Notes() (notes []string) {
 	}
 	notes = append(notes, in.Parts[0].notes()...)
 	notes = append(notes, in.gaps()...)
-	if in.comments.Load() {
-		notes = append(notes, in.Name()+": lines that begin with # are left out as comments")
+	if n := in.comments.Load(); n > 0 {
+		lines := "1 line that begins with # is left out as a comment"
+		if n > 1 {
+			lines = humanize.Count(n) + " lines that begin with # are left out as comments"
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s (a row has %s)", in.Name(), lines, humanize.Plural(int64(len(in.Parts[0].names)), "field")))
 	}
 	notes = append(notes, in.rejects.Notes(in.Paths())...)
 	for _, c := range in.Sel.Columns {
@@ -397,7 +401,26 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		}
 		return One(c, jobOf(c))
 	})
-	return in.tables.CountRows(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs))
+	return in.tables.CountRows(in.countComments(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs)))
+}
+
+// countComments yields the batches of a pass, and counts the comments between their rows.
+func (in *CSV) countComments(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
+	return func(yield func(*column.Batch, error) bool) {
+		n := int64(0)
+		defer func() {
+			for was := in.comments.Load(); n > was && !in.comments.CompareAndSwap(was, n); was = in.comments.Load() {
+			}
+		}()
+		for b, err := range pass {
+			if b != nil {
+				n += b.Comments
+			}
+			if !yield(b, err) {
+				return
+			}
+		}
+	}
 }
 
 func (in *CSV) breaks(file int) Breaks { return in.Parts[file].Breaks() }
@@ -434,7 +457,7 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	if f.keys != nil {
 		b.Rows, err = f.parseJSON(ctx, c, values)
 	} else {
-		b.Rows, err = in.parseCSV(ctx, f, c, values)
+		b.Rows, b.Comments, err = in.parseCSV(ctx, f, c, values)
 	}
 	if err != nil {
 		return nil, err
@@ -466,23 +489,20 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 	return b, nil
 }
 
-func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows int64, err error) {
+func (in *CSV) parseCSV(ctx context.Context, f *CsvFile, c Chunk, to []cells) (rows, comments int64, err error) {
 	s, out := f.rowsOf(c), column.From(f.out, c.line)
 	plain := f.newDecimals()
 	plain.into(f, to)
 	for ; s.next(&out); rows++ {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if err := f.row(&s, to, &plain); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
 	plain.flush()
-	if s.skipped {
-		in.comments.Store(true)
-	}
-	return rows, nil
+	return rows, s.skipped, nil
 }
 
 func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {

@@ -23,7 +23,7 @@ func parsed(t testing.TB, text string) (whole []string, numbers []float64, round
 	f := CsvFile{path: "x.csv", dialect: dialect{grammar: delimited(','), names: []string{"a", "b"}}, nulls: newNullWords(nil), place: []int{0, 1}}
 	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{}}}
 	to := []cells{newCells(column.Column{Type: arrow.PrimitiveTypes.Int64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls), newCells(column.Column{Type: arrow.PrimitiveTypes.Float64}, bytes.Count([]byte(text), []byte{'\n'})+1, f.nulls)}
-	_, err = in.parseCSV(t.Context(), &in.Parts[0], Chunk{Text: []byte(text), line: 1}, to)
+	_, _, err = in.parseCSV(t.Context(), &in.Parts[0], Chunk{Text: []byte(text), line: 1}, to)
 	for _, v := range to[0].whole {
 		whole = append(whole, fmt.Sprint(v))
 	}

@@ -48,6 +48,8 @@ type dialect struct {
 	Header bool     // the first record has the names of the columns
 	names  []string // of all columns
 	hash   int      // 1 + the position of a header that begins with #; 0: none
+	above  int      // the position of the first record, if lines above that begin with # are comments
+	hashes bool     // some of the first lines begin with #
 
 	guessed bool   // the header is a guess, because all values are text
 	unsure  bool   // no column has text in the first record and other values below
@@ -58,16 +60,16 @@ type dialect struct {
 }
 
 func (d *dialect) Breaks() Breaks {
-	if d.sound && d.quote != 0 {
-		return Breaks{sound: &d.grammar}
+	if (d.sound || d.hashes || d.loose) && d.quote != 0 {
+		return Breaks{records: &d.grammar}
 	}
-	return Breaks{Quote: d.quote, Comments: d.comments}
+	return Breaks{Quote: d.quote}
 }
 
 func (d *dialect) scan(c Chunk) scanner {
 	s := scanner{text: c.Text, line: c.line, grammar: d.grammar}
 	if c.first {
-		s.names = d.hash
+		s.names, s.above = d.hash, d.above
 	}
 	return s
 }
@@ -89,6 +91,13 @@ type csvField struct {
 // records yields the fields of each record of a chunk. It ends with an error at the first malformed record.
 func records(c Chunk, g grammar) iter.Seq2[[]csvField, error] {
 	return (&dialect{grammar: g}).records(c)
+}
+
+// firstRecords is records for the first chunk of a file.
+func firstRecords(c Chunk, g grammar) iter.Seq2[[]csvField, error] {
+	d := dialect{grammar: g}
+	d.narrowComments(c)
+	return d.records(c)
 }
 
 func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
@@ -135,15 +144,17 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 		d.Comma = '\t'
 	}
 	d.detectGrammar(c)
+	d.narrowComments(c)
 	look, err := d.look(ctx, c)
-	if err == nil && d.comments && d.judgeComments(c, look, opt.Header) {
+	if err == nil && d.hashes {
+		d.judgeComments(c, look, opt.Header)
 		look, err = d.look(ctx, c)
 	}
 	if err != nil {
 		return d, column.ErrorIn(path, "%w", err)
 	}
 	d.detectHeader(look, opt.Header)
-	d.width = len(d.names)
+	d.width, d.remarks = len(d.names), look.leads
 	return d, ctx.Err()
 }
 
@@ -151,6 +162,7 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 func (d *dialect) detectGrammar(c Chunk) {
 	given := d.Comma
 	d.comments = len(c.Text) > 0 && c.Text[0] == '#' || bytes.Contains(c.Text, []byte("\n#"))
+	d.hashes = d.comments
 	if s := d.scan(c); !s.record() { // the lines that begin with # are the only ones
 		d.comments = false
 	}
@@ -171,7 +183,7 @@ func (d *dialect) detectGrammar(c Chunk) {
 
 // detectHeader detects whether the first record is a header, unless an option says so, and names the columns.
 func (d *dialect) detectHeader(l look, header string) {
-	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.typed)
+	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.typed) && !column.SheetNull(l.first[0].text)
 	switch header {
 	case "yes":
 		d.Header = true
@@ -252,7 +264,7 @@ func detectComma(c Chunk, g grammar) byte {
 func fieldsOfFirst(c Chunk, g grammar) (n int, same bool, first int) {
 	const most = 100
 	rows, others := 0, 0
-	for fields, err := range records(c, g) {
+	for fields, err := range firstRecords(c, g) {
 		if err != nil {
 			return 0, false, first
 		}

@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"halfspace/dataset/internal/column"
@@ -44,7 +45,7 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 		}
 		for i, f := range fields {
 			is := f.typed()
-			if l.typed = l.typed || is; i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) {
+			if l.typed = l.typed || is; i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) || column.SheetNull(f.text) {
 				continue
 			}
 			recurs[i] = recurs[i] || f.text == l.first[i].text
@@ -71,49 +72,49 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 	return l, nil
 }
 
-// judgeComments decides which lines that begin with # are comments. l has the first records without these lines. All are comments if
-// most have another number of fields, or if rows begin with a number. The last line before the first record is the header if it may be; then judgeComments returns true.
-func (d *dialect) judgeComments(c Chunk, l look, header string) bool {
-	matched, others, above := 0, 0, 0
-	records := 0
-	s := scanner{text: c.Text[:min(len(c.Text), HeadBytes)], line: c.line, grammar: d.grammar}
-	s.comments = true
-	s.comment = func(at int) {
-		same := s.fieldsAt(at) == len(l.first)
-		if same {
-			matched++
-		} else {
-			others++
-		}
-		if records == 0 {
-			above = 0
-			if same {
-				above = at + 1
-			}
-		}
+// narrowComments leaves as comments the lines that begin with # above the first other record, and below it those that have another number
+// of fields than this record.
+func (d *dialect) narrowComments(c Chunk) {
+	s := d.scan(c)
+	if !d.comments || !s.record() {
+		return
 	}
-	for s.record() {
-		records++
-		for s.more {
-			if _, _, err := s.field(); err != nil {
-				s.pos, s.more = len(s.text), false
-			}
-		}
-	}
-	if above > 0 && !l.names && header != "no" && d.plainAt(c, above-1) {
-		d.hash = above
-		matched--
-	}
-	d.comments = above > 0 && l.names || others > matched || l.leads
-	return d.hash > 0
+	d.comments, d.remarks, d.above, d.width = false, true, s.pos, s.fieldsAt(s.pos)
 }
 
-// plainAt returns true if the record at a position has neither numbers nor booleans.
+// judgeComments finds the lines above the first other record that begin with # and are rows, and a header that begins with #: the last of
+// these lines that has the number of fields of a row. l has the first records without these lines.
+func (d *dialect) judgeComments(c Chunk, l look, header string) {
+	last, s := -1, d.scan(c)
+	s.comment = func(at int) {
+		if s.fieldsAt(at) == s.width {
+			last = at
+		}
+	}
+	s.record()
+	d.remarks = l.leads
+	switch {
+	case last < 0 || l.names || c.Text[last+1] == ' ' && isHeader(l.first):
+	case !d.plainAt(c, last):
+		d.above = 0
+	case header != "no":
+		d.hash, d.above = last+1, last
+	case !l.typed && !slices.ContainsFunc(l.first, csvField.typed):
+		d.above = 0
+	}
+}
+
+// isHeader returns true if the fields of a first record can be the names of columns, and none is a number or a boolean.
+func isHeader(first []csvField) bool {
+	return !slices.ContainsFunc(first, csvField.typed) && areNames(first)
+}
+
+// plainAt returns true if the record at a position has neither numbers nor booleans, and doesn't begin with a missing value such as #N/A.
 func (d *dialect) plainAt(c Chunk, at int) bool {
 	s := scanner{text: c.Text, pos: at, grammar: d.grammar, more: true}
-	for s.more {
+	for n := 0; s.more; n++ {
 		text, quoted, err := s.field()
-		if err != nil || (csvField{string(text), quoted}).typed() {
+		if err != nil || (csvField{string(text), quoted}).typed() || n == 0 && column.SheetNull(string(text)) {
 			return false
 		}
 	}
@@ -125,7 +126,7 @@ func (d *dialect) plainAt(c Chunk, at int) bool {
 func singleQuoted(c Chunk, g grammar) bool {
 	var quoted, plain []bool // for each column
 	rows := 0
-	for fields, err := range records(c, g) {
+	for fields, err := range firstRecords(c, g) {
 		if rows++; rows > oddRows {
 			break
 		}

@@ -44,8 +44,8 @@ func (s *scanner) skim() (n int, err error) {
 	return n, nil
 }
 
-// cutSound returns the end of the last whole record in text, which begins with a record. A record that can't be read is its first line.
-func (g *grammar) cutSound(text []byte) int {
+// cut returns the end of the last whole record in text, which begins with a record. A record that can't be read is its first line.
+func (g *grammar) cut(text []byte) int {
 	i := bytes.LastIndexByte(text, '\n')
 	if i < 0 || bytes.IndexByte(text[:i], g.quote) < 0 {
 		return i + 1

@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // blanks is the delimiter that means any number of spaces and tabs.
@@ -15,9 +16,11 @@ var errOpen = errors.New("the quotes that begin here aren't closed: close them")
 type grammar struct {
 	Comma    byte // the delimiter
 	quote    byte // begins and ends a field that may contain delimiters, line breaks and doubled quotes
-	comments bool // each line that begins with # is a comment
+	comments bool // each line that begins with # is a comment, until width is known
+	remarks  bool // of one column of numbers: a line of # and a blank is a comment
+	loose    bool // a quote inside a field that doesn't begin with one is part of its text
 	sound    bool // records that can't be read are left out
-	width    int  // number of fields that a line that begins with # has if it isn't a comment; 0: no line is a comment
+	width    int  // number of fields of a row: a line that begins with # and has another number is a comment; 0: unknown
 }
 
 // delimited returns the grammar of RFC 4180 with a delimiter.
@@ -33,7 +36,8 @@ type scanner struct {
 	more    bool         // the record has another field
 	buf     []byte       // the current field in quotes, with doubled quotes replaced by single ones
 	names   int          // 1 + the position of a header that begins with #; 0: none
-	skipped bool         // there was a comment
+	above   int          // the position of the first record: lines above that begin with # are comments
+	skipped int64        // number of comments so far
 	comment func(at int) // called at each comment; nil: not called
 }
 
@@ -42,7 +46,7 @@ type scanner struct {
 func (s *scanner) record() bool {
 	for s.pos < len(s.text) {
 		i := s.pos
-		if s.text[i] == '#' && i+1 != s.names && (s.comments || s.width > 0 && s.fieldsAt(i) != s.width) {
+		if s.text[i] == '#' && s.isComment(i) {
 			s.skipComment()
 			continue
 		}
@@ -62,14 +66,30 @@ func (s *scanner) record() bool {
 	return false
 }
 
+// isComment returns true if the line at a position, which begins with #, is a comment: it is no row, since it has another number of
+// fields, or it is above the header.
+func (s *scanner) isComment(at int) bool {
+	switch {
+	case at+1 == s.names:
+		return false
+	case s.comments || at < s.above:
+		return true
+	case s.width == 1:
+		return s.remarks && at+1 < len(s.text) && strings.IndexByte(" \t\r\n", s.text[at+1]) >= 0
+	}
+	return s.width > 0 && s.fieldsAt(at) != s.width
+}
+
 // fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it
-// reports the error. Where rejects are left out, only the line at the position counts.
+// reports the error; a quote inside a field makes no record malformed here. Where rejects are left out, only the line at the position
+// counts.
 func (s *scanner) fieldsAt(at int) int {
 	text := s.text
 	if s.sound {
 		text = text[:at+lineLength(text[at:])]
 	}
 	n, line := 0, scanner{text: text, pos: at, grammar: s.grammar, more: true}
+	line.loose = true
 	for ; line.more; n++ {
 		if _, _, err := line.field(); err != nil {
 			return s.width
@@ -79,7 +99,7 @@ func (s *scanner) fieldsAt(at int) int {
 }
 
 func (s *scanner) skipComment() {
-	if s.skipped = true; s.comment != nil {
+	if s.skipped++; s.comment != nil {
 		s.comment(s.pos)
 	}
 	n := bytes.IndexByte(s.text[s.pos:], '\n')
@@ -104,7 +124,7 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 		if b == s.Comma || b == '\n' || b == '\t' && s.Comma == blanks {
 			break
 		}
-		if b == '"' && s.quote == '"' {
+		if b == '"' && s.quote == '"' && !s.loose {
 			return nil, false, errors.New("a quote inside a field: put the field in quotes and double the quote")
 		}
 	}

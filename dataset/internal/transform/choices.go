@@ -71,7 +71,7 @@ func (p *Picker) Unnamed(width int) bool {
 	case opt.Float == nil, other(opt.Label), opt.SampleWeight != "", len(opt.Features)+len(opt.Exclude)+len(opt.Cross) > 0,
 		slices.ContainsFunc(opt.Keep, other), opt.Categorical != "", opt.Where != "", opt.Plan != nil, opt.Words != nil:
 		return false
-	case opt.Nulls != "" && opt.Nulls != schema.NullsError, opt.Standardize && !(opt.Narrow > 0 && width > opt.Narrow):
+	case opt.Nulls != "" && opt.Nulls != schema.NullsError && opt.Spec == nil, opt.Standardize && !(opt.Narrow > 0 && width > opt.Narrow):
 		return false
 	}
 	return opt.Spec == nil || opt.Spec.Preprocessing == nil

@@ -335,6 +335,9 @@ func newSelection(c *chooser, inputs []schema.Column) (*Selection, error) {
 		if opt.Spec.Preprocessing != nil {
 			sel.Nulls = opt.Spec.Preprocessing.Nulls
 		}
+		if sel.Nulls == schema.NullsError && opt.Nulls == schema.NullsDrop && !slices.ContainsFunc(inputs, isNumbered) {
+			sel.Nulls = schema.NullsDrop
+		}
 	}
 	if sel.Nulls == "" {
 		sel.Nulls = schema.NullsError
