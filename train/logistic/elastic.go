@@ -111,7 +111,7 @@ func (l *problem) lossesChunk(padded [][]float64) func(block.Chunk) []float64 {
 
 const mostBias = 30 // the greatest |bias| that Alone returns
 
-// Alone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
+// BiasAlone returns the bias log(p/n) and its loss. weights are n and p, the sums of sample weights of the classes -1 and
 // +1.
 func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p, odds := weights[0], weights[1], []float64{0}
@@ -128,7 +128,7 @@ func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64
 	return bias, float64(n*e[0]) + float64(p*e[1])
 }
 
-// At makes a pass over the rows and returns the point at w.
+// PointAt makes a pass over the rows and returns the point at w.
 func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	at := sums{}
 	if l.largestValues == nil {

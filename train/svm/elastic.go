@@ -93,7 +93,7 @@ func (p *problem) padded(w []float64) []float64 {
 	return to
 }
 
-// Alone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
+// BiasAlone returns the bias (p-n)/(p+n) and its loss. weights are n and p, the sums of sample weights of the classes -1
 // and +1.
 func (l *rowLoss) BiasAlone(weights [2]float64, biased bool) (bias, loss float64) {
 	n, p := weights[0], weights[1]
@@ -116,7 +116,7 @@ func (l *rowLoss) State(w *checkpoint.Walk) {
 	}
 }
 
-// At makes a pass over the rows and returns the point at w.
+// PointAt makes a pass over the rows and returns the point at w.
 func (l *rowLoss) PointAt(ctx context.Context, w []float64) (*optimize.Point, error) {
 	var at sums
 	h := new(hessian)
