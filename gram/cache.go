@@ -19,31 +19,31 @@ import (
 // It evicts the row with the fewest requests, including requests that computed the row. Of rows with equal requests it
 // evicts the most recently used row: a training that passes over all rows again will need that row last.
 type RowCache struct {
-	x        *Rows
-	kernel   *mercerMap // kernel of x with itself
-	workers  int
-	most     int // number of rows that the memory holds
-	made     int // number of slots
-	free     []*slot
-	rows     []*slot  // cached rows: a heap with the next row to evict first
-	at       []*slot  // slot of each row; nil if the row isn't cached
-	uses     []uint32 // number of requests of each row
-	clock    int64
-	computed int64
-	mirrors  []mirror
+	x             *Rows
+	kernel        *mercerMap // kernel of x with itself
+	workers       int
+	capacity      int // number of rows that the memory holds
+	slotCount     int // number of slots
+	freeSlots     []*slot
+	rows          []*slot  // cached rows: a heap with the next row to evict first
+	slotOf        []*slot  // slot of each row; nil if the row isn't cached
+	requestCounts []uint32 // number of requests of each row
+	clock         int64
+	computedRows  int64
+	mirrors       []mirror
 
-	batch  int     // most rows of the next batch
-	latest []*slot // rows of the latest batch
+	batch       int     // most rows of the next batch
+	latestBatch []*slot // rows of the latest batch
 }
 
 // A slot is memory for a row.
 type slot struct {
-	row       uint32
-	used      int64 // clock of its last use
-	pinned    int64 // clock when it was last found to be needed soon
-	requested bool  // it was requested after it was computed
-	place     int   // in the heap
-	values    []float32
+	row          uint32
+	usedAt       int64 // clock of its last use
+	pinnedAt     int64 // clock when it was last found to be needed soon
+	wasRequested bool  // it was requested after it was computed
+	heapIndex    int   // in the heap
+	values       []float32
 }
 
 // A batch of rows is computed together. It has leastBatch rows, which cost little more than one row, up to the number
@@ -71,9 +71,9 @@ func NewRowCache(x *Rows, k Kernel, bytes int64, workers int) (*RowCache, error)
 	if x.n == 0 {
 		return nil, errors.New("there are no rows to multiply")
 	}
-	c := &RowCache{x: x, kernel: m, workers: workers, at: make([]*slot, x.n), uses: make([]uint32, x.n)}
-	c.most = int(min(int64(x.n), bytes/c.rowBytes()))
-	if c.most < 1 {
+	c := &RowCache{x: x, kernel: m, workers: workers, slotOf: make([]*slot, x.n), requestCounts: make([]uint32, x.n)}
+	c.capacity = int(min(int64(x.n), bytes/c.rowBytes()))
+	if c.capacity < 1 {
 		return nil, fmt.Errorf("%d bytes are too few for inner products: those of one row with all others take %d", bytes, c.rowBytes())
 	}
 	c.batch = leastBatch
@@ -85,8 +85,8 @@ func (c *RowCache) rowBytes() int64 {
 	return int64(kernel.Stride(c.x.n)) * 4
 }
 
-// Computed returns the number of rows computed so far.
-func (c *RowCache) Computed() int64 { return c.computed }
+// ComputedRows returns the number of rows computed so far.
+func (c *RowCache) ComputedRows() int64 { return c.computedRows }
 
 // Row returns row i, which is valid until the next call. ahead yields the rows that will probably be requested next. If
 // Row has to compute row i, it computes some of these rows in the same batch.
@@ -97,18 +97,18 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 	if i < 0 || i >= c.x.n {
 		return nil, fmt.Errorf("there is no row %d among %d", i, c.x.n)
 	}
-	c.uses[i]++
+	c.requestCounts[i]++
 	c.clock++
-	if s := c.at[i]; s != nil {
-		s.used, s.requested = c.clock, true
-		heap.Fix((*slotHeap)(c), s.place)
+	if s := c.slotOf[i]; s != nil {
+		s.usedAt, s.wasRequested = c.clock, true
+		heap.Fix((*slotHeap)(c), s.heapIndex)
 		return s.values, nil
 	}
 	c.adapt()
-	batch, most := []uint32{uint32(i)}, min(c.batch, max(1, c.most/2))
+	batch, most := []uint32{uint32(i)}, min(c.batch, max(1, c.capacity/2))
 	for r := range ahead {
-		if s := c.at[r]; s != nil {
-			s.pinned = c.clock
+		if s := c.slotOf[r]; s != nil {
+			s.pinnedAt = c.clock
 		} else if !slices.Contains(batch, r) {
 			batch = append(batch, r)
 		}
@@ -119,29 +119,29 @@ func (c *RowCache) Row(ctx context.Context, i int, ahead iter.Seq[uint32]) ([]fl
 	slots := c.room(len(batch))
 	batch = batch[:len(slots)]
 	if err := c.compute(ctx, batch, slots); err != nil {
-		c.free = append(c.free, slots...)
+		c.freeSlots = append(c.freeSlots, slots...)
 		return nil, err
 	}
 	for k, s := range slots {
-		s.row, s.used, s.requested = batch[k], c.clock, k == 0
-		c.at[s.row] = s
+		s.row, s.usedAt, s.wasRequested = batch[k], c.clock, k == 0
+		c.slotOf[s.row] = s
 		heap.Push((*slotHeap)(c), s)
 	}
-	c.latest = slots
-	c.computed += int64(len(batch))
+	c.latestBatch = slots
+	c.computedRows += int64(len(batch))
 	return slots[0].values, nil
 }
 
 // adapt makes batches larger if most rows of the latest batch were requested, and smaller otherwise.
 func (c *RowCache) adapt() {
 	asked := 0
-	for _, s := range c.latest {
-		if s.requested {
+	for _, s := range c.latestBatch {
+		if s.wasRequested {
 			asked++
 		}
 	}
 	switch {
-	case len(c.latest) < c.batch:
+	case len(c.latestBatch) < c.batch:
 	case 4*asked >= 3*c.batch:
 		c.batch = min(mostBatch, 2*c.batch)
 	default:
@@ -154,26 +154,26 @@ func (c *RowCache) adapt() {
 func (c *RowCache) room(n int) (slots []*slot) {
 	var kept []*slot
 	for len(slots) < n {
-		if len(c.free) == 0 && c.made < c.most {
+		if len(c.freeSlots) == 0 && c.slotCount < c.capacity {
 			c.grow()
 		}
-		if last := len(c.free) - 1; last >= 0 {
-			slots, c.free = append(slots, c.free[last]), c.free[:last]
+		if last := len(c.freeSlots) - 1; last >= 0 {
+			slots, c.freeSlots = append(slots, c.freeSlots[last]), c.freeSlots[:last]
 			continue
 		}
 		if len(c.rows) == 0 {
 			break
 		}
 		s := heap.Pop((*slotHeap)(c)).(*slot)
-		if s.pinned == c.clock {
+		if s.pinnedAt == c.clock {
 			kept = append(kept, s)
 			continue
 		}
-		c.at[s.row] = nil
+		c.slotOf[s.row] = nil
 		slots = append(slots, s)
 	}
 	if len(slots) == 0 {
-		c.at[kept[0].row] = nil
+		c.slotOf[kept[0].row] = nil
 		slots, kept = kept[:1], kept[1:]
 	}
 	for _, s := range kept {
@@ -184,13 +184,13 @@ func (c *RowCache) room(n int) (slots []*slot) {
 
 // grow allocates more slots.
 func (c *RowCache) grow() {
-	n := min(c.most-c.made, max(1, int(slabBytes/c.rowBytes())))
+	n := min(c.capacity-c.slotCount, max(1, int(slabBytes/c.rowBytes())))
 	stride := kernel.Stride(c.x.n)
 	slab := block.Alloc[float32](n * stride)
 	for k := range n {
-		c.free = append(c.free, &slot{values: slab[k*stride:][:c.x.n]})
+		c.freeSlots = append(c.freeSlots, &slot{values: slab[k*stride:][:c.x.n]})
 	}
-	c.made += n
+	c.slotCount += n
 }
 
 // compute sets the slots to rows of the matrix. It multiplies all rows with the rows of the batch, and transposes each
@@ -223,19 +223,19 @@ func (h *slotHeap) Len() int { return len(h.rows) }
 
 func (h *slotHeap) Less(a, b int) bool {
 	x, y := h.rows[a], h.rows[b]
-	if h.uses[x.row] != h.uses[y.row] {
-		return h.uses[x.row] < h.uses[y.row]
+	if h.requestCounts[x.row] != h.requestCounts[y.row] {
+		return h.requestCounts[x.row] < h.requestCounts[y.row]
 	}
-	return x.used > y.used
+	return x.usedAt > y.usedAt
 }
 
 func (h *slotHeap) Swap(a, b int) {
 	h.rows[a], h.rows[b] = h.rows[b], h.rows[a]
-	h.rows[a].place, h.rows[b].place = a, b
+	h.rows[a].heapIndex, h.rows[b].heapIndex = a, b
 }
 
 func (h *slotHeap) Push(s any) {
-	s.(*slot).place = len(h.rows)
+	s.(*slot).heapIndex = len(h.rows)
 	h.rows = append(h.rows, s.(*slot))
 }
 

@@ -58,8 +58,8 @@ func testRowCache(t *testing.T) {
 						t.Fatalf("%v %+v, room for %d rows: row %d is not that of the matrix", size, k, held, r)
 					}
 				}
-				if held == n && c.Computed() > int64(len(wanted)) {
-					t.Errorf("%v: %d rows computed for %d different ones", size, c.Computed(), len(wanted))
+				if held == n && c.ComputedRows() > int64(len(wanted)) {
+					t.Errorf("%v: %d rows computed for %d different ones", size, c.ComputedRows(), len(wanted))
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func TestRowCacheKeeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return c.Computed()
+		return c.ComputedRows()
 	}
 	var hot, cyclic []int
 	for i := range n {

@@ -127,7 +127,7 @@ func Gram(ctx context.Context, m *Symmetric, x *Rows, k Kernel, workers int) err
 		for r := range b.rows {
 			row := b.lower(r)
 			apply.row(row, b.i+r, b.j)
-			if !b.placed && row != nil {
+			if !b.isInPlace && row != nil {
 				copy(m.lower(b.i + r)[b.j:], row)
 			}
 		}
@@ -148,13 +148,13 @@ func (m *Symmetric) place(i, j int) (to []float32, ldc, grow int) {
 	return m.Data[i*(i+1)/2+j:], i + 1, 1
 }
 
-// pastBytes is the size from which a result is written with non-temporal stores, because it wouldn't stay in the
+// nonTemporalBytes is the size from which a result is written with non-temporal stores, because it wouldn't stay in the
 // caches.
-const pastBytes = 32 << 20
+const nonTemporalBytes = 32 << 20
 
 // putFor returns the function that copies parts of a result of this many bytes.
 func putFor(bytes int64) func(dst, src []float32) {
-	if bytes >= pastBytes {
+	if bytes >= nonTemporalBytes {
 		return microkernel.CopyNonTemporal
 	}
 	return func(dst, src []float32) { copy(dst, src) }
@@ -232,7 +232,7 @@ func Cross(ctx context.Context, dst []float32, stride int, x, y *Rows, k Kernel,
 		for r := range b.rows {
 			row := b.row(r)
 			apply.row(row, b.i+r, b.j)
-			if !b.placed {
+			if !b.isInPlace {
 				copy(dst[(b.i+r)*stride+b.j:], row)
 			}
 		}

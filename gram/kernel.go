@@ -167,7 +167,7 @@ func (x *Rows) squaredNorms(workers int) []float32 {
 // squareNorms computes the norms of rows lo to hi-1.
 func (x *Rows) squareNorms(lo, hi int) {
 	t := tableFor(x.cols)
-	rows := up(t.nr, t.mr)
+	rows := roundUp(t.nr, t.mr)
 	a, b, c := make([]float32, rows*x.cols), make([]float32, t.nr*x.cols), make([]float32, rows*t.nr)
 	var p packer
 	for r := lo; r < hi && x.cols > 0; r += t.nr {
@@ -176,7 +176,7 @@ func (x *Rows) squareNorms(lo, hi int) {
 		p.pack(x, b, t.nr, t.nr, 0, r, end)
 		for k := 0; k < x.cols; k += kc {
 			n := min(kc, x.cols-k)
-			microkernel.Tile(c, t.nr, 0, a[k*rows:][:up(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], k > 0)
+			microkernel.Tile(c, t.nr, 0, a[k*rows:][:roundUp(end-r, t.mr)*n], b[k*t.nr:][:n*t.nr], k > 0)
 		}
 		for i := range end - r {
 			x.norms[r+i] = c[i*t.nr+i]

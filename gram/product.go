@@ -32,7 +32,7 @@ type part struct {
 	i, j, rows, cols int
 	data             []float32
 	ldc, grow        int
-	placed           bool // data is the memory that place returned
+	isInPlace        bool // data is the memory that place returned
 }
 
 // at returns the first element of row r, and the distance to the next row.
@@ -71,19 +71,19 @@ func (p *product) run(ctx context.Context, workers int) error {
 	if err := cmp.Or(p.a.err, p.b.err); err != nil {
 		return err
 	}
-	rows := min(mc, up(p.a.n, p.mr)) // rows of one task, at most
+	rows := min(mc, roundUp(p.a.n, p.mr)) // rows of one task, at most
 	workers = min(parallel.Workers(workers), p.a.n/p.mr+1)
 	if t := p.transpose(); t != nil {
 		return p.runSparse(ctx, workers, t)
 	}
-	room, stride := up(min(p.nc, p.b.n), p.nr), min(nb, up(p.b.n, p.nr))
+	room, stride := roundUp(min(p.nc, p.b.n), p.nr), min(nb, roundUp(p.b.n, p.nr))
 	const line = 16 // elements of a cache line
-	memory := take(up(room*p.b.cols, line) + workers*(up(rows*p.a.cols, line)+up(rows*stride, line)))
+	memory := take(roundUp(room*p.b.cols, line) + workers*(roundUp(rows*p.a.cols, line)+roundUp(rows*stride, line)))
 	defer put(memory)
 	free := *memory
 	cut := func(n int) []float32 {
 		part := free[:n:n]
-		free = free[up(n, line):]
+		free = free[roundUp(n, line):]
 		return part
 	}
 	packed, w := cut(room*p.b.cols), make([]worker, workers)
@@ -93,7 +93,7 @@ func (p *product) run(ctx context.Context, workers int) error {
 	for lo := 0; lo < p.b.n; lo += p.nc {
 		hi := min(p.b.n, lo+p.nc)
 		const group = 8 // tiles of columns for each task
-		err := parallel.For(ctx, workers, up(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
+		err := parallel.For(ctx, workers, roundUp(hi-lo, group*p.nr)/(group*p.nr), func(worker, task int) {
 			at := task * group * p.nr
 			w[worker].packer.pack(p.b, packed, p.nr, room, at, lo+at, min(hi, lo+at+group*p.nr))
 		})
@@ -127,8 +127,8 @@ func take(n int) *[]float32 {
 
 func put(b *[]float32) { buffers.Put(b) }
 
-// tasksEach is the least number of tasks for each worker, if there are enough rows.
-const tasksEach = 4
+// tasksPerWorker is the least number of tasks for each worker, if there are enough rows.
+const tasksPerWorker = 4
 
 // cut returns the borders of tasks of about equal size: at most MC rows, and a multiple of MR except for the last task.
 func (p *product) cut(lo, workers int) []int {
@@ -137,8 +137,8 @@ func (p *product) cut(lo, workers int) []int {
 		i = lo
 	}
 	n := p.a.n - i
-	tasks := up(max((n+mc-1)/mc, tasksEach*workers), workers)
-	rows := up((n+tasks-1)/tasks, p.mr)
+	tasks := roundUp(max((n+mc-1)/mc, tasksPerWorker*workers), workers)
+	rows := roundUp((n+tasks-1)/tasks, p.mr)
 	cuts := []int{i}
 	for whole := i + n/p.mr*p.mr; i < whole; {
 		i = min(i+rows, whole)
@@ -166,7 +166,7 @@ func (p *product) rows(ctx context.Context, w *worker, number int, packed []floa
 	b := part{i: i0, rows: i1 - i0}
 	for b.j = lo; b.j < hi && ctx.Err() == nil; b.j += b.cols {
 		b.cols = min(hi-b.j, nb)
-		if b.placed = b.j < whole; b.placed {
+		if b.isInPlace = b.j < whole; b.isInPlace {
 			b.cols = min(b.cols, whole-b.j)
 			b.data, b.ldc, b.grow = p.place(b.i, b.j)
 		} else {
@@ -185,7 +185,7 @@ func (p *product) rows(ctx context.Context, w *worker, number int, packed []floa
 // panel adds the products of the columns from k on, up to KC, to a block of the result.
 func (p *product) panel(w *worker, packed []float32, b *part, lo, k int) {
 	n := min(kc, p.b.cols-k)
-	a := w.packed[k*w.rows:][:up(b.rows, p.mr)*n]
+	a := w.packed[k*w.rows:][:roundUp(b.rows, p.mr)*n]
 	for j := b.j; j < b.j+b.cols; j += p.nr {
 		first := 0 // row of the first tile on or below the diagonal
 		if p.triangle && j > b.i {
@@ -224,5 +224,5 @@ func tableFor(cols int) table {
 	return t
 }
 
-// up returns n rounded up to a multiple of m.
-func up(n, m int) int { return (n + m - 1) / m * m }
+// roundUp returns n rounded up to a multiple of m.
+func roundUp(n, m int) int { return (n + m - 1) / m * m }

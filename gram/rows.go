@@ -22,8 +22,8 @@ type Rows struct {
 	zeros  []float32 // a row of zeros
 	err    error     // error of the blocks
 
-	across []float32 // for Columns: element k of row r is across[k*lda+r]; blocks is then nil
-	lda    int
+	columnMajor []float32 // for Columns: element k of row r is across[k*lda+r]; blocks is then nil
+	lda         int
 
 	once  sync.Once
 	norms []float32 // squared norms; see squaredNorms
@@ -90,7 +90,7 @@ func (x *Rows) Values(numbers []uint32) []float32 {
 
 // Add adds a times row r to sum, which has one element for each column: sum[c] = fma(a, row[c], sum[c]).
 func (x *Rows) Add(sum []float64, a float64, r int) {
-	if x.across == nil {
+	if x.columnMajor == nil {
 		if b, _ := x.find(r); b.Sparse != nil {
 			columns, values := x.sparseRow(r)
 			for k, c := range columns {
@@ -123,7 +123,7 @@ func Columns(values []float32, n, cols, stride int) *Rows {
 	if n == 0 || cols == 0 {
 		return Dense(nil, n, cols, cols)
 	}
-	return &Rows{across: values, lda: stride, n: n, cols: cols, zeros: make([]float32, cols)}
+	return &Rows{columnMajor: values, lda: stride, n: n, cols: cols, zeros: make([]float32, cols)}
 }
 
 // Len returns the number of rows.
@@ -140,22 +140,22 @@ func (x *Rows) find(r int) (b *block.Block, local int) {
 
 // A packer packs rows.
 type packer struct {
-	rows [][]float32 // rows of a group
-	part [][]float32 // columns of a panel, for each row of the group
-	wide []float32   // elements of a panel in rows of kernel.Stride(width)
+	rows      [][]float32 // rows of a group
+	part      [][]float32 // columns of a panel, for each row of the group
+	widePanel []float32   // elements of a panel in rows of kernel.Stride(width)
 }
 
 // pack packs rows lo to hi-1 of x as rows at, at+1, ... of packed, which has memory for total rows. at and total are
 // multiples of width. packed holds panels of up to KC columns. A panel holds groups of width rows. A group holds, for
 // each column, the elements of its rows. Zeros fill the last group.
 func (p *packer) pack(x *Rows, packed []float32, width, total, at, lo, hi int) {
-	if x.across != nil {
-		x.packAcross(packed, width, total, at, lo, hi)
+	if x.columnMajor != nil {
+		x.packColumns(packed, width, total, at, lo, hi)
 		return
 	}
 	stride := kernel.Stride(width)
-	if stride != width && len(p.wide) < kc*stride {
-		p.wide = block.Alloc[float32](kc * stride)
+	if stride != width && len(p.widePanel) < kc*stride {
+		p.widePanel = block.Alloc[float32](kc * stride)
 	}
 	for r := lo; r < hi; r += width {
 		p.rows, p.part = p.rows[:0], p.part[:0]
@@ -173,18 +173,18 @@ func (p *packer) pack(x *Rows, packed []float32, width, total, at, lo, hi int) {
 				kernel.Transpose(to, stride, p.part)
 				continue
 			}
-			kernel.Transpose(p.wide[:n*stride], stride, p.part)
-			squeeze(to, width, p.wide, stride)
+			kernel.Transpose(p.widePanel[:n*stride], stride, p.part)
+			squeeze(to, width, p.widePanel, stride)
 		}
 	}
 }
 
-// packAcross is pack for Columns. Their elements are already in packed order, so packAcross copies them.
-func (x *Rows) packAcross(packed []float32, width, total, at, lo, hi int) {
+// packColumns is pack for Columns. Their elements are already in packed order, so packColumns copies them.
+func (x *Rows) packColumns(packed []float32, width, total, at, lo, hi int) {
 	for k0 := 0; k0 < x.cols; k0 += kc {
 		n := min(kc, x.cols-k0)
 		for k := range n {
-			row := x.across[(k0+k)*x.lda:][lo:hi]
+			row := x.columnMajor[(k0+k)*x.lda:][lo:hi]
 			to := packed[k0*total+at*n+k*width:]
 			for ; len(row) >= width; row = row[width:] {
 				if width == 6 { // AVX2: faster than copy
@@ -220,10 +220,10 @@ func (x *Rows) row(r, hi int) []float32 {
 	if r >= hi {
 		return x.zeros
 	}
-	if x.across != nil {
+	if x.columnMajor != nil {
 		row := make([]float32, x.cols)
 		for k := range row {
-			row[k] = x.across[k*x.lda+r]
+			row[k] = x.columnMajor[k*x.lda+r]
 		}
 		return row
 	}

@@ -140,9 +140,9 @@ func Scatter(ctx context.Context, m *Triangle, src block.Source,
 // A chunk is the rows of a block.Chunk, their weights, their extra columns, and the sums over them.
 type chunk struct {
 	block.Chunk
-	s, f []float64
-	own  weights // memory of s and f if workers share the chunk
-	sums sums
+	s, f       []float64
+	ownWeights weights // memory of s and f if workers share the chunk
+	sums       sums
 }
 
 // weights is memory for the weights and the extra columns of a chunk's rows.
@@ -177,7 +177,7 @@ func scatterChunks(ctx context.Context, chunks []*chunk,
 		if parts == 1 { // the worker's weights stay in its cache
 			r.s, r.f = w[worker].weights.of(r.Len(), w[worker].more)
 		} else {
-			r.s, r.f = r.own.of(r.Len(), w[worker].more)
+			r.s, r.f = r.ownWeights.of(r.Len(), w[worker].more)
 		}
 		setWeights(r.Chunk, r.s, r.f)
 		if parts == 1 {
@@ -203,12 +203,12 @@ type sums struct {
 const blockSize = microkernel.BlockCols * microkernel.BlockCols
 
 func newSums(cols, more int) sums {
-	s := sums{n: cols + more, wide: up(cols, microkernel.BlockCols) / microkernel.BlockCols}
+	s := sums{n: cols + more, wide: roundUp(cols, microkernel.BlockCols) / microkernel.BlockCols}
 	s.blocks = block.Alloc[float64](s.first(s.rows()) * blockSize)
 	return s
 }
 
-func (s sums) rows() int { return up(s.n, microkernel.BlockCols) / microkernel.BlockCols }
+func (s sums) rows() int { return roundUp(s.n, microkernel.BlockCols) / microkernel.BlockCols }
 
 // first returns the number of the first block of block row i.
 func (s sums) first(i int) int {
@@ -245,25 +245,25 @@ func (s sums) store(m *Triangle) {
 
 // A scaledPanel is a panel of rows in blocks of columns, multiplied by the square roots of their weights.
 type scaledPanel struct {
-	below      bool // a weight is below 0
-	minus      []float64
-	cols, more int // number of columns, and of extra columns
-	wide       []float64
-	weights    weights   // weights of a chunk's rows
-	idx        []uint32  // numbers of the chunk's rows with weights of one sign
-	rows       []float32 // gathered rows
-	s, f       []float64 // weights and extra columns of the gathered rows
+	hasNegative bool // a weight is below 0
+	negated     []float64
+	cols, more  int // number of columns, and of extra columns
+	wide        []float64
+	weights     weights   // weights of a chunk's rows
+	idx         []uint32  // numbers of the chunk's rows with weights of one sign
+	rows        []float32 // gathered rows
+	s, f        []float64 // weights and extra columns of the gathered rows
 }
 
 func newScaledPanel(cols, more int) *scaledPanel {
-	n := up(cols+more, microkernel.BlockCols) * panelRows
+	n := roundUp(cols+more, microkernel.BlockCols) * panelRows
 	return &scaledPanel{cols: cols, more: more, wide: block.Alloc[float64](n)}
 }
 
 // sum adds the rows of r to block rows lo to hi-1 of its sums. It stops when ctx ends.
 func (w *scaledPanel) sum(ctx context.Context, r *chunk, lo, hi int) {
 	w.add(ctx, r, lo, hi, false)
-	if w.below {
+	if w.hasNegative {
 		w.add(ctx, r, lo, hi, true)
 	}
 }
@@ -290,7 +290,7 @@ func (w *scaledPanel) list(s []float64, below bool) {
 		}
 		n += more
 	}
-	w.idx, w.below = w.idx[:n], negative > 0
+	w.idx, w.hasNegative = w.idx[:n], negative > 0
 }
 
 // add is sum for the rows with weights below 0 if below is set, and for the rows with weights above 0 otherwise.
@@ -301,16 +301,16 @@ func (w *scaledPanel) add(ctx context.Context, r *chunk, lo, hi int, below bool)
 		linalg.WidenPanel(w.wide, x, s, r.Stride, w.cols, hi, r.Centring)
 		w.lengthen(s, f)
 		for i := lo; i < hi; i++ {
-			rows := min(microkernel.BlockCols, up(w.cols+w.more-i*microkernel.BlockCols, 4))
+			rows := min(microkernel.BlockCols, roundUp(w.cols+w.more-i*microkernel.BlockCols, 4))
 			a := w.wide[i*panelRows*microkernel.BlockCols:][:len(s)*microkernel.BlockCols]
 			if below {
-				w.minus = w.minus[:0]
+				w.negated = w.negated[:0]
 				for _, v := range a {
-					w.minus = append(w.minus, -v)
+					w.negated = append(w.negated, -v)
 				}
-				a = w.minus
+				a = w.negated
 			}
-			for j := range min(i+1, up(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
+			for j := range min(i+1, roundUp(w.cols, microkernel.BlockCols)/microkernel.BlockCols) {
 				b := w.wide[j*panelRows*microkernel.BlockCols:][:len(s)*microkernel.BlockCols]
 				microkernel.RankKUpdate(r.sums.block(i, j), a, b, rows, j < i)
 			}

@@ -48,10 +48,10 @@ func (x *Rows) sparseRow(r int) ([]uint32, []float32) {
 	return columns[:n], values[:n]
 }
 
-// A transposed is sparse rows by column: row c holds the numbers and values of the rows that store column c.
-type transposed kernel.SparseRows
+// A sparseColumns is sparse rows by column: row c holds the numbers and values of the rows that store column c.
+type sparseColumns kernel.SparseRows
 
-func transposeSparse(x *Rows) *transposed {
+func transposeSparse(x *Rows) *sparseColumns {
 	ptr, idx, val, _ := linalg.TransposeSparse(x.cols, func(do func(r uint32, columns []uint32, values []float32)) error {
 		for r := range x.n {
 			columns, values := x.sparseRow(r)
@@ -59,14 +59,14 @@ func transposeSparse(x *Rows) *transposed {
 		}
 		return nil
 	})
-	return &transposed{Ptr: ptr, Idx: idx, Val: val}
+	return &sparseColumns{Ptr: ptr, Idx: idx, Val: val}
 }
 
-// add adds the inner products of a row and each row r of the transposed rows to sums[r], for r below len(sums). In each
+// add adds the inner products of a row and each row r of the columns to sums[r], for r below len(sums). In each
 // panel of KC columns it sums the products of the columns that both rows store, from 0 on, and then adds this sum. So
 // the results are the same as for dense rows, except for the sign of a zero. part must hold zeros, and holds zeros
 // afterwards.
-func (t *transposed) add(sums, part []float32, columns []uint32, values []float32) {
+func (t *sparseColumns) add(sums, part []float32, columns []uint32, values []float32) {
 	for len(columns) > 0 {
 		n, touched := 0, 0
 		for n < len(columns) && columns[n]/kc == columns[0]/kc {
@@ -92,7 +92,7 @@ func (t *transposed) add(sums, part []float32, columns []uint32, values []float3
 }
 
 // column returns the rows below end that store column c, and their values.
-func (t *transposed) column(c uint32, end int) ([]uint32, []float32) {
+func (t *sparseColumns) column(c uint32, end int) ([]uint32, []float32) {
 	rows, values := (*kernel.SparseRows)(t).Row(int(c))
 	if n := len(rows); n > 0 && int(rows[n-1]) >= end { // in a triangle
 		n, _ = slices.BinarySearch(rows, uint32(end))
@@ -106,7 +106,7 @@ func (t *transposed) column(c uint32, end int) ([]uint32, []float32) {
 const sparseShare = 1.0 / 32
 
 // transpose returns b by column if both a and b are sparse and b stores few elements. Otherwise it returns nil.
-func (p *product) transpose() *transposed {
+func (p *product) transpose() *sparseColumns {
 	if _, sparse := p.a.elements(); !sparse {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (p *product) transpose() *transposed {
 }
 
 // runSparse is run for sparse rows.
-func (p *product) runSparse(ctx context.Context, workers int, t *transposed) error {
+func (p *product) runSparse(ctx context.Context, workers int, t *sparseColumns) error {
 	const group = 16 // rows of a task
 	stride := kernel.Stride(p.b.n)
 	memory := make([][]float32, workers)

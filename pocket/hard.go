@@ -23,14 +23,14 @@ type hardRows struct {
 	stride  int
 	// sample is rows from all parts of src. It is empty if rows are sparse and have sample weights; then no rows are
 	// marked.
-	sample *block.Block
-	sum    []float32 // sum of the candidates
-	total  float64   // sum of the sample weights of all rows
-	judged int64     // number of candidates judged
-	marked int64     // value of judged when rows were last marked
-	easy   int64     // rows scored since then that aren't hard, times candidates
-	marks  []uint64  // one bit for each row; nil if judging some rows first saves no time
-	bits   []uint64  // memory of marks
+	sample           *block.Block
+	sum              []float32 // sum of the candidates
+	total            float64   // sum of the sample weights of all rows
+	judgedCandidates int64     // number of candidates judged
+	judgedAtMarking  int64     // value of judgedCandidates when rows were last marked
+	easyScores       int64     // rows scored since then that aren't hard, times candidates
+	marks            []uint64  // one bit for each row; nil if judging some rows first saves no time
+	markMemory       []uint64  // memory of marks
 }
 
 const (
@@ -41,13 +41,13 @@ const (
 	// fewCandidates is the number of candidates below which all rows are judged in one pass, because two passes take as
 	// long.
 	fewCandidates = 32
-	// remark is the number of times that all rows that aren't hard are scored before the hard rows are marked again.
-	// Marking costs about as much: one pass over memory.
-	remark = 16
+	// passesPerMarking is the number of times that all rows that aren't hard are scored before the hard rows are marked
+	// again. Marking costs about as much: one pass over memory.
+	passesPerMarking = 16
 )
 
-// unmarked returns hardRows with an empty sample, so that no row is marked as hard.
-func unmarked(src block.Source, workers int) *hardRows {
+// newUnmarkedRows returns hardRows with an empty sample, so that no row is marked as hard.
+func newUnmarkedRows(src block.Source, workers int) *hardRows {
 	cols := src.Spec().Cols()
 	h := &hardRows{src: src, workers: workers, stride: kernel.Stride(cols), sample: block.New(0, 0, cols)}
 	h.sum = make([]float32, h.stride)
@@ -57,7 +57,7 @@ func unmarked(src block.Source, workers int) *hardRows {
 // newHardRows samples the rows of src, and counts the rows with the label +1. It also returns the quantum of the
 // features; see kernel.ErrorCounter.SetQuantum.
 func newHardRows(ctx context.Context, src block.Source, workers int) (h *hardRows, positive int64, quantum float64, err error) {
-	h = unmarked(src, workers)
+	h = newUnmarkedRows(src, workers)
 	size := max(sampleRows, sampleBytes/int64(h.stride)/4)
 	step := (src.Rows() + size - 1) / size
 	quantum = 1
@@ -112,15 +112,15 @@ const leastQuantum = 1.0 / 256
 // candidate is dropped.
 func (h *hardRows) parts(ctx context.Context, w []float32, limit float64) ([]selection, error) {
 	n := len(w) / h.stride
-	h.judged += int64(n)
+	h.judgedCandidates += int64(n)
 	for i := range n {
 		kernel.Axpy(h.sum, 1, w[i*h.stride:(i+1)*h.stride])
 	}
 	if n < fewCandidates || h.sample.Len() == 0 {
 		return []selection{{}}, nil
 	}
-	if h.judged >= 4*h.marked || h.easy >= remark*h.src.Rows() {
-		h.marked, h.easy, h.marks = h.judged, 0, nil
+	if h.judgedCandidates >= 4*h.judgedAtMarking || h.easyScores >= passesPerMarking*h.src.Rows() {
+		h.judgedAtMarking, h.easyScores, h.marks = h.judgedCandidates, 0, nil
 		if cut, ok := h.cut(w, limit); ok {
 			if err := h.mark(ctx, cut); err != nil {
 				return nil, err
@@ -141,7 +141,7 @@ func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 	ranks, scores, order := make([]float32, n), make([]float32, n), make([]int, n)
 	h.sample.Scores(h.sum, scores)
 	for i, s := range scores {
-		ranks[i], order[i] = ranked(s, y[i]), i
+		ranks[i], order[i] = rankOf(s, y[i]), i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
 	total := 0.0
@@ -175,8 +175,8 @@ func (h *hardRows) cut(w []float32, limit float64) (rank float32, ok bool) {
 	return rank, ok
 }
 
-// ranked returns the rank of a row with the given score and label.
-func ranked(score, y float32) float32 {
+// rankOf returns the rank of a row with the given score and label.
+func rankOf(score, y float32) float32 {
 	if y > 0 {
 		return score
 	}
@@ -185,8 +185,8 @@ func ranked(score, y float32) float32 {
 
 // mark marks the rows up to rank last as hard.
 func (h *hardRows) mark(ctx context.Context, last float32) error {
-	if h.bits == nil {
-		h.bits = make([]uint64, (h.src.Rows()+63)/64)
+	if h.markMemory == nil {
+		h.markMemory = make([]uint64, (h.src.Rows()+63)/64)
 	}
 	err := block.ReduceChunks(ctx, h.src, h.workers, func(r block.Chunk) struct{} {
 		h.markChunk(r, last)
@@ -195,7 +195,7 @@ func (h *hardRows) mark(ctx context.Context, last float32) error {
 	if err != nil {
 		return err
 	}
-	h.marks = h.bits
+	h.marks = h.markMemory
 	return nil
 }
 
@@ -206,10 +206,10 @@ func (h *hardRows) markChunk(r block.Chunk, last float32) {
 	for lo := 0; lo < len(scores); lo += 64 {
 		word := uint64(0)
 		for i, s := range scores[lo:min(lo+64, len(scores))] {
-			if ranked(s, r.Y[lo+i]) <= last {
+			if rankOf(s, r.Y[lo+i]) <= last {
 				word |= 1 << i
 			}
 		}
-		h.bits[(int(r.First)+lo)/64] = word
+		h.markMemory[(int(r.First)+lo)/64] = word
 	}
 }

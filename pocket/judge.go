@@ -14,19 +14,19 @@ import (
 
 // A judge counts the errors of candidates on the rows of a source, and drops candidates during the passes.
 type judge struct {
-	src      block.Source
-	workers  int
-	stride   int
-	rounding float64 // upper bound of the relative errors of float64 sums over all rows
-	scored   int64   // sum over the rows scored of the number of candidates they were scored for
+	src           block.Source
+	workers       int
+	stride        int
+	roundingError float64 // upper bound of the relative errors of float64 sums over all rows
+	scoreCount    int64   // sum over the rows scored of the number of candidates they were scored for
 
-	alive      []int     // numbers of the candidates that aren't dropped, ascending
-	w          []float32 // weights of these candidates
-	candidates *kernel.ErrorCounter
-	mu         sync.Mutex
-	counts     []int64   // errors found, for every candidate
-	weights    []float64 // sample weights of these errors, which passWeighted sums
-	scratch    sync.Pool
+	remainingCandidates []int     // numbers of the candidates that aren't dropped, ascending
+	w                   []float32 // weights of these candidates
+	errorCounter        *kernel.ErrorCounter
+	mu                  sync.Mutex
+	counts              []int64   // errors found, for every candidate
+	weights             []float64 // sample weights of these errors, which passWeighted sums
+	scratch             sync.Pool
 }
 
 // A scratch is the work memory for judging rows.
@@ -40,8 +40,8 @@ type scratch struct {
 
 func newJudge(src block.Source, workers int) *judge {
 	j := &judge{src: src, workers: workers, stride: kernel.Stride(src.Spec().Cols())}
-	j.rounding = float64(src.Rows()+1000) * 0x1p-50
-	j.candidates = kernel.NewErrorCounter(nil, src.Spec().Cols())
+	j.roundingError = float64(src.Rows()+1000) * 0x1p-50
+	j.errorCounter = kernel.NewErrorCounter(nil, src.Spec().Cols())
 	j.scratch.New = func() any {
 		rows := kernel.PanelRows(j.stride)
 		return &scratch{x: make([]float32, rows*j.stride), y: make([]float32, rows), weights: make([]int32, max(rows, taskRows))}
@@ -58,19 +58,20 @@ type selection struct {
 // begin sets the candidates to the vectors in w, with no errors counted.
 func (j *judge) begin(w []float32) {
 	j.w = append(j.w[:0], w...)
-	j.alive, j.counts, j.weights = j.alive[:0], j.counts[:0], j.weights[:0]
+	j.remainingCandidates, j.counts, j.weights = j.remainingCandidates[:0], j.counts[:0], j.weights[:0]
 	for i := range len(w) / j.stride {
-		j.alive, j.counts, j.weights = append(j.alive, i), append(j.counts, 0), append(j.weights, 0)
+		j.remainingCandidates = append(j.remainingCandidates, i)
+		j.counts, j.weights = append(j.counts, 0), append(j.weights, 0)
 	}
-	j.candidates.Reset(j.w)
+	j.errorCounter.Reset(j.w)
 }
 
 // pass adds the errors on the selected rows to the counts, and drops each candidate that reaches limit errors. It ends
-// when no candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor j.scored
-// depend on the workers.
+// when no candidate is left. It drops candidates only at the ends of blocks, so that neither the counts nor
+// j.scoreCount depend on the workers.
 func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 	reached := func(i int) bool { return j.counts[i] >= limit }
-	if j.drop(reached); len(j.alive) == 0 {
+	if j.drop(reached); len(j.remainingCandidates) == 0 {
 		return nil
 	}
 	for b, err := range j.src.Blocks(ctx) {
@@ -84,7 +85,7 @@ func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 		if err != nil {
 			return err
 		}
-		if j.drop(reached); len(j.alive) == 0 {
+		if j.drop(reached); len(j.remainingCandidates) == 0 {
 			return nil
 		}
 	}
@@ -96,8 +97,8 @@ func (j *judge) pass(ctx context.Context, rows selection, limit int64) error {
 //
 // Sums are made in row order, so that the remaining candidates don't depend on the workers.
 func (j *judge) screen(ctx context.Context, rows selection, limit float64) error {
-	reached := func(i int) bool { return j.weights[i]*(1-j.rounding) >= limit }
-	if j.drop(reached); len(j.alive) == 0 {
+	reached := func(i int) bool { return j.weights[i]*(1-j.roundingError) >= limit }
+	if j.drop(reached); len(j.remainingCandidates) == 0 {
 		return nil
 	}
 	for b, err := range j.src.Blocks(ctx) {
@@ -107,38 +108,38 @@ func (j *judge) screen(ctx context.Context, rows selection, limit float64) error
 		tasks := make([][]float64, (b.Len()+taskRows-1)/taskRows)
 		err := parallel.For(ctx, j.workers, len(tasks), func(_, task int) {
 			lo := task * taskRows
-			tasks[task] = j.least(b.Slice(lo, min(b.Len(), lo+taskRows)), rows)
+			tasks[task] = j.leastErrorWeights(b.Slice(lo, min(b.Len(), lo+taskRows)), rows)
 		})
 		if err != nil {
 			return err
 		}
 		for _, sums := range tasks {
-			for k, i := range j.alive {
+			for k, i := range j.remainingCandidates {
 				j.weights[i] += sums[k]
 			}
 		}
-		if j.drop(reached); len(j.alive) == 0 {
+		if j.drop(reached); len(j.remainingCandidates) == 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
-// least returns lower bounds of the sample weights of errors on the selected rows of b, one for each remaining
-// candidate. It rounds sample weights down to integers, in a unit that depends only on the rows of b.
-func (j *judge) least(b *block.Block, rows selection) []float64 {
+// leastErrorWeights returns lower bounds of the sample weights of errors on the selected rows of b, one for each
+// remaining candidate. It rounds sample weights down to integers, in a unit that depends only on the rows of b.
+func (j *judge) leastErrorWeights(b *block.Block, rows selection) []float64 {
 	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
-	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
+	s.counts = slices.Grow(s.counts[:0], len(j.remainingCandidates))[:len(j.remainingCandidates)]
 	clear(s.counts)
 	_, exponent := math.Frexp(slices.Max(b.W))
 	exponent = max(exponent, -900) // smaller weights count as 0
 	unit := math.Ldexp(1, exponent-weightBits)
 	n := j.count(b, rows, s, 1/unit)
 	j.mu.Lock()
-	j.scored += int64(n * len(j.alive))
+	j.scoreCount += int64(n * len(j.remainingCandidates))
 	j.mu.Unlock()
-	sums := make([]float64, len(j.alive))
+	sums := make([]float64, len(j.remainingCandidates))
 	for k, c := range s.counts {
 		sums[k] = float64(c) * unit
 	}
@@ -148,35 +149,35 @@ func (j *judge) least(b *block.Block, rows selection) []float64 {
 // weightBits is the number of bits of an integer sample weight.
 const weightBits = 20
 
-// best computes the counts and the weights of the candidates in w that may have a smaller weight than limit and than
-// all candidates before them. The weights of other candidates become infinite. Only candidates for which hides returns
-// true exclude later candidates. Call best after screen.
+// countBest computes the counts and the weights of the candidates in w that may have a smaller weight than limit and
+// than all candidates before them. The weights of other candidates become infinite. Only candidates for which hides
+// returns true exclude later candidates. Call countBest after screen.
 //
 // Most candidates that aren't the best so far by their lower bounds aren't the best so far by their weights either. So
-// best first computes the weights of candidates that are the best so far by their bounds, and then of the other
+// countBest first computes the weights of candidates that are the best so far by their bounds, and then of the other
 // candidates that are still in doubt.
-func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func(i int) bool) error {
-	bounds, left := slices.Clone(j.weights), slices.Clone(j.alive)
+func (j *judge) countBest(ctx context.Context, w []float32, limit float64, hides func(i int) bool) error {
+	bounds, left := slices.Clone(j.weights), slices.Clone(j.remainingCandidates)
 	for i := range j.weights {
 		j.weights[i] = math.Inf(1)
 	}
 	for known := make([]bool, len(bounds)); ; {
 		least := limit
-		j.alive, j.w = j.alive[:0], j.w[:0]
+		j.remainingCandidates, j.w = j.remainingCandidates[:0], j.w[:0]
 		for _, i := range left {
-			bound := bounds[i] * (1 - j.rounding)
+			bound := bounds[i] * (1 - j.roundingError)
 			switch {
 			case known[i]:
 				bound = j.weights[i]
 			case bound < least:
 				known[i] = true
-				j.alive, j.w = append(j.alive, i), append(j.w, w[i*j.stride:(i+1)*j.stride]...)
+				j.remainingCandidates, j.w = append(j.remainingCandidates, i), append(j.w, w[i*j.stride:(i+1)*j.stride]...)
 			}
 			if bound > 0 && hides(i) { // a bound of 0 tells nothing
 				least = min(least, bound)
 			}
 		}
-		if len(j.alive) == 0 {
+		if len(j.remainingCandidates) == 0 {
 			return nil
 		}
 		if err := j.passWeighted(ctx, limit); err != nil {
@@ -188,10 +189,10 @@ func (j *judge) best(ctx context.Context, w []float32, limit float64, hides func
 // passWeighted computes the counts and the weights of the remaining candidates over all rows. It drops a candidate once
 // the sum of the sample weights of its errors reaches limit.
 func (j *judge) passWeighted(ctx context.Context, limit float64) error {
-	for _, i := range j.alive {
+	for _, i := range j.remainingCandidates {
 		j.counts[i], j.weights[i] = 0, 0
 	}
-	j.candidates.Reset(j.w)
+	j.errorCounter.Reset(j.w)
 	for b, err := range j.src.Blocks(ctx) {
 		if err != nil {
 			return err
@@ -207,15 +208,15 @@ func (j *judge) passWeighted(ctx context.Context, limit float64) error {
 			return err
 		}
 		for _, chunk := range chunks {
-			for k, i := range j.alive {
+			for k, i := range j.remainingCandidates {
 				j.counts[i] += chunk[k].rows
 				j.weights[i] += chunk[k].weight
 			}
 		}
 		if b.Sparse != nil { // screen has counted dense rows
-			j.scored += int64(b.Len() * len(j.alive))
+			j.scoreCount += int64(b.Len() * len(j.remainingCandidates))
 		}
-		if j.drop(func(i int) bool { return j.weights[i] >= limit }); len(j.alive) == 0 {
+		if j.drop(func(i int) bool { return j.weights[i] >= limit }); len(j.remainingCandidates) == 0 {
 			return nil
 		}
 	}
@@ -232,9 +233,9 @@ func (t *tally) Fields() []any { return []any{&t.rows, &t.weight} }
 
 // wrongRows returns the tally of each remaining candidate.
 func (j *judge) wrongRows(chunk *block.Block) []tally {
-	all := make([]tally, len(j.alive))
+	all := make([]tally, len(j.remainingCandidates))
 	if chunk.Sparse != nil {
-		j.candidates.Interleaved().Scores(chunk.Sparse, func(r, first int, scores []float32) {
+		j.errorCounter.Interleaved().Scores(chunk.Sparse, func(r, first int, scores []float32) {
 			for k, s := range scores {
 				add(&all[first+k], s, chunk.Y[r], chunk.W[r])
 			}
@@ -266,16 +267,16 @@ func add(t *tally, score, y float32, weight float64) {
 // drop drops the candidates for which reached returns true.
 func (j *judge) drop(reached func(i int) bool) {
 	kept := 0
-	for k, i := range j.alive {
+	for k, i := range j.remainingCandidates {
 		if !reached(i) {
 			copy(j.w[kept*j.stride:], j.w[k*j.stride:(k+1)*j.stride])
-			j.alive[kept] = i
+			j.remainingCandidates[kept] = i
 			kept++
 		}
 	}
-	if kept < len(j.alive) {
-		j.alive, j.w = j.alive[:kept], j.w[:kept*j.stride]
-		j.candidates.Reset(j.w)
+	if kept < len(j.remainingCandidates) {
+		j.remainingCandidates, j.w = j.remainingCandidates[:kept], j.w[:kept*j.stride]
+		j.errorCounter.Reset(j.w)
 	}
 }
 
@@ -287,15 +288,15 @@ const taskRows = block.ChunkRows / 4
 func (j *judge) rows(b *block.Block, rows selection) {
 	s := j.scratch.Get().(*scratch)
 	defer j.scratch.Put(s)
-	s.counts = slices.Grow(s.counts[:0], len(j.alive))[:len(j.alive)]
+	s.counts = slices.Grow(s.counts[:0], len(j.remainingCandidates))[:len(j.remainingCandidates)]
 	clear(s.counts)
 	n := j.count(b, rows, s, 0)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for k, i := range j.alive {
+	for k, i := range j.remainingCandidates {
 		j.counts[i] += s.counts[k]
 	}
-	j.scored += int64(n * len(j.alive))
+	j.scoreCount += int64(n * len(j.remainingCandidates))
 }
 
 // count adds the errors on the selected rows of b to s.counts, and returns the number of rows that it scored. It copies
@@ -311,9 +312,9 @@ func (j *judge) count(b *block.Block, rows selection, s *scratch, scale float64)
 	}
 	panel := func(n int) {
 		if scale == 0 {
-			j.candidates.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
+			j.errorCounter.Errors(s.counts, s.x[:n*j.stride], s.y[:n])
 		} else {
-			j.candidates.ErrorWeights(s.counts, s.x[:n*j.stride], s.y[:n], s.weights[:n])
+			j.errorCounter.ErrorWeights(s.counts, s.x[:n*j.stride], s.y[:n], s.weights[:n])
 		}
 	}
 	n := 0
@@ -359,18 +360,18 @@ func (j *judge) countSparse(b *block.Block, rows selection, s *scratch) (scored 
 			s.sparse.AppendRow(b, lo+bits.TrailingZeros64(word))
 		}
 	}
-	s.sparse.Errors(j.candidates, s.counts)
+	s.sparse.Errors(j.errorCounter, s.counts)
 	return s.sparse.Len()
 }
 
 // countAll is count for all rows.
 func (j *judge) countAll(b *block.Block, s *scratch, scale float64) {
 	if scale == 0 {
-		b.Errors(j.candidates, s.counts)
+		b.Errors(j.errorCounter, s.counts)
 		return
 	}
 	integers(s.weights, b.W, scale)
-	j.candidates.ErrorWeights(s.counts, b.X, b.Y, s.weights[:b.Len()])
+	j.errorCounter.ErrorWeights(s.counts, b.X, b.Y, s.weights[:b.Len()])
 }
 
 // integers sets dst to the sample weights times scale, rounded down.

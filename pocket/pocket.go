@@ -84,19 +84,19 @@ var Modes = []Mode{Exact, Ratchet, Epoch}
 // is summed within a chunk in row order, then over the chunks in row order. Lower bounds of the sums drop most candidates
 // first.
 type Pocket struct {
-	mode     Mode
-	judge    *judge
-	hard     *hardRows
-	weighted bool // rows have sample weights
-	remote   bool // a cluster counts the errors
-	best     Candidate
-	curve    []Point
-	current  Candidate   // Ratchet: the present weights of the perceptron; Epoch: the weights judged last
-	waiting  []Candidate // without Weights, which are in w
-	w        []float32
-	judged   int64
-	nonzero  bool // weights other than zeros are kept rather than zeros
-	start    time.Time
+	mode              Mode
+	judge             *judge
+	hardRows          *hardRows
+	hasWeights        bool // rows have sample weights
+	hasCluster        bool // a cluster counts the errors
+	best              Candidate
+	curve             []Point
+	current           Candidate   // Ratchet: the present weights of the perceptron; Epoch: the weights judged last
+	waitingCandidates []Candidate // without Weights, which are in w
+	w                 []float32
+	judgedCandidates  int64
+	keepsNonzero      bool // weights other than zeros are kept rather than zeros
+	start             time.Time
 }
 
 // A Candidate is weights on a perceptron's path.
@@ -137,26 +137,26 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 	src, workers = j.src, j.workers
 	p := &Pocket{mode: mode, judge: j, start: time.Now()}
 	p.current.Weights = make([]float32, p.judge.stride)
-	p.weighted = src.Spec().Weighted
+	p.hasWeights = src.Spec().Weighted
 	var zeros Candidate
-	if p.remote = remote(src); p.remote {
-		p.hard = unmarked(src, workers)
+	if p.hasCluster = remote(src); p.hasCluster {
+		p.hardRows = newUnmarkedRows(src, workers)
 		p.judge.begin(p.current.Weights)
-		p.hard.total, err = p.judge.everywhere(ctx)
+		p.hardRows.total, err = p.judge.countOnCluster(ctx)
 		zeros.Errors, zeros.Weight = p.judge.counts[0], p.judge.weights[0]
-		p.judge.scored = 0
+		p.judge.scoreCount = 0
 	} else {
 		var quantum float64
-		p.hard, zeros.Errors, quantum, err = newHardRows(ctx, src, workers)
-		p.judge.candidates.SetQuantum(quantum)
+		p.hardRows, zeros.Errors, quantum, err = newHardRows(ctx, src, workers)
+		p.judge.errorCounter.SetQuantum(quantum)
 		zeros.Weight = float64(zeros.Errors)
 	}
-	if err == nil && p.weighted && !p.remote {
+	if err == nil && p.hasWeights && !p.hasCluster {
 		p.judge.begin(p.current.Weights)
 		err = p.judge.passWeighted(ctx, math.Inf(1))
-		zeros.Weight, p.judge.scored = p.judge.weights[0], 0
+		zeros.Weight, p.judge.scoreCount = p.judge.weights[0], 0
 	}
-	if err == nil && math.IsInf(p.hard.total, 1) {
+	if err == nil && math.IsInf(p.hardRows.total, 1) {
 		err = errors.New("the sum of the sample weights overflows: scale them down")
 	}
 	if err != nil {
@@ -170,7 +170,7 @@ func New(ctx context.Context, src block.Source, mode Mode, workers int) (*Pocket
 // weights give every row the score 0. In one-versus-rest this score beats every negative score of the other classes, so
 // most rows would be predicted to be of that class. Call LeaveZeros before any candidate is judged.
 func (p *Pocket) LeaveZeros() {
-	p.nonzero = true
+	p.keepsNonzero = true
 	p.best.Errors, p.best.Weight = math.MaxInt64, math.Inf(1)
 }
 
@@ -186,7 +186,7 @@ func (p *Pocket) Judged() (candidates, rows int64) {
 	if p.judge == nil {
 		return 0, 0
 	}
-	return p.judged, p.judge.scored
+	return p.judgedCandidates, p.judge.scoreCount
 }
 
 // check returns an error unless w is the weights of one candidate, with the stride of a block.
@@ -266,7 +266,7 @@ func (p *Pocket) endStreak(ctx context.Context, visits int64) error {
 
 // offer adds a copy of w as a candidate. It judges the waiting candidates once they make a batch.
 func (p *Pocket) offer(ctx context.Context, c Candidate, w []float32) error {
-	p.waiting = append(p.waiting, c)
+	p.waitingCandidates = append(p.waitingCandidates, c)
 	p.w = append(p.w, w...)
 	return p.Settle(ctx)
 }
@@ -277,7 +277,7 @@ func (p *Pocket) Settle(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
 	}
-	if p.mode != Epoch && len(p.waiting) < p.batch() {
+	if p.mode != Epoch && len(p.waitingCandidates) < p.batch() {
 		return nil
 	}
 	return p.Judge(ctx)
@@ -288,7 +288,7 @@ func (p *Pocket) Settle(ctx context.Context) error {
 // doesn't use batch, because an epoch takes longer than judging one candidate.
 func (p *Pocket) batch() int {
 	most := min(mostBatch, batchBytes/p.judge.stride/4)
-	return max(leastBatch, int(min(p.judged, int64(most))))
+	return max(leastBatch, int(min(p.judgedCandidates, int64(most))))
 }
 
 // Judge judges the waiting candidates now. That doesn't change which weights are kept in the end.
@@ -296,24 +296,24 @@ func (p *Pocket) Judge(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
 	}
-	if len(p.waiting) == 0 {
+	if len(p.waitingCandidates) == 0 {
 		return nil
 	}
 	if err := p.count(ctx); err != nil {
 		return err
 	}
-	for i, c := range p.waiting {
+	for i, c := range p.waitingCandidates {
 		c.Errors, c.Weight = p.judge.counts[i], float64(p.judge.counts[i])
-		if p.weighted {
+		if p.hasWeights {
 			c.Weight = p.judge.weights[i]
 		}
 		w := p.w[i*p.judge.stride : (i+1)*p.judge.stride]
-		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Streak > p.best.Streak) && !(p.nonzero && isZero(w)) {
+		if c.Weight < p.best.Weight && (p.mode != Ratchet || c.Streak > p.best.Streak) && !(p.keepsNonzero && isZero(w)) {
 			p.keep(c, w)
 		}
 	}
-	p.judged += int64(len(p.waiting))
-	p.waiting, p.w = p.waiting[:0], p.w[:0]
+	p.judgedCandidates += int64(len(p.waitingCandidates))
+	p.waitingCandidates, p.w = p.waitingCandidates[:0], p.w[:0]
 	return nil
 }
 
@@ -331,7 +331,7 @@ func (p *Pocket) keep(c Candidate, w []float32) {
 	c.Weights = slices.Clone(w)
 	p.best = c
 	point := Point{Update: c.Update, Visits: c.Visits, Errors: c.Errors, Seconds: time.Since(p.start).Seconds()}
-	if p.weighted {
+	if p.hasWeights {
 		point.Weight = c.Weight
 	}
 	p.curve = append(p.curve, point)
@@ -340,20 +340,20 @@ func (p *Pocket) keep(c Candidate, w []float32) {
 // count counts the errors of the waiting candidates, or sums their sample weights, up to the number or sum of the best
 // candidate.
 func (p *Pocket) count(ctx context.Context) error {
-	if p.remote {
+	if p.hasCluster {
 		p.judge.begin(p.w)
-		_, err := p.judge.everywhere(ctx)
+		_, err := p.judge.countOnCluster(ctx)
 		return err
 	}
-	parts, err := p.hard.parts(ctx, p.w, p.best.Weight)
+	parts, err := p.hardRows.parts(ctx, p.w, p.best.Weight)
 	if err != nil {
 		return err
 	}
 	p.judge.begin(p.w)
 	last := int64(0) // rows scored in the last part
 	for _, rows := range parts {
-		before := p.judge.scored
-		if p.weighted {
+		before := p.judge.scoreCount
+		if p.hasWeights {
 			err = p.judge.screen(ctx, rows, p.best.Weight)
 		} else {
 			err = p.judge.pass(ctx, rows, p.best.Errors)
@@ -361,12 +361,12 @@ func (p *Pocket) count(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		last = p.judge.scored - before
+		last = p.judge.scoreCount - before
 	}
-	p.hard.easy += last
-	if p.weighted {
-		return p.judge.best(ctx, p.w, p.best.Weight, func(i int) bool {
-			return p.mode != Ratchet && !(p.nonzero && isZero(p.w[i*p.judge.stride:(i+1)*p.judge.stride]))
+	p.hardRows.easyScores += last
+	if p.hasWeights {
+		return p.judge.countBest(ctx, p.w, p.best.Weight, func(i int) bool {
+			return p.mode != Ratchet && !(p.keepsNonzero && isZero(p.w[i*p.judge.stride:(i+1)*p.judge.stride]))
 		})
 	}
 	return nil

@@ -190,11 +190,11 @@ func TestLiteral(t *testing.T) {
 					if err == nil && (i == early || i == len(w)/stride-1) {
 						err = p.Judge(context.Background())
 					}
-					if n := p.judged; err != nil || !reflect.DeepEqual(p.Best(), want[n]) {
+					if n := p.judgedCandidates; err != nil || !reflect.DeepEqual(p.Best(), want[n]) {
 						t.Fatalf("seed %d, %s, %T: after %d candidates %+v is kept, want %+v (error %v)", seed, level, src, n, p.Best(), want[n], err)
 					}
 				}
-				if p.hard.marks != nil {
+				if p.hardRows.marks != nil {
 					marked++
 				}
 				if n, s := p.Judged(); i == 0 && level == kernel.Generic {

@@ -18,12 +18,12 @@ var errorsPass = distributed.NewPerChunk("pocket.errors", errorsOfChunk)
 
 // chunkErrors are the errors of each candidate in a chunk.
 type chunkErrors struct {
-	of       []tally
+	tallies  []tally
 	total    float64 // sum of the sample weights of all rows
 	noLabels bool
 }
 
-func (r *chunkErrors) Fields() []any { return []any{&r.of, &r.total, &r.noLabels} }
+func (r *chunkErrors) Fields() []any { return []any{&r.tallies, &r.total, &r.noLabels} }
 
 func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkErrors {
 	j, w := newJudge(src, 1), make([]float32, len(weights))
@@ -36,15 +36,15 @@ func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkE
 		case chunk.Y == nil:
 			e.noLabels = true
 		case chunk.W != nil:
-			e.of = j.wrongRows(chunk.Block)
+			e.tallies = j.wrongRows(chunk.Block)
 			for _, v := range chunk.W {
 				e.total += v
 			}
 		default:
-			counts := make([]int64, len(j.alive))
-			chunk.Errors(j.candidates, counts)
+			counts := make([]int64, len(j.remainingCandidates))
+			chunk.Errors(j.errorCounter, counts)
 			for _, n := range counts {
-				e.of = append(e.of, tally{n, float64(n)})
+				e.tallies = append(e.tallies, tally{n, float64(n)})
 			}
 			e.total = float64(chunk.Len())
 		}
@@ -52,15 +52,15 @@ func errorsOfChunk(src block.Source, weights []float64) func(block.Chunk) chunkE
 	}
 }
 
-// everywhere counts the errors of the candidates on all rows, and sums their sample weights, on the cluster. It drops
-// no candidate. It returns the sum of the sample weights of all rows.
-func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
+// countOnCluster counts the errors of the candidates on all rows, and sums their sample weights, on the cluster. It
+// drops no candidate. It returns the sum of the sample weights of all rows.
+func (j *judge) countOnCluster(ctx context.Context) (total float64, err error) {
 	weights, noLabels := make([]float64, len(j.w)), false
 	for i, v := range j.w {
 		weights[i] = float64(v)
 	}
 	err = distributed.Reduce(ctx, j.src, j.workers, errorsPass, weights, nil, func(e chunkErrors) {
-		for i, t := range e.of {
+		for i, t := range e.tallies {
 			j.counts[i] += t.rows
 			j.weights[i] += t.weight
 		}
@@ -70,6 +70,6 @@ func (j *judge) everywhere(ctx context.Context) (total float64, err error) {
 	if err == nil && noLabels {
 		err = block.ErrNoLabels
 	}
-	j.scored += j.src.Rows() * int64(len(j.alive))
+	j.scoreCount += j.src.Rows() * int64(len(j.remainingCandidates))
 	return total, err
 }

@@ -11,16 +11,16 @@ import (
 func (p *Pocket) State(w *checkpoint.Walk) {
 	stride := p.judge.stride
 	w.Clock(&p.start)
-	w.Int(&p.judged)
-	w.Int(&p.judge.scored)
-	checkpoint.Values(w, p.hard.sum) // the hard rows are found again
-	w.Int(&p.hard.judged)
+	w.Int(&p.judgedCandidates)
+	w.Int(&p.judge.scoreCount)
+	checkpoint.Values(w, p.hardRows.sum) // the hard rows are found again
+	w.Int(&p.hardRows.judgedCandidates)
 	p.best.State(w, stride)
 	p.current.State(w, stride)
 	checkpoint.List(w, &p.curve, func(point *Point) { point.State(w) })
-	checkpoint.List(w, &p.waiting, func(c *Candidate) { c.State(w, 0) })
+	checkpoint.List(w, &p.waitingCandidates, func(c *Candidate) { c.State(w, 0) })
 	checkpoint.Slice(w, &p.w)
-	if len(p.w) != len(p.waiting)*stride || len(p.curve) == 0 {
+	if len(p.w) != len(p.waitingCandidates)*stride || len(p.curve) == 0 {
 		w.Fail(errors.New("weights of candidates are missing"))
 	}
 }

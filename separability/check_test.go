@@ -64,12 +64,12 @@ func TestErrorsAtLeast(t *testing.T) {
 		x, y = append(x, []float64{0}, []float64{1}, []float64{2}), append(y, 1, -1, 1)
 	}
 	e := check(t, testproblems.Dense(x, y, true), Options{}).Errors
-	if e.AtLeast != 5 || !e.Complete || e.Found != 5 {
+	if e.AtLeast != 5 || !e.RestIsSeparable || e.FoundErrors != 5 {
 		t.Errorf("%+v", e)
 	}
 	// Zero weights predict -1 for all, so that no row errs. But no plane through the origin separates these.
 	e = check(t, testproblems.Dense([][]float64{{1}, {-1}}, []float64{-1, -1}, false), Options{}).Errors
-	if e.AtLeast != 0 || !e.Complete {
+	if e.AtLeast != 0 || !e.RestIsSeparable {
 		t.Errorf("%+v", e)
 	}
 }
@@ -78,7 +78,7 @@ func TestErrorsAtLeast(t *testing.T) {
 func TestErrorsProperty(t *testing.T) {
 	for seed := range uint64(5) {
 		r := check(t, bench.SyntheticRows(bench.Synthetic{Rows: 300, Features: 3, Noise: 0.1, Seed: seed}), Options{})
-		if e := r.Errors; e.AtLeast < 5 || e.AtLeast > e.Found || !e.Complete {
+		if e := r.Errors; e.AtLeast < 5 || e.AtLeast > e.FoundErrors || !e.RestIsSeparable {
 			t.Errorf("seed %d: %+v", seed, e)
 		}
 	}
@@ -238,8 +238,8 @@ func TestScaled(t *testing.T) {
 				t.Errorf("times 2^%d: radius %v", e, r.Radius)
 			}
 			// The nearest rows are (1,1,1) and, with label -1, (0,1,1) and (1,0,1): weights 2, 2, -3.
-			if want == Separable && math.Abs(math.Ldexp(r.Origin.Margin, -e)-1/math.Sqrt(17)) > 1e-4 {
-				t.Errorf("times 2^%d: margin %v", e, r.Origin.Margin)
+			if want == Separable && math.Abs(math.Ldexp(r.OriginPlane.Margin, -e)-1/math.Sqrt(17)) > 1e-4 {
+				t.Errorf("times 2^%d: margin %v", e, r.OriginPlane.Margin)
 			}
 		}
 	}

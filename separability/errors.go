@@ -14,13 +14,13 @@ import (
 
 // Errors bounds the least number of errors that a plane can make.
 type Errors struct {
-	AtLeast  int64 // number of disjoint witnesses found; every plane errs on a row of each witness
-	Complete bool  // the rows outside these witnesses are separable
-	Found    int64 // errors of the best weights of the perceptron or a short pocket training; -1 without such weights
+	AtLeast         int64 // number of disjoint witnesses found; every plane errs on a row of each witness
+	RestIsSeparable bool  // the rows outside these witnesses are separable
+	FoundErrors     int64 // errors of the best weights of the perceptron or a short pocket training; -1 without such weights
 }
 
-// notSeparable verifies that no plane separates the rows, and sets the fields of the result.
-func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) error {
+// setNotSeparable verifies that no plane separates the rows, and sets the fields of the result.
+func (s *searcher) setNotSeparable(ctx context.Context, r *Result, f *finding) error {
 	s.passes++
 	ok, err := verifyWitness(ctx, s.src, f.witness)
 	r.Passes = s.passes
@@ -31,14 +31,14 @@ func (s *searcher) notSeparable(ctx context.Context, r *Result, f *finding) erro
 		return errors.New("the witness failed when its rows were read again: the data changed meanwhile; try again")
 	}
 	r.Verdict, r.Witness = NotSeparable, f.witness
-	if r.Errors, err = s.disjoint(ctx, f.pool, f.witness); err != nil {
+	if r.Errors, err = s.countDisjoint(ctx, f.pool, f.witness); err != nil {
 		return err
 	}
 	if r.Perceptron == nil {
 		return nil
 	}
 	pocket, err := s.pocket(ctx)
-	r.Errors.Found = min(pocket, r.Perceptron.Errors)
+	r.Errors.FoundErrors = min(pocket, r.Perceptron.Errors)
 	return err
 }
 
@@ -55,14 +55,14 @@ func (s *searcher) pocket(ctx context.Context) (int64, error) {
 
 const maxWitnesses = 1000
 
-// disjoint counts witnesses that share no row. It removes the rows of each witness before it looks for the next. It
-// ends if the remaining rows are separable, if it has found maxWitnesses, or if the passes or the effort are used up.
-// It doesn't count a witness whose rows all have the label -1: zero weights, which predict -1, make no error on it.
+// countDisjoint counts witnesses that share no row. It removes the rows of each witness before it looks for the next.
+// It ends if the remaining rows are separable, if it has found maxWitnesses, or if the passes or the effort are used
+// up. It doesn't count a witness whose rows all have the label -1: zero weights, which predict -1, make no error on it.
 // Every other witness has a row on which any given w errs, because the weighted sum of its y (w.x) is zero: either one
 // of these numbers is below zero, or all are zero, also the number of a row with label +1.
-func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
-	found := &Errors{Found: -1}
-	s.left = effort{ctx, min(s.left.left, maxEffort/64)}
+func (s *searcher) countDisjoint(ctx context.Context, p *pool, witness *Witness) (*Errors, error) {
+	found := &Errors{FoundErrors: -1}
+	s.effort = effort{ctx, min(s.effort.productsLeft, maxEffort/64)}
 	last := s.passes + 20
 	for found.AtLeast < maxWitnesses {
 		if witness != nil {
@@ -78,13 +78,13 @@ func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Er
 			}
 			p.nearest(ctx)
 			length := p.length()
-			if witness = nil; length <= maybeZero*s.radius {
-				witness = p.witness(&s.left)
+			if witness = nil; length <= originLength*s.radius {
+				witness = p.witness(&s.effort)
 			}
 			if witness != nil {
 				continue
 			}
-			if p.exhausted() {
+			if p.isExhausted() {
 				return found, ctx.Err()
 			}
 			w, below = p.plane(), length*length*(1-precision)
@@ -97,7 +97,7 @@ func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Er
 			return nil, err
 		}
 		if witness = nil; !p.add(swept.rows) {
-			found.Complete = min(swept.low[0], swept.low[1]) > roundings(s.cols)*s.radius*norm(w)
+			found.RestIsSeparable = min(swept.lowestScores[0], swept.lowestScores[1]) > roundings(s.cols)*s.radius*norm(w)
 			return found, nil
 		}
 	}
@@ -107,8 +107,8 @@ func (s *searcher) disjoint(ctx context.Context, p *pool, witness *Witness) (*Er
 // remove removes the rows of a witness from the pool and from later passes.
 func (s *searcher) remove(p *pool, witness *Witness) {
 	for _, number := range witness.Rows {
-		s.removed[number] = true
+		s.removedRows[number] = true
 	}
 	p.corral, p.lambda = nil, nil
-	p.keep(func(_ int, r row) bool { return !s.removed[r.number] })
+	p.keep(func(_ int, r row) bool { return !s.removedRows[r.number] })
 }

@@ -19,7 +19,7 @@ import (
 // two.
 func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, radius float64,
 	workers int) (row, exact int64, err error) {
-	w := rounded(whole)
+	w := roundedWeights(whole)
 	s := newScorer(w, radius)
 	type found struct{ row, exact int64 }
 	part := func(r block.Chunk) found {
@@ -65,7 +65,7 @@ func verifySeparator(ctx context.Context, src block.Source, whole []*big.Int, ra
 // exactMargin returns the smallest y (w.x) of a row, divided by the norm of w. w is the vector whole. It computes a
 // score exactly only if float64 doesn't show that another score of the chunk is smaller.
 func exactMargin(ctx context.Context, src block.Source, whole []*big.Int, workers int) (float64, error) {
-	w := rounded(whole)
+	w := roundedWeights(whole)
 	part := func(r block.Chunk) *big.Float {
 		x := make([]float64, len(w))
 		above := math.Inf(1) // an upper bound of the smallest score so far
@@ -130,9 +130,9 @@ func integers(v []float64) []*big.Int {
 	return out
 }
 
-// rounded returns whole times a power of two that makes the largest magnitude less than 1, rounded to the nearest
-// float64.
-func rounded(whole []*big.Int) []float64 {
+// roundedWeights returns whole times a power of two that makes the largest magnitude less than 1, rounded to the
+// nearest float64.
+func roundedWeights(whole []*big.Int) []float64 {
 	bits := 0
 	for _, v := range whole {
 		bits = max(bits, v.BitLen())

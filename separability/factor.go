@@ -11,9 +11,9 @@ import (
 // A factor is a QR factorisation of the directions from the corral's vertex 0 to the other vertices: an orthonormal
 // basis times a triangular matrix. It is updated when a vertex joins or leaves.
 type factor struct {
-	basis [][]float64
-	r     [][]float64 // r[i] has i+1 elements; the basis times r[i] is corral[i+1] - corral[0]
-	loose bool        // a vertex has left since project
+	basis      [][]float64
+	r          [][]float64 // r[i] has i+1 elements; the basis times r[i] is corral[i+1] - corral[0]
+	lostVertex bool        // a vertex has left since project
 }
 
 // project computes the factor and x again. It removes vertices that lie in the affine hull of the vertices before them.
@@ -26,7 +26,7 @@ func (p *pool) project(ctx context.Context) {
 			i--
 		}
 	}
-	p.residual()
+	p.setResidual()
 }
 
 // extend adds the direction from vertex 0 to vertex i, the next vertex, to the orthonormal basis. It uses the method of
@@ -39,7 +39,7 @@ func (p *pool) extend(i int) bool {
 	}
 	before := math.Sqrt(f64.Dot(d, d))
 	r := make([]float64, len(p.basis)+1)
-	p.work += int64(6 * len(d) * (len(p.basis) + 1)) // includes the work of residual, approximately
+	p.multiplications += int64(6 * len(d) * (len(p.basis) + 1)) // includes the work of residual, approximately
 	for range 2 {
 		for j, e := range p.basis {
 			c := f64.Dot(e, d)
@@ -48,7 +48,7 @@ func (p *pool) extend(i int) bool {
 		}
 	}
 	length := math.Sqrt(f64.Dot(d, d))
-	if !(length > tiny*max(before, p.radius)) {
+	if !(length > roundingLength*max(before, p.radius)) {
 		return false
 	}
 	for j := range d {
@@ -59,16 +59,16 @@ func (p *pool) extend(i int) bool {
 	return true
 }
 
-// leave removes vertex i from the corral. The triangular matrix loses a column, and Givens rotations make it triangular
-// again. Each rotation also rotates two vectors of the basis, and the last vector is removed (Golub and Van Loan,
-// "Matrix Computations", section 6.5.2). If vertex 0 leaves, vertex 1 takes its place: the first column, which has one
-// element, is subtracted from the other columns.
-func (p *pool) leave(i int) {
+// removeVertex removes vertex i from the corral. The triangular matrix loses a column, and Givens rotations make it
+// triangular again. Each rotation also rotates two vectors of the basis, and the last vector is removed (Golub and Van
+// Loan, "Matrix Computations", section 6.5.2). If vertex 0 leaves, vertex 1 takes its place: the first column, which
+// has one element, is subtracted from the other columns.
+func (p *pool) removeVertex(i int) {
 	p.corral, p.lambda = slices.Delete(p.corral, i, i+1), slices.Delete(p.lambda, i, i+1)
 	if len(p.basis) == 0 { // it was the last vertex
 		return
 	}
-	p.loose = true
+	p.lostVertex = true
 	if i == 0 {
 		for _, column := range p.r[1:] {
 			column[0] -= p.r[0][0]
@@ -81,32 +81,32 @@ func (p *pool) leave(i int) {
 		length := math.Sqrt(float64(a*a) + float64(b*b)) // math.Hypot has separate assembly on some architectures
 		c, s := a/length, b/length
 		for _, column := range p.r[j:] {
-			column[j], column[j+1] = rotated(c, s, column[j], column[j+1])
+			column[j], column[j+1] = rotate(c, s, column[j], column[j+1])
 		}
 		p.r[j][j], p.r[j] = length, p.r[j][:j+1]
 		e, f := p.basis[j], p.basis[j+1][:len(p.basis[j])]
 		for k, v := range e {
-			e[k], f[k] = rotated(c, s, v, f[k])
+			e[k], f[k] = rotate(c, s, v, f[k])
 		}
-		p.work += int64(4 * len(e))
+		p.multiplications += int64(4 * len(e))
 	}
 	p.basis = p.basis[:len(p.r)]
 }
 
-// rotated returns (c a + s b, c b - s a).
-func rotated(c, s, a, b float64) (float64, float64) {
+// rotate returns (c a + s b, c b - s a).
+func rotate(c, s, a, b float64) (float64, float64) {
 	return float64(c*a) + float64(s*b), float64(c*b) - float64(s*a)
 }
 
-// loss times the radius is the allowed error of x after rotations, which add rounding errors. The error after project
-// is at most tiny times the radius.
-const loss = 8 * tiny
+// rotationLength times the radius is the allowed error of x after rotations, which add rounding errors. The error after
+// project is at most roundingLength times the radius.
+const rotationLength = 8 * roundingLength
 
-// agrees tells whether x is the combination of the corral with the weights a. The dot products of x with all vertices
-// must also be equal, as for the nearest point, unless x is the origin up to rounding. If agrees returns false,
-// rotations have cost the factor its accuracy.
-func (p *pool) agrees(a []float64) bool {
-	if !p.loose {
+// isCombination tells whether x is the combination of the corral with the weights a. The dot products of x with all
+// vertices must also be equal, as for the nearest point, unless x is the origin up to rounding. If isCombination
+// returns false, rotations have cost the factor its accuracy.
+func (p *pool) isCombination(a []float64) bool {
+	if !p.lostVertex {
 		return true
 	}
 	d := slices.Clone(p.x)
@@ -116,12 +116,13 @@ func (p *pool) agrees(a []float64) bool {
 		size += math.Abs(a[i])
 		worst = max(worst, math.Abs(f64.Dot(p.x, v.point)-float64(length*length)))
 	}
-	p.work += int64(2 * len(d) * len(a))
-	return math.Sqrt(f64.Dot(d, d)) <= loss*size*p.radius && (length <= tiny*p.radius || worst <= loss*p.radius*length)
+	p.multiplications += int64(2 * len(d) * len(a))
+	return math.Sqrt(f64.Dot(d, d)) <= rotationLength*size*p.radius &&
+		(length <= roundingLength*p.radius || worst <= rotationLength*p.radius*length)
 }
 
-// residual sets x to the point of the corral's affine hull that is nearest to the origin.
-func (p *pool) residual() {
+// setResidual sets x to the point of the corral's affine hull that is nearest to the origin.
+func (p *pool) setResidual() {
 	p.x = slices.Clone(p.corral[0].point)
 	for range 2 {
 		for _, e := range p.basis {
@@ -130,8 +131,8 @@ func (p *pool) residual() {
 	}
 }
 
-// affine returns the weights of the corral that combine to x. Their sum is 1; some may be below zero.
-func (p *pool) affine() []float64 {
+// affineWeights returns the weights of the corral that combine to x. Their sum is 1; some may be below zero.
+func (p *pool) affineWeights() []float64 {
 	n := len(p.basis)
 	a := make([]float64, n+1)
 	a[0] = 1

@@ -47,7 +47,7 @@ func checkFactor(t *testing.T, p *pool) {
 			t.Errorf("direction %d of %d elements is off by %v", i, len(p.r[i]), got)
 		}
 	}
-	p.residual()
+	p.setResidual()
 	fresh := &pool{cols: p.cols, radius: p.radius, corral: p.corral, lambda: p.lambda}
 	fresh.project(context.Background())
 	for j, v := range fresh.x {
@@ -64,7 +64,7 @@ func TestLeave(t *testing.T) {
 		p := randomPool(rng, cols, cols+1)
 		for range 100 {
 			for len(p.corral) > 1 && rng.IntN(3) > 0 {
-				p.leave(rng.IntN(len(p.corral)))
+				p.removeVertex(rng.IntN(len(p.corral)))
 			}
 			checkFactor(t, p)
 			for more := randomPool(rng, cols, 1); len(p.corral) <= cols; more = randomPool(rng, cols, 1) {
@@ -73,8 +73,8 @@ func TestLeave(t *testing.T) {
 					t.Fatal("a random vertex lies in the affine hull of others")
 				}
 			}
-			p.residual()
-			if !p.agrees(p.affine()) {
+			p.setResidual()
+			if !p.isCombination(p.affineWeights()) {
 				t.Error("an exact factor is said to have lost its accuracy")
 			}
 		}
@@ -89,19 +89,19 @@ func TestAgrees(t *testing.T) {
 		"x":     func(p *pool) { p.x[3] += 1e-10 },
 	} {
 		p := randomPool(rand.New(rand.NewPCG(3, 4)), 20, 12)
-		p.leave(5)
-		p.residual()
-		if !p.agrees(p.affine()) {
+		p.removeVertex(5)
+		p.setResidual()
+		if !p.isCombination(p.affineWeights()) {
 			t.Fatal("the factor has lost its accuracy at once")
 		}
 		if spoil(p); name != "x" {
-			p.residual()
+			p.setResidual()
 		}
-		if p.agrees(p.affine()) {
+		if p.isCombination(p.affineWeights()) {
 			t.Errorf("%s: spoiled, and not found", name)
 		}
 		p.project(context.Background())
-		if !p.agrees(p.affine()) {
+		if !p.isCombination(p.affineWeights()) {
 			t.Errorf("%s: project didn't mend it", name)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // An effort is the approximate number of products of CPU words that exact arithmetic may still take. It isn't a time,
 // so that results are the same everywhere.
 type effort struct {
-	ctx  context.Context
-	left int64
+	ctx          context.Context
+	productsLeft int64
 }
 
 // maxEffort is the effort of a check. It takes about half a minute.
@@ -18,8 +18,8 @@ const maxEffort = 1 << 34
 
 // spend subtracts products from the effort. It tells whether that many were left and ctx hasn't ended.
 func (e *effort) spend(products int64) bool {
-	e.left -= products
-	return e.left >= 0 && e.ctx.Err() == nil
+	e.productsLeft -= products
+	return e.productsLeft >= 0 && e.ctx.Err() == nil
 }
 
 // eliminate makes column c zero in all rows but row p. d is the pivot of the last step. It stops and returns false if
@@ -39,7 +39,7 @@ func eliminate(a [][]*big.Int, p, c int, d *big.Int, left *effort) bool {
 			if v.Sign() == 0 && (factor.Sign() == 0 || a[p][j].Sign() == 0) {
 				continue
 			}
-			left.left -= 8 + words(v)*(words(a[p][c])+words(d)) + words(factor)*words(a[p][j])
+			left.productsLeft -= 8 + words(v)*(words(a[p][c])+words(d)) + words(factor)*words(a[p][j])
 			v.Mul(v, a[p][c])
 			if factor.Sign() != 0 && a[p][j].Sign() != 0 {
 				v.Sub(v, product.Mul(factor, a[p][j]))
@@ -89,7 +89,7 @@ func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 		if c < 0 {
 			return simplexResult(a, basis, d, n)
 		}
-		p := leaving(a[:rows], basis, c)
+		p := leavingRow(a[:rows], basis, c)
 		if !eliminate(a, p, c, d, left) {
 			return nil, nil
 		}
@@ -98,9 +98,9 @@ func gordan(z [][]float64, left *effort) (lambda []*big.Rat, w []*big.Int) {
 	}
 }
 
-// leaving returns the row whose basic variable is the first to become zero as the variable of column c grows. Of
+// leavingRow returns the row whose basic variable is the first to become zero as the variable of column c grows. Of
 // several rows it returns the row whose variable has the smallest number.
-func leaving(a [][]*big.Int, basis []int, c int) int {
+func leavingRow(a [][]*big.Int, basis []int, c int) int {
 	p, last := -1, len(a[0])-1
 	var left, right big.Int
 	for i, row := range a {

@@ -260,7 +260,7 @@ func (l *lifting) fractions(left *effort) (numbers []*big.Int, d *big.Int) {
 			v.Sub(v, l.power)
 		}
 		if v.CmpAbs(limit) > 0 {
-			left.left -= 30 * words * words // about as many divisions as half of the power's bits
+			left.productsLeft -= 30 * words * words // about as many divisions as half of the power's bits
 			number, by := reconstruct(v, l.power, limit)
 			for _, other := range numbers {
 				other.Mul(other, by)

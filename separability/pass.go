@@ -18,60 +18,63 @@ type searcher struct {
 	radius float64
 	// group is a number of rows, a divisor of block.ChunkRows. A pass returns at most one row of each class from each
 	// group of rows.
-	group   int
-	removed map[int64]bool // rows that passes skip
-	passes  int64
-	last    int64  // number of passes after which the search for a plane ends
-	left    effort // effort left for exact arithmetic
-	refine  int64  // most multiplications of a search for a larger margin among many columns
+	group       int
+	removedRows map[int64]bool // rows that passes skip
+	passes      int64
+	mostPasses  int64  // number of passes after which the search for a plane ends
+	effort      effort // effort left for exact arithmetic
+	refineWork  int64  // most multiplications of a search for a larger margin among many columns
 }
 
 // groups returns the approximate largest number of rows of each class that a pass returns, for rows of cols columns.
 // For wide rows it is at most the number of rows that a pool keeps.
-func groups(cols int) int { return min(1024, kept(cols)) }
+func groups(cols int) int { return min(1024, poolCapacity(cols)) }
 
 func newSearcher(src block.Source, opt Options, radius float64) *searcher {
-	s := &searcher{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1, removed: map[int64]bool{}, refine: refineWork}
+	s := &searcher{src: src, opt: opt, cols: src.Spec().Cols(), radius: radius, group: 1,
+		removedRows: map[int64]bool{}, refineWork: refineWork}
 	for s.group < block.ChunkRows && int64(s.group)*int64(groups(s.cols)) < src.Rows() {
 		s.group *= 2
 	}
 	return s
 }
 
-// wide tells whether memory for rows may not hold a corral, which has up to one row more than there are columns.
-func (s *searcher) wide() bool { return kept(s.cols) <= s.cols }
+// isWide tells whether memory for rows may not hold a corral, which has up to one row more than there are columns.
+func (s *searcher) isWide() bool { return poolCapacity(s.cols) <= s.cols }
 
-type sweep struct {
-	low  [2]float64 // smallest y (w.x) of each class; +Inf without rows
-	rows []row      // in row order: the row with the smallest y (w.x) of each group and class, if below the limit
+type passResult struct {
+	lowestScores [2]float64 // smallest y (w.x) of each class; +Inf without rows
+	rows         []row      // in row order: the row with the smallest y (w.x) of each group and class, if below the limit
 }
 
 // pass finds the rows with the smallest y (w.x) that are below a limit. w has one weight for each column. The kernels
 // compute scores in float32; rows that could have the smallest score are scored again in float64.
-func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*sweep, error) {
+func (s *searcher) pass(ctx context.Context, w []float64, below float64) (*passResult, error) {
 	s.passes++
 	if s.opt.Progress != nil {
 		s.opt.Progress(s.passes)
 	}
 	sc := newScorer(w, s.radius)
-	all := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
+	all := &passResult{lowestScores: [2]float64{math.Inf(1), math.Inf(1)}}
 	err := block.ReduceChunks(ctx, s.src, s.opt.Workers,
-		func(r block.Chunk) *sweep { return s.chunk(r, sc, w, below) },
-		func(part *sweep) {
-			all.low[0], all.low[1] = min(all.low[0], part.low[0]), min(all.low[1], part.low[1])
+		func(r block.Chunk) *passResult { return s.chunk(r, sc, w, below) },
+		func(part *passResult) {
+			for class, low := range part.lowestScores {
+				all.lowestScores[class] = min(all.lowestScores[class], low)
+			}
 			all.rows = append(all.rows, part.rows...)
 		})
 	return all, err
 }
 
 // chunk is pass for one run.
-func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) *sweep {
+func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) *passResult {
 	var scores [block.ChunkRows]float32
 	var least [block.ChunkRows][2]float64 // smallest y (w.x) of each group and class
 	n := r.Len()
 	r.Scores(sc.w, scores[:n])
-	found := &sweep{low: [2]float64{math.Inf(1), math.Inf(1)}}
-	lowest := found.low
+	found := &passResult{lowestScores: [2]float64{math.Inf(1), math.Inf(1)}}
+	lowest := found.lowestScores
 	for lo, g := 0, 0; lo < n; lo, g = lo+s.group, g+1 {
 		m := [2]float64{math.Inf(1), math.Inf(1)}
 		for i := lo; i < min(n, lo+s.group); i++ {
@@ -82,7 +85,7 @@ func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) 
 			if math.IsInf(sc.limit, 1) { // every row is scored again
 				v = -math.MaxFloat64
 			}
-			if v < m[c] && !s.gone(r.First+int64(i)) {
+			if v < m[c] && !s.isRemoved(r.First+int64(i)) {
 				m[c] = v
 			}
 		}
@@ -98,7 +101,7 @@ func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) 
 			y := float64(2*c - 1)
 			at, score := -1, math.Inf(1)
 			for i := lo; i < min(n, lo+s.group); i++ {
-				if float64(r.Y[i]) != y || float64(y*float64(scores[i]))-float64(2*sc.limit) > m || s.gone(r.First+int64(i)) {
+				if float64(r.Y[i]) != y || float64(y*float64(scores[i]))-float64(2*sc.limit) > m || s.isRemoved(r.First+int64(i)) {
 					continue
 				}
 				linalg.Widen(r.Block, i, x)
@@ -106,7 +109,7 @@ func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) 
 					at, score = i, y*v
 				}
 			}
-			found.low[c] = min(found.low[c], score)
+			found.lowestScores[c] = min(found.lowestScores[c], score)
 			if score < below {
 				z := make([]float64, s.cols)
 				linalg.Widen(r.Block, at, z)
@@ -122,21 +125,23 @@ func (s *searcher) chunk(r block.Chunk, sc *scorer, w []float64, below float64) 
 
 // judge makes a pass with the pool's point as weights. It returns the rows that contradict the point, and sets f.plane
 // to the point's plane if that plane has the larger margin.
-func (s *searcher) judge(ctx context.Context, f *finding) (*sweep, error) {
+func (s *searcher) judge(ctx context.Context, f *finding) (*passResult, error) {
 	p, length := f.pool, f.pool.length()
 	w, parts := p.plane(), float64(p.parts)
-	off := float64(max(precision*length, tiny*s.radius) * length)
+	off := float64(max(precision*length, roundingLength*s.radius) * length)
 	swept, err := s.pass(ctx, w, (float64(length*length)-off)/parts)
 	if err != nil {
 		return nil, err
 	}
-	if f.plane = better(f.plane, w, swept.low, p.parts); f.plane != nil {
-		f.plane.AtMost = max(f.plane.Margin, length/parts) // rounding may make AtMost less than Margin
+	if f.plane = betterPlane(f.plane, w, swept.lowestScores, p.parts); f.plane != nil {
+		f.plane.MarginBound = max(f.plane.Margin, length/parts) // rounding may make MarginBound less than Margin
 	}
 	return swept, nil
 }
 
-func (s *searcher) gone(number int64) bool { return len(s.removed) > 0 && s.removed[number] }
+func (s *searcher) isRemoved(number int64) bool {
+	return len(s.removedRows) > 0 && s.removedRows[number]
+}
 
 // dot returns the dot product of x and w, and a bound of its error.
 func dot(x, w []float64) (sum, off float64) {
@@ -192,8 +197,8 @@ func newScorer(w []float64, radius float64) *scorer {
 	return s
 }
 
-// longest returns the largest norm of a row. It returns an error if there are no rows, or more than two classes.
-func longest(ctx context.Context, src block.Source, workers int) (float64, error) {
+// largestNorm returns the largest norm of a row. It returns an error if there are no rows, or more than two classes.
+func largestNorm(ctx context.Context, src block.Source, workers int) (float64, error) {
 	if src.Rows() == 0 {
 		return 0, errors.New("there are no rows to check")
 	}

@@ -38,19 +38,19 @@ type Options struct {
 
 // Result is a verdict with its proof.
 type Result struct {
-	Verdict Verdict
-	Reason  string  // why the verdict is Undecided
-	Radius  float64 // largest Euclidean norm of a row, the bias included
-	Passes  int64   // passes over the rows up to the verdict, including the perceptron's
-	Exact   int64   // number of rows whose score got its sign by exact arithmetic
+	Verdict   Verdict
+	Reason    string  // why the verdict is Undecided
+	Radius    float64 // largest Euclidean norm of a row, the bias included
+	Passes    int64   // passes over the rows up to the verdict, including the perceptron's
+	ExactRows int64   // number of rows whose score got its sign by exact arithmetic
 
 	Perceptron *learner.Result // the short training at the start; nil if there was none
 
-	// Origin and Widest are set if the rows are separable. Origin is the plane through the origin of all columns, the
-	// bias included, with the largest margin, which is the margin of Novikoff's bound. Widest is the plane with the
-	// largest distance to the rows' features, without the bias. It is Origin if there is no bias. It is nil if there is
-	// one class, or if float64 couldn't find it.
-	Origin, Widest *Plane
+	// OriginPlane and WidestPlane are set if the rows are separable. OriginPlane is the plane through the origin of all
+	// columns, the bias included, with the largest margin, which is the margin of Novikoff's bound. WidestPlane is the
+	// plane with the largest distance to the rows' features, without the bias. It is OriginPlane if there is no bias. It
+	// is nil if there is one class, or if float64 couldn't find it.
+	OriginPlane, WidestPlane *Plane
 
 	// Witness and Errors are set if the rows aren't separable.
 	Witness *Witness
@@ -59,19 +59,19 @@ type Result struct {
 
 // A Plane is a plane that separates the rows.
 type Plane struct {
-	Weights []float64 // one for each column, the bias last
-	Margin  float64   // smallest y (w.x) of a row, divided by the norm of the weights
-	AtMost  float64   // no plane of this kind has a larger margin, up to rounding in float64; +Inf if unknown
+	Weights     []float64 // one for each column, the bias last
+	Margin      float64   // smallest y (w.x) of a row, divided by the norm of the weights
+	MarginBound float64   // no plane of this kind has a larger margin, up to rounding in float64; +Inf if unknown
 
-	// Exact is the weights as integers, if the margin is so small that no float64 weights separate the rows. Weights is
-	// rounded then. Otherwise Exact is nil.
-	Exact []*big.Int
+	// ExactWeights is the weights as integers, if the margin is so small that no float64 weights separate the rows.
+	// Weights is rounded then. Otherwise ExactWeights is nil.
+	ExactWeights []*big.Int
 }
 
 // MistakeBound returns the most updates that the perceptron can make on the rows in any order, by Novikoff's theorem
 // (1962). It is an integer, rounded up. The rows must be separable.
 func (r *Result) MistakeBound() float64 {
-	return learner.MostUpdates(r.Radius, r.Origin.Margin, len(r.Origin.Weights))
+	return learner.MostUpdates(r.Radius, r.OriginPlane.Margin, len(r.OriginPlane.Weights))
 }
 
 // precision is the allowed relative difference from the largest squared margin.
@@ -85,7 +85,7 @@ const precision = 1e-6
 // adds rows that contradict the point found so far, and Wolfe's algorithm (1976) finds the next point among the
 // collected rows. The widest plane is the same problem for differences between rows of the two classes. With more than
 // 4,096 columns the corral of that algorithm may not fit in memory. So the search for larger margins ends early once
-// any plane separates the rows. AtMost bounds the margins that it missed.
+// any plane separates the rows. MarginBound bounds the margins that it missed.
 //
 // The result doesn't depend on opt.Workers. Check reads a source that isn't in memory once for each pass. Errors: no
 // rows, labels other than -1 and +1, rows that block.Validate refuses, errors of src, and ctx's error.
@@ -102,7 +102,7 @@ func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	radius, err := longest(ctx, src, opt.Workers)
+	radius, err := largestNorm(ctx, src, opt.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +112,12 @@ func Check(ctx context.Context, src block.Source, opt Options) (*Result, error) 
 // check is Check for the rows of the searcher.
 func (s *searcher) check(ctx context.Context) (*Result, error) {
 	r := &Result{Verdict: Undecided, Radius: s.radius}
-	s.passes, s.left = 1, effort{ctx, maxEffort}
+	s.passes, s.effort = 1, effort{ctx, maxEffort}
 	start, err := s.perceptron(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	s.last = s.passes + s.opt.MaxPasses
+	s.mostPasses = s.passes + s.opt.MaxPasses
 	f, err := s.nearest(ctx, 1, start)
 	if err == nil && f.witness == nil {
 		err = s.prove(ctx, r, f)
@@ -127,9 +127,9 @@ func (s *searcher) check(ctx context.Context) (*Result, error) {
 	}
 	switch {
 	case f.witness != nil:
-		err = s.notSeparable(ctx, r, f)
+		err = s.setNotSeparable(ctx, r, f)
 	case f.plane != nil:
-		err = s.separable(ctx, r, f.plane)
+		err = s.setSeparable(ctx, r, f.plane)
 	default:
 		r.Reason, r.Passes = f.reason, s.passes
 	}
@@ -147,7 +147,7 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 		return w, nil
 	}
 	visits := int64(1 << 20)
-	if s.wide() {
+	if s.isWide() {
 		visits = 1 << 24 // the search after it is slow
 	}
 	epochs := max(5, min(1000, visits/s.src.Rows()))
@@ -170,19 +170,19 @@ func (s *searcher) prove(ctx context.Context, r *Result, f *finding) error {
 	if f.plane != nil {
 		s.passes++
 		bad, exact, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
-		if r.Exact = exact; err != nil || bad < 0 {
+		if r.ExactRows = exact; err != nil || bad < 0 {
 			return err
 		}
-		f.reason = tooClose(f.pool.length(), s.radius)
+		f.reason = tooCloseReason(f.pool.length(), s.radius)
 	}
 	f.plane = nil
 	p, most := f.pool, exactRows*(s.cols+1)
 	p.corral, p.lambda = nil, nil
-	for p.trim(most); s.passes < s.last; {
+	for p.trim(most); s.passes < s.mostPasses; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		lambda, w := gordan(vectors(p.rows), &s.left)
+		lambda, w := gordan(vectors(p.rows), &s.effort)
 		if lambda != nil {
 			f.witness = newWitness(p.rows, lambda)
 			return nil
@@ -200,10 +200,10 @@ func (s *searcher) prove(ctx context.Context, r *Result, f *finding) error {
 			return err
 		}
 		if bad < 0 {
-			r.Exact = exact
+			r.ExactRows = exact
 			return s.exactPlane(ctx, f, w)
 		}
-		near := rounded(w)
+		near := roundedWeights(w)
 		swept, err := s.pass(ctx, near, math.Inf(1))
 		if err != nil {
 			return err
@@ -226,10 +226,10 @@ func (s *searcher) exactPlane(ctx context.Context, f *finding, w []*big.Int) err
 	if err != nil {
 		return err
 	}
-	f.plane = &Plane{Weights: rounded(w), Margin: margin, AtMost: math.Inf(1)}
+	f.plane = &Plane{Weights: roundedWeights(w), Margin: margin, MarginBound: math.Inf(1)}
 	bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers)
 	if bad >= 0 {
-		f.plane.Exact = w
+		f.plane.ExactWeights = w
 	}
 	return err
 }
@@ -237,12 +237,12 @@ func (s *searcher) exactPlane(ctx context.Context, f *finding, w []*big.Int) err
 // exactRows is the number of rows, for each column, in one linear program.
 const exactRows = 8
 
-// separable sets the fields of the result for rows that a plane separates.
-func (s *searcher) separable(ctx context.Context, r *Result, plane *Plane) error {
+// setSeparable sets the fields of the result for rows that a plane separates.
+func (s *searcher) setSeparable(ctx context.Context, r *Result, plane *Plane) error {
 	r.Passes = s.passes
-	r.Verdict, r.Origin = Separable, plane
+	r.Verdict, r.OriginPlane = Separable, plane
 	if !s.src.Spec().Bias {
-		r.Widest = plane
+		r.WidestPlane = plane
 		return nil
 	}
 	f, err := s.nearest(ctx, 2, plane.Weights)
@@ -252,30 +252,32 @@ func (s *searcher) separable(ctx context.Context, r *Result, plane *Plane) error
 	if bad, _, err := verifySeparator(ctx, s.src, integers(f.plane.Weights), s.radius, s.opt.Workers); err != nil || bad >= 0 {
 		return err
 	}
-	r.Widest = f.plane
+	r.WidestPlane = f.plane
 	return nil
 }
 
-func tooClose(distance, radius float64) string {
+func tooCloseReason(distance, radius float64) string {
 	return fmt.Sprintf("the hull of the rows is %.3g from the origin, and the longest row is %.3g: float64 can't tell it from 0", distance, radius)
 }
 
-// A search keeps about poolRows rows in memory, or perCol rows for each column, but at most the rows that fit in
-// poolBytes. It always keeps the rows whose combination is its point.
+// A search keeps about poolRows rows in memory, or poolRowsPerColumn rows for each column, but at most the rows that
+// fit in poolBytes. It always keeps the rows whose combination is its point.
 const (
-	poolRows  = 2048
-	perCol    = 8
-	poolBytes = 256 << 20
-	leastRows = 64 // least number of rows, even if they don't fit
+	poolRows          = 2048
+	poolRowsPerColumn = 8
+	poolBytes         = 256 << 20
+	leastPoolRows     = 64 // least number of rows, even if they don't fit
 )
 
-// kept returns the approximate number of rows of cols columns that are kept in memory.
-func kept(cols int) int { return min(max(poolRows, perCol*cols), max(leastRows, poolBytes/16/cols)) }
+// poolCapacity returns the approximate number of rows of cols columns that are kept in memory.
+func poolCapacity(cols int) int {
+	return min(max(poolRows, poolRowsPerColumn*cols), max(leastPoolRows, poolBytes/16/cols))
+}
 
 // Bytes returns the approximate number of bytes that Check needs beside the rows, for rows of cols columns. They hold
 // two float64 copies of the rows that it keeps, and of the rows that a pass adds.
 func Bytes(rows int64, cols int) int64 {
-	return min(int64(kept(cols)+2*groups(cols)), rows) * 2 * 8 * int64(cols)
+	return min(int64(poolCapacity(cols)+2*groups(cols)), rows) * 2 * 8 * int64(cols)
 }
 
 // finding is the result of nearest: a plane, a witness, or the reason for neither; and the pool at the end.
@@ -295,32 +297,32 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 	if err != nil {
 		return nil, err
 	}
-	if parts == 2 && math.IsInf(max(swept.low[0], swept.low[1]), 1) {
+	if parts == 2 && math.IsInf(max(swept.lowestScores[0], swept.lowestScores[1]), 1) {
 		f.reason = "the rows have one class"
 		return f, nil
 	}
 	p.add(swept.rows)
 	p.begin(w)
-	if parts == 1 || s.wide() {
-		f.plane = better(nil, w, swept.low, parts)
+	if parts == 1 || s.isWide() {
+		f.plane = betterPlane(nil, w, swept.lowestScores, parts)
 	}
 	for {
 		refining := parts == 2 || f.plane != nil // a plane is known, and other planes may have larger margins
-		if refining && s.wide() {
-			p.most = s.refine
+		if refining && s.isWide() {
+			p.mostMultiplications = s.refineWork
 		}
-		p.trim(kept(s.cols))
+		p.trim(poolCapacity(s.cols))
 		p.nearest(ctx)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		length := p.length()
-		if parts == 1 && length <= maybeZero*s.radius {
-			if f.witness = p.witness(&s.left); f.witness != nil {
+		if parts == 1 && length <= originLength*s.radius {
+			if f.witness = p.witness(&s.effort); f.witness != nil {
 				return f, nil
 			}
 		}
-		if p.exhausted() {
+		if p.isExhausted() {
 			f.reason = fmt.Sprintf("the search takes too long among so many columns: the hull of the rows is %.3g from the origin, "+
 				"and the longest row is %.3g", length, s.radius)
 			if refining {
@@ -328,11 +330,11 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 			}
 			return f, err
 		}
-		if length <= tiny*s.radius {
-			f.reason = tooClose(length, s.radius)
+		if length <= roundingLength*s.radius {
+			f.reason = tooCloseReason(length, s.radius)
 			return f, nil
 		}
-		if s.passes >= s.last {
+		if s.passes >= s.mostPasses {
 			f.reason = fmt.Sprintf("%d passes over the rows gave no verdict: their hull is %.3g from the origin, and the longest row is %.3g",
 				s.opt.MaxPasses, length, s.radius)
 			return f, nil
@@ -341,19 +343,19 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 			return nil, err
 		}
 		if !p.add(swept.rows) {
-			f.reason = tooClose(length, s.radius)
+			f.reason = tooCloseReason(length, s.radius)
 			return f, nil
 		}
 	}
 }
 
-// maybeZero times the radius is the length below which a point may be the origin. Exact arithmetic then decides.
-const maybeZero = 1e-9
+// originLength times the radius is the length below which a point may be the origin. Exact arithmetic then decides.
+const originLength = 1e-9
 
-// better returns plane or the plane of the weights w, whichever has the larger margin, or nil if neither separates the
-// rows. low has the smallest score of each class with w. With two parts, better moves the bias so that both classes
-// have the same smallest score.
-func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
+// betterPlane returns plane or the plane of the weights w, whichever has the larger margin, or nil if neither separates
+// the rows. low has the smallest score of each class with w. With two parts, betterPlane moves the bias so that both
+// classes have the same smallest score.
+func betterPlane(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 	w = append([]float64(nil), w...)
 	least := min(low[0], low[1])
 	n := len(w)
@@ -366,7 +368,7 @@ func better(plane *Plane, w []float64, low [2]float64, parts int) *Plane {
 	if !(margin > 0) || plane != nil && plane.Margin >= margin {
 		return plane
 	}
-	return &Plane{Weights: w, Margin: margin, AtMost: math.Inf(1)}
+	return &Plane{Weights: w, Margin: margin, MarginBound: math.Inf(1)}
 }
 
 func norm(w []float64) float64 {

@@ -95,9 +95,9 @@ func check(t *testing.T, data *block.Data, opt Options) *Result {
 	z := folded(data)
 	switch r.Verdict {
 	case Separable:
-		planes := []*Plane{r.Origin}
-		if r.Widest != nil {
-			planes = append(planes, r.Widest)
+		planes := []*Plane{r.OriginPlane}
+		if r.WidestPlane != nil {
+			planes = append(planes, r.WidestPlane)
 		}
 		for _, p := range planes {
 			least := math.Inf(1)
@@ -105,8 +105,8 @@ func check(t *testing.T, data *block.Data, opt Options) *Result {
 				sum := new(big.Rat)
 				for j, v := range row {
 					w := rat(p.Weights[j])
-					if p.Exact != nil {
-						w.SetInt(p.Exact[j])
+					if p.ExactWeights != nil {
+						w.SetInt(p.ExactWeights[j])
 					}
 					sum.Add(sum, w.Mul(w, rat(v)))
 				}
@@ -116,11 +116,12 @@ func check(t *testing.T, data *block.Data, opt Options) *Result {
 				f, _ := sum.Float64()
 				least = min(least, f)
 			}
-			if want := least / norm(p.Weights); p == r.Origin && p.Exact == nil && math.Abs(want-p.Margin) > 1e-9*want+1e-14*r.Radius+8*math.SmallestNonzeroFloat64 {
+			if want := least / norm(p.Weights); p == r.OriginPlane && p.ExactWeights == nil &&
+				math.Abs(want-p.Margin) > 1e-9*want+1e-14*r.Radius+8*math.SmallestNonzeroFloat64 {
 				t.Errorf("margin %v, it is %v", p.Margin, want)
 			}
-			if !(p.Margin > 0 && p.Margin <= p.AtMost*(1+1e-9)) {
-				t.Errorf("margin %v of at most %v", p.Margin, p.AtMost)
+			if !(p.Margin > 0 && p.Margin <= p.MarginBound*(1+1e-9)) {
+				t.Errorf("margin %v of at most %v", p.Margin, p.MarginBound)
 			}
 		}
 	case NotSeparable:
@@ -291,14 +292,14 @@ func TestThinnest(t *testing.T) {
 			y[i] = 1
 		}
 		r := agree(t, testproblems.Dense(x, y, false))
-		p := r.Origin
+		p := r.OriginPlane
 		least := math.Inf(1)
 		for _, row := range x {
 			sum := new(big.Rat)
 			for j, v := range row {
 				w := rat(p.Weights[j])
-				if p.Exact != nil {
-					w.SetInt(p.Exact[j])
+				if p.ExactWeights != nil {
+					w.SetInt(p.ExactWeights[j])
 				}
 				sum.Add(sum, w.Mul(w, rat(v)))
 			}
@@ -307,8 +308,8 @@ func TestThinnest(t *testing.T) {
 		}
 		square := 0.0
 		for j, v := range p.Weights {
-			if p.Exact != nil {
-				v, _ = new(big.Float).SetInt(p.Exact[j]).Float64()
+			if p.ExactWeights != nil {
+				v, _ = new(big.Float).SetInt(p.ExactWeights[j]).Float64()
 			}
 			square += v * v
 		}
@@ -327,12 +328,12 @@ func TestThinnest(t *testing.T) {
 // and (1,1).
 func TestMargins(t *testing.T) {
 	r := check(t, testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true), Options{})
-	if got, want := r.Widest.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
+	if got, want := r.WidestPlane.Margin, math.Sqrt2; math.Abs(got-want) > 1e-6 {
 		t.Errorf("widest margin %v, want %v", got, want)
 	}
 	// The nearest point of the hull of (3,3,1), (4,3,1), (-1,-1,-1) lies on the segment from the first to the last. It
 	// is (3,3,1) - s (4,4,2) with s = 26/36, of squared length 19 - 26*26/36.
-	if got, want := r.Origin.Margin, math.Sqrt(19-26.0*26/36); math.Abs(got-want) > 1e-6 {
+	if got, want := r.OriginPlane.Margin, math.Sqrt(19-26.0*26/36); math.Abs(got-want) > 1e-6 {
 		t.Errorf("margin through the origin %v, want %v", got, want)
 	}
 	if r.Radius != math.Sqrt(26) {

@@ -45,28 +45,30 @@ func TestRefine(t *testing.T) {
 	search := func(cols int, refine int64) *Result {
 		data := wide(rows, cols, 10)
 		opt := Options{Workers: 2, MaxPasses: 1000}
-		radius := require.Value(longest(t.Context(), data, opt.Workers))(t)
+		radius := require.Value(largestNorm(t.Context(), data, opt.Workers))(t)
 		s := newSearcher(data, opt, radius)
-		s.refine = refine
+		s.refineWork = refine
 		r := require.Value(s.check(context.Background()))(t)
-		if r.Verdict != Separable || r.Widest == nil {
-			t.Fatalf("%d columns: %s, widest plane %v", cols, r.Verdict, r.Widest)
+		if r.Verdict != Separable || r.WidestPlane == nil {
+			t.Fatalf("%d columns: %s, widest plane %v", cols, r.Verdict, r.WidestPlane)
 		}
 		return r
 	}
 	const few, many = 1000, 4200
 	for _, cols := range []int{few, many} {
 		whole, short := search(cols, refineWork), search(cols, 1<<20)
-		if whole.Origin.AtMost > 1.001*whole.Origin.Margin || whole.Widest.AtMost > 1.001*whole.Widest.Margin {
-			t.Errorf("%d columns: the whole search ends with margins %v and %v", cols, whole.Origin, whole.Widest)
+		if whole.OriginPlane.MarginBound > 1.001*whole.OriginPlane.Margin ||
+			whole.WidestPlane.MarginBound > 1.001*whole.WidestPlane.Margin {
+			t.Errorf("%d columns: the whole search ends with margins %v and %v", cols, whole.OriginPlane, whole.WidestPlane)
 		}
-		for i, pair := range [][2]*Plane{{whole.Origin, short.Origin}, {whole.Widest, short.Widest}} {
+		for i, pair := range [][2]*Plane{{whole.OriginPlane, short.OriginPlane}, {whole.WidestPlane, short.WidestPlane}} {
 			best, p := pair[0], pair[1]
-			if p.Margin > best.AtMost*(1+1e-9) || p.AtMost < best.Margin*(1-1e-9) {
-				t.Errorf("%d columns, plane %d: margin %v, at most %v, where %v is the largest", cols, i, p.Margin, p.AtMost, best.Margin)
+			if p.Margin > best.MarginBound*(1+1e-9) || p.MarginBound < best.Margin*(1-1e-9) {
+				t.Errorf("%d columns, plane %d: margin %v, at most %v, where %v is the largest",
+					cols, i, p.Margin, p.MarginBound, best.Margin)
 			}
-			if cut := p.AtMost > 1.001*p.Margin; cut != (cols == many) {
-				t.Errorf("%d columns, plane %d: margin %v, at most %v: cut short %t", cols, i, p.Margin, p.AtMost, cut)
+			if cut := p.MarginBound > 1.001*p.Margin; cut != (cols == many) {
+				t.Errorf("%d columns, plane %d: margin %v, at most %v: cut short %t", cols, i, p.Margin, p.MarginBound, cut)
 			}
 		}
 	}

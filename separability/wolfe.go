@@ -36,8 +36,8 @@ type pool struct {
 	z       []float64 // the z of all rows, each with the stride of a block
 	scores  []float64
 
-	work int64 // approximate number of multiplications so far
-	most int64 // multiplications after which the search ends
+	multiplications     int64 // approximate number of multiplications so far
+	mostMultiplications int64 // multiplications after which the search ends
 
 	corral []vertex  // affinely independent
 	lambda []float64 // weights of the corral, above zero; their sum is 1
@@ -46,7 +46,7 @@ type pool struct {
 }
 
 func newPool(cols, parts int, radius float64) *pool {
-	return &pool{cols: cols, parts: parts, radius: radius, numbers: map[int64]bool{}, most: maxWork}
+	return &pool{cols: cols, parts: parts, radius: radius, numbers: map[int64]bool{}, mostMultiplications: maxWork}
 }
 
 // add adds the rows that the pool doesn't have, and tells whether there were any.
@@ -74,7 +74,7 @@ func (p *pool) trim(most int) {
 		p.x = block.Alloc[float64](f64.Stride(p.cols))
 	}
 	p.score()
-	low := p.low()
+	low := p.lowestScores()
 	over := make([]float64, len(p.rows)) // score minus the smallest score of the part
 	order := make([]int, len(p.rows))
 	for i, s := range p.scores {
@@ -88,8 +88,8 @@ func (p *pool) trim(most int) {
 	p.keep(func(i int, _ row) bool { return kept[i] })
 }
 
-// low returns the smallest score of each part; +Inf without rows.
-func (p *pool) low() [2]float64 {
+// lowestScores returns the smallest score of each part; +Inf without rows.
+func (p *pool) lowestScores() [2]float64 {
 	low := [2]float64{math.Inf(1), math.Inf(1)}
 	for i, s := range p.scores {
 		part := p.rows[i].class % p.parts
@@ -127,11 +127,11 @@ func (p *pool) keep(wanted func(i int, r row) bool) {
 func (p *pool) score() {
 	p.scores = append(p.scores[:0], make([]float64, len(p.rows))...)
 	f64.Scores(p.scores, p.z, p.x)
-	p.work += int64(len(p.z))
+	p.multiplications += int64(len(p.z))
 }
 
-// extreme returns the vertex with the smallest dot product with the point, and that dot product.
-func (p *pool) extreme() (v vertex, low float64) {
+// extremeVertex returns the vertex with the smallest dot product with the point, and that dot product.
+func (p *pool) extremeVertex() (v vertex, low float64) {
 	p.score()
 	least := make([]int, p.parts)
 	for i := range least {
@@ -164,10 +164,10 @@ func (p *pool) vertex(rows []int) vertex {
 func (p *pool) begin(w []float64) {
 	p.x = block.Alloc[float64](f64.Stride(p.cols))
 	copy(p.x, w)
-	v, _ := p.extreme()
+	v, _ := p.extremeVertex()
 	p.corral, p.lambda = []vertex{v}, []float64{1}
 	p.factor = factor{}
-	p.residual()
+	p.setResidual()
 }
 
 // maxWork is the most multiplications of a search among the rows in memory. They take minutes.
@@ -177,11 +177,11 @@ const maxWork = 1 << 40
 // columns. They take a few seconds.
 const refineWork = 1 << 32
 
-// exhausted tells whether the search has done all the work that it may do.
-func (p *pool) exhausted() bool { return p.work > p.most }
+// isExhausted tells whether the search has done all the work that it may do.
+func (p *pool) isExhausted() bool { return p.multiplications > p.mostMultiplications }
 
-// tiny times the radius is the length below which a vector is only rounding errors.
-const tiny = 1e-14
+// roundingLength times the radius is the length below which a vector is only rounding errors.
+const roundingLength = 1e-14
 
 // nearest moves the point to the point of the pool's polytope nearest to the origin. It starts from the present point.
 // It returns at once if the point is the origin. It returns early if the work is exhausted or ctx ends.
@@ -190,13 +190,13 @@ const tiny = 1e-14
 // the point joins the corral. Then the point moves towards the nearest point of the corral's affine hull. Each vertex
 // whose weight becomes zero on the way leaves the corral.
 func (p *pool) nearest(ctx context.Context) {
-	for best := math.Inf(1); ctx.Err() == nil && !p.exhausted(); {
+	for best := math.Inf(1); ctx.Err() == nil && !p.isExhausted(); {
 		length := p.length()
-		if length <= tiny*p.radius {
+		if length <= roundingLength*p.radius {
 			return
 		}
-		v, low := p.extreme()
-		if low >= float64(length*length)-float64(max(1e-12*length, tiny*p.radius)*length) || length >= best {
+		v, low := p.extremeVertex()
+		if low >= float64(length*length)-float64(max(1e-12*length, roundingLength*p.radius)*length) || length >= best {
 			return
 		}
 		best = length
@@ -205,7 +205,7 @@ func (p *pool) nearest(ctx context.Context) {
 			p.corral, p.lambda = p.corral[:len(p.corral)-1], p.lambda[:len(p.lambda)-1]
 			return
 		}
-		p.residual()
+		p.setResidual()
 		p.descend(ctx)
 	}
 }
@@ -213,8 +213,8 @@ func (p *pool) nearest(ctx context.Context) {
 // descend is the minor cycle of Wolfe's method. It stops when ctx ends.
 func (p *pool) descend(ctx context.Context) {
 	for ctx.Err() == nil {
-		a := p.affine()
-		if !p.agrees(a) {
+		a := p.affineWeights()
+		if !p.isCombination(a) {
 			p.project(ctx)
 			continue
 		}
@@ -228,7 +228,7 @@ func (p *pool) descend(ctx context.Context) {
 		for i := before - 1; i >= 0; i-- { // from the last vertex, so that fewer directions are rotated
 			l := float64((1-step)*p.lambda[i]) + float64(step*a[i])
 			if a[i] <= 0 && p.lambda[i]/(p.lambda[i]-a[i]) <= step || l <= 0 {
-				p.leave(i)
+				p.removeVertex(i)
 				continue
 			}
 			p.lambda[i] = l
@@ -236,7 +236,7 @@ func (p *pool) descend(ctx context.Context) {
 		if len(p.corral) == before {
 			return
 		}
-		p.residual()
+		p.setResidual()
 	}
 }
 
@@ -283,7 +283,7 @@ func (p *pool) plane() []float64 {
 	w := slices.Clone(p.x[:p.cols])
 	if p.parts == 2 {
 		p.score()
-		low := p.low()
+		low := p.lowestScores()
 		w[p.cols-1] = (low[0] - low[1]) / 2
 	}
 	return w

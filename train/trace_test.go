@@ -43,7 +43,7 @@ func TestTheorem(t *testing.T) {
 	for seed := range uint64(4) {
 		data := separable(seed)
 		found, err := separability.Check(ctx, block.Source(data), separability.Options{})
-		if err != nil || found.Origin == nil {
+		if err != nil || found.OriginPlane == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
 		other, err := train.Run(ctx, separable(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
@@ -54,7 +54,7 @@ func TestTheorem(t *testing.T) {
 				opt.Init = other.Model
 			}
 			last, ends := int64(0), math.Inf(1)
-			opt.Trace = &train.Trace{Reference: found.Origin.Weights, Point: func(p train.TracePoint) {
+			opt.Trace = &train.Trace{Reference: found.OriginPlane.Weights, Point: func(p train.TracePoint) {
 				points++
 				last = p.Update
 				const slack = 1e-9

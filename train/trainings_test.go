@@ -204,8 +204,8 @@ func (c training) learn(ctx context.Context, t *testing.T, src block.Source, wor
 			return nil, nil, err
 		}
 		plain := *r
-		plain.Perceptron, plain.Origin, plain.Widest, plain.Witness, plain.Errors = nil, nil, nil, nil, nil
-		text := fmt.Sprint(plain, r.Origin, r.Widest, r.Witness, r.Errors)
+		plain.Perceptron, plain.OriginPlane, plain.WidestPlane, plain.Witness, plain.Errors = nil, nil, nil, nil, nil
+		text := fmt.Sprint(plain, r.OriginPlane, r.WidestPlane, r.Witness, r.Errors)
 		if p := r.Perceptron; p != nil {
 			text += fmt.Sprint(p.Weights, p.Updates)
 		}

@@ -28,14 +28,14 @@ var (
 	_ blas.Float64 = Implementation{}
 )
 
-// small is the largest number of products of elements for which gonum is not slower.
-var small = 1 << 20
+// mostSmallProducts is the largest number of products of elements for which gonum is not slower.
+var mostSmallProducts = 1 << 20
 
-func isSmall(m, n, k int) bool { return float64(m)*float64(n)*float64(k) <= float64(small) }
+func isSmall(m, n, k int) bool { return float64(m)*float64(n)*float64(k) <= float64(mostSmallProducts) }
 
 // Sdot returns the dot product of x and y.
 func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int) float32 {
-	if !plain(n, x, incX, y, incY) {
+	if !hasNoGaps(n, x, incX, y, incY) {
 		return i.Implementation.Sdot(n, x, incX, y, incY)
 	}
 	return kernel.Dot(x[:n], y[:n])
@@ -43,7 +43,7 @@ func (i Implementation) Sdot(n int, x []float32, incX int, y []float32, incY int
 
 // Ddot returns the dot product of x and y.
 func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int) float64 {
-	if !plain(n, x, incX, y, incY) {
+	if !hasNoGaps(n, x, incX, y, incY) {
 		return i.Implementation.Ddot(n, x, incX, y, incY)
 	}
 	return f64.Dot(x[:n], y[:n])
@@ -51,7 +51,7 @@ func (i Implementation) Ddot(n int, x []float64, incX int, y []float64, incY int
 
 // Saxpy adds alpha times x to y.
 func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []float32, incY int) {
-	if alpha == 0 || !plain(n, x, incX, y, incY) {
+	if alpha == 0 || !hasNoGaps(n, x, incX, y, incY) {
 		i.Implementation.Saxpy(n, alpha, x, incX, y, incY)
 		return
 	}
@@ -60,15 +60,15 @@ func (i Implementation) Saxpy(n int, alpha float32, x []float32, incX int, y []f
 
 // Daxpy adds alpha times x to y.
 func (i Implementation) Daxpy(n int, alpha float64, x []float64, incX int, y []float64, incY int) {
-	if alpha == 0 || !plain(n, x, incX, y, incY) {
+	if alpha == 0 || !hasNoGaps(n, x, incX, y, incY) {
 		i.Implementation.Daxpy(n, alpha, x, incX, y, incY)
 		return
 	}
 	f64.Axpy(y[:n], alpha, x[:n])
 }
 
-// plain tells whether both vectors have n elements without gaps.
-func plain[T float32 | float64](n int, x []T, incX int, y []T, incY int) bool {
+// hasNoGaps tells whether both vectors have n elements without gaps.
+func hasNoGaps[T float32 | float64](n int, x []T, incX int, y []T, incY int) bool {
 	return incX == 1 && incY == 1 && n > 0 && n <= len(x) && n <= len(y)
 }
 

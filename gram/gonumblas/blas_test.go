@@ -24,8 +24,8 @@ func TestSuite(t *testing.T) {
 // TestSingle compares the methods for float32 with gonum's, since that suite has nothing for them. Integers are exact.
 // All forms of arguments occur.
 func TestSingle(t *testing.T) {
-	defer func(n int) { small = n }(small)
-	small = 0
+	defer func(n int) { mostSmallProducts = n }(mostSmallProducts)
+	mostSmallProducts = 0
 	rng := rand.New(rand.NewPCG(1, 2))
 	numbers := func(n int) []float32 {
 		x := make([]float32, n)
@@ -93,8 +93,8 @@ func TestLarge(t *testing.T) {
 
 // TestPanics: wrong arguments panic as gonum's do, before anything is written. No matrix is small enough to be left to gonum.
 func TestPanics(t *testing.T) {
-	defer func(n int) { small = n }(small)
-	small = 0
+	defer func(n int) { mostSmallProducts = n }(mostSmallProducts)
+	mostSmallProducts = 0
 	type implementation interface {
 		blas.Float32
 		blas.Float64

@@ -153,7 +153,7 @@ func (l *training) result() *Result {
 		}
 	}
 	if l.cache != nil {
-		r.ComputedRows = l.cache.Computed()
+		r.ComputedRows = l.cache.ComputedRows()
 	}
 	var support []uint32
 	for i, n := range r.Mistakes {
@@ -309,7 +309,7 @@ func (l *training) evaluate(ctx context.Context, r *Result) error {
 			return err
 		}
 		for i, y := range b.Y {
-			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.Predicted(scores, i, 0) != int(y) {
+			if len(scores) == 1 && (scores[0][i] > 0) != (y > 0) || len(scores) > 1 && predict.PredictedClass(scores, i, 0) != int(y) {
 				r.Errors++
 			}
 			if k, has := slices.BinarySearch(e.Rows, b.First+int64(i)); has {

@@ -212,7 +212,8 @@ type errorsReport struct {
 
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separability.Result) *CheckReport {
 	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
-		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias, Radius: found.Radius, Passes: found.Passes, ExactRows: found.Exact,
+		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias,
+		Radius: found.Radius, Passes: found.Passes, ExactRows: found.ExactRows,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
 	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
 	if !o.Data.Standardize {
@@ -228,8 +229,8 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 			r.Perceptron.Margin = &p.Margin
 		}
 	}
-	if plane := found.Origin; plane != nil {
-		r.PlaneReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.Widest, spec.Bias)
+	if plane := found.OriginPlane; plane != nil {
+		r.PlaneReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.WidestPlane, spec.Bias)
 		r.MistakeBound = console.Finite(found.MistakeBound())
 		r.NormalizedMargin = console.Finite(plane.Margin / r.Radius)
 		if p := found.Perceptron; p != nil {
@@ -241,9 +242,9 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 			weight, _ := w.Weights[i].Float64()
 			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String(), weight})
 		}
-		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.Complete}
-		if found.Errors.Found >= 0 {
-			r.Errors.Found = &found.Errors.Found
+		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.RestIsSeparable}
+		if found.Errors.FoundErrors >= 0 {
+			r.Errors.Found = &found.Errors.FoundErrors
 		}
 	}
 	return r
@@ -253,12 +254,12 @@ func newPlaneReport(p *separability.Plane, bias bool) *PlaneReport {
 	if p == nil {
 		return nil
 	}
-	r := &PlaneReport{Margin: p.Margin, AtMost: console.Finite(p.AtMost), Weights: p.Weights}
+	r := &PlaneReport{Margin: p.Margin, AtMost: console.Finite(p.MarginBound), Weights: p.Weights}
 	if bias {
 		last := len(p.Weights) - 1
 		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
 	}
-	for _, v := range p.Exact {
+	for _, v := range p.ExactWeights {
 		r.Exact = append(r.Exact, v.String())
 	}
 	return r

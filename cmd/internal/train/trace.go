@@ -177,11 +177,11 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, console.OfLearner(err, t.holdsBack())
 	}
-	if found.Origin == nil {
+	if found.OriginPlane == nil {
 		t.Note("--reference check: no plane was found that separates the classes, so the trace has no product and no lower bound")
 		return nil, nil
 	}
-	return found.Origin.Weights, nil
+	return found.OriginPlane.Weights, nil
 }
 
 // A savingOptions says where and when a training saves its state.
