@@ -31,7 +31,7 @@ var update = flag.Bool("update", false, "record the counts of instructions")
 
 // runLoops runs the loops instead of the tests where TestCounts runs this program in callgrind.
 func runLoops() {
-	all := slices.DeleteFunc(new(loopData).All(), func(l loop) bool { return l.InMemory })
+	all := slices.DeleteFunc(new(loopData).Loops(), func(l loop) bool { return l.InMemory })
 	for _, l := range all {
 		l.Run() // makes operands
 	}

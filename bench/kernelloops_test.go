@@ -10,7 +10,7 @@ import (
 func TestLoops(t *testing.T) {
 	kerneltest.OnLevels(t, func(t *testing.T) {
 		names := map[string]bool{}
-		for _, l := range new(loopData).All() {
+		for _, l := range new(loopData).Loops() {
 			if names[l.Name] || l.Function() == "" {
 				t.Errorf("loop %s is twice there, or runs no function", l.Name)
 			}
@@ -23,7 +23,7 @@ func TestLoops(t *testing.T) {
 
 // BenchmarkLoops times the loops on the active level.
 func BenchmarkLoops(b *testing.B) {
-	for _, l := range new(loopData).All() {
+	for _, l := range new(loopData).Loops() {
 		b.Run(l.Name, func(b *testing.B) {
 			l.Run() // makes operands
 			for b.Loop() {

@@ -55,7 +55,7 @@ func fmaF64(l Rates) float64 { return l.FMAF64 }
 
 // kernels returns the loops as items of one core. Their bytes lie in the smallest cache that holds them.
 func (d *data) kernels() (all []*item) {
-	for _, l := range d.All() {
+	for _, l := range d.Loops() {
 		if l.Bytes == 0 {
 			continue
 		}
@@ -95,7 +95,7 @@ func (d *data) matrices() []*item {
 			if sErr != nil {
 				return 0, sErr
 			}
-			return 0, gram.Scatter(d.ctx, s, d.Noisy(scattered, features), nil, d.workers)
+			return 0, gram.Scatter(d.ctx, s, d.NoisyRows(scattered, features), nil, d.workers)
 		}}
 	return []*item{products, scatter}
 }

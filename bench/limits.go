@@ -42,13 +42,13 @@ func MeasureRates(cores int) Rates {
 		big[i] = block.Alloc[float32](sizes[3] / 4)
 		microkernel.Stream(big[i])
 	}
-	l.FMAF32 = best(cores, func(int) float64 { return 2 * float64(microkernel.Peak(1000)) })
+	l.FMAF32 = bestRate(cores, func(int) float64 { return 2 * float64(microkernel.Peak(1000)) })
 	l.FMAF64 = l.FMAF32 / 2 // a register has half as many float64
 	for k, rate := range []*float64{&l.L1, &l.L2, &l.L3} {
-		*rate = best(cores, func(core int) float64 { return sweep(big[core][:sizes[k]/4], microkernel.Load) })
+		*rate = bestRate(cores, func(core int) float64 { return sweep(big[core][:sizes[k]/4], microkernel.Load) })
 	}
-	l.DRAM = best(cores, inParts(big, microkernel.Load))
-	l.Stream = best(cores, inParts(big, microkernel.Stream))
+	l.DRAM = bestRate(cores, nextPart(big, microkernel.Load))
+	l.Stream = bestRate(cores, nextPart(big, microkernel.Stream))
 	l.Clock = clock(cores)
 	return l
 }
@@ -57,7 +57,7 @@ func MeasureRates(cores int) Rates {
 // short runs on each core, which other programs hardly disturb.
 func clock(cores int) float64 {
 	const rounds, runs = 4000, 500
-	return total(cores, func(int) (rate float64) {
+	return totalRate(cores, func(int) (rate float64) {
 		x := uint64(1)
 		for range runs {
 			start := time.Now()
@@ -68,8 +68,8 @@ func clock(cores int) float64 {
 	})
 }
 
-// total runs rate on every core at the same time, and returns the sum of the results.
-func total(cores int, rate func(core int) float64) float64 {
+// totalRate runs rate on every core at the same time, and returns the sum of the results.
+func totalRate(cores int, rate func(core int) float64) float64 {
 	rates := make([]float64, cores)
 	var g errgroup.Group
 	for core := range cores {
@@ -120,9 +120,9 @@ func sweep(x []float32, f func([]float32) bool) float64 {
 	return float64(times) * 4 * float64(len(x))
 }
 
-// inParts returns a work function for best: each call runs f over the next part of the core's array, and starts again
+// nextPart returns a work function for best: each call runs f over the next part of the core's array, and starts again
 // after the last part.
-func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 {
+func nextPart(arrays [][]float32, f func([]float32) bool) func(core int) float64 {
 	next := make([]int, len(arrays))
 	return func(core int) float64 {
 		lo := next[core]
@@ -132,12 +132,12 @@ func inParts(arrays [][]float32, f func([]float32) bool) func(core int) float64 
 	}
 }
 
-// best runs work on every core at the same time, several times, and returns the highest total rate. work returns the
-// amount of work that it did, such as bytes; if it returns 0, the core's rate is 0.
-func best(cores int, work func(core int) float64) float64 {
+// bestRate runs work on every core at the same time, several times, and returns the highest total rate. work returns
+// the amount of work that it did, such as bytes; if it returns 0, the core's rate is 0.
+func bestRate(cores int, work func(core int) float64) float64 {
 	highest := 0.0
 	for range tries {
-		highest = max(highest, total(cores, func(core int) float64 {
+		highest = max(highest, totalRate(cores, func(core int) float64 {
 			work(core) // warms up
 			done, start := 0.0, time.Now()
 			for time.Since(start) < runTime {

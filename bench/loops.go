@@ -42,8 +42,8 @@ type loopData struct {
 	floats []float32
 }
 
-// Noisy returns rows of normal features in memory; a tenth of the labels is flipped.
-func (d *loopData) Noisy(rows, features int) *block.Data {
+// NoisyRows returns rows of normal features in memory; a tenth of the labels is flipped.
+func (d *loopData) NoisyRows(rows, features int) *block.Data {
 	k := [2]int{rows, features}
 	if d.rows == nil {
 		d.rows = map[[2]int]*block.Data{}
@@ -61,15 +61,15 @@ func (d *loopData) normals(n int) []float32 {
 	return d.floats[:n]
 }
 
-// All returns the loops for the active level, which must not change while they run.
-func (d *loopData) All() []loop {
+// Loops returns the loops for the active level, which must not change while they run.
+func (d *loopData) Loops() []loop {
 	const features, cached, memory = 28, 1024, 1_000_000 // 128 KiB and 122 MiB
 	wide := append(d.epochs(16, 256), d.epochIndexed(16, 256))
 	for i := range wide {
 		wide[i].Bytes, wide[i].Flops = 0, 0 // only counted
 	}
 	return slices.Concat(vectors(), d.epochs(cached, features), d.epochs(memory, features), d.errors(256, features),
-		[]loop{d.epochIndexed(cached, features), d.epochIndexed(memory, features)}, elementary(), tiles(), d.moves(features), wide, scores64(), sparse())
+		[]loop{d.epochIndexed(cached, features), d.epochIndexed(memory, features)}, elementary(), tiles(), d.moves(features), wide, scores64(), sparseLoops())
 }
 
 // normals returns the same n normal numbers in each call.
@@ -83,12 +83,12 @@ func normals[T float32 | float64](n int) []T {
 }
 
 // magnitudes returns the absolute values of the numbers of normals, and signs their signs.
-func magnitudes[T float32 | float64](n int) []T { return mapped[T](n, math.Abs) }
+func magnitudes[T float32 | float64](n int) []T { return mapNumbers[T](n, math.Abs) }
 func signs[T float32 | float64](n int) []T {
-	return mapped[T](n, func(v float64) float64 { return math.Copysign(1, v) })
+	return mapNumbers[T](n, func(v float64) float64 { return math.Copysign(1, v) })
 }
 
-func mapped[T float32 | float64](n int, f func(float64) float64) []T {
+func mapNumbers[T float32 | float64](n int, f func(float64) float64) []T {
 	x := normals[T](n)
 	for i, v := range x {
 		x[i] = T(f(float64(v)))
@@ -113,7 +113,7 @@ func vectors() []loop {
 
 // panels calls f with panels of noisy rows.
 func (d *loopData) panels(rows, features int, f func(x, y []float32)) {
-	for b := range d.Noisy(rows, features).Blocks(context.Background()) { // in memory: Blocks gives no error
+	for b := range d.NoisyRows(rows, features).Blocks(context.Background()) { // in memory: Blocks gives no error
 		panel := kernel.PanelRows(b.Stride)
 		for lo := 0; lo < b.Len(); lo += panel {
 			hi := min(b.Len(), lo+panel)
@@ -153,7 +153,7 @@ func (d *loopData) epochIndexed(n, features int) loop {
 	name, bytes, flops := loopShape(n, features)
 	return loop{"EpochIndexed" + name, bytes + float64(n)*4, flops, n >= 1e6, func() {
 		if rows == nil {
-			index, err := d.Noisy(n, features).Index()
+			index, err := d.NoisyRows(n, features).Index()
 			if err != nil {
 				panic(err) // rows in memory with labels have an index
 			}

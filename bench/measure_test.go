@@ -99,7 +99,7 @@ func TestMore(t *testing.T) {
 		took, wanted time.Duration
 		want         int
 	}{{1, 0, 100, 1}, {8, 10, 100, 8}, {8, 80, 100, 2}, {8, 99, 100, 1}, {8, 200, 100, 1}} {
-		if got := more(c.runs, c.took, c.wanted); got != c.want {
+		if got := moreRuns(c.runs, c.took, c.wanted); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}
 	}
@@ -119,7 +119,7 @@ func TestTrainings(t *testing.T) {
 	if len(all) != len(train.Names()) {
 		t.Errorf("%d trainings", len(all))
 	}
-	for name := range shapes {
+	for name := range learnerShapes {
 		if train.Describe(name) == nil {
 			t.Errorf("a shape for %s, which is no learner", name)
 		}
@@ -130,5 +130,5 @@ func TestTrainings(t *testing.T) {
 func TestOneModel(t *testing.T) {
 	d := newData(t.Context(), "", 2)
 	d.hashes["dual"] = "0123"
-	require.Error(t, require.ErrorOf(d.train(train.Describe("dual"), shapes["dual"])), "dual learned two models")
+	require.Error(t, require.ErrorOf(d.train(train.Describe("dual"), learnerShapes["dual"])), "dual learned two models")
 }

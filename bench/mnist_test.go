@@ -94,7 +94,7 @@ func modelErrors(b *testing.B, m *model.Model, test *block.Data) float64 {
 		scores, err := s.Scores(context.Background(), part)
 		require.NoError(b, err)
 		for i, y := range part.Y {
-			if predict.Predicted(scores, i, 0) != int(y) {
+			if predict.PredictedClass(scores, i, 0) != int(y) {
 				errors++
 			}
 		}

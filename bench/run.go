@@ -107,7 +107,7 @@ func (m *measurement) prepare() error {
 		kernel.Use(l)
 		var all []*item
 		for _, i := range slices.Concat(m.data.kernels(), m.data.matrices(), m.data.loads(), m.data.trainings()) {
-			if k := (key{i.name, i.level}); m.wanted(i) && !known[k] {
+			if k := (key{i.name, i.level}); m.wantsItem(i) && !known[k] {
 				known[k], all = true, append(all, i)
 			}
 		}
@@ -120,8 +120,8 @@ func (m *measurement) prepare() error {
 	return nil
 }
 
-// wanted tells whether an item is to be measured.
-func (m *measurement) wanted(i *item) bool {
+// wantsItem tells whether an item is to be measured.
+func (m *measurement) wantsItem(i *item) bool {
 	return len(m.Only) == 0 || slices.ContainsFunc(m.Only, func(text string) bool { return strings.Contains(i.group+"/"+i.name, text) })
 }
 
@@ -186,7 +186,7 @@ func (m *measurement) measure(i *item) (r testing.BenchmarkResult, err error) {
 		return r, err
 	}
 	start := time.Now()
-	for runs := 1; r.N == 0 || time.Since(start) < m.Time; runs = more(r.N, time.Since(start), m.Time) {
+	for runs := 1; r.N == 0 || time.Since(start) < m.Time; runs = moreRuns(r.N, time.Since(start), m.Time) {
 		begin, own := time.Now(), time.Duration(0)
 		for range runs {
 			took, err := i.run()
@@ -215,9 +215,9 @@ func (m *measurement) measure(i *item) (r testing.BenchmarkResult, err error) {
 	return r, nil
 }
 
-// more returns the number of further runs of an item that has made runs runs in the time took: as many again, or fewer
-// if those would end after the time wanted. It is at least 1.
-func more(runs int, took, wanted time.Duration) int {
+// moreRuns returns the number of further runs of an item that has made runs runs in the time took: as many again, or
+// fewer if those would end after the time wanted. It is at least 1.
+func moreRuns(runs int, took, wanted time.Duration) int {
 	fits := float64(wanted-took) / max(1, float64(took)) * float64(runs)
 	return max(1, min(runs, int(fits)))
 }

@@ -17,9 +17,9 @@ const (
 // addRow is a variable so that AddSparse isn't inlined, and its instructions can be found by its name.
 var addRow = linalg.AddSparse[float32]
 
-// sparse returns the loops over rows in CSR form. The epochs make no mistake. The loops of package linalg are pure Go, with
-// weights in float64.
-func sparse() []loop {
+// sparseLoops returns the loops over rows in CSR form. The epochs make no mistake. The loops of package linalg are pure
+// Go, with weights in float64.
+func sparseLoops() []loop {
 	const vectors = 8
 	s, w, w64 := randomSparse(), normals[float32](sparseColumns), normals[float64](sparseColumns)
 	out, y, log, numbers := make([]float32, sparseRows), make([]float32, sparseRows), make([]uint32, sparseRows), make([]uint32, sparseRows)

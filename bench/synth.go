@@ -155,10 +155,10 @@ func newGenerator(opt Synthetic) (*generator, error) {
 		t.Literals = literals(src, opt.Features, opt.Conjunction)
 	case opt.Margin > 0:
 		t.Kind = "margin"
-		t.Weights = unit(src, opt.Features)
+		t.Weights = unitVector(src, opt.Features)
 	default:
 		t.Kind = "noise"
-		t.Weights = unit(src, opt.Features)
+		t.Weights = unitVector(src, opt.Features)
 	}
 	return &generator{opt, t}, nil
 }
@@ -168,13 +168,13 @@ func (g *generator) metadata() (map[string]string, error) {
 	return map[string]string{MetadataKey: string(truth)}, err
 }
 
-// unit draws a vector of n elements and length 1.
-func unit(src *rand.PCG, n int) []float64 {
+// unitVector draws a vector of n elements and length 1.
+func unitVector(src *rand.PCG, n int) []float64 {
 	w := make([]float64, n)
 	sum := 0.0
 	for sum == 0 {
 		for i := range w {
-			w[i] = float64(normal(src))
+			w[i] = float64(normalNumber(src))
 			sum += float64(w[i] * w[i])
 		}
 	}
@@ -227,7 +227,7 @@ func (g *generator) row(src *rand.PCG, x, scratch []float32) int8 {
 		return g.conjunctionRow(src, x)
 	}
 	for j := range x {
-		x[j] = normal(src)
+		x[j] = normalNumber(src)
 	}
 	positive := dot(g.truth.Weights, x) > 0
 	if g.opt.Margin > 0 {
@@ -271,7 +271,7 @@ func (g *generator) conjunctionRow(src *rand.PCG, x []float32) int8 {
 			x[l.Feature] = float32(l.Value)
 		}
 	}
-	for !positive && satisfied(g.truth.Literals, x) {
+	for !positive && isSatisfied(g.truth.Literals, x) {
 		for _, l := range g.truth.Literals {
 			x[l.Feature] = float32(sign(src.Uint64()>>63 == 1))
 		}
@@ -279,7 +279,7 @@ func (g *generator) conjunctionRow(src *rand.PCG, x []float32) int8 {
 	return sign(positive)
 }
 
-func satisfied(all []Literal, x []float32) bool {
+func isSatisfied(all []Literal, x []float32) bool {
 	for _, l := range all {
 		if x[l.Feature] != float32(l.Value) {
 			return false
@@ -288,10 +288,10 @@ func satisfied(all []Literal, x []float32) bool {
 	return true
 }
 
-// normal draws an approximately standard normal number: the sum of twelve uniform numbers of 16 bits each, less its
-// mean, in units of 2^-16. Its variance is 1 - 2^-32, it lies between -6 and 6, and float32 holds it exactly. Other
+// normalNumber draws an approximately standard normal number: the sum of twelve uniform numbers of 16 bits each, less
+// its mean, in units of 2^-16. Its variance is 1 - 2^-32, it lies between -6 and 6, and float32 holds it exactly. Other
 // methods need a logarithm or an exponential, whose last bit differs between architectures.
-func normal(src *rand.PCG) float32 {
+func normalNumber(src *rand.PCG) float32 {
 	const halves = 0x0000ffff0000ffff // two 16-bit numbers with room for carries
 	a, b, c := src.Uint64(), src.Uint64(), src.Uint64()
 	sum := a&halves + a>>16&halves + b&halves + b>>16&halves + c&halves + c>>16&halves

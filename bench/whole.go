@@ -62,22 +62,22 @@ type shape struct {
 	rows        int
 	conjunction int               // variables of the rows' conjunction; 0: noisy rows
 	options     map[string]string // in the syntax of the command line
-	alone       bool              // only one core visits the rows
+	usesOneCore bool              // only one core visits the rows
 }
 
-// usual is the shape for learners that solve for an optimum.
-var usual = shape{rows: 200_000}
+// usualShape is the shape for learners that solve for an optimum.
+var usualShape = shape{rows: 200_000}
 
-// shapes are the shapes of the other learners. They are short enough for pure Go.
-var shapes = map[string]shape{
-	"perceptron":         {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
-	"averaged":           {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
+// learnerShapes are the shapes of the other learners. They are short enough for pure Go.
+var learnerShapes = map[string]shape{
+	"perceptron":         {rows: 200_000, options: map[string]string{"epochs": "3"}, usesOneCore: true},
+	"averaged":           {rows: 200_000, options: map[string]string{"epochs": "3"}, usesOneCore: true},
 	"pocket":             {rows: 4000, options: map[string]string{"epochs": "1"}},
-	"voted":              {rows: 2000, options: map[string]string{"epochs": "1"}, alone: true},
-	"winnow":             {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, alone: true},
-	"passive-aggressive": {rows: 200_000, options: map[string]string{"epochs": "3"}, alone: true},
-	"ftrl":               {rows: 200_000, options: map[string]string{"epochs": "1"}, alone: true},
-	"adagrad":            {rows: 200_000, options: map[string]string{"epochs": "1"}, alone: true},
+	"voted":              {rows: 2000, options: map[string]string{"epochs": "1"}, usesOneCore: true},
+	"winnow":             {rows: 200_000, conjunction: 3, options: map[string]string{"epochs": "3"}, usesOneCore: true},
+	"passive-aggressive": {rows: 200_000, options: map[string]string{"epochs": "3"}, usesOneCore: true},
+	"ftrl":               {rows: 200_000, options: map[string]string{"epochs": "1"}, usesOneCore: true},
+	"adagrad":            {rows: 200_000, options: map[string]string{"epochs": "1"}, usesOneCore: true},
 	"dual":               {rows: 2000, options: map[string]string{"epochs": "10"}},
 	"kernel-perceptron":  {rows: 2000, options: map[string]string{"epochs": "10", "kernel": "rbf"}},
 }
@@ -86,16 +86,16 @@ var shapes = map[string]shape{
 func (d *data) trainings() []*item {
 	var all []*item
 	for _, l := range train.Learners {
-		shape, ok := shapes[l.Name]
+		shape, ok := learnerShapes[l.Name]
 		if !ok {
-			shape = usual
+			shape = usualShape
 		}
 		name := fmt.Sprintf("Train/learner=%s/rows=%d/d=%d", l.Name, shape.rows, features)
 		for _, option := range slices.Sorted(maps.Keys(shape.options)) {
 			name += "/" + option + "=" + shape.options[option]
 		}
 		i := &item{group: "train", name: name, level: kernel.Active(), cores: d.workers, run: func() (time.Duration, error) { return d.train(l, shape) }}
-		if shape.alone {
+		if shape.usesOneCore {
 			i.cores = 1
 		}
 		all = append(all, i)
@@ -114,7 +114,7 @@ func (d *data) train(of *learner.Learner, shape shape) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	rows := d.Noisy(shape.rows, features)
+	rows := d.NoisyRows(shape.rows, features)
 	if shape.conjunction > 0 {
 		rows = d.conjunction(shape.rows, shape.conjunction)
 	}

@@ -13,13 +13,13 @@ import (
 // pages too.
 func adviseHuge(b []byte) {
 	_ = unix.Madvise(b, unix.MADV_HUGEPAGE)
-	if touched(b) {
+	if hasPages(b) {
 		_ = unix.Madvise(b, unix.MADV_COLLAPSE)
 	}
 }
 
-// touched returns true if the system holds a page for some byte of b, or if the system call fails.
-func touched(b []byte) bool {
+// hasPages returns true if the system holds a page for some byte of b, or if the system call fails.
+func hasPages(b []byte) bool {
 	pages := make([]byte, len(b)/unix.Getpagesize()+1)
 	_, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(pages))))

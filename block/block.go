@@ -21,9 +21,9 @@ import (
 // order.
 const ChunkRows = 4096
 
-// maxBytes is the approximate size of a block in bytes. Several blocks must fit into memory, and a block must be
+// blockBytes is the approximate size of a block in bytes. Several blocks must fit into memory, and a block must be
 // large enough to hide the cost of starting work on it.
-const maxBytes = 8 << 20
+const blockBytes = 8 << 20
 
 // A Block is consecutive rows of a data set with their labels, dense or sparse (compressed sparse rows, CSR).
 //
@@ -47,22 +47,22 @@ type Block struct {
 	Centring *Centring // nil: the rows are as stored
 }
 
-// A Centring subtracts from each column of a block a multiple of column Of. The block stores the rows without the
+// A Centring subtracts from each column of a block a multiple of one column. The block stores the rows without the
 // change. Code that widens a row to float64 applies the Centring to the widened row. The methods of Block ignore it.
 type Centring struct {
-	Of       int       // the column that is multiplied and subtracted
-	Multiple []float64 // for each column, the multiple of column Of that is subtracted; 0 for column Of
-	Changed  []uint32  // the columns with a multiple other than 0, ascending
+	Column         int       // the column that is multiplied and subtracted
+	Multiples      []float64 // for each column, the multiple of Column that is subtracted; 0 for Column itself
+	ChangedColumns []uint32  // the columns with a multiple other than 0, ascending
 }
 
 // NewCentring returns the Centring that subtracts multiple[c] times column of from each column c. multiple[of] must
 // be 0. If column of is the bias, which is 1 in every row, NewCentring subtracts the constant multiple[c] from column
 // c.
 func NewCentring(of int, multiple []float64) *Centring {
-	c := &Centring{Of: of, Multiple: multiple}
+	c := &Centring{Column: of, Multiples: multiple}
 	for i, m := range multiple {
 		if m != 0 {
-			c.Changed = append(c.Changed, uint32(i))
+			c.ChangedColumns = append(c.ChangedColumns, uint32(i))
 		}
 	}
 	return c
@@ -71,9 +71,9 @@ func NewCentring(of int, multiple []float64) *Centring {
 // Apply changes row, which has an element for each column. Each difference is rounded once. The difference of a
 // float32 and a constant near it is exact.
 func (c *Centring) Apply(row []float64) {
-	x := -row[c.Of]
-	for _, i := range c.Changed {
-		row[i] = math.FMA(x, c.Multiple[i], row[i])
+	x := -row[c.Column]
+	for _, i := range c.ChangedColumns {
+		row[i] = math.FMA(x, c.Multiples[i], row[i])
 	}
 }
 
@@ -95,7 +95,7 @@ func NewFor(spec *schema.Spec, first int64, rows int) *Block {
 // Rows returns the number of rows in each block of a data set of cols columns. The last block may be shorter.
 func Rows(cols int) int {
 	chunk := ChunkRows * kernel.Stride(cols) * 4
-	return max(1, maxBytes/chunk) * ChunkRows
+	return max(1, blockBytes/chunk) * ChunkRows
 }
 
 // Len returns the number of rows. A nil block has 0 rows.

@@ -38,7 +38,7 @@ func TestBlockSize(t *testing.T) {
 	for _, cols := range []int{1, 8, 29, 100, 511, 513, 5000} {
 		rows := Rows(cols)
 		bytes := rows * kernel.Stride(cols) * 4
-		if rows%ChunkRows != 0 || rows < ChunkRows || bytes > maxBytes && rows > ChunkRows {
+		if rows%ChunkRows != 0 || rows < ChunkRows || bytes > blockBytes && rows > ChunkRows {
 			t.Errorf("blocks of %d columns have %d rows, %d bytes", cols, rows, bytes)
 		}
 	}

@@ -51,14 +51,14 @@ func Validate(ctx context.Context, src Source, workers int) (Source, error) {
 				return nil, err
 			}
 		}
-		if err := c.values(ctx, 0, src.blocks...); err != nil {
+		if err := c.checkValues(ctx, 0, src.blocks...); err != nil {
 			return nil, err
 		}
-		return &Data{spec: src.spec, blocks: withRows(src.blocks), rows: src.rows, checked: true}, nil
+		return &Data{spec: src.spec, blocks: withRows(src.blocks), rows: src.rows, isChecked: true}, nil
 	case Seekable:
-		return checkedFile{&checked{src, c}, src}, nil
+		return checkedFile{&checkedSource{src, c}, src}, nil
 	}
-	return &checked{src, c}, nil
+	return &checkedSource{src, c}, nil
 }
 
 // withRows returns the blocks that have at least one row.
@@ -77,33 +77,33 @@ func AssumeValid(src Source) Source {
 			return src
 		}
 		d := *src
-		d.checked = true
+		d.isChecked = true
 		return &d
 	case Seekable:
-		return checkedFile{&checked{src, nil}, src}
+		return checkedFile{&checkedSource{src, nil}, src}
 	}
-	return &checked{src, nil}
+	return &checkedSource{src, nil}
 }
 
 // isChecked returns true if Validate or AssumeValid returned src.
 func isChecked(src Source) bool {
 	switch src := src.(type) {
 	case *Data:
-		return src != nil && src.checked
-	case *checked, checkedFile, refitable:
+		return src != nil && src.isChecked
+	case *checkedSource, checkedFile, refittableSource:
 		return true
 	}
 	return false
 }
 
-// A checked source checks the blocks of its Source while they are read.
-type checked struct {
+// A checkedSource checks the blocks of its Source while they are read.
+type checkedSource struct {
 	Source
 	checker *checker // nil if the source is trusted
 }
 
 // Blocks yields the blocks that have rows, and stops with an error at the first wrong block.
-func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
+func (s *checkedSource) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	if s.checker == nil {
 		return s.Source.Blocks(ctx)
 	}
@@ -111,7 +111,7 @@ func (s *checked) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 }
 
 // lend is Blocks with leases in place of blocks.
-func (s *checked) lend(ctx context.Context) iter.Seq2[Lease, error] {
+func (s *checkedSource) lend(ctx context.Context) iter.Seq2[Lease, error] {
 	if s.checker == nil {
 		return lend(ctx, s.Source)
 	}
@@ -124,7 +124,7 @@ func (s *checked) lend(ctx context.Context) iter.Seq2[Lease, error] {
 				return
 			}
 			if err = c.next(n, lease.Block); err == nil {
-				err = c.values(ctx, n, lease.Block)
+				err = c.checkValues(ctx, n, lease.Block)
 			}
 			n++
 			if err == nil && lease.Len() > 0 {
@@ -147,11 +147,11 @@ func (s *checked) lend(ctx context.Context) iter.Seq2[Lease, error] {
 
 // Remote returns the cluster and the views of the checked source. The other processes' passes return an error if a
 // row is wrong. See the interface Remote.
-func (s *checked) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
+func (s *checkedSource) Remote() (Cluster, []View) { return RemoteOf(s.Source) }
 
 // A checkedFile is a checked source that is Seekable. It also checks the rows that ReadGroup and ReadRows read.
 type checkedFile struct {
-	*checked
+	*checkedSource
 	file Seekable
 }
 
@@ -189,8 +189,8 @@ type checker struct {
 	workers int
 	// probe is a vector of weights: 1 for the bias and 0 for the features. A row with finite features and the bias 1
 	// has the score want.
-	probe []float32
-	want  float32
+	probe      []float32
+	probeScore float32
 }
 
 func newChecker(src Source, workers int) (*checker, error) {
@@ -207,14 +207,14 @@ func newChecker(src Source, workers int) (*checker, error) {
 	}
 	c := &checker{layout: *l, workers: workers, probe: Alloc[float32](l.stride)}
 	if l.spec.Bias {
-		c.probe[l.cols-1], c.want = 1, 1
+		c.probe[l.cols-1], c.probeScore = 1, 1
 	}
 	return c, nil
 }
 
-// values checks the values in blocks; first is the number of the first block. If several chunks have errors, values
-// returns the error of the first chunk.
-func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error {
+// checkValues checks the values in blocks; first is the number of the first block. If several chunks have errors,
+// checkValues returns the error of the first chunk.
+func (c *checker) checkValues(ctx context.Context, first int, blocks ...*Block) error {
 	var chunks []Chunk
 	var of []int // number of each chunk's block
 	for n, b := range blocks {
@@ -222,7 +222,8 @@ func (c *checker) values(ctx context.Context, first int, blocks ...*Block) error
 		of = append(of, slices.Repeat([]int{first + n}, len(chunks)-len(of))...)
 	}
 	errs := make([]error, len(chunks))
-	if err := parallel.For(ctx, c.workers, len(chunks), func(_, i int) { errs[i] = c.rows(chunks[i].Block) }); err != nil {
+	check := func(_, i int) { errs[i] = c.checkRows(chunks[i].Block) }
+	if err := parallel.For(ctx, c.workers, len(chunks), check); err != nil {
 		return err
 	}
 	for i, err := range errs {
@@ -238,11 +239,11 @@ func (c *checker) read(b *Block) error {
 	if err := b.CheckShape(c.cols); err != nil {
 		return fmt.Errorf("rows that were read from row %d on: %w", b.First, err)
 	}
-	return c.rows(b)
+	return c.checkRows(b)
 }
 
-// rows checks the labels, weights and features of b, which has at most ChunkRows rows.
-func (c *checker) rows(b *Block) error {
+// checkRows checks the labels, weights and features of b, which has at most ChunkRows rows.
+func (c *checker) checkRows(b *Block) error {
 	if err := b.CheckLabels(c.spec.Vectors()); err != nil {
 		return err
 	}
@@ -255,24 +256,24 @@ func (c *checker) rows(b *Block) error {
 		}
 	}
 	if b.Sparse != nil {
-		return c.features(b)
+		return c.checkFeatures(b)
 	}
 	for p := range b.panels(kernel.PanelRows(b.Stride)) {
-		if err := c.features(p); err != nil {
+		if err := c.checkFeatures(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// features checks the features, the bias and the zeros after the columns of b, which has at most ChunkRows rows.
-func (c *checker) features(b *Block) error {
+// checkFeatures checks the features, the bias and the zeros after the columns of b, which has at most ChunkRows rows.
+func (c *checker) checkFeatures(b *Block) error {
 	var buf [ChunkRows]float32
 	scores := buf[:b.Len()]
 	b.Scores(c.probe, scores)
 	for r, s := range scores {
-		if s != c.want {
-			return c.wrong(b, r)
+		if s != c.probeScore {
+			return c.rowError(b, r)
 		}
 	}
 	if b.Sparse != nil || c.cols == c.stride {
@@ -289,8 +290,8 @@ func (c *checker) features(b *Block) error {
 	return nil
 }
 
-// wrong returns the error for row r, which has a feature that isn't finite or a bias other than 1.
-func (c *checker) wrong(b *Block, r int) error {
+// rowError returns the error for row r, which has a feature that isn't finite or a bias other than 1.
+func (c *checker) rowError(b *Block, r int) error {
 	row := make([]float32, c.stride)
 	b.Row(r, row)
 	for i, v := range row[:c.spec.Width()] {

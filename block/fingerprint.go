@@ -44,7 +44,7 @@ func FingerprintOf(cols int, reduce func(add func(hash uint64)) error) (string, 
 func HashChunk(r Chunk) uint64 {
 	rows := xxh3.New()
 	switch {
-	case r.Cols > maxWhole:
+	case r.Cols > mostHashedColumns:
 		r.elements(rows.Write)
 	case r.Sparse == nil:
 		rows.Write(LittleEndian(r.X))
@@ -83,8 +83,8 @@ func ChunkSums(ctx context.Context, src Source, workers int) (sums [][sha256.Siz
 	return sums, err
 }
 
-// maxWhole is the largest number of columns for which Fingerprint hashes every value of a row, zeros included.
-const maxWhole = 1024
+// mostHashedColumns is the largest number of columns for which Fingerprint hashes every value of a row, zeros included.
+const mostHashedColumns = 1024
 
 // elements writes, for each row, the number of elements that aren't 0, their columns and their values. See
 // Fingerprint.

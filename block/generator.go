@@ -27,7 +27,7 @@ type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) b
 // Options, errors and blocks are the same as for FromRows. Every pass checks the rows, and returns an error if their
 // number differs from the first pass.
 func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error, opt RowOptions) (Source, error) {
-	g := &generated[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
+	g := &generatedRows[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
 		return nil, err
 	}
@@ -41,31 +41,31 @@ func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(
 	if !opt.Standardize || opt.Spec != nil {
 		return AssumeValid(g), nil
 	}
-	specs, err := standardized(ctx, g.spec, g.labels, rows, []func(int) bool{everyRow})
+	specs, err := standardizedSpecs(ctx, g.spec, g.labels, rows, []func(int) bool{everyRow})
 	if err != nil {
 		return nil, err
 	}
-	return refitable{&checked{g.with(specs[0]), nil}, g.refit}, nil
+	return refittableSource{&checkedSource{g.withSpec(specs[0]), nil}, g.refit}, nil
 }
 
-// with returns g with the preprocessing of spec.
-func (g *generated[F, L]) with(spec *schema.Spec) *generated[F, L] {
+// withSpec returns g with the preprocessing of spec.
+func (g *generatedRows[F, L]) withSpec(spec *schema.Spec) *generatedRows[F, L] {
 	again := *g
 	again.spec, again.maker = spec, stats.NewMaker(spec)
 	return &again
 }
 
 // refit computes the means and deviations again; see Data.Refit.
-func (g *generated[F, L]) refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
-	specs, err := standardized(ctx, g.spec, g.labels, g.generate, choices)
+func (g *generatedRows[F, L]) refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
+	specs, err := standardizedSpecs(ctx, g.spec, g.labels, g.generate, choices)
 	for _, s := range specs {
-		all = append(all, func(context.Context) (Source, error) { return AssumeValid(g.with(s)), nil })
+		all = append(all, func(context.Context) (Source, error) { return AssumeValid(g.withSpec(s)), nil })
 	}
 	return all, err
 }
 
-// generated is the source that FromGenerator returns.
-type generated[F float32 | float64, L Label] struct {
+// generatedRows is the source that FromGenerator returns.
+type generatedRows[F float32 | float64, L Label] struct {
 	generate generator[F, L]
 	spec     *schema.Spec
 	maker    *stats.Maker // of the spec's features
@@ -75,12 +75,12 @@ type generated[F float32 | float64, L Label] struct {
 	weights  []float64
 }
 
-func (g *generated[F, L]) Spec() *schema.Spec { return g.spec }
+func (g *generatedRows[F, L]) Spec() *schema.Spec { return g.spec }
 
-func (g *generated[F, L]) Rows() int64 { return g.rows }
+func (g *generatedRows[F, L]) Rows() int64 { return g.rows }
 
 // survey makes the first pass. It checks and counts the rows, and collects the classes.
-func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
+func (g *generatedRows[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 	var row *Block
 	var wrong error
 	err := g.generate(func(x []F, label L) bool {
@@ -127,12 +127,12 @@ func (g *generated[F, L]) survey(ctx context.Context, opt *RowOptions) error {
 var errChanged = errors.New("the rows differ from those of the first pass: each pass must have the same")
 
 // Blocks calls the generator once and yields its rows in one block, which is refilled after each yield.
-func (g *generated[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
+func (g *generatedRows[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 	return func(yield func(*Block, error) bool) {
 		p := g.newPass(ctx, yield)
 		err := g.generate(p.add)
 		switch {
-		case p.stopped:
+		case p.isStopped:
 			return
 		case p.err != nil:
 			err = p.err
@@ -147,50 +147,50 @@ func (g *generated[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, error] {
 
 // A pass fills a block with the rows of a generator, one row at a time.
 type pass[F float32 | float64, L Label] struct {
-	*generated[F, L]
-	ctx     context.Context
-	yield   func(*Block, error) bool
-	block   *Block
-	fill    int   // rows that were put into the block
-	rows    int64 // rows of the pass so far
-	stopped bool  // yield returned false
-	err     error
+	*generatedRows[F, L]
+	ctx       context.Context
+	yield     func(*Block, error) bool
+	block     *Block
+	blockRows int   // rows that were put into the block
+	rows      int64 // rows of the pass so far
+	isStopped bool  // yield returned false
+	err       error
 }
 
-func (g *generated[F, L]) newPass(ctx context.Context, yield func(*Block, error) bool) *pass[F, L] {
+func (g *generatedRows[F, L]) newPass(ctx context.Context, yield func(*Block, error) bool) *pass[F, L] {
 	b := NewFor(g.spec, 0, int(min(g.rows, int64(Rows(g.spec.Cols())))))
-	return &pass[F, L]{generated: g, ctx: ctx, yield: yield, block: b}
+	return &pass[F, L]{generatedRows: g, ctx: ctx, yield: yield, block: b}
 }
 
 // add puts a row into the block, and yields the block when it is full or has the last row. It returns false if the
 // generator must stop.
 func (p *pass[F, L]) add(x []F, label L) bool {
-	if p.stopped || p.err != nil {
+	if p.isStopped || p.err != nil {
 		return false
 	}
 	if p.err = p.put(x, label); p.err != nil {
 		return false
 	}
-	p.fill, p.rows = p.fill+1, p.rows+1
-	if p.fill < p.block.Len() && p.rows < p.generated.rows {
+	p.blockRows, p.rows = p.blockRows+1, p.rows+1
+	if p.blockRows < p.block.Len() && p.rows < p.generatedRows.rows {
 		return true
 	}
 	if p.err = p.ctx.Err(); p.err != nil {
 		return false
 	}
-	p.stopped = !p.yield(p.block.Slice(0, p.fill), nil)
-	p.block.First, p.fill = p.rows, 0
-	return !p.stopped
+	p.isStopped = !p.yield(p.block.Slice(0, p.blockRows), nil)
+	p.block.First, p.blockRows = p.rows, 0
+	return !p.isStopped
 }
 
 func (p *pass[F, L]) put(x []F, label L) error {
 	n, ok := p.labels.numbers[label]
-	if !ok || p.rows == p.generated.rows {
+	if !ok || p.rows == p.generatedRows.rows {
 		return fmt.Errorf("row %d: %w", p.rows, errChanged)
 	}
-	p.block.Y[p.fill] = float32(p.values[n])
+	p.block.Y[p.blockRows] = float32(p.values[n])
 	if p.weights != nil {
-		p.block.W[p.fill] = p.weights[p.rows]
+		p.block.W[p.blockRows] = p.weights[p.rows]
 	}
-	return put(p.block, p.fill, p.spec, p.maker, x)
+	return put(p.block, p.blockRows, p.spec, p.maker, x)
 }

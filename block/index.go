@@ -55,7 +55,7 @@ func (d *Data) Index() (*Index, error) {
 			}
 		}
 	}
-	if l.sparse {
+	if l.isSparse {
 		index.sparse = kernel.NewSparseIndex(rows, y)
 	} else {
 		index.dense = kernel.NewRows(x, y, l.stride)

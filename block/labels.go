@@ -18,17 +18,17 @@ type Label interface {
 
 // labels numbers the classes in the order in which they appear in the rows.
 type labels[L Label] struct {
-	numbers map[L]int
-	classes []schema.Class
-	order   []int          // for each class, its number in the spec
-	known   []schema.Class // the classes of a model, if labels must be among them; nil: any class
+	numbers      map[L]int
+	classes      []schema.Class
+	order        []int          // for each class, its number in the spec
+	knownClasses []schema.Class // the classes of a model, if labels must be among them; nil: any class
 }
 
 // newLabels returns labels without classes. If of isn't nil, labels must be among its classes.
 func newLabels[L Label](of *schema.Spec) *labels[L] {
 	l := &labels[L]{numbers: map[L]int{}}
 	if of != nil {
-		l.known = of.Classes
+		l.knownClasses = of.Classes
 	}
 	return l
 }
@@ -43,8 +43,8 @@ func (l *labels[L]) number(label L) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if l.known != nil && !slices.Contains(l.known, class) {
-		return 0, fmt.Errorf("the label %s is no class of the model: its classes are %s", schema.NameClass(class), schema.ListClasses(l.known))
+	if l.knownClasses != nil && !slices.Contains(l.knownClasses, class) {
+		return 0, fmt.Errorf("the label %s is no class of the model: its classes are %s", schema.NameClass(class), schema.ListClasses(l.knownClasses))
 	}
 	n := len(l.classes)
 	if n == schema.MaxClasses {
@@ -57,7 +57,7 @@ func (l *labels[L]) number(label L) (int, error) {
 // finish sets the classes of spec, unless the classes come from a model. It returns the label that each class has in
 // a block, in the order of appearance.
 func (l *labels[L]) finish(spec *schema.Spec, positive string) ([]float64, error) {
-	if l.known == nil {
+	if l.knownClasses == nil {
 		if len(l.classes) == 1 {
 			return nil, fmt.Errorf("%s is the only class: add rows of another class", schema.ListClasses(l.classes))
 		}

@@ -16,8 +16,8 @@ type layout struct {
 	spec         *schema.Spec
 	cols, stride int
 	rows         int64 // number of rows of all blocks
-	at           int64 // number of rows of the blocks so far
-	sparse       bool  // the block checked last is sparse
+	rowsSoFar    int64 // number of rows of the blocks so far
+	isSparse     bool  // the block checked last is sparse
 }
 
 func newLayout(src Source) (*layout, error) {
@@ -52,33 +52,33 @@ func (l *layout) next(n int, b *Block) error {
 	switch {
 	case b == nil:
 		err = b.CheckShape(l.cols)
-	case l.at%ChunkRows != 0:
+	case l.rowsSoFar%ChunkRows != 0:
 		return fmt.Errorf("block %d ends at row %d, and another one follows: each block but the last has a multiple of %d rows",
-			n-1, l.at, ChunkRows)
-	case b.First != l.at:
-		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.at)
-	case n > 0 && l.sparse != (b.Sparse != nil):
+			n-1, l.rowsSoFar, ChunkRows)
+	case b.First != l.rowsSoFar:
+		err = fmt.Errorf("its First is %d, and the blocks before it have %d rows: set First to that", b.First, l.rowsSoFar)
+	case n > 0 && l.isSparse != (b.Sparse != nil):
 		err = errors.New("it is sparse and those before it are dense, or the reverse: all blocks must have one form")
 	default:
 		err = b.CheckShape(l.cols)
 	}
-	if err == nil && int64(b.Len()) > l.rows-l.at {
-		err = fmt.Errorf("it has %d rows, where the source has only %d more: Rows returns the number of all", b.Len(), l.rows-l.at)
+	if err == nil && int64(b.Len()) > l.rows-l.rowsSoFar {
+		err = fmt.Errorf("it has %d rows, where the source has only %d more: Rows returns the number of all", b.Len(), l.rows-l.rowsSoFar)
 	}
 	if err != nil {
 		return fmt.Errorf("block %d: %w", n, err)
 	}
-	l.sparse = b.Sparse != nil
-	l.at += int64(b.Len())
+	l.isSparse = b.Sparse != nil
+	l.rowsSoFar += int64(b.Len())
 	return nil
 }
 
 // end returns an error unless all rows came, or the context's error if it was cancelled.
 func (l *layout) end(ctx context.Context) error {
-	if l.at == l.rows || ctx.Err() != nil {
+	if l.rowsSoFar == l.rows || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.at, l.rows)
+	return fmt.Errorf("the source ended after %d of %d rows: Rows returns the number of all", l.rowsSoFar, l.rows)
 }
 
 // CheckShape returns an error unless the block has cols columns and its slices have the lengths that its columns and

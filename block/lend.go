@@ -51,7 +51,7 @@ func lend(ctx context.Context, src Source) iter.Seq2[Lease, error] {
 		return src.Lend(ctx)
 	case *Data:
 		return src.lend(ctx)
-	case *checked:
+	case *checkedSource:
 		return src.lend(ctx)
 	case checkedFile:
 		return src.lend(ctx)
@@ -128,7 +128,7 @@ func MergeChunks(ctx context.Context, src Source, workers int, part func(Chunk) 
 	if err != nil {
 		return err
 	}
-	follows, err := follow(src)
+	follows, err := passCheck(src)
 	if err != nil {
 		return err
 	}

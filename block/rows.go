@@ -86,10 +86,10 @@ func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y
 	if err != nil {
 		return nil, err
 	}
-	data := &Data{rows: int64(n), checked: true}
+	data := &Data{rows: int64(n), isChecked: true}
 	if opt.Standardize && opt.Spec == nil {
 		data.refit = refitRows(spec, labels, row, y, opt.Weights)
-		specs, err := standardized(context.Background(), spec, labels, generatorOf(row, y), []func(int) bool{everyRow})
+		specs, err := standardizedSpecs(context.Background(), spec, labels, generatorOf(row, y), []func(int) bool{everyRow})
 		if err != nil {
 			return nil, err
 		}
@@ -124,7 +124,7 @@ func generatorOf[F float32 | float64, L Label](row func(r int) []F, y []L) gener
 // refitRows returns the function that standardizes rows in memory again; see Data.Refit.
 func refitRows[F float32 | float64, L Label](spec *schema.Spec, l *labels[L], row func(r int) []F, y []L, weights []float64) Refit {
 	return func(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
-		specs, err := standardized(ctx, spec, l, generatorOf(row, y), choices)
+		specs, err := standardizedSpecs(ctx, spec, l, generatorOf(row, y), choices)
 		for _, s := range specs {
 			all = append(all, func(context.Context) (Source, error) {
 				return fromRows(len(y), s.Width(), row, y, RowOptions{Spec: s, Weights: weights})

@@ -50,11 +50,11 @@ type Cluster interface {
 
 // A Pass is a task on the rows. Package internal/distributed defines the names of tasks and views.
 type Pass struct {
-	Task   string
-	Args   any                 // the task's arguments
-	Own    func(piece int) any // arguments of one piece in addition to Args; called concurrently; nil: none
-	Views  []View
-	Pieces [][]int64 // for each piece, the numbers of its chunks, ascending
+	Task    string
+	Args    any                 // the task's arguments
+	OwnArgs func(piece int) any // arguments of one piece in addition to Args; called concurrently; nil: none
+	Views   []View
+	Pieces  [][]int64 // for each piece, the numbers of its chunks, ascending
 }
 
 // A View is a change of the rows of a source, such as other sample weights. Another process can make the same change.
@@ -71,20 +71,20 @@ func RemoteOf(src Source) (Cluster, []View) {
 	return nil, nil
 }
 
-// InFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two blocks are in
-// use while the next blocks are read.
-const InFlight = 3
+// BlocksInFlight is the number of blocks that a source that isn't in memory holds during a pass. One or two blocks are
+// in use while the next blocks are read.
+const BlocksInFlight = 3
 
 // ErrNoLabels is the error if a learner gets rows without labels.
 var ErrNoLabels = errors.New("the rows have no labels: load them with a label column; a program sets Block.Y and Spec.Classes")
 
 // Data is a data set in memory: a Source whose blocks stay valid, and whose rows can be read in any order.
 type Data struct {
-	spec    *schema.Spec
-	blocks  []*Block
-	rows    int64
-	checked bool // see isChecked
-	refit   Refit
+	spec      *schema.Spec
+	blocks    []*Block
+	rows      int64
+	isChecked bool // see isChecked
+	refit     Refit
 }
 
 // NewData returns a data set of the blocks, which follow each other from row 0. It doesn't check them: learners call
@@ -154,9 +154,9 @@ func (b *Block) chunks(chunks []Chunk) []Chunk {
 	return chunks
 }
 
-// follow returns a function that checks the next block of a pass. The function checks nothing if Validate or AssumeValid
-// returned src: then the pass doesn't check the columns of sparse rows again.
-func follow(src Source) (check func(*Block) error, err error) {
+// passCheck returns a function that checks the next block of a pass. The function checks nothing if Validate or
+// AssumeValid returned src: then the pass doesn't check the columns of sparse rows again.
+func passCheck(src Source) (check func(*Block) error, err error) {
 	l, err := newLayout(src)
 	if err != nil || isChecked(src) {
 		return func(*Block) error { return nil }, err
@@ -176,7 +176,7 @@ func follow(src Source) (check func(*Block) error, err error) {
 func Chunks(ctx context.Context, src Source, n int) iter.Seq2[[]Chunk, error] {
 	_, keeps := src.(*Data)
 	return func(yield func([]Chunk, error) bool) {
-		follows, err := follow(src)
+		follows, err := passCheck(src)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -25,24 +25,24 @@ func (d *Data) Refit(ctx context.Context, choices []func(class int) bool) ([]fun
 	return d.refit(ctx, choices)
 }
 
-// refitable is a trusted source that has a method Refit.
-type refitable struct {
-	*checked
+// refittableSource is a trusted source that has a method Refit.
+type refittableSource struct {
+	*checkedSource
 	refit Refit
 }
 
-func (r refitable) Unwrap() Source { return r.checked }
+func (r refittableSource) Unwrap() Source { return r.checkedSource }
 
-func (r refitable) Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
+func (r refittableSource) Refit(ctx context.Context, choices []func(class int) bool) ([]func(context.Context) (Source, error), error) {
 	return r.refit(ctx, choices)
 }
 
 // everyRow chooses all rows.
 func everyRow(int) bool { return true }
 
-// standardized returns, for each choice of rows, the spec with the means and deviations of the features in the chosen
-// rows. It reads the rows once. A sum is computed within each chunk of chosen rows, then over the chunks.
-func standardized[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
+// standardizedSpecs returns, for each choice of rows, the spec with the means and deviations of the features in the
+// chosen rows. It reads the rows once. A sum is computed within each chunk of chosen rows, then over the chunks.
+func standardizedSpecs[F float32 | float64, L Label](ctx context.Context, spec *schema.Spec, l *labels[L], rows generator[F, L],
 	choices []func(class int) bool) ([]*schema.Spec, error) {
 	learned, counts := make([][]stats.Moments, len(choices)), make([]int64, len(choices))
 	for i := range learned {

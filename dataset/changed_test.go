@@ -258,7 +258,7 @@ func TestStreamNested(t *testing.T) {
 		require.NoError(t, sameBlocks([]*block.Block{b}, want[outer:outer+1]))
 		outer++
 	}
-	if outer != len(want) || outer < block.InFlight+2 {
+	if outer != len(want) || outer < block.BlocksInFlight+2 {
 		t.Errorf("%d blocks, want %d", outer, len(want))
 	}
 	last := error(nil)

@@ -222,7 +222,7 @@ func (b Budget) fits(count int64, cols int, bytes func(rows int64) int64) (bool,
 		b.SetLimit(min(b.Memory, held+max(garbage, columnMemory*int64(cols))+overhead))
 		return true, nil
 	}
-	pass := min(all, block.InFlight*bytes(int64(block.Rows(cols))))
+	pass := min(all, block.BlocksInFlight*bytes(int64(block.Rows(cols))))
 	least := pass + beside
 	if b.Passes != nil {
 		least += b.Passes(count, pass, b.Memory-least, bytes)

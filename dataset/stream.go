@@ -95,7 +95,7 @@ func (p *Plan) stream(survey survey) (s *Stream, err error) {
 	if s.spec, _, err = p.query.choices().NewSpec(p.sel, survey.labels); err != nil {
 		return nil, column.ErrorIn(p.in.Name(), "%w", err)
 	}
-	rows, count := block.Rows(s.spec.Cols()), int64(block.InFlight)
+	rows, count := block.Rows(s.spec.Cols()), int64(block.BlocksInFlight)
 	if s.rows >= 0 {
 		rows = int(min(s.rows, int64(rows)))
 		count = min(count, (s.rows+int64(rows)-1)/int64(rows))

@@ -35,11 +35,11 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	}
 	columns, none := fields(m, cMember, slices.Clone(cWords))
 	name, value := identifier(name), "x[i]"
-	if l.missing != nil {
+	if l.replacements != nil {
 		value = name + "_value(x, i)"
 	}
 	s := newSource(w, m, name, "VALUE", value)
-	s.line("// %s", about(m))
+	s.line("// %s", modelSentence(m))
 	s.line("//")
 	if len(l.weights) > 1 {
 		s.line("//     void %s_scores(const double *x, double *scores);  sets a score for each class", name)
@@ -52,7 +52,7 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	}
 	s.line("//")
 	s.input(l)
-	s.rowless(none)
+	s.noRowFunction(none)
 	s.line("// Don't compile it with -ffast-math, which has no NaN.")
 	s.line("// Written by halfspace.\n")
 	if columns != nil {
@@ -65,9 +65,9 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 	s.weights("    ", l)
 	s.line("};\n")
 	s.line("static const double %s_bias[%d] = {%s};\n", name, len(l.bias), list(l.bias))
-	if l.missing != nil {
-		s.line("static const double %s_missing[%d] = {", name, len(l.missing))
-		s.numbers("    ", l.missing)
+	if l.replacements != nil {
+		s.line("static const double %s_missing[%d] = {", name, len(l.replacements))
+		s.numbers("    ", l.replacements)
 		s.line("};\n")
 		s.line("static double %s_value(const double *x, long i)\n{", name)
 		s.line("    return x[i] - x[i] == 0 ? x[i] : %s_missing[i];\n}\n", name)
@@ -87,13 +87,13 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 }
 
 var languageC = language{
-	extension: ".c", tab: "    ", row: "row->", null: "NULL", minus: " - ", closing: "};\n", types: [3]string{"long", "char *const", "double"},
-	open:    "// A row of the data. Texts and comparisons are of bytes.\nstruct NAME_row {",
-	members: [3]string{"const char *%[1]s;", "double %[1]s[%[2]d];", "double %[1]s;"},
-	begin: "// NAME_features sets x to the features of a row.\nvoid NAME_features(const struct NAME_row *row, double *x)\n{\n" +
+	extension: ".c", tab: "    ", row: "row->", null: "NULL", minusOperator: " - ", blockEnd: "};\n", types: [3]string{"long", "char *const", "double"},
+	rowStart: "// A row of the data. Texts and comparisons are of bytes.\nstruct NAME_row {",
+	members:  [3]string{"const char *%[1]s;", "double %[1]s[%[2]d];", "double %[1]s;"},
+	functionStart: "// NAME_features sets x to the features of a row.\nvoid NAME_features(const struct NAME_row *row, double *x)\n{\n" +
 		"    for (long i = 0; i < WIDTH; i++)\n        x[i] = 0;",
-	end:  "}\n",
-	mark: "x[AT] = CONDITION;",
+	functionEnd:   "}\n",
+	markStatement: "x[AT] = CONDITION;",
 	statements: map[string]string{
 		"truth":   "x[AT] = NAME_truth(VALUE);",
 		"plain":   "x[AT] = NAME_number(VALUE, '.');",

@@ -21,12 +21,12 @@ var templates embed.FS
 type field struct {
 	name   string // of the member
 	column string
-	inputs []placed
+	inputs []placedInput
 	text   bool // the value is text, otherwise a number or a list
 }
 
-// A placed input has the number of its first feature.
-type placed struct {
+// A placedInput has the number of its first feature.
+type placedInput struct {
 	schema.Column
 	first int
 }
@@ -47,7 +47,7 @@ func fields(m *model.Model, member func(string) string, taken []string) ([]field
 		i := slices.IndexFunc(all, func(f field) bool { return f.column == c.Name })
 		if i < 0 {
 			i = len(all)
-			f := field{name: unused(member(c.Name), taken), column: c.Name}
+			f := field{name: unusedName(member(c.Name), taken), column: c.Name}
 			all, taken = append(all, f), append(taken, f.name)
 		}
 		f := &all[i]
@@ -58,7 +58,7 @@ func fields(m *model.Model, member func(string) string, taken []string) ([]field
 			}
 			f.text = text
 		}
-		f.inputs = append(f.inputs, placed{c, first})
+		f.inputs = append(f.inputs, placedInput{c, first})
 		first += c.Width()
 	}
 	if plain {
@@ -67,8 +67,8 @@ func fields(m *model.Model, member func(string) string, taken []string) ([]field
 	return all, nil
 }
 
-// unused returns name with a number appended, unless it isn't taken.
-func unused(name string, taken []string) string {
+// unusedName returns name with a number appended, unless it isn't taken.
+func unusedName(name string, taken []string) string {
 	for n, base := 2, name; slices.Contains(taken, name); n++ {
 		name = fmt.Sprintf("%s_%d", base, n)
 	}

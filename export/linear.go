@@ -18,18 +18,18 @@ import (
 	"halfspace/model"
 )
 
-// A linear is the scores of a model as functions of features that aren't standardized: score k is weights[k].x +
+// linearScores are the scores of a model as functions of features that aren't standardized: score k is weights[k].x +
 // bias[k]. For two classes there is one score, for more classes a score for each class.
-type linear struct {
-	weights [][]float64
-	bias    []float64
-	missing []float64 // replaces a missing value of each feature; nil: missing values aren't replaced
-	center  []float64 // the number that standardization subtracts from each feature; nil: none
+type linearScores struct {
+	weights      [][]float64
+	bias         []float64
+	replacements []float64 // replaces a missing value of each feature; nil: missing values aren't replaced
+	center       []float64 // the number that standardization subtracts from each feature; nil: none
 }
 
 // newLinear returns the scores of a model. Standardization is included in them, computed in float64: (x - c)/s w = x
 // w/s - c w/s.
-func newLinear(m *model.Model) (*linear, error) {
+func newLinear(m *model.Model) (*linearScores, error) {
 	if err := m.Check(); err != nil {
 		return nil, fmt.Errorf("the model can't be used: %w", err)
 	}
@@ -40,7 +40,7 @@ func newLinear(m *model.Model) (*linear, error) {
 		return nil, errors.New("the model is the vote of many vectors of weights, and only one can be written: train averaged, which learns the mean of the same vectors")
 	}
 	maker := stats.NewMaker(m.Spec())
-	l := &linear{weights: make([][]float64, len(m.Weights)), bias: make([]float64, len(m.Weights)), missing: maker.Missing()}
+	l := &linearScores{weights: make([][]float64, len(m.Weights)), bias: make([]float64, len(m.Weights)), replacements: maker.Missing()}
 	for k, from := range m.Weights {
 		row := make([]float64, len(from))
 		sum := 0.0
@@ -64,7 +64,7 @@ func newLinear(m *model.Model) (*linear, error) {
 }
 
 // checkFinite returns an error if a weight or bias became too large when standardization was included.
-func (l *linear) checkFinite(m *model.Model) error {
+func (l *linearScores) checkFinite(m *model.Model) error {
 	for k, row := range l.weights {
 		for i, w := range row {
 			if w-w != 0 {
@@ -85,8 +85,8 @@ func sides(m *model.Model) (other, positive int) {
 	return 1 - positive, positive
 }
 
-// about returns a sentence about the predictions of the model, for a comment. Texts of the model are quoted, because
-// they may contain line ends.
-func about(m *model.Model) string {
+// modelSentence returns a sentence about the predictions of the model, for a comment. Texts of the model are quoted,
+// because they may contain line ends.
+func modelSentence(m *model.Model) string {
 	return fmt.Sprintf("It predicts %q by a linear model (%q) of %d features.", m.Label, m.Algorithm, m.Width())
 }

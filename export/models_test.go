@@ -133,7 +133,7 @@ func rounding(m *model.Model, k int, row []float64, u float64) float64 {
 	return l.rounding(m, k, row, u)
 }
 
-func (l *linear) rounding(m *model.Model, k int, row []float64, u float64) float64 {
+func (l *linearScores) rounding(m *model.Model, k int, row []float64, u float64) float64 {
 	sum := 0.0
 	if m.FitBias {
 		sum = math.Abs(m.Bias[k])
@@ -141,7 +141,7 @@ func (l *linear) rounding(m *model.Model, k int, row []float64, u float64) float
 	for i, w := range l.weights[k] {
 		x := row[i]
 		if x-x != 0 {
-			x = l.missing[i]
+			x = l.replacements[i]
 		}
 		if sum += math.Abs(w * x); w != 0 && l.center != nil {
 			sum += math.Abs(w * l.center[i])
@@ -161,7 +161,7 @@ func (s *sample) compare(t *testing.T, r int, scores []float64, class int, u flo
 }
 
 // compareTo is compare with the scores and the class of package predict.
-func (s *sample) compareTo(t *testing.T, l *linear, r int, scores []float64, class int, want []float64, wantClass int, u float64) {
+func (s *sample) compareTo(t *testing.T, l *linearScores, r int, scores []float64, class int, want []float64, wantClass int, u float64) {
 	t.Helper()
 	near := false
 	for k, v := range scores {

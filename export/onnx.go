@@ -28,16 +28,16 @@ const mostONNX = 1 << 26
 
 // Field numbers of onnx.proto. The field numbers of AttributeProto are used by its writers below.
 const (
-	modelIR, modelProducer, modelGraph, modelOpset, modelMetadata                 = 1, 2, 7, 8, 14
-	graphNode, graphName, graphInitializer, graphInput, graphOutput               = 1, 2, 5, 11, 12
-	nodeInput, nodeOutput, nodeName, nodeType, nodeAttribute, nodeDomain          = 1, 2, 3, 4, 5, 7
-	tensorDims, tensorType, tensorName, tensorRaw                                 = 1, 2, 8, 9
-	valueName, valueType                                                          = 1, 2
-	elementFloat, elementInt64, elementString, elementDouble                      = 1, 7, 8, 11
-	attributeName, attributeInt, attributeText, attributeFloats                   = 1, 3, 4, 7
-	attributeInts, attributeTexts, attributeType                                  = 8, 9, 20
-	tensorTexts                                                                   = 6
-	attributeIsInt, attributeIsText, attributeIsFloats, attributeIsInts, areTexts = 2, 3, 6, 7, 8
+	modelIR, modelProducer, modelGraph, modelOpset, modelMetadata                         = 1, 2, 7, 8, 14
+	graphNode, graphName, graphInitializer, graphInput, graphOutput                       = 1, 2, 5, 11, 12
+	nodeInput, nodeOutput, nodeName, nodeType, nodeAttribute, nodeDomain                  = 1, 2, 3, 4, 5, 7
+	tensorDims, tensorType, tensorName, tensorRaw                                         = 1, 2, 8, 9
+	valueName, valueType                                                                  = 1, 2
+	elementFloat, elementInt64, elementString, elementDouble                              = 1, 7, 8, 11
+	attributeName, attributeInt, attributeText, attributeFloats                           = 1, 3, 4, 7
+	attributeInts, attributeTexts, attributeType                                          = 8, 9, 20
+	tensorTexts                                                                           = 6
+	attributeIsInt, attributeIsText, attributeIsFloats, attributeIsInts, attributeIsTexts = 2, 3, 6, 7, 8
 )
 
 // WriteONNX writes the model as an ONNX file: IR version 8, opset 16, ai.onnx.ml 3.
@@ -68,7 +68,7 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	} else {
 		order = append(order, m.Classes...)
 	}
-	coefficients, intercepts, err := l.narrow(m)
+	coefficients, intercepts, err := l.classifier(m)
 	if err != nil {
 		return err
 	}
@@ -102,11 +102,11 @@ func writeONNX(w io.Writer, m *model.Model, byColumn bool) error {
 	return err
 }
 
-// narrow returns the coefficients and intercepts of a LinearClassifier. For two classes, it returns coefficients for
-// both classes; they are halved if there are probabilities, because softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 + e^-s).
-// The input of the LinearClassifier is x - c, where c is l.center in float32: w.x + b equals w.(x - c) + (b + w.c),
-// which avoids large terms that cancel.
-func (l *linear) narrow(m *model.Model) (coefficients, intercepts []float32, err error) {
+// classifier returns the coefficients and intercepts of a LinearClassifier. For two classes, it returns coefficients
+// for both classes; they are halved if there are probabilities, because softmax(-s/2, s/2) is 1/(1 + e^s), 1/(1 +
+// e^-s). The input of the LinearClassifier is x - c, where c is l.center in float32: w.x + b equals w.(x - c) + (b +
+// w.c), which avoids large terms that cancel.
+func (l *linearScores) classifier(m *model.Model) (coefficients, intercepts []float32, err error) {
 	add := func(sign float64, k int) {
 		for _, v := range l.weights[k] {
 			coefficients = append(coefficients, float32(sign*v))
@@ -149,9 +149,9 @@ type graph struct {
 	tensors int             // number of tensors that dateNodes named
 }
 
-// own returns the name of a tensor that isn't an input: the given name, with underscores appended as long as an input
-// has that name. No two given names differ only in underscores at their ends.
-func (g *graph) own(name string) string {
+// freeName returns the name of a tensor that isn't an input: the given name, with underscores appended as long as an
+// input has that name. No two given names differ only in underscores at their ends.
+func (g *graph) freeName(name string) string {
 	for g.inputs[name] {
 		name += "_"
 	}
@@ -162,7 +162,7 @@ func (g *graph) own(name string) string {
 func (g *graph) node(domain, operator string, inputs, outputs []string, attributes ...message) {
 	for _, names := range [][]string{inputs, outputs} {
 		for i, name := range names {
-			names[i] = g.own(name)
+			names[i] = g.freeName(name)
 		}
 	}
 	g.proto.message(graphNode, node(domain, operator, inputs, outputs, attributes...))
@@ -170,14 +170,14 @@ func (g *graph) node(domain, operator string, inputs, outputs []string, attribut
 
 // constant adds a row of float32 numbers for the nodes.
 func (g *graph) constant(name string, numbers []float64) {
-	g.proto.message(graphInitializer, floatTensor(g.own(name), numbers, 1, uint64(len(numbers))))
+	g.proto.message(graphInitializer, floatTensor(g.freeName(name), numbers, 1, uint64(len(numbers))))
 }
 
 // add adds the nodes that compute the outputs from X, and the outputs. It adds X as an input unless the columns are
 // inputs.
-func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema.Class, coefficients, intercepts []float32) {
+func (g *graph) add(m *model.Model, l *linearScores, platt *plattNodes, order []schema.Class, coefficients, intercepts []float32) {
 	x, output := "X", outputName(m)
-	if l.missing != nil { // replace NaN and infinities
+	if l.replacements != nil { // replace NaN and infinities
 		g.node("", "IsNaN", []string{x}, []string{"nan"})
 		g.node("", "IsInf", []string{x}, []string{"infinite"})
 		g.node("", "Or", []string{"nan", "infinite"}, []string{"missing"})
@@ -231,9 +231,9 @@ func (g *graph) add(m *model.Model, l *linear, platt *plattNodes, order []schema
 }
 
 // addConstants adds the rows of numbers for the nodes that add adds.
-func (g *graph) addConstants(l *linear, platt *plattNodes) {
-	if l.missing != nil {
-		g.constant("means", l.missing)
+func (g *graph) addConstants(l *linearScores, platt *plattNodes) {
+	if l.replacements != nil {
+		g.constant("means", l.replacements)
 	}
 	if l.center != nil {
 		g.constant("centers", l.center)
@@ -264,7 +264,7 @@ func wholeNumbers(classes []schema.Class) ([]int64, bool) {
 }
 
 func classTexts(classes []schema.Class) []string {
-	return each(classes, func(c schema.Class) string { return c.Text })
+	return textsOf(classes, func(c schema.Class) string { return c.Text })
 }
 
 // A message is the bytes of a protocol buffer message.
@@ -377,7 +377,7 @@ func ints(name string, numbers []int64) message {
 }
 
 func texts(name string, list []string) message {
-	a := attribute(name, areTexts)
+	a := attribute(name, attributeIsTexts)
 	for _, text := range list {
 		a.text(attributeTexts, text)
 	}
@@ -407,14 +407,14 @@ func (g *graph) addThreshold(m *model.Model, labels []int64, order []schema.Clas
 	g.node("", "Gather", []string{"scores", "column"}, []string{"positive"}, integer("axis", 1))
 	g.node("", "Greater", []string{"positive", "threshold"}, []string{"above"})
 	g.node("", "Where", []string{"above", "class1", "class0"}, []string{"label"})
-	g.proto.message(graphInitializer, scalar(g.own("column"), elementInt64, binary.LittleEndian.AppendUint64(nil, 1)))
-	g.proto.message(graphInitializer, scalar(g.own("threshold"), elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(roundDown(at)))))
+	g.proto.message(graphInitializer, scalar(g.freeName("column"), elementInt64, binary.LittleEndian.AppendUint64(nil, 1)))
+	g.proto.message(graphInitializer, scalar(g.freeName("threshold"), elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(roundDown(at)))))
 	for i, name := range []string{"class0", "class1"} {
 		var t message
 		if labels != nil {
-			t = scalar(g.own(name), elementInt64, binary.LittleEndian.AppendUint64(nil, uint64(labels[i])))
+			t = scalar(g.freeName(name), elementInt64, binary.LittleEndian.AppendUint64(nil, uint64(labels[i])))
 		} else {
-			t = scalar(g.own(name), elementString, nil)
+			t = scalar(g.freeName(name), elementString, nil)
 			t.text(tensorTexts, order[i].Text)
 		}
 		g.proto.message(graphInitializer, t)

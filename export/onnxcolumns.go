@@ -76,7 +76,7 @@ func (g *graph) addColumns(m *model.Model) error {
 	if faults != nil {
 		return errors.New(strings.Join(faults, "; "))
 	}
-	g.proto.message(graphNode, node("", "Concat", features, []string{g.own("X")}, integer("axis", 1)))
+	g.proto.message(graphNode, node("", "Concat", features, []string{g.freeName("X")}, integer("axis", 1)))
 	return nil
 }
 
@@ -102,12 +102,12 @@ func (g *graph) addInput(c *schema.Column) error {
 
 // addMark adds the nodes of input i, which marks the missing values of a column. It returns the tensor of its feature.
 func (g *graph) addMark(i int, c *schema.Column) (string, error) {
-	name := g.own(fmt.Sprintf("mark%d", i))
+	name := g.freeName(fmt.Sprintf("mark%d", i))
 	if c.Categorical() && c.Values == "" {
 		if slices.Contains(c.Categories, "") {
 			return "", fmt.Errorf(`the training had both empty and missing texts, and an input has no missing text: replace "" in the data`)
 		}
-		empty := g.own(fmt.Sprintf("empty%d", i))
+		empty := g.freeName(fmt.Sprintf("empty%d", i))
 		g.proto.message(graphNode, node(onnxDomain, "OneHotEncoder", []string{c.Name}, []string{empty}, texts("cats_strings", []string{""}))) // [N, 1, 1]
 		g.proto.message(graphNode, node("", "Flatten", []string{empty}, []string{name}))
 		return name, nil
@@ -120,7 +120,7 @@ func (g *graph) addMark(i int, c *schema.Column) (string, error) {
 func (g *graph) addMissing(input string, i int) string {
 	var names []string
 	for _, name := range []string{"isnan", "isinf", "ismissing"} {
-		names = append(names, g.own(fmt.Sprintf("%s%d", name, i)))
+		names = append(names, g.freeName(fmt.Sprintf("%s%d", name, i)))
 	}
 	g.proto.message(graphNode, node("", "IsNaN", []string{input}, names[:1]))
 	g.proto.message(graphNode, node("", "IsInf", []string{input}, names[1:2]))
@@ -130,7 +130,7 @@ func (g *graph) addMissing(input string, i int) string {
 
 // addColumn adds the nodes of input i. It returns the tensor of the column's features, float32 [N, c.Width()].
 func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
-	matches, features := g.own(fmt.Sprintf("matches%d", i)), g.own(fmt.Sprintf("features%d", i))
+	matches, features := g.freeName(fmt.Sprintf("matches%d", i)), g.freeName(fmt.Sprintf("features%d", i))
 	switch {
 	case c.Kind == schema.NumberColumn || c.Kind == schema.ListColumn:
 		return c.Name, nil
@@ -145,7 +145,7 @@ func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
 	}
 	categories := fmt.Sprintf("categories%d", i)
 	g.constant(categories, numbers)
-	g.proto.message(graphNode, node("", "Equal", []string{c.Name, g.own(categories)}, []string{matches}))
+	g.proto.message(graphNode, node("", "Equal", []string{c.Name, g.freeName(categories)}, []string{matches}))
 	g.proto.message(graphNode, node("", "Cast", []string{matches}, []string{features}, integer("to", elementFloat)))
 	return features, nil
 }

@@ -20,13 +20,13 @@ type dateNodes struct {
 func (g *graph) newDate(input string, i int) *dateNodes {
 	d := &dateNodes{g: g, number: i}
 	d.missing = g.addMissing(input, i)
-	d.days = d.node("Where", d.missing, d.double(0), input)
+	d.days = d.node("Where", d.missing, d.addDouble(0), input)
 	return d
 }
 
 func (d *dateNodes) name() string {
 	d.g.tensors++
-	return d.g.own(fmt.Sprintf("date%dstep%d", d.number, d.g.tensors))
+	return d.g.freeName(fmt.Sprintf("date%dstep%d", d.number, d.g.tensors))
 }
 
 // node adds a node with one output, and returns the output.
@@ -42,14 +42,14 @@ func (d *dateNodes) cast(x string, element int64) string {
 	return d.with("Cast", []string{x}, integer("to", element))
 }
 
-// double adds a float64, and integer an int64.
-func (d *dateNodes) double(v float64) string {
+// addDouble adds a float64, and integer an int64.
+func (d *dateNodes) addDouble(v float64) string {
 	name := d.name()
 	d.g.proto.message(graphInitializer, scalar(name, elementDouble, binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))))
 	return name
 }
 
-func (d *dateNodes) integer(v int64) string {
+func (d *dateNodes) addInteger(v int64) string {
 	name := d.name()
 	d.g.proto.message(graphInitializer, scalar(name, elementInt64, binary.LittleEndian.AppendUint64(nil, uint64(v))))
 	return name
@@ -59,13 +59,14 @@ func (d *dateNodes) integer(v int64) string {
 func (d *dateNodes) feature(c *schema.Column, i int) string {
 	var v string
 	if c.Derive == schema.Days {
-		v = d.cast(d.node("Sub", d.days, d.double(c.Origin)), elementFloat)
+		v = d.cast(d.node("Sub", d.days, d.addDouble(c.Origin)), elementFloat)
 	} else {
 		d.split()
 		part, numbers := datePart(c.Derive)
 		table := fmt.Sprintf("parts%d", i)
-		d.g.proto.message(graphInitializer, floatTensor(d.g.own(table), numbers, uint64(len(numbers))))
-		v = d.node("Gather", d.g.own(table), []string{monthPart: d.month, weekdayPart: d.weekday, hourPart: d.hour}[part])
+		d.g.proto.message(graphInitializer, floatTensor(d.g.freeName(table), numbers, uint64(len(numbers))))
+		parts := []string{monthPart: d.month, weekdayPart: d.weekday, hourPart: d.hour}
+		v = d.node("Gather", d.g.freeName(table), parts[part])
 	}
 	nan := d.name()
 	d.g.proto.message(graphInitializer, scalar(nan, elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))))
@@ -77,10 +78,10 @@ func (d *dateNodes) split() {
 	if d.month != "" {
 		return
 	}
-	op := func(operator, x string, v int64) string { return d.node(operator, x, d.integer(v)) }
+	op := func(operator, x string, v int64) string { return d.node(operator, x, d.addInteger(v)) }
 	floor := d.node("Floor", d.days)
-	part := d.node("Mul", d.node("Sub", d.days, floor), d.double(24))
-	hours := d.cast(d.node("Floor", d.node("Add", part, d.double(1e-9))), elementInt64)
+	part := d.node("Mul", d.node("Sub", d.days, floor), d.addDouble(24))
+	hours := d.cast(d.node("Floor", d.node("Add", part, d.addDouble(1e-9))), elementInt64)
 	d.hour = op("Mod", hours, 24)
 	whole := d.node("Add", d.cast(floor, elementInt64), op("Div", hours, 24))
 	d.weekday = op("Mod", op("Add", whole, 4), 7)

@@ -12,25 +12,25 @@ import (
 // A language is the syntax of the part of a source file that makes the features of a row. NAME stands for the model's name, and
 // WIDTH for its number of features.
 type language struct {
-	extension  string            // of its templates
-	tab        string            // begins an inner line
-	open       string            // begins the structure of a row
-	members    [3]string         // formats of a member with its name and length: a text, a list, a number
-	apart      string            // between two members
-	closing    string            // ends a structure or a table
-	begin, end string            // of the function that makes the features
-	table      string            // format of the start of a table: type, name, length, comment
-	types      [3]string         // of elements of a table: whole numbers, texts, numbers
-	row        string            // begins the value of a member
-	null       string            // a missing text
-	minus      string            // between two operands
-	mark       string            // sets the feature AT to 1 if CONDITION is true
-	statements map[string]string // by placed.kind, the statement that sets the features of an input; see source.statement
-	quote      func(string) string
+	extension                  string            // of its templates
+	tab                        string            // begins an inner line
+	rowStart                   string            // begins the structure of a row
+	members                    [3]string         // formats of a member with its name and length: a text, a list, a number
+	separator                  string            // between two members
+	blockEnd                   string            // ends a structure or a table
+	functionStart, functionEnd string            // of the function that makes the features
+	table                      string            // format of the start of a table: type, name, length, comment
+	types                      [3]string         // of elements of a table: whole numbers, texts, numbers
+	row                        string            // begins the value of a member
+	null                       string            // a missing text
+	minusOperator              string            // between two operands
+	markStatement              string            // sets the feature AT to 1 if CONDITION is true
+	statements                 map[string]string // by placedInput.kind; see source.statement
+	quote                      func(string) string
 }
 
 // kind returns the way in which the input makes its features.
-func (p *placed) kind() string {
+func (p *placedInput) kind() string {
 	switch {
 	case p.Derive == schema.Missing:
 		return "missing"
@@ -62,8 +62,9 @@ func (p *placed) kind() string {
 var helpers = map[string][]string{"truth": {"space", "truth"}, "plain": {"space", "number"}, "comma": {"space", "number"}, "date": {"date"},
 	"learned": {"category", "bucket"}, "hash": {"category", "bucket"}, "text": {"category", "text"}, "value": {"category", "value"}}
 
-// needs returns the templates that the columns need, in the order of the file, and the derivations of parts of dates.
-func needs(all []field) (parts []string, cyclic []schema.Derivation) {
+// neededTemplates returns the templates that the columns need, in the order of the file, and the derivations of parts
+// of dates.
+func neededTemplates(all []field) (parts []string, cyclic []schema.Derivation) {
 	wanted := map[string]bool{}
 	for _, f := range all {
 		for k := range f.inputs {
@@ -81,7 +82,7 @@ func needs(all []field) (parts []string, cyclic []schema.Derivation) {
 }
 
 func (s *source) structure(l *language, all []field) {
-	s.line("%s", s.fill.Replace(l.open))
+	s.line("%s", s.words.Replace(l.rowStart))
 	for i := range all {
 		f, format := &all[i], l.members[2]
 		n := f.inputs[0].Elements
@@ -92,24 +93,25 @@ func (s *source) structure(l *language, all []field) {
 			format = l.members[1]
 		}
 		if i > 0 {
-			s.WriteString(l.apart)
+			s.WriteString(l.separator)
 		}
 		s.line("%s// %s", l.tab, f.about(l.null))
 		s.line(l.tab+format, f.name, n)
 	}
-	s.line("%s", l.closing)
+	s.line("%s", l.blockEnd)
 }
 
 // features writes the function that makes the features of a row. Marks of missing values come last, since some depend on
 // other features.
 func (s *source) features(l *language, all []field) {
-	s.line("%s", s.fill.Replace(l.begin))
+	s.line("%s", s.words.Replace(l.functionStart))
 	var marks []string
 	for i := range all {
 		f := &all[i]
 		for k := range f.inputs {
 			if p := &f.inputs[k]; p.kind() == "missing" {
-				marks = append(marks, strings.NewReplacer("AT", strconv.Itoa(p.first), "CONDITION", l.missing(f)).Replace(l.mark))
+				words := strings.NewReplacer("AT", strconv.Itoa(p.first), "CONDITION", l.missing(f))
+				marks = append(marks, words.Replace(l.markStatement))
 			} else {
 				s.line("%s%s", l.tab, s.statement(l, l.row+f.name, p))
 			}
@@ -118,7 +120,7 @@ func (s *source) features(l *language, all []field) {
 	for _, mark := range marks {
 		s.line("%s%s", l.tab, mark)
 	}
-	s.line("%s", l.end)
+	s.line("%s", l.functionEnd)
 }
 
 // missing returns the condition that a field has no value.
@@ -129,11 +131,11 @@ func (l *language) missing(f *field) string {
 	} else if f.text {
 		return value + " == " + l.null
 	}
-	return value + l.minus + value + " != 0"
+	return value + l.minusOperator + value + " != 0"
 }
 
 // statement returns the statement that sets the features of an input with the given value.
-func (s *source) statement(l *language, value string, p *placed) string {
+func (s *source) statement(l *language, value string, p *placedInput) string {
 	shift, part, table, count := "- "+number(p.Origin), 0, "", p.Elements+len(p.Categories)+len(p.Buckets)
 	if p.Origin < 0 {
 		shift = "+ " + number(-p.Origin)
@@ -154,7 +156,7 @@ func (s *source) tables(l *language, all []field) error {
 		for _, e := range elements {
 			s.line("%s%s,", l.tab, e)
 		}
-		s.line("%s", l.closing)
+		s.line("%s", l.blockEnd)
 	}
 	for i := range all {
 		for k := range all[i].inputs {
@@ -162,29 +164,29 @@ func (s *source) tables(l *language, all []field) error {
 			categories, of := fmt.Sprintf("categories%d", p.first), fmt.Sprintf(" // of %q", p.Name)
 			switch p.kind() {
 			case "learned":
-				write(whole, fmt.Sprintf("buckets%d", p.first), of, each(p.Buckets, strconv.Itoa))
+				write(whole, fmt.Sprintf("buckets%d", p.first), of, textsOf(p.Buckets, strconv.Itoa))
 			case "text":
-				write(text, categories, of, each(p.Categories, l.quote))
+				write(text, categories, of, textsOf(p.Categories, l.quote))
 			case "value":
 				values, err := categoryValues(&p.Column)
 				if err != nil {
 					return fmt.Errorf("column %q: %w", p.Name, err)
 				}
-				write(float, categories, of, each(values, number))
+				write(float, categories, of, textsOf(values, number))
 			}
 		}
 	}
-	_, cyclic := needs(all)
+	_, cyclic := neededTemplates(all)
 	for _, d := range cyclic {
 		_, numbers := datePart(d)
-		write(float, tableName(d), "", each(numbers, number))
+		write(float, tableName(d), "", textsOf(numbers, number))
 	}
 	return nil
 }
 
 // helpers writes the functions that the columns need.
 func (s *source) helpers(l *language, all []field) {
-	parts, _ := needs(all)
+	parts, _ := neededTemplates(all)
 	for _, part := range parts {
 		if part == "space" && l.extension == ".c" {
 			s.cMarks()
@@ -193,8 +195,8 @@ func (s *source) helpers(l *language, all []field) {
 	}
 }
 
-// each returns the text of each element of a list.
-func each[T any](list []T, text func(T) string) []string {
+// textsOf returns the text of each element of a list.
+func textsOf[T any](list []T, text func(T) string) []string {
 	texts := make([]string, len(list))
 	for i, v := range list {
 		texts[i] = text(v)

@@ -33,9 +33,9 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 // A source writes a source file. It keeps the first error.
 type source struct {
 	*bufio.Writer
-	m    *model.Model
-	name string
-	fill *strings.Replacer // of the words of templates
+	m     *model.Model
+	name  string
+	words *strings.Replacer // of the words of templates
 }
 
 // newSource begins a source file. words are further words of templates, with the texts that they stand for.
@@ -49,11 +49,11 @@ func newSource(w io.Writer, m *model.Model, name string, words ...string) *sourc
 // template writes a file of templates. It writes nothing if there is no such file: not every language needs it.
 func (s *source) template(name string) {
 	text, _ := templates.ReadFile("source/" + name)
-	s.fill.WriteString(s, string(text))
+	s.words.WriteString(s, string(text))
 }
 
 // functions writes the functions that compute scores and predictions.
-func (s *source) functions(extension string, l *linear) {
+func (s *source) functions(extension string, l *linearScores) {
 	if len(l.weights) > 1 {
 		s.template("scores" + extension)
 	} else {
@@ -75,7 +75,7 @@ func (s *source) numbers(indent string, numbers []float64) {
 }
 
 // weights writes the rows of the matrix of weights, each after the name of its class if there are several.
-func (s *source) weights(tab string, l *linear) {
+func (s *source) weights(tab string, l *linearScores) {
 	for k, row := range l.weights {
 		class := ""
 		if len(l.weights) > 1 {
@@ -88,19 +88,19 @@ func (s *source) weights(tab string, l *linear) {
 }
 
 // list returns the numbers, separated by commas.
-func list(numbers []float64) string { return strings.Join(each(numbers, number), ", ") }
+func list(numbers []float64) string { return strings.Join(textsOf(numbers, number), ", ") }
 
 // classes returns the texts of the classes, quoted by quote, separated by commas.
 func classes(m *model.Model, quote func(string) string) string {
-	return strings.Join(each(classTexts(m.Classes), quote), ", ")
+	return strings.Join(textsOf(classTexts(m.Classes), quote), ", ")
 }
 
 // input writes the lines of a comment that describe x.
-func (s *source) input(l *linear) {
+func (s *source) input(l *linearScores) {
 	s.line("// x has %d numbers: the model's features in its order, as they are in the data. The", s.m.Width())
 	s.line("// weights below name them. A feature x=category is 1 where column x has the category,")
 	s.line("// else 0.")
-	if l.missing != nil {
+	if l.replacements != nil {
 		s.line("// NaN and infinities are missing values. The numbers \"missing\" take their place.")
 	}
 	switch c := s.m.Calibration; {
@@ -112,8 +112,9 @@ func (s *source) input(l *linear) {
 	}
 }
 
-// rowless writes the comment that the file has no function for the features of a row, and the reason; nil: there is none.
-func (s *source) rowless(why error) {
+// noRowFunction writes the comment that the file has no function for the features of a row, and the reason; nil: there
+// is none.
+func (s *source) noRowFunction(why error) {
 	if why != nil {
 		s.line("// No function makes the features of a row, since %v.", why)
 	}

@@ -40,7 +40,8 @@ func TestBin(t *testing.T) {
 				t.Errorf("%s: %v", name, v)
 			}
 		}
-		if a, b := whole.last(), binned.last(); a.FalsePositives != b.FalsePositives || a.TruePositives != b.TruePositives {
+		a, b := whole.lastPoint(), binned.lastPoint()
+		if a.FalsePositives != b.FalsePositives || a.TruePositives != b.TruePositives {
 			t.Errorf("weights %v, binned %v", a, b)
 		}
 		if n := len(binned.positive.scores) + len(binned.negative.scores); n > 20_000 {

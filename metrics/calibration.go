@@ -75,10 +75,10 @@ func (c *Calibration) Bins() []Bin {
 	}
 	all, rows := make([]Bin, Bins), counts.Counts()
 	for i := range all {
-		in := counts.actual(i)
+		in := counts.weightOfClass(i)
 		all[i] = Bin{Low: float64(i) / Bins, High: float64(i+1) / Bins, Rows: rows[i], Weight: in.weight,
-			Probability: c.probabilities[i].Value() / in.weight, Share: counts.at(i, 1).weight / in.weight}
-		all[i].Interval = interval(all[i].Share, in, counts.fractions)
+			Probability: c.probabilities[i].Value() / in.weight, Share: counts.weightAt(i, 1).weight / in.weight}
+		all[i].Interval = interval(all[i].Share, in, counts.hasFractions)
 	}
 	return all
 }

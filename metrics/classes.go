@@ -71,7 +71,7 @@ func (s *ClassScores) AUC() []float64 {
 }
 
 // MacroAUC returns the mean of AUC over the classes whose area is defined. It is NaN if no area is defined.
-func (s *ClassScores) MacroAUC() float64 { return mean(len(s.classes), s.area, one) }
+func (s *ClassScores) MacroAUC() float64 { return mean(len(s.classes), s.area, equalWeight) }
 
 // WeightedAUC returns the mean of AUC over the classes whose area is defined, weighted by the weight of their rows. It
 // is NaN if no area is defined.

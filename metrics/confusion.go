@@ -16,7 +16,7 @@ type Confusion struct {
 	classes          int
 	rows             []int64 // row counts; element actual*classes + predicted
 	weights, squares []Sum   // sums of the weights and of their squares; nil while all weights are 1
-	fractions        bool    // some weight isn't a whole number
+	hasFractions     bool    // some weight isn't a whole number
 }
 
 // NewConfusion returns the confusion of no rows. classes is the number of classes.
@@ -38,7 +38,7 @@ func (c *Confusion) Add(actual, predicted int, weight float64) {
 	if c.weights != nil {
 		c.weights[i].Add(weight)
 		c.squares[i].Add(float64(weight * weight))
-		c.fractions = c.fractions || weight != math.Trunc(weight)
+		c.hasFractions = c.hasFractions || weight != math.Trunc(weight)
 	}
 }
 
@@ -71,95 +71,99 @@ func (c *Confusion) Counts() []int64 {
 	return counts
 }
 
-// Weighted tells whether any row has a weight other than 1.
-func (c *Confusion) Weighted() bool { return c.weights != nil }
+// HasWeights tells whether any row has a weight other than 1.
+func (c *Confusion) HasWeights() bool { return c.weights != nil }
 
 // Weight returns the weight of the rows of class actual that were predicted to be of class predicted. Without weights
 // it is their number.
-func (c *Confusion) Weight(actual, predicted int) float64 { return c.at(actual, predicted).weight }
+func (c *Confusion) Weight(actual, predicted int) float64 {
+	return c.weightAt(actual, predicted).weight
+}
 
-// A part is some of the rows: the sum of their weights, and the sum of the squares of their weights.
-type part struct{ weight, squares float64 }
+// weightSums are the sum of the weights of some rows, and the sum of the squares of these weights.
+type weightSums struct{ weight, squares float64 }
 
-func (p part) plus(o part) part { return part{p.weight + o.weight, p.squares + o.squares} }
+func (p weightSums) plus(o weightSums) weightSums {
+	return weightSums{p.weight + o.weight, p.squares + o.squares}
+}
 
-func (c *Confusion) at(actual, predicted int) part {
+func (c *Confusion) weightAt(actual, predicted int) weightSums {
 	i := actual*c.classes + predicted
 	if c.weights == nil {
-		return part{float64(c.rows[i]), float64(c.rows[i])}
+		return weightSums{float64(c.rows[i]), float64(c.rows[i])}
 	}
-	return part{c.weights[i].Value(), c.squares[i].Value()}
+	return weightSums{c.weights[i].Value(), c.squares[i].Value()}
 }
 
-func (c *Confusion) right() (p part) {
+func (c *Confusion) correctWeight() (p weightSums) {
 	for k := range c.classes {
-		p = p.plus(c.at(k, k))
-	}
-	return p
-}
-
-func (c *Confusion) actual(class int) (p part) {
-	for k := range c.classes {
-		p = p.plus(c.at(class, k))
+		p = p.plus(c.weightAt(k, k))
 	}
 	return p
 }
 
-func (c *Confusion) predicted(class int) (p part) {
+func (c *Confusion) weightOfClass(class int) (p weightSums) {
 	for k := range c.classes {
-		p = p.plus(c.at(k, class))
+		p = p.plus(c.weightAt(class, k))
 	}
 	return p
 }
 
-func (c *Confusion) all() (p part) {
+func (c *Confusion) weightPredicted(class int) (p weightSums) {
 	for k := range c.classes {
-		p = p.plus(c.actual(k))
+		p = p.plus(c.weightAt(k, class))
+	}
+	return p
+}
+
+func (c *Confusion) totalWeight() (p weightSums) {
+	for k := range c.classes {
+		p = p.plus(c.weightOfClass(k))
 	}
 	return p
 }
 
 // Total returns the weight of all rows.
-func (c *Confusion) Total() float64 { return c.all().weight }
+func (c *Confusion) Total() float64 { return c.totalWeight().weight }
 
 // ActualWeight returns the weight of the rows of a class.
-func (c *Confusion) ActualWeight(class int) float64 { return c.actual(class).weight }
+func (c *Confusion) ActualWeight(class int) float64 { return c.weightOfClass(class).weight }
 
 // ErrorWeight returns the weight of the rows whose prediction isn't their class.
 func (c *Confusion) ErrorWeight() float64 {
 	wrong := 0.0
 	for i := range c.rows {
 		if actual, predicted := i/c.classes, i%c.classes; actual != predicted {
-			wrong += c.at(actual, predicted).weight
+			wrong += c.weightAt(actual, predicted).weight
 		}
 	}
 	return wrong
 }
 
 // Accuracy returns the share of rows whose prediction is their class; NaN without rows.
-func (c *Confusion) Accuracy() float64 { return c.right().weight / c.all().weight }
+func (c *Confusion) Accuracy() float64 { return c.correctWeight().weight / c.totalWeight().weight }
 
 // Precision returns the share of correct predictions among the predictions of a class; NaN if the class was never
 // predicted.
 func (c *Confusion) Precision(class int) float64 {
-	return c.at(class, class).weight / c.predicted(class).weight
+	return c.weightAt(class, class).weight / c.weightPredicted(class).weight
 }
 
 // Recall returns the share of correctly predicted rows among the rows of a class; NaN if the class has no rows.
 func (c *Confusion) Recall(class int) float64 {
-	return c.at(class, class).weight / c.actual(class).weight
+	return c.weightAt(class, class).weight / c.weightOfClass(class).weight
 }
 
 // F1 returns the harmonic mean of the precision and the recall of a class; NaN if it has no rows and was never
 // predicted.
 func (c *Confusion) F1(class int) float64 {
-	return 2 * c.at(class, class).weight / (c.predicted(class).weight + c.actual(class).weight)
+	return 2 * c.weightAt(class, class).weight / (c.weightPredicted(class).weight + c.weightOfClass(class).weight)
 }
 
 // MacroF1 returns the mean of F1 over the classes that have rows or were predicted.
-func (c *Confusion) MacroF1() float64 { return mean(c.classes, c.F1, one) }
+func (c *Confusion) MacroF1() float64 { return mean(c.classes, c.F1, equalWeight) }
 
-func one(int) float64 { return 1 }
+func equalWeight(int) float64 { return 1 }
 
 // mean returns the weighted mean of a figure over the classes for which it isn't NaN.
 func mean(classes int, figure, weight func(class int) float64) float64 {
@@ -178,24 +182,26 @@ func (c *Confusion) WeightedF1() float64 { return mean(c.classes, c.F1, c.Actual
 
 // BalancedAccuracy returns the mean of the recall over the classes that have rows (Brodersen et al. 2010, "The balanced
 // accuracy and its posterior distribution"). It is NaN without rows.
-func (c *Confusion) BalancedAccuracy() float64 { return mean(c.classes, c.Recall, one) }
+func (c *Confusion) BalancedAccuracy() float64 { return mean(c.classes, c.Recall, equalWeight) }
 
 // AccuracyInterval returns the Wilson interval of the accuracy.
-func (c *Confusion) AccuracyInterval() Interval { return interval(c.Accuracy(), c.all(), c.fractions) }
+func (c *Confusion) AccuracyInterval() Interval {
+	return interval(c.Accuracy(), c.totalWeight(), c.hasFractions)
+}
 
 // PrecisionInterval returns the Wilson interval of the precision of a class.
 func (c *Confusion) PrecisionInterval(class int) Interval {
-	return interval(c.Precision(class), c.predicted(class), c.fractions)
+	return interval(c.Precision(class), c.weightPredicted(class), c.hasFractions)
 }
 
 // RecallInterval returns the Wilson interval of the recall of a class.
 func (c *Confusion) RecallInterval(class int) Interval {
-	return interval(c.Recall(class), c.actual(class), c.fractions)
+	return interval(c.Recall(class), c.weightOfClass(class), c.hasFractions)
 }
 
 // interval returns the Wilson interval of a share of rows. Whole weights are numbers of equal rows. With fractions, the
 // rows are worth (sum of weights)^2 / (sum of squared weights) rows of equal weight (Kish 1965, "Survey Sampling").
-func interval(share float64, of part, fractions bool) Interval {
+func interval(share float64, of weightSums, fractions bool) Interval {
 	n := of.weight
 	if fractions {
 		n = of.weight * of.weight / of.squares

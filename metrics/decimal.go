@@ -11,7 +11,7 @@ import (
 // between low and high, Between returns low. low must be below high. An infinite end, or NaN for low, stands for no
 // bound.
 func Between(low, high float64) float64 {
-	low, high = bounded(low, high)
+	low, high = finiteBounds(low, high)
 	found := low
 	Decimals(low, high, func(v float64) bool {
 		if v > low && v < high {
@@ -23,9 +23,9 @@ func Between(low, high float64) float64 {
 	return found
 }
 
-// bounded replaces an absent bound by a number whose distance from the other bound is the other bound's distance from
-// 0, and at least 1.
-func bounded(low, high float64) (float64, float64) {
+// finiteBounds replaces an absent bound by a number whose distance from the other bound is the other bound's distance
+// from 0, and at least 1.
+func finiteBounds(low, high float64) (float64, float64) {
 	noLow, noHigh := low != low || math.IsInf(low, -1), math.IsInf(high, 1)
 	away := func(v, sign float64) float64 {
 		to := v + sign*max(1, math.Abs(v))

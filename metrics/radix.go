@@ -6,24 +6,24 @@ import (
 	"unsafe"
 )
 
-// digits are the bits of a key that a pass of sorted looks at, least significant bits first.
-const digits = 11
+// digitBits are the bits of a key that a pass of sorted looks at, least significant bits first.
+const digitBits = 11
 
-// sorted returns the scores in ascending order, NaN first, and -0 as 0. It sorts in place, or in a new slice.
+// sortScores returns the scores in ascending order, NaN first, and -0 as 0. It sorts in place, or in a new slice.
 //
 // It sorts by radix from the least significant digit (Knuth, "The Art of Computer Programming", volume 3, section 5.2.5): in three
 // passes that read and write each score once.
-func sorted(scores []float32) []float32 {
-	if len(scores) < 1<<digits || uint64(len(scores)) > math.MaxUint32 {
+func sortScores(scores []float32) []float32 {
+	if len(scores) < 1<<digitBits || uint64(len(scores)) > math.MaxUint32 {
 		slices.Sort(scores)
 		return scores
 	}
-	var ends [3][1 << digits]uint32
+	var ends [3][1 << digitBits]uint32
 	for _, score := range scores {
 		k := keyOf(score)
-		ends[0][k%(1<<digits)]++
-		ends[1][k>>digits%(1<<digits)]++
-		ends[2][k>>(2*digits)]++
+		ends[0][k%(1<<digitBits)]++
+		ends[1][k>>digitBits%(1<<digitBits)]++
+		ends[2][k>>(2*digitBits)]++
 	}
 	for pass := range ends {
 		at := uint32(0)
@@ -35,17 +35,17 @@ func sorted(scores []float32) []float32 {
 	from, to := keysIn(scores), keysIn(other)
 	for _, score := range scores {
 		k := keyOf(score)
-		d := k % (1 << digits)
+		d := k % (1 << digitBits)
 		to[ends[0][d]] = k
 		ends[0][d]++
 	}
 	for _, k := range to {
-		d := k >> digits % (1 << digits)
+		d := k >> digitBits % (1 << digitBits)
 		from[ends[1][d]] = k
 		ends[1][d]++
 	}
 	for _, k := range from {
-		d := k >> (2 * digits)
+		d := k >> (2 * digitBits)
 		other[ends[2][d]] = scoreOf(k)
 		ends[2][d]++
 	}

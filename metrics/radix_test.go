@@ -18,7 +18,7 @@ func TestSorted(t *testing.T) {
 			return []float32{0, float32(math.Copysign(0, -1)), 1, -1, float32(math.NaN()), float32(math.Inf(-1)), math.SmallestNonzeroFloat32}[rng.IntN(7)]
 		},
 	} {
-		for _, n := range []int{0, 1, 100, 1 << digits, 50_000} {
+		for _, n := range []int{0, 1, 100, 1 << digitBits, 50_000} {
 			got := make([]float32, n)
 			for i := range got {
 				got[i] = draw()
@@ -26,7 +26,7 @@ func TestSorted(t *testing.T) {
 			want := slices.Clone(got)
 			slices.Sort(want)
 			same := func(a, b float32) bool { return a == b || a != a && b != b }
-			if got = sorted(got); !slices.EqualFunc(got, want, same) {
+			if got = sortScores(got); !slices.EqualFunc(got, want, same) {
 				t.Errorf("%d scores: %v, want %v", n, got[:min(n, 10)], want[:min(n, 10)])
 			}
 		}
@@ -40,7 +40,7 @@ func BenchmarkSorted(b *testing.B) {
 		for i := range scores {
 			scores[i] = float32(rng.NormFloat64())
 		}
-		for name, sort := range map[string]func([]float32) []float32{"radix": sorted, "slices": func(s []float32) []float32 { slices.Sort(s); return s }} {
+		for name, sort := range map[string]func([]float32) []float32{"radix": sortScores, "slices": func(s []float32) []float32 { slices.Sort(s); return s }} {
 			b.Run(fmt.Sprintf("scores=%d/sort=%s", n, name), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()

@@ -14,15 +14,15 @@ import (
 // may have weights. A row of weight 2 counts as two rows. The zero value has no rows.
 type Scores struct {
 	positive, negative side
-	sorted             bool
-	binned             bool
+	isSorted           bool
+	isBinned           bool
 }
 
 // Bin makes s keep a histogram in place of every score, so that its memory doesn't grow with the rows: scores are
 // rounded toward 0 to ten binary digits, and rows of equal scores are counted together. Figures then differ by the rows
 // whose order is lost: rows whose scores differ by less than 0.2 %. Call Bin before Add.
 func (s *Scores) Bin() {
-	s.binned = true
+	s.isBinned = true
 	s.positive.bins, s.negative.bins = map[float32]float64{}, map[float32]float64{}
 }
 
@@ -35,8 +35,8 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 	if len(scores) != len(labels) || weights != nil && len(weights) != len(scores) {
 		panic("metrics: the numbers of scores, labels and weights differ")
 	}
-	s.sorted = false
-	if !s.binned && weights == nil && s.positive.weights == nil && s.negative.weights == nil {
+	s.isSorted = false
+	if !s.isBinned && weights == nil && s.positive.weights == nil && s.negative.weights == nil {
 		s.split(scores, labels)
 		return
 	}
@@ -45,7 +45,7 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 		if labels[i] > 0 {
 			to = &s.positive
 		}
-		if s.binned {
+		if s.isBinned {
 			weight := 1.0
 			if weights != nil {
 				weight = weights[i]
@@ -69,7 +69,7 @@ func (s *Scores) Add(scores, labels []float32, weights []float64) {
 // labels would often be predicted wrong.
 func (s *Scores) split(scores, labels []float32) {
 	p, n := len(s.positive.scores), len(s.negative.scores)
-	positive, negative := lengthened(s.positive.scores, len(scores)), lengthened(s.negative.scores, len(scores))
+	positive, negative := lengthen(s.positive.scores, len(scores)), lengthen(s.negative.scores, len(scores))
 	for i, score := range scores {
 		positive[p], negative[n] = score, score
 		is := 0
@@ -81,8 +81,8 @@ func (s *Scores) split(scores, labels []float32) {
 	s.positive.scores, s.negative.scores = positive[:p], negative[:n]
 }
 
-// lengthened returns scores with n more elements. If memory has to be copied, it grows to twice its size.
-func lengthened(scores []float32, n int) []float32 {
+// lengthen returns scores with n more elements. If memory has to be copied, it grows to twice its size.
+func lengthen(scores []float32, n int) []float32 {
 	if cap(scores)-len(scores) < n {
 		scores = slices.Grow(scores, max(n, len(scores)))
 	}
@@ -99,13 +99,13 @@ func (s *Scores) Bytes() int64 {
 
 // sort sorts the rows of each class by their scores, in place.
 func (s *Scores) sort() {
-	if s.sorted {
+	if s.isSorted {
 		return
 	}
 	var g errgroup.Group
 	for _, side := range []*side{&s.positive, &s.negative} {
 		g.Go(func() error {
-			if s.binned {
+			if s.isBinned {
 				side.list()
 			}
 			side.sort()
@@ -113,21 +113,21 @@ func (s *Scores) sort() {
 		})
 	}
 	g.Wait() // no error
-	s.sorted = true
+	s.isSorted = true
 }
 
 // A side is the rows of one class.
 type side struct {
-	scores  []float32
-	weights []float64           // nil: all are 1
-	bins    map[float32]float64 // weight of the rows by rounded score; see Scores.Bin
-	unknown float64             // weight of the rows whose score is NaN, with bins
+	scores    []float32
+	weights   []float64           // nil: all are 1
+	bins      map[float32]float64 // weight of the rows by rounded score; see Scores.Bin
+	weightNaN float64             // weight of the rows whose score is NaN, with bins
 }
 
 // count adds a row to the bins.
 func (s *side) count(score float32, weight float64) {
 	if score != score { // a NaN is no key
-		s.unknown += weight
+		s.weightNaN += weight
 		return
 	}
 	s.bins[math.Float32frombits(math.Float32bits(score)>>binDigits<<binDigits)] += weight
@@ -139,14 +139,14 @@ func (s *side) list() {
 	for score, weight := range s.bins {
 		s.scores, s.weights = append(s.scores, score), append(s.weights, weight)
 	}
-	if s.unknown > 0 {
-		s.scores, s.weights = append(s.scores, float32(math.NaN())), append(s.weights, s.unknown)
+	if s.weightNaN > 0 {
+		s.scores, s.weights = append(s.scores, float32(math.NaN())), append(s.weights, s.weightNaN)
 	}
 }
 
 func (s *side) sort() {
 	if s.weights == nil {
-		s.scores = sorted(s.scores)
+		s.scores = sortScores(s.scores)
 	} else {
 		sort.Sort(s)
 	}
@@ -174,15 +174,15 @@ func (s *side) weight() float64 {
 // A prefix is the rows of a side from the highest score down to a score.
 type prefix struct {
 	*side
-	left int // number of rows that aren't taken
-	sum  Sum // sum of the weights of the taken rows, if rows have weights
+	rowsLeft int // number of rows that aren't taken
+	sum      Sum // sum of the weights of the taken rows, if rows have weights
 }
 
 // take takes the rows whose score is at least at.
 func (t *prefix) take(at float32) {
-	for ; t.left > 0 && !less(t.scores[t.left-1], at); t.left-- {
+	for ; t.rowsLeft > 0 && !less(t.scores[t.rowsLeft-1], at); t.rowsLeft-- {
 		if t.weights != nil {
-			t.sum.Add(t.weights[t.left-1])
+			t.sum.Add(t.weights[t.rowsLeft-1])
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (t *prefix) take(at float32) {
 // weight returns the weight of the taken rows.
 func (t *prefix) weight() float64 {
 	if t.weights == nil {
-		return float64(len(t.scores) - t.left)
+		return float64(len(t.scores) - t.rowsLeft)
 	}
 	return t.sum.Value()
 }
@@ -212,13 +212,13 @@ func (p Point) Precision() float64 { return p.TruePositives / (p.TruePositives +
 func (s *Scores) points() iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		s.sort()
-		p, n := &prefix{side: &s.positive, left: len(s.positive.scores)}, &prefix{side: &s.negative, left: len(s.negative.scores)}
-		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p.left > 0 || n.left > 0); {
+		p, n := &prefix{side: &s.positive, rowsLeft: len(s.positive.scores)}, &prefix{side: &s.negative, rowsLeft: len(s.negative.scores)}
+		for point := (Point{Threshold: math.Inf(1)}); yield(point) && (p.rowsLeft > 0 || n.rowsLeft > 0); {
 			var at float32
-			if n.left == 0 || p.left > 0 && less(n.scores[n.left-1], p.scores[p.left-1]) {
-				at = p.scores[p.left-1]
+			if n.rowsLeft == 0 || p.rowsLeft > 0 && less(n.scores[n.rowsLeft-1], p.scores[p.rowsLeft-1]) {
+				at = p.scores[p.rowsLeft-1]
 			} else {
-				at = n.scores[n.left-1]
+				at = n.scores[n.rowsLeft-1]
 			}
 			p.take(at)
 			n.take(at)
@@ -227,8 +227,8 @@ func (s *Scores) points() iter.Seq[Point] {
 	}
 }
 
-// last returns the point of all rows.
-func (s *Scores) last() Point {
+// lastPoint returns the point of all rows.
+func (s *Scores) lastPoint() Point {
 	s.sort()
 	return Point{math.NaN(), s.negative.weight(), s.positive.weight()}
 }
@@ -260,8 +260,8 @@ func (s *Scores) AUC() float64 {
 // pairs returns the share of pairs of a positive and a negative row in which the positive row has the higher score, without
 // weights. Pairs of equal scores count half. NaN is below every other score.
 func (s *Scores) pairs() float64 {
-	positive, positiveNaN := known(s.positive.scores)
-	negative, negativeNaN := known(s.negative.scores)
+	positive, positiveNaN := withoutNaN(s.positive.scores)
+	negative, negativeNaN := withoutNaN(s.negative.scores)
 	var below, above uint64 // pairs without NaN in which the negative score is lower, and in which the negative score is higher
 	var g errgroup.Group
 	g.Go(func() error { below = inversions(positive, negative); return nil })
@@ -272,8 +272,8 @@ func (s *Scores) pairs() float64 {
 	return float64(twice) / 2 / (float64(len(s.positive.scores)) * float64(len(s.negative.scores)))
 }
 
-// known returns sorted scores without NaN, and the number of NaN.
-func known(scores []float32) ([]float32, int) {
+// withoutNaN returns sorted scores without NaN, and the number of NaN.
+func withoutNaN(scores []float32) ([]float32, int) {
 	n, _ := slices.BinarySearchFunc(scores, 0, func(score float32, _ int) int {
 		if score != score {
 			return -1
@@ -317,7 +317,7 @@ func (s *Scores) AveragePrecision() float64 {
 func (s *Scores) ROC() []Point { return slices.Collect(s.roc()) }
 
 func (s *Scores) roc() iter.Seq[Point] {
-	return thinned(s.points(), func(a, b, c Point) bool {
+	return thin(s.points(), func(a, b, c Point) bool {
 		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives, b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
 	})
 }
@@ -331,7 +331,7 @@ func (s *Scores) PrecisionRecall() []Point { return slices.Collect(s.precisionRe
 
 func (s *Scores) precisionRecall() iter.Seq[Point] {
 	points := func(yield func(Point) bool) {
-		if s.last().TruePositives == 0 {
+		if s.lastPoint().TruePositives == 0 {
 			return
 		}
 		for p := range s.points() {
@@ -340,7 +340,7 @@ func (s *Scores) precisionRecall() iter.Seq[Point] {
 			}
 		}
 	}
-	return thinned(points, func(a, b, c Point) bool {
+	return thin(points, func(a, b, c Point) bool {
 		same := func(x, y Point) bool { // equal precision
 			return equalProducts(x.TruePositives, y.FalsePositives, y.TruePositives, x.FalsePositives)
 		}
@@ -364,7 +364,7 @@ func (s *Scores) CurvePoints() (roc, precisionRecall int) {
 // each, which must be 3 or more. For each point that it leaves out, it keeps a point whose false-positive rate and
 // recall differ by less than 2/(most-2). It sorts the scores in place.
 func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
-	all := s.last()
+	all := s.lastPoint()
 	share := func(v, of float64) float64 {
 		if of > 0 {
 			return v / of
@@ -389,8 +389,8 @@ func (s *Scores) Outline(most int) (roc, precisionRecall []Point) {
 	return coarse(s.roc()), coarse(s.precisionRecall())
 }
 
-// thinned yields the points without points that lie between their neighbours. The first two points stay.
-func thinned(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[Point] {
+// thin yields the points without points that lie between their neighbours. The first two points stay.
+func thin(points iter.Seq[Point], between func(a, b, c Point) bool) iter.Seq[Point] {
 	return func(yield func(Point) bool) {
 		var last [2]Point // the last two points that stay so far
 		n := 0

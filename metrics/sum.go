@@ -6,8 +6,8 @@ package metrics
 type Sum struct {
 	// The exact sum of parts is the exact sum of the numbers. No two parts have bits of the same value, and the
 	// smallest part comes first.
-	parts   []float64
-	special float64 // sum of infinities and NaN; 0 if there are none
+	parts     []float64
+	nonFinite float64 // sum of infinities and NaN; 0 if there are none
 }
 
 // Add adds a number.
@@ -22,7 +22,7 @@ func (s *Sum) Add(x float64) {
 		x = high
 	}
 	if x-x != 0 { // an infinity, NaN or an overflow
-		s.special += x
+		s.nonFinite += x
 		kept, x = kept[:0], 0
 	}
 	s.parts = append(kept, x)
@@ -30,8 +30,8 @@ func (s *Sum) Add(x float64) {
 
 // Value returns the sum, rounded to the nearest float64.
 func (s *Sum) Value() float64 {
-	if s.special != 0 {
-		return s.special
+	if s.nonFinite != 0 {
+		return s.nonFinite
 	}
 	i := len(s.parts) - 1
 	if i < 0 {

@@ -6,25 +6,27 @@ import "math"
 // threshold are predicted positive. Of equally good thresholds it returns the highest. The threshold is a short decimal
 // between two neighbouring scores; see Between. Both results are NaN without positive rows.
 func (s *Scores) BestF1() (threshold, f1 float64) {
-	all := s.last().TruePositives
+	all := s.lastPoint().TruePositives
 	if all == 0 {
 		return math.NaN(), math.NaN()
 	}
-	return s.best(func(p Point) float64 { return 2 * p.TruePositives / (p.TruePositives + p.FalsePositives + all) })
+	return s.bestThreshold(func(p Point) float64 {
+		return 2 * p.TruePositives / (p.TruePositives + p.FalsePositives + all)
+	})
 }
 
 // LeastCost returns the threshold with the least cost, and this cost. A negative row that is predicted positive costs
 // falsePositive. A positive row that is predicted negative costs falseNegative. The threshold is chosen as in BestF1.
 func (s *Scores) LeastCost(falsePositive, falseNegative float64) (threshold, cost float64) {
-	all := s.last().TruePositives
-	threshold, worth := s.best(func(p Point) float64 {
+	all := s.lastPoint().TruePositives
+	threshold, worth := s.bestThreshold(func(p Point) float64 {
 		return -(float64(falsePositive*p.FalsePositives) + float64(falseNegative*(all-p.TruePositives)))
 	})
 	return threshold, -worth
 }
 
-// best returns the threshold whose point has the greatest worth, the highest of equal ones, and the worth.
-func (s *Scores) best(worth func(Point) float64) (threshold, most float64) {
+// bestThreshold returns the threshold whose point has the greatest worth, the highest of equal ones, and the worth.
+func (s *Scores) bestThreshold(worth func(Point) float64) (threshold, most float64) {
 	most = math.Inf(-1)
 	consider := func(p Point, next float64) { // next is the next lower score
 		// A finite threshold must lie between the two scores.

@@ -11,8 +11,8 @@ import (
 	"halfspace/schema"
 )
 
-// errWide is the error of a model of float64 rows, as earlier versions could train.
-var errWide error = message.Constant("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
+// errFloat64Rows is the error of a model of float64 rows, as earlier versions could train.
+var errFloat64Rows error = message.Constant("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
 
 // Check returns an error if the model can't be used. It reports the first fault that it finds. A model that was read
 // from a file has passed Check.
@@ -20,7 +20,7 @@ func (m *Model) Check() error {
 	switch m.Dtype {
 	case Float32:
 	case "float64":
-		return errWide
+		return errFloat64Rows
 	default:
 		return fmt.Errorf("dtype is %q, not %s", m.Dtype, Float32)
 	}
@@ -77,8 +77,8 @@ func (m *Model) checkOptions() error {
 	return nil
 }
 
-// known returns the value that v points to, or zero if v is nil.
-func known[T any](v *T) (of T) {
+// valueOf returns the value that v points to, or zero if v is nil.
+func valueOf[T any](v *T) (of T) {
 	if v != nil {
 		of = *v
 	}
@@ -92,7 +92,8 @@ func (m *Model) checkCounts() error {
 		name  string
 		value int64
 	}{{"data.rows", m.Data.Rows}, {"training.rows", t.Rows}, {"training.epochs", t.Epochs}, {"training.visits", t.Visits}, {"training.updates", t.Updates},
-		{"training.errors", known(t.Errors)}, {"training.mistakes", known(t.Mistakes)}, {"training.kept", known(t.Kept)}}
+		{"training.errors", valueOf(t.Errors)}, {"training.mistakes", valueOf(t.Mistakes)},
+		{"training.kept", valueOf(t.KeptUpdate)}}
 	for _, c := range counts {
 		if c.value < 0 {
 			return fmt.Errorf("%s is %d, below 0", c.name, c.value)
@@ -122,11 +123,11 @@ func (m *Model) checkSums() error {
 			return err
 		}
 	}
-	optimum := known(t.Optimum)
+	optimum := valueOf(t.Optimum)
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", known(t.Loss)}, {"radius", known(t.Radius)}, {"norm", known(t.Norm)}, {"ridge", t.Ridge},
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", valueOf(t.Loss)}, {"radius", valueOf(t.Radius)}, {"norm", valueOf(t.Norm)}, {"ridge", t.Ridge},
 		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			return fmt.Errorf("%s is %v: scale the features down", s.name, s.value)

@@ -21,7 +21,7 @@ func expanded() *Model {
 		Coefficients: [][]byte{Pack([]float32{2, -5})},
 		Votes:        []Votes{{Pack([]uint32{0, 1, 1}), Pack([]int64{2, 1, 7})}},
 	}
-	m.Training.Misclassified = []Misclassified{{2, 5}, {0, 2}}
+	m.Training.MisclassifiedRows = []MisclassifiedRow{{2, 5}, {0, 2}}
 	return m
 }
 

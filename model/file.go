@@ -26,8 +26,8 @@ var (
 	ErrMemory  = errors.New("too little memory")                     // the model takes more memory than allowed
 )
 
-// maxFile bounds the bytes of a model file: room for millions of features.
-const maxFile = 256 << 20
+// maxFileBytes bounds the bytes of a model file: room for millions of features.
+const maxFileBytes = 256 << 20
 
 // encode returns the bytes of the model's file.
 func (m *Model) encode() ([]byte, error) {
@@ -39,19 +39,19 @@ func (m *Model) encode() ([]byte, error) {
 			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
 	}
 	c := *m.Compact()
-	c.Preprocessing = m.weighedTexts()
+	c.Preprocessing = m.savedPreprocessing()
 	c.Features = append([]string{}, c.Features...) // null in the file would count as damage
-	data, err := sealed(&c)
+	data, err := withChecksum(&c)
 	if err == errTooLarge {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFile>>20)
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFileBytes>>20)
 	}
 	return data, err
 }
 
-var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFile>>20)
+var errTooLarge = fmt.Errorf("it takes more than %d MiB", maxFileBytes>>20)
 
-// sealed returns v as indented JSON. The last key is the checksum of all bytes before it.
-func sealed(v any) ([]byte, error) {
+// withChecksum returns v as indented JSON. The last key is the checksum of all bytes before it.
+func withChecksum(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -63,7 +63,7 @@ func sealed(v any) ([]byte, error) {
 	b.WriteString(",\n")
 	sum := sha256.Sum256(b.Bytes())
 	fmt.Fprintf(&b, "  \"checksum\": \"sha256:%x\"\n}\n", sum)
-	if b.Len() > maxFile {
+	if b.Len() > maxFileBytes {
 		return nil, errTooLarge
 	}
 	return b.Bytes(), nil
@@ -127,11 +127,11 @@ func load[R any](path string, read func(io.Reader) (*R, error)) (*R, error) {
 func Read(r io.Reader) (*Model, error) { return read(r, 0) }
 
 func read(r io.Reader, memory int64) (*Model, error) {
-	data, err := readObject(r, maxFile)
+	data, err := readObject(r, maxFileBytes)
 	if err != nil {
 		return nil, err
 	}
-	seen, err := look(data)
+	seen, err := newSurvey(data)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w; copy it again or train it again", ErrDamaged, err)
 	}
@@ -141,8 +141,8 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	if what := sumFault(data); what != "" {
 		return nil, fmt.Errorf("%w: %s; restore it or train again", ErrDamaged, what)
 	}
-	if seen.wrong != nil {
-		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, seen.wrong)
+	if seen.fault != nil {
+		return nil, fmt.Errorf("%w: %w; train it again", ErrDamaged, seen.fault)
 	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {

@@ -90,8 +90,8 @@ type Model struct {
 	// errors hold without the feature.
 	StdErrors []float64 `json:"std_errors,omitempty"`
 
-	// Robust tells that StdErrors come from the sandwich estimator, since the weights of rows weren't counts.
-	Robust bool `json:"robust,omitempty"`
+	// HasRobustErrors tells that StdErrors come from the sandwich estimator, since the weights of rows weren't counts.
+	HasRobustErrors bool `json:"robust,omitempty"`
 
 	// Projection has the discriminant directions of a linear discriminant analysis, if the training was asked for them.
 	Projection *Projection `json:"projection,omitempty"`
@@ -156,8 +156,8 @@ const SplitTime = "time"
 // A Projection is a list of directions in which the classes differ. A row's coordinate along a direction is the dot
 // product of the direction and the row's features.
 type Projection struct {
-	Directions [][]float64 `json:"directions"` // each has one number for each feature
-	Explained  []float64   `json:"explained"`  // each direction's share of the explained differences
+	Directions      [][]float64 `json:"directions"` // each has one number for each feature
+	ExplainedShares []float64   `json:"explained"`  // each direction's share of the explained differences
 }
 
 func (m *Model) checkProjection() error {
@@ -165,14 +165,14 @@ func (m *Model) checkProjection() error {
 	if p == nil {
 		return nil
 	}
-	if len(p.Directions) == 0 || len(p.Explained) != len(p.Directions) {
-		return fmt.Errorf("projection has %d directions, and shares of %d", len(p.Directions), len(p.Explained))
+	if len(p.Directions) == 0 || len(p.ExplainedShares) != len(p.Directions) {
+		return fmt.Errorf("projection has %d directions, and shares of %d", len(p.Directions), len(p.ExplainedShares))
 	}
 	for _, d := range p.Directions {
 		if len(d) != m.Width() {
 			return fmt.Errorf("a direction of the projection has %d numbers for %d features", len(d), m.Width())
 		}
-		if !allFinite(d) || !allFinite(p.Explained) {
+		if !allFinite(d) || !allFinite(p.ExplainedShares) {
 			return errors.New("projection holds a number that isn't finite")
 		}
 	}
@@ -206,14 +206,14 @@ type Training struct {
 	Converged bool   `json:"converged"`
 	// Loss is the sum over the rows of max(0, -y(w.x+b)); for logistic, of log(1+e^(-y(w.x+b))); for svm, of
 	// Options.Loss; for lda it is 0. It is nil if an interrupt left no time.
-	Loss          *float64        `json:"loss,omitempty"`
-	Radius        *float64        `json:"radius,omitempty"` // largest Euclidean norm of a row, the bias included; nil as Loss
-	Norm          *float64        `json:"norm,omitempty"`   // Euclidean norm of the weights, the bias included; nil as Loss
-	Kept          *int64          `json:"kept,omitempty"`
-	Misclassified []Misclassified `json:"misclassified,omitempty"` // rows with the most updates, in a dual training
-	Ridge         float64         `json:"ridge,omitempty"`         // made a singular matrix regular, relative to its diagonal
+	Loss              *float64           `json:"loss,omitempty"`
+	Radius            *float64           `json:"radius,omitempty"` // largest Euclidean norm of a row, the bias included; nil as Loss
+	Norm              *float64           `json:"norm,omitempty"`   // Euclidean norm of the weights, the bias included; nil as Loss
+	KeptUpdate        *int64             `json:"kept,omitempty"`
+	MisclassifiedRows []MisclassifiedRow `json:"misclassified,omitempty"` // rows with the most updates, in a dual training
+	Ridge             float64            `json:"ridge,omitempty"`         // made a singular matrix regular, relative to its diagonal
 
-	Dependent []Dependence `json:"dependent,omitempty"` // features whose weight is 0, since other features determine their values
+	Dependences []Dependence `json:"dependent,omitempty"` // features whose weight is 0, since other features determine their values
 
 	Optimum *Optimum `json:"optimum,omitempty"` // for a support vector machine, and for a logistic regression whose gap is known
 
@@ -233,9 +233,9 @@ type Training struct {
 	MixedUpdates float64 `json:"mixed_updates,omitempty"`
 }
 
-// Misclassified tells how often a row was on the wrong side when it was visited: its n_i. With more than two classes it
-// is the sum over the classes.
-type Misclassified struct {
+// MisclassifiedRow tells how often a row was on the wrong side when it was visited: its n_i. With more than two classes
+// it is the sum over the classes.
+type MisclassifiedRow struct {
 	Row     int64 `json:"row"`
 	Updates int64 `json:"updates"`
 }
@@ -244,8 +244,8 @@ type Misclassified struct {
 type Optimum struct {
 	Objective float64 `json:"objective"` // loss and penalty
 	// Gap is Objective minus the objective of a point of the dual problem: the optimum is at most Gap below Objective.
-	Gap     float64 `json:"duality_gap"`
-	Rounded bool    `json:"rounded,omitempty"` // the gap was small enough before the weights were rounded to the model's dtype
+	Gap               float64 `json:"duality_gap"`
+	MetBeforeRounding bool    `json:"rounded,omitempty"` // the gap was small enough before the weights were rounded to the model's dtype
 }
 
 // A Dependence is a feature that is a linear combination of other columns, up to rounding. "(bias)" may be one of these

@@ -106,7 +106,7 @@ func TestRoundTrip(t *testing.T) {
 	numbers := []float64{0, math.Copysign(0, -1), float64(float32(0.1)), -0x1p-149, 0x1p-126, math.MaxFloat32, float64(float32(1.0 / 3)), 1 << 53, float64(float32(1e21))}
 	several := textbook()
 	several.Algorithm, several.FitBias, several.Bias = "pocket", false, []float64{}
-	several.Options.Seed, several.Options.Pocket, several.Training.Kept = &seed, "exact", &kept
+	several.Options.Seed, several.Options.Pocket, several.Training.KeptUpdate = &seed, "exact", &kept
 	several.Weights, several.Features = [][]float64{numbers}, nil
 	for i := range numbers {
 		several.Features = append(several.Features, fmt.Sprintf("<%d> & \"ü\"\n\u2028", i))

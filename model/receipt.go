@@ -27,14 +27,14 @@ const oldReceiptFormat = "halfspace-receipt/1"
 // Receipt records how a model was made. Anyone with the data can repeat the training and compare the model, the rows,
 // and the weights after each epoch. All sums are SHA-256.
 type Receipt struct {
-	Format     string      `json:"format"`
-	Model      Sum         `json:"model"`                // sum of the bytes of the model's file
-	Options    []Typed     `json:"options"`              // options of the command, as the user typed them
-	Files      []FileSum   `json:"files,omitempty"`      // files of the data, in the order in which they were read
-	Rows       RowSums     `json:"rows"`                 // the training rows
-	Validation *RowSums    `json:"validation,omitempty"` // rows that were held out or validated on
-	Epochs     []ClassSums `json:"epochs"`               // the weights after each epoch; empty for a learner of one pass
-	Machine    Machine     `json:"machine"`
+	Format     string        `json:"format"`
+	Model      Sum           `json:"model"`                // sum of the bytes of the model's file
+	Options    []TypedOption `json:"options"`              // options of the command, as the user typed them
+	Files      []FileSum     `json:"files,omitempty"`      // files of the data, in the order in which they were read
+	Rows       RowSums       `json:"rows"`                 // the training rows
+	Validation *RowSums      `json:"validation,omitempty"` // rows that were held out or validated on
+	Epochs     []ClassSums   `json:"epochs"`               // the weights after each epoch; empty for a learner of one pass
+	Machine    Machine       `json:"machine"`
 }
 
 // A Sum is a SHA-256. Its text is "sha256:" and 64 hexadecimal digits.
@@ -57,8 +57,8 @@ func (s *Sum) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Typed is an option of a command with its values: one value, or the members of a list.
-type Typed struct {
+// TypedOption is an option of a command with its values: one value, or the members of a list.
+type TypedOption struct {
 	Option string   `json:"option"`
 	Values []string `json:"values"`
 }
@@ -116,14 +116,14 @@ type ClassSums struct {
 
 // Machine describes where a training ran. No model depends on it.
 type Machine struct {
-	Program  string  `json:"program"` // version
-	OS       string  `json:"os"`
-	Arch     string  `json:"arch"`
-	CPU      string  `json:"cpu,omitempty"`
-	ISA      string  `json:"isa"`
-	Workers  int     `json:"workers"`
-	Streamed bool    `json:"streamed"`
-	Seconds  float64 `json:"seconds"`
+	Program    string  `json:"program"` // version
+	OS         string  `json:"os"`
+	Arch       string  `json:"arch"`
+	CPU        string  `json:"cpu,omitempty"`
+	ISA        string  `json:"isa"`
+	Workers    int     `json:"workers"`
+	IsStreamed bool    `json:"streamed"`
+	Seconds    float64 `json:"seconds"`
 }
 
 // NewRowSums returns the sums of rows in chunks of chunkRows rows.
@@ -158,7 +158,7 @@ func (r *RowSums) check() error {
 // Save writes the receipt. It replaces an existing file in one step, or leaves it unchanged.
 func (r *Receipt) Save(path string) error {
 	r.Format = ReceiptFormat
-	data, err := sealed(r)
+	data, err := withChecksum(r)
 	if err != nil {
 		return fmt.Errorf("%s: the receipt can't be written: %w", path, err)
 	}
@@ -173,7 +173,7 @@ func LoadReceipt(path string) (*Receipt, error) { return load(path, ReadReceipt)
 
 // ReadReceipt reads a receipt to its end. It returns ErrReceipt unless format, checksum and sums are right.
 func ReadReceipt(from io.Reader) (*Receipt, error) {
-	data, err := readObject(from, maxFile)
+	data, err := readObject(from, maxFileBytes)
 	if errors.Is(err, ErrNoModel) {
 		return nil, message.Errorf("%w: name what train --receipt wrote", ErrReceipt)
 	}

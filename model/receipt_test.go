@@ -15,7 +15,7 @@ import (
 
 func testReceipt() *Receipt {
 	chunks := []Sum{SumBytes([]byte("a")), SumBytes([]byte("b")), SumBytes([]byte("c"))}
-	return &Receipt{Format: ReceiptFormat, Model: SumBytes(nil), Options: []Typed{{"algo", []string{"voted"}}},
+	return &Receipt{Format: ReceiptFormat, Model: SumBytes(nil), Options: []TypedOption{{"algo", []string{"voted"}}},
 		Rows: NewRowSums(9000, 4096, chunks), Epochs: []ClassSums{{0, chunks}}, Machine: Machine{ISA: "generic", Workers: 2}}
 }
 
@@ -58,7 +58,7 @@ func TestReceiptChecked(t *testing.T) {
 	} {
 		r := testReceipt()
 		change(r)
-		data, err := sealed(r)
+		data, err := withChecksum(r)
 		require.NoError(t, err)
 		if _, err := ReadReceipt(bytes.NewReader(data)); !errors.Is(err, ErrReceipt) {
 			t.Errorf("change %d: error %v", i, err)
@@ -122,11 +122,11 @@ func TestRoot(t *testing.T) {
 // it is written as.
 func FuzzReceipt(f *testing.F) {
 	r := testReceipt()
-	data, err := sealed(r)
+	data, err := withChecksum(r)
 	require.NoError(f, err)
 	f.Add(data)
 	r.Validation, r.Files = &r.Rows, []FileSum{{Name: "a\x1b.csv", Bytes: 5, SHA256: r.Model}}
-	if data, err = sealed(r); err != nil {
+	if data, err = withChecksum(r); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
@@ -139,7 +139,7 @@ func FuzzReceipt(f *testing.F) {
 				}
 				continue
 			}
-			file, err := sealed(r)
+			file, err := withChecksum(r)
 			require.NoError(t, err)
 			again, err := ReadReceipt(bytes.NewReader(file))
 			if err != nil || !reflect.DeepEqual(again, r) {

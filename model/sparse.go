@@ -15,20 +15,20 @@ type SparseVector struct {
 	Weights  []float64 `json:"weights"`  // the weight of each of these features
 }
 
-// wideModel is the largest number of features of a model whose file always has all weights.
-const wideModel = 1 << 12
+// mostDenseFeatures is the largest number of features of a model whose file always has all weights.
+const mostDenseFeatures = 1 << 12
 
 // maxWeights is the largest number of weights of a model. They take 1 GiB.
 const maxWeights = 1 << 27
 
-// manyWeights is the number of weights that a file of SparseWeights may ask for even if the memory is smaller. They
-// take 16 MiB.
-const manyWeights = 1 << 21
+// mostUnlimitedWeights is the number of weights that a file of SparseWeights may ask for even if the memory is smaller.
+// They take 16 MiB.
+const mostUnlimitedWeights = 1 << 21
 
-// Compact returns the model in the form of its file. A model of more than wideModel features has SparseWeights in place
-// of Weights if at most half of its weights aren't 0.
+// Compact returns the model in the form of its file. A model of more than mostDenseFeatures features has SparseWeights
+// in place of Weights if at most half of its weights aren't 0.
 func (m *Model) Compact() *Model {
-	if m.Width() <= wideModel || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
+	if m.Width() <= mostDenseFeatures || len(m.Weights) == 0 || m.Width() > maxWeights/len(m.Weights) {
 		return m
 	}
 	c, weights := *m, 0
@@ -62,7 +62,7 @@ func (m *Model) expand(most int64) error {
 	if n > maxWeights {
 		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
 	}
-	if n > manyWeights && 8*n > memory.Limit(most)/2 {
+	if n > mostUnlimitedWeights && 8*n > memory.Limit(most)/2 {
 		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more, or train on fewer features", ErrMemory, humanize.Count(n),
 			humanize.Size(8*n), humanize.Size(memory.Limit(most)))
 	}

@@ -45,7 +45,7 @@ func TestSparseWeights(t *testing.T) {
 	for i, c := range []struct {
 		features, classes, step int
 		sparse                  bool
-	}{{wideModel, 2, 50, false}, {wideModel + 1, 2, 50, true}, {wideModel + 1, 3, 50, true}, {wideModel + 1, 2, 1, false}, {schema.MaxFeatures + 5, 2, 9, true}} {
+	}{{mostDenseFeatures, 2, 50, false}, {mostDenseFeatures + 1, 2, 50, true}, {mostDenseFeatures + 1, 3, 50, true}, {mostDenseFeatures + 1, 2, 1, false}, {schema.MaxFeatures + 5, 2, 9, true}} {
 		if require.Small() && i == 4 {
 			break // TestUnnamedFeatures has a wider model
 		}
@@ -97,7 +97,7 @@ func TestWrongSparseWeights(t *testing.T) {
 		"1 vectors in weights and": func(m *Model) { m.Weights = [][]float64{{1}} },
 		"which no float32 equals":  func(m *Model) { m.SparseWeights[0].Weights[5] = 0.1 },
 	} {
-		m := wide(wideModel+1, 2, 50).Compact()
+		m := wide(mostDenseFeatures+1, 2, 50).Compact()
 		spoil(m)
 		err := m.expand(0)
 		if err == nil {

@@ -13,13 +13,13 @@ import (
 )
 
 // The bounds on the number of values in the text of a model. A value takes up to 16 bytes in memory, and 9 bytes in a
-// file that Save wrote. perValue leaves room for a file of shorter values, and fewValues for a small file.
+// file that Save wrote. bytesPerValue leaves room for a file of shorter values, and fewValues for a small file.
 const (
-	maxDepth   = 100
-	maxObjects = 2 * schema.MaxFeatures // columns and dependent features
-	maxArrays  = 8 * schema.MaxFeatures // for a column: means, centers, scales and categories
-	perValue   = 6                      // least number of bytes of the text for each value
-	fewValues  = 1 << 20
+	maxDepth      = 100
+	maxObjects    = 2 * schema.MaxFeatures // columns and dependent features
+	maxArrays     = 8 * schema.MaxFeatures // for a column: means, centers, scales and categories
+	bytesPerValue = 6                      // least number of bytes of the text for each value
+	fewValues     = 1 << 20
 )
 
 // keys are the names of all keys that a model's file can have.
@@ -46,44 +46,44 @@ var keys = sync.OnceValue(func() map[string]bool {
 
 // A survey scans the text of a model once before it is decoded, since a short text may stand for many values.
 type survey struct {
-	data   []byte
-	format string // value of "format"
-	wrong  error  // the reason why the text is no model, even if its checksum is right
-	much   bool   // the text has more values than a model, and survey stopped there
+	data             []byte
+	format           string // value of "format"
+	fault            error  // the reason why the text is no model, even if its checksum is right
+	hasTooManyValues bool   // the text has more values than a model, and survey stopped there
 
-	open    []byte // the { and [ that aren't closed
-	atKey   bool   // inside an object, the next string is a key
-	key     string
-	top     string // the key in the outermost object
-	foreign int    // len(open) at a key that no model has, whose value is skipped; 0: no value is skipped
-	seen    map[string]bool
+	openBrackets []byte // the { and [ that aren't closed
+	atKey        bool   // inside an object, the next string is a key
+	key          string
+	topKey       string // the key in the outermost object
+	foreignDepth int    // len(open) at a key that no model has, whose value is skipped; 0: no value is skipped
+	seenKeys     map[string]bool
 
 	values, objects, arrays, classes int
 }
 
-// look surveys a text. It returns an error if the text ends early or continues after the object.
-func look(data []byte) (*survey, error) {
-	s := &survey{data: data, seen: map[string]bool{}}
-	for i := 0; i < len(data) && !s.much; i++ {
+// newSurvey surveys a text. It returns an error if the text ends early or continues after the object.
+func newSurvey(data []byte) (*survey, error) {
+	s := &survey{data: data, seenKeys: map[string]bool{}}
+	for i := 0; i < len(data) && !s.hasTooManyValues; i++ {
 		switch c := data[i]; c {
 		case ' ', '\t', '\r', '\n':
 		case '{', '[':
 			s.value(i)
-			s.open, s.atKey = append(s.open, c), c == '{'
-			if len(s.open) > maxDepth {
+			s.openBrackets, s.atKey = append(s.openBrackets, c), c == '{'
+			if len(s.openBrackets) > maxDepth {
 				return s, errors.New("its lists exceeded max depth")
 			}
 		case '}', ']':
-			if len(s.open) > 0 {
-				s.open = s.open[:len(s.open)-1]
+			if len(s.openBrackets) > 0 {
+				s.openBrackets = s.openBrackets[:len(s.openBrackets)-1]
 			}
-			if rest := bytes.TrimSpace(data[i+1:]); len(s.open) == 0 && len(rest) > 0 {
+			if rest := bytes.TrimSpace(data[i+1:]); len(s.openBrackets) == 0 && len(rest) > 0 {
 				return s, errors.New("there is more text after top-level value")
-			} else if len(s.open) == 0 {
+			} else if len(s.openBrackets) == 0 {
 				return s, nil
 			}
 		case ',':
-			s.atKey = len(s.open) > 0 && s.open[len(s.open)-1] == '{'
+			s.atKey = len(s.openBrackets) > 0 && s.openBrackets[len(s.openBrackets)-1] == '{'
 		case ':':
 			s.atKey = false
 		case '"':
@@ -103,7 +103,7 @@ func look(data []byte) (*survey, error) {
 			}
 		}
 	}
-	if s.much {
+	if s.hasTooManyValues {
 		return s, nil
 	}
 	return s, errors.New("unexpected end of the text")
@@ -112,30 +112,30 @@ func look(data []byte) (*survey, error) {
 // text notes a string whose quotes are at i and end.
 func (s *survey) text(i, end int) {
 	if !s.atKey {
-		if len(s.open) == 1 && s.top == "format" && s.format == "" {
+		if len(s.openBrackets) == 1 && s.topKey == "format" && s.format == "" {
 			s.format = string(s.data[i+1 : end])
 		}
 		s.value(i)
 		return
 	}
 	s.key = strings.ToLower(humanize.Short(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
-	if len(s.open) <= s.foreign {
-		s.foreign = 0
+	if len(s.openBrackets) <= s.foreignDepth {
+		s.foreignDepth = 0
 	}
-	if s.foreign == 0 && !keys()[s.key] {
-		s.foreign = len(s.open)
+	if s.foreignDepth == 0 && !keys()[s.key] {
+		s.foreignDepth = len(s.openBrackets)
 	}
-	if len(s.open) == 1 {
-		if s.seen[s.key] && keys()[s.key] {
-			s.wrong = fmt.Errorf("%q is there twice", s.key)
+	if len(s.openBrackets) == 1 {
+		if s.seenKeys[s.key] && keys()[s.key] {
+			s.fault = fmt.Errorf("%q is there twice", s.key)
 		}
-		s.top, s.seen[s.key] = s.key, true
+		s.topKey, s.seenKeys[s.key] = s.key, true
 	}
 }
 
 // value notes the value that begins at i.
 func (s *survey) value(i int) {
-	if s.wrong != nil {
+	if s.fault != nil {
 		return
 	}
 	s.values++
@@ -145,15 +145,15 @@ func (s *survey) value(i int) {
 	case '[':
 		s.arrays++
 	case 'n':
-		inList := len(s.open) > 0 && s.open[len(s.open)-1] == '['
-		if s.foreign == 0 && (inList || s.key != "errors" && s.key != "bias") {
-			s.wrong = fmt.Errorf("%q has null in place of a value", s.key)
+		inList := len(s.openBrackets) > 0 && s.openBrackets[len(s.openBrackets)-1] == '['
+		if s.foreignDepth == 0 && (inList || s.key != "errors" && s.key != "bias") {
+			s.fault = fmt.Errorf("%q has null in place of a value", s.key)
 		}
 	}
-	if s.top == "classes" {
+	if s.topKey == "classes" {
 		s.classes++
 	}
-	if s.values > fewValues+len(s.data)/perValue || s.objects > maxObjects || s.arrays > maxArrays || s.classes > schema.MaxClasses+1 {
-		s.much, s.wrong = true, fmt.Errorf("it has %d values, %d lists and %d objects or more, and a model fewer", s.values, s.arrays, s.objects)
+	if s.values > fewValues+len(s.data)/bytesPerValue || s.objects > maxObjects || s.arrays > maxArrays || s.classes > schema.MaxClasses+1 {
+		s.hasTooManyValues, s.fault = true, fmt.Errorf("it has %d values, %d lists and %d objects or more, and a model fewer", s.values, s.arrays, s.objects)
 	}
 }

@@ -18,8 +18,8 @@ type Term struct {
 	Strength float64 // largest absolute value of a weight
 }
 
-// Grouped tells whether the term has all features of a column of categories.
-func (t *Term) Grouped() bool { return t.Column.Categorical() }
+// HasCategories tells whether the term has all features of a column of categories.
+func (t *Term) HasCategories() bool { return t.Column.Categorical() }
 
 // fewFeatures is the number of features above which terms without a weight are left out.
 const fewFeatures = 1000
@@ -54,9 +54,9 @@ func (m *Model) Terms() (terms []Term) {
 // TermName returns the name of a term: the feature, or the column with the number of its categories.
 func (m *Model) TermName(t *Term) string {
 	switch {
-	case t.Grouped() && t.Column.Hashed():
+	case t.HasCategories() && t.Column.Hashed():
 		return fmt.Sprintf("%s (%d hashed features)", t.Column.Name, t.Features)
-	case t.Grouped():
+	case t.HasCategories():
 		return fmt.Sprintf("%s (%d categories)", t.Column.Name, t.Features)
 	}
 	return m.FeatureName(t.First)

@@ -6,9 +6,9 @@ import (
 	"halfspace/schema"
 )
 
-// weighedTexts returns the preprocessing for the model's file: without the texts of features that have no weight. For a
-// model without weights it keeps all texts.
-func (m *Model) weighedTexts() *schema.Preprocessing {
+// savedPreprocessing returns the preprocessing for the model's file: without the texts of features that have no weight.
+// For a model without weights it keeps all texts.
+func (m *Model) savedPreprocessing() *schema.Preprocessing {
 	p := m.Preprocessing
 	if p == nil || len(m.Weights) == 0 || !slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return c.Dictionary != nil }) {
 		return p

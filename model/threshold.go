@@ -4,7 +4,7 @@ import "fmt"
 
 // ScoreThreshold returns the score above which a model of two classes predicts Positive: Threshold, or 0 if that is
 // nil.
-func (m *Model) ScoreThreshold() float64 { return known(m.Threshold) }
+func (m *Model) ScoreThreshold() float64 { return valueOf(m.Threshold) }
 
 // SetThreshold makes the model predict Positive above the score at, which must be finite. With 0, the file has no
 // threshold.

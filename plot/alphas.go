@@ -13,9 +13,9 @@ import (
 // An alpha is the dual coefficient of a row: the multiple of the row in the weights, or of the row's kernel value in
 // the score.
 type alpha struct {
-	row      int64
-	size     float64 // absolute value
-	positive bool    // the row is of the positive class
+	row        int64
+	magnitude  float64 // absolute value
+	isPositive bool    // the row is of the positive class
 }
 
 // Alphas draws the dual coefficients of a model, the largest first. Up to 30 coefficients are drawn with the numbers of
@@ -47,7 +47,7 @@ func Alphas(m *model.Model, class int) *Figure {
 	if len(all) <= mostBars {
 		f.bars(all, names)
 	} else {
-		f.ranked(all, names)
+		f.rankedCurves(all, names)
 	}
 	return f
 }
@@ -72,14 +72,14 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 }
 
 func largestFirst(all []alpha) []alpha {
-	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.size, a.size) })
+	slices.SortStableFunc(all, func(a, b alpha) int { return cmp.Compare(b.magnitude, a.magnitude) })
 	return all
 }
 
 // largestRows describes the first ten coefficients.
 func largestRows(all []alpha) (text string) {
 	for _, a := range all[:min(len(all), 10)] {
-		text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.size))
+		text += fmt.Sprintf("Row %s: %s. ", humanize.Count(a.row), humanize.Real(a.magnitude))
 	}
 	return text
 }
@@ -121,14 +121,14 @@ func floats(b []byte) []float64 {
 // updatesOfRows draws the number of updates of each row that a linear model names. It returns nil if the model names
 // none.
 func updatesOfRows(m *model.Model) *Figure {
-	if len(m.Training.Misclassified) == 0 {
+	if len(m.Training.MisclassifiedRows) == 0 {
 		return nil
 	}
 	var all []alpha
 	f := &Figure{Title: "Dual coefficients", Subtitle: "how often rows made an update"}
 	sum := int64(0)
-	for _, r := range m.Training.Misclassified {
-		all = append(all, alpha{row: r.Row, size: float64(r.Updates), positive: true})
+	for _, r := range m.Training.MisclassifiedRows {
+		all = append(all, alpha{row: r.Row, magnitude: float64(r.Updates), isPositive: true})
 		f.Text += fmt.Sprintf("Row %s: %s. ", humanize.Count(r.Row), humanize.Count(r.Updates))
 		sum += r.Updates
 	}
@@ -152,25 +152,26 @@ func (f *Figure) bars(all []alpha, names [2]string) {
 	for k := range all {
 		a := all[len(all)-1-k]
 		s := &sides[0]
-		if a.positive {
+		if a.isPositive {
 			s = &sides[1]
 		}
-		s.X, s.Y, s.Low, s.High = append(s.X, a.size), append(s.Y, float64(k)), append(s.Low, 0), append(s.High, a.size)
+		s.X, s.Y = append(s.X, a.magnitude), append(s.Y, float64(k))
+		s.Low, s.High = append(s.Low, 0), append(s.High, a.magnitude)
 		f.Y.Names = append(f.Y.Names, "row "+humanize.Count(a.row))
 	}
 	f.addSides(sides)
 }
 
-// ranked draws the coefficients of each class as a falling curve.
-func (f *Figure) ranked(all []alpha, names [2]string) {
-	f.X, f.Y = Axis{Name: "rows of a class, the largest α first"}, Axis{Name: "α", zero: true}
+// rankedCurves draws the coefficients of each class as a falling curve.
+func (f *Figure) rankedCurves(all []alpha, names [2]string) {
+	f.X, f.Y = Axis{Name: "rows of a class, the largest α first"}, Axis{Name: "α", includesZero: true}
 	sides := [2]Series{{Name: names[0], Colour: 1, Dash: 1}, {Name: names[1]}}
 	for _, a := range all {
 		s := &sides[0]
-		if a.positive {
+		if a.isPositive {
 			s = &sides[1]
 		}
-		s.X, s.Y = append(s.X, float64(len(s.X)+1)), append(s.Y, a.size)
+		s.X, s.Y = append(s.X, float64(len(s.X)+1)), append(s.Y, a.magnitude)
 	}
 	for i := range sides {
 		sides[i].Name += ": " + humanize.Plural(int64(len(sides[i].X)), "row")

@@ -59,7 +59,7 @@ func TestAlphas(t *testing.T) {
 		t.Error(got)
 	}
 	linear := &model.Model{}
-	linear.Training.Misclassified = []model.Misclassified{{Row: 2, Updates: 5}, {Row: 0, Updates: 2}}
+	linear.Training.MisclassifiedRows = []model.MisclassifiedRow{{Row: 2, Updates: 5}, {Row: 0, Updates: 2}}
 	if got := drawn(Alphas(linear, 0)); got != "row 2  5; row 0  2; " {
 		t.Error(got)
 	}

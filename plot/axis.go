@@ -16,21 +16,21 @@ type Axis struct {
 	Names    []string // names of the whole numbers from 0 on, in place of ticks
 	Log      bool     // the numbers of the series are base-10 logarithms: ticks show the original numbers
 
-	zero bool    // the range includes 0
-	step float64 // distance of two ticks; 0: a distance that suits the range
+	includesZero bool    // the range includes 0
+	step         float64 // distance of two ticks; 0: a distance that suits the range
 }
 
-// farthest is the largest number on an axis. The bound keeps the width of the range finite.
-const farthest = 1e300
+// largestNumber is the largest number on an axis. The bound keeps the width of the range finite.
+const largestNumber = 1e300
 
-// reached clamps a number to the range from -farthest to farthest.
-func reached(v float64) float64 { return max(-farthest, min(v, farthest)) }
+// clamp clamps a number to the range from -largestNumber to largestNumber.
+func clamp(v float64) float64 { return max(-largestNumber, min(v, largestNumber)) }
 
-// span widens a range so that it includes the finite values, clamped to farthest.
-func span(from, to float64, values []float64) (float64, float64) {
+// widen widens a range so that it includes the finite values, clamped to farthest.
+func widen(from, to float64, values []float64) (float64, float64) {
 	for _, v := range values {
 		if v-v == 0 {
-			from, to = min(from, reached(v)), max(to, reached(v))
+			from, to = min(from, clamp(v)), max(to, clamp(v))
 		}
 	}
 	return from, to
@@ -46,7 +46,7 @@ func (a *Axis) fit(whole bool) {
 		a.From, a.To = 0, 1
 	}
 	// A float64 has no ticks between numbers that are too close.
-	if largest := max(math.Abs(a.From), math.Abs(a.To)); a.To-a.From < max(1e-12*largest, 1/farthest) {
+	if largest := max(math.Abs(a.From), math.Abs(a.To)); a.To-a.From < max(1e-12*largest, 1/largestNumber) {
 		a.From, a.To = a.From-math.Max(1, math.Abs(a.From)/2), a.To+math.Max(1, math.Abs(a.To)/2)
 	}
 	if !whole {
@@ -70,7 +70,7 @@ func tickStep(from, to float64) float64 {
 	return 10 * power
 }
 
-func (a *Axis) between() float64 {
+func (a *Axis) tickDistance() float64 {
 	if a.step > 0 {
 		return a.step
 	}
@@ -97,7 +97,7 @@ func (a *Axis) ticks() (all []tick) {
 	case a.Log:
 		return a.powers()
 	default:
-		step := a.between()
+		step := a.tickDistance()
 		for _, v := range multiples(step, a.From, a.To) {
 			all = append(all, tick{at: v, text: number(v, step)})
 		}

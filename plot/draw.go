@@ -31,11 +31,11 @@ func (f *Figure) picture() *picture {
 	c := &canvas{left: 20, right: width - 24}
 	c.x, c.y = f.ranges()
 	ticks, below, lines := c.y.ticks(), wrap(f.Subtitle, (width-40)/letter), f.legend(width)
-	c.left += letter*longest(ticks) + 22
+	c.left += letter*longestLabel(ticks) + 22
 	c.top = 20 + titleLine + legendLine*float64(len(lines)) + legendLine*float64(len(below))
 	height += legendLine * float64(max(0, len(below)-1)+max(0, len(lines)-1)) // the plot doesn't get smaller
 	c.bottom = height - 52
-	if f.Square {
+	if f.IsSquare {
 		side := min(c.right-c.left, c.bottom-c.top)
 		c.right, c.bottom = c.left+side, c.top+side
 	}
@@ -118,27 +118,27 @@ func (f *Figure) legend(width float64) (lines [][]*Series) {
 		if s.Name == "" {
 			continue
 		}
-		if at+s.long() > width-20 {
+		if at+s.legendWidth() > width-20 {
 			lines, at = append(lines, nil), 20
 		}
 		lines[len(lines)-1] = append(lines[len(lines)-1], s)
-		at += s.long()
+		at += s.legendWidth()
 	}
 	return lines
 }
 
 func (s *Series) label() string { return cut(s.Name, 60) }
 
-// long returns the width of the series in the legend, in pixels.
-func (s *Series) long() float64 { return 50 + letter*letters(s.label()) }
+// legendWidth returns the width of the series in the legend, in pixels.
+func (s *Series) legendWidth() float64 { return 50 + letter*letters(s.label()) }
 
 // head draws the title, the lines of the subtitle and the legend.
 func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float64) {
 	y := 28.0
-	c.draw(&text{X: 20, Y: y, Colour: ink, Size: 16, Bold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
+	c.draw(&text{X: 20, Y: y, Colour: ink, Size: 16, IsBold: true, String: cut(f.Title, (width-40)/(letter*4/3))})
 	for _, line := range below {
 		y += legendLine
-		c.text(20, y, start, Faint, line)
+		c.text(20, y, start, FaintInk, line)
 	}
 	for _, line := range lines {
 		y += legendLine
@@ -146,7 +146,7 @@ func (c *canvas) head(f *Figure, below []string, lines [][]*Series, width float6
 		for _, s := range line {
 			c.key(s, x, y-4)
 			c.text(x+32, y, start, ink, s.label())
-			x += s.long()
+			x += s.legendWidth()
 		}
 	}
 }
@@ -177,11 +177,11 @@ func (s *Series) dashes() []float64 { return patterns[s.Dash%len(patterns)] }
 
 // px and py return the pixel of a number on the X and the Y axis.
 func (c *canvas) px(v float64) float64 {
-	return c.left + (reached(v)-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
+	return c.left + (clamp(v)-c.x.From)/(c.x.To-c.x.From)*(c.right-c.left)
 }
 
 func (c *canvas) py(v float64) float64 {
-	return c.bottom - (reached(v)-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
+	return c.bottom - (clamp(v)-c.y.From)/(c.y.To-c.y.From)*(c.bottom-c.top)
 }
 
 // grid draws the ticks with their texts, and the names of the axes. ticks are the ticks of the Y axis.
@@ -192,11 +192,11 @@ func (c *canvas) grid(ticks []tick) {
 		if c.y.Names == nil {
 			c.draw(segment(c.left, y, c.right, y, thin))
 		}
-		c.draw(&text{X: c.left - 8, Y: y + 4, Anchor: end, Colour: Faint, String: t.text, Power: t.power})
+		c.draw(&text{X: c.left - 8, Y: y + 4, Anchor: end, Colour: FaintInk, String: t.text, Power: t.power})
 	}
 	below := c.x.ticks()
 	every := 1 // one tick of each every has a text
-	long, room := longest(below)*letter+14, (c.right-c.left)/float64(max(1, len(below)))
+	long, room := longestLabel(below)*letter+14, (c.right-c.left)/float64(max(1, len(below)))
 	for long > room*float64(every) {
 		every++
 	}
@@ -206,16 +206,16 @@ func (c *canvas) grid(ticks []tick) {
 			c.draw(segment(x, c.top, x, c.bottom, thin))
 		}
 		if i%every == 0 {
-			c.draw(&text{X: x, Y: c.bottom + 18, Anchor: middle, Colour: Faint, String: t.text, Power: t.power})
+			c.draw(&text{X: x, Y: c.bottom + 18, Anchor: middle, Colour: FaintInk, String: t.text, Power: t.power})
 		}
 	}
-	c.draw(&path{Points: [][2]float64{{c.left, c.top}, {c.left, c.bottom}, {c.right, c.bottom}}, Paint: paint{Colour: Faint, Width: 1}})
+	c.draw(&path{Points: [][2]float64{{c.left, c.top}, {c.left, c.bottom}, {c.right, c.bottom}}, Paint: paint{Colour: FaintInk, Width: 1}})
 	c.text((c.left+c.right)/2, c.bottom+38, middle, ink, cut(c.x.Name, (c.right-c.left)/letter))
 	name := cut(c.y.Name, (c.bottom-c.top)/letter)
-	c.draw(&text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: middle, Colour: ink, Turned: true, String: name})
+	c.draw(&text{X: 16, Y: (c.top + c.bottom) / 2, Anchor: middle, Colour: ink, IsTurned: true, String: name})
 }
 
-func longest(ticks []tick) (n float64) {
+func longestLabel(ticks []tick) (n float64) {
 	for _, t := range ticks {
 		n = max(n, t.letters())
 	}

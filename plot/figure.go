@@ -18,7 +18,7 @@ type Figure struct {
 	Series   []Series
 	Width    int  // in pixels; 0: 720
 	Height   int  // in pixels; 0: 440
-	Square   bool // the plot is a square
+	IsSquare bool // the plot is a square
 
 	steps []step // of an animation
 }
@@ -56,9 +56,9 @@ func (f *Figure) ranges() (x, y Axis) {
 	if x.From == 0 && x.To == 0 {
 		x.From, x.To = math.Inf(1), math.Inf(-1)
 		for _, s := range f.Series {
-			x.From, x.To = span(x.From, x.To, s.X)
-			x.From, x.To = span(x.From, x.To, s.Low)
-			x.From, x.To = span(x.From, x.To, s.High)
+			x.From, x.To = widen(x.From, x.To, s.X)
+			x.From, x.To = widen(x.From, x.To, s.Low)
+			x.From, x.To = widen(x.From, x.To, s.High)
 			if s.Shape == Ranges {
 				x.From, x.To = min(x.From, 0), max(x.To, 0)
 			}
@@ -68,8 +68,8 @@ func (f *Figure) ranges() (x, y Axis) {
 	if y.From == 0 && y.To == 0 {
 		y.From, y.To = math.Inf(1), math.Inf(-1)
 		for _, s := range f.Series {
-			y.From, y.To = span(y.From, y.To, s.Y)
-			if s.Shape == Bars || f.Y.zero {
+			y.From, y.To = widen(y.From, y.To, s.Y)
+			if s.Shape == Bars || f.Y.includesZero {
 				y.From = min(y.From, 0)
 			}
 		}

@@ -25,7 +25,7 @@ const MostPoints = 2000
 
 // ROC draws ROC curves of models.
 func ROC(curves ...Curve) *Figure {
-	f := &Figure{Title: "ROC curve", Square: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
+	f := &Figure{Title: "ROC curve", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
 		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	return f.curves(curves, "ROC curve", "AUC", Line, func(p, last metrics.Point) (x, y float64) {
 		return p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives
@@ -34,7 +34,7 @@ func ROC(curves ...Curve) *Figure {
 
 // PrecisionRecall draws precision-recall curves of models.
 func PrecisionRecall(curves ...Curve) *Figure {
-	f := &Figure{Title: "Precision and recall", Square: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
+	f := &Figure{Title: "Precision and recall", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
 		Subtitle: "of the positive class, above each threshold"}
 	return f.curves(curves, "Precision-recall curve", "average precision", Steps, func(p, last metrics.Point) (x, y float64) {
 		return p.TruePositives / last.TruePositives, p.Precision()
@@ -60,7 +60,7 @@ func (f *Figure) curves(curves []Curve, title, figure string, shape Shape, at fu
 
 // Calibration draws the share of rows that are positive against the predicted probability.
 func Calibration(bins []metrics.Bin) *Figure {
-	f := &Figure{Title: "Calibration", Square: true, Width: 460, Height: 500, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
+	f := &Figure{Title: "Calibration", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
 		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
 	ideal := Series{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}
 	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}
@@ -84,7 +84,7 @@ func Calibration(bins []metrics.Bin) *Figure {
 func Margins(margins []float64, wrong []bool) *Figure {
 	const bins = 60
 	axis := Axis{From: math.Inf(1), To: math.Inf(-1)}
-	axis.From, axis.To = span(axis.From, axis.To, margins)
+	axis.From, axis.To = widen(axis.From, axis.To, margins)
 	axis.From, axis.To = min(axis.From, 0), max(axis.To, 0)
 	axis.fit(true)
 	size := (axis.To - axis.From) / bins
@@ -181,7 +181,7 @@ func Weights(m *model.Model, class int) *Figure {
 	for k := range drawn {
 		t, y := &drawn[len(drawn)-1-k], float64(k)
 		f.Y.Names = append(f.Y.Names, m.TermName(t))
-		if t.Grouped() {
+		if t.HasCategories() {
 			f.group(&marks, w[t.First:][:t.Features], y)
 			continue
 		}

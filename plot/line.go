@@ -9,14 +9,14 @@ import (
 
 // Rows are rows with two features, and the weights of their model.
 type Rows struct {
-	X, Y     []float64
-	Positive []bool
-	Names    [2]string // names of the features
-	Classes  [2]string // negative class, positive class
-	Weights  [3]float64
-	Path     [][3]float64 // weights after each update; nil: only the last line is drawn
-	Updates  []int        // for each element of Path, the number of the update that made it
-	Visited  []int        // for each element of Path, the row that made the update; -1: unknown. nil: all are unknown
+	X, Y        []float64
+	Positive    []bool
+	Names       [2]string // names of the features
+	Classes     [2]string // negative class, positive class
+	Weights     [3]float64
+	Path        [][3]float64 // weights after each update; nil: only the last line is drawn
+	Updates     []int        // for each element of Path, the number of the update that made it
+	VisitedRows []int        // for each element of Path, the row that made the update; -1: unknown. nil: all are unknown
 }
 
 // mostSteps is the largest number of lines that are drawn for a path. They are spread evenly over the path and include
@@ -48,7 +48,7 @@ func Plane(r *Rows) *Figure {
 		}
 		f.Text = "The line turns with each update until it stands. "
 	}
-	if x0, y0, x1, y1, ok := cross(r.Weights, f); ok {
+	if x0, y0, x1, y1, ok := crossings(r.Weights, f); ok {
 		f.Series = append(f.Series, Series{Name: "score 0", Colour: 2, X: []float64{x0, x1}, Y: []float64{y0, y1}})
 	}
 	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.", humanize.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
@@ -56,9 +56,9 @@ func Plane(r *Rows) *Figure {
 	return f
 }
 
-// cross returns the points where the line w0 x + w1 y + b = 0 enters and leaves the plot. ok tells whether it crosses
-// the plot.
-func cross(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
+// crossings returns the points where the line w0 x + w1 y + b = 0 enters and leaves the plot. ok tells whether it
+// crosses the plot.
+func crossings(w [3]float64, f *Figure) (x0, y0, x1, y1 float64, ok bool) {
 	// Start with a point on the line and its direction, then clip to the ranges (Liang and Barsky 1984).
 	square := w[0]*w[0] + w[1]*w[1]
 	if !(square > 0) {
@@ -97,11 +97,11 @@ func newSteps(f *Figure, r *Rows) (steps []step) {
 	for k := range shown {
 		i := (k+1)*n/shown - 1
 		s := step{update: r.Updates[i], row: [2]float64{math.NaN(), math.NaN()}}
-		if x0, y0, x1, y1, ok := cross(r.Path[i], f); ok {
+		if x0, y0, x1, y1, ok := crossings(r.Path[i], f); ok {
 			s.line = [4]float64{x0, y0, x1, y1}
 		}
-		if r.Visited != nil && r.Visited[i] >= 0 && r.Visited[i] < len(r.X) {
-			s.row = [2]float64{r.X[r.Visited[i]], r.Y[r.Visited[i]]}
+		if r.VisitedRows != nil && r.VisitedRows[i] >= 0 && r.VisitedRows[i] < len(r.X) {
+			s.row = [2]float64{r.X[r.VisitedRows[i]], r.Y[r.VisitedRows[i]]}
 		}
 		steps = append(steps, s)
 	}
@@ -118,7 +118,7 @@ func (c *canvas) ends(l [4]float64) [][2]float64 {
 
 // trail draws a faint line for each step. A reader without animations sees these lines and the last line.
 func (c *canvas) trail(steps []step) {
-	p := &path{Paint: paint{Colour: Faint, Width: 1, Opacity: 0.3}}
+	p := &path{Paint: paint{Colour: FaintInk, Width: 1, Opacity: 0.3}}
 	for _, s := range steps {
 		if ends := c.ends(s.line); ends != nil {
 			p.Points = append(append(p.Points, ends...), [2]float64{math.NaN(), math.NaN()})

@@ -48,7 +48,7 @@ func (p *Page) HTML() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"+
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>%s%s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n",
-		escape(p.Title), pageStyle, Auto.style(), escape(p.Title))
+		escape(p.Title), pageStyle, AutoTheme.style(), escape(p.Title))
 	paragraph(&s, ` class="lead"`, p.Lead)
 	s.WriteString("<nav aria-label=\"Sections\">\n")
 	for i, section := range p.Sections {
@@ -103,7 +103,7 @@ func writeFigure(s *strings.Builder, f *Figure, id string) {
 	small := *f
 	small.Subtitle, small.Width = "", width
 	switch {
-	case f.Square:
+	case f.IsSquare:
 		small.Height = square
 	case f.Height == 0:
 		small.Height = height
@@ -181,7 +181,7 @@ func (p *Page) Text() string {
 					}
 				}
 				line("\n%s\n", t.Caption)
-				s.WriteString(strings.Join(Aligned(rows), "\n") + "\n")
+				s.WriteString(strings.Join(AlignedLines(rows), "\n") + "\n")
 			}
 		}
 		for _, f := range section.Figures {
@@ -191,9 +191,9 @@ func (p *Page) Text() string {
 	return s.String()
 }
 
-// Aligned returns the lines of a table whose cells are single lines. The first column is aligned to the left, the others to
-// the right.
-func Aligned(rows [][]string) (lines []string) {
+// AlignedLines returns the lines of a table whose cells are single lines. The first column is aligned to the left, the
+// others to the right.
+func AlignedLines(rows [][]string) (lines []string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {

@@ -12,7 +12,7 @@ func TestPage(t *testing.T) {
 	p := &Page{Title: hostile, Lead: hostile, Sections: []Section{
 		{Heading: hostile, Text: []string{hostile}, Facts: [][2]string{{hostile, hostile}}, Code: hostile,
 			Tables: []Table{{Caption: hostile, Head: []string{hostile, "b"}, Rows: [][]string{{hostile, hostile}}}, {Caption: "none", Head: []string{"a"}}}},
-		{Heading: "Pictures", Figures: []*Figure{Margins([]float64{1, -1}, make([]bool, 2)), Best([]float64{0, 1}, []float64{3, 2})}}}}
+		{Heading: "Pictures", Figures: []*Figure{Margins([]float64{1, -1}, make([]bool, 2)), KeptErrors([]float64{0, 1}, []float64{3, 2})}}}}
 	page := p.HTML()
 	for _, bad := range []string{"<script", "<img", "onerror=y>", "\x00", "\u202e", "http://", "https://", "url(h", "@import"} {
 		if strings.Contains(strings.ReplaceAll(page, `xmlns="http://www.w3.org/2000/svg"`, ""), bad) {

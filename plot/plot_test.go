@@ -43,7 +43,7 @@ func figures() map[string]*Figure {
 	grouped := &model.Model{Weights: [][]float64{{2, -1, 0.5}}, Preprocessing: &schema.Preprocessing{Columns: []schema.Column{{Name: hostile, Kind: schema.OneHotColumn, Categories: []string{"a", hostile}}, {Name: "b", Kind: schema.NumberColumn}}}}
 	points := []metrics.Point{{Threshold: math.Inf(1)}, {Threshold: 1, TruePositives: 2}, {Threshold: 0, FalsePositives: 3, TruePositives: 4}}
 	rows := &Rows{X: []float64{0, 1, 2}, Y: []float64{1, 0, 2}, Positive: []bool{true, false, true}, Names: [2]string{hostile, "y"}, Classes: [2]string{hostile, "+"},
-		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Updates: []int{50, 100, 150}, Visited: []int{0, -1, 7}}
+		Weights: [3]float64{1, 1, -1}, Path: [][3]float64{{0, 0, 1}, {1, 0, -1}, {1, 1, -1}}, Updates: []int{50, 100, 150}, VisitedRows: []int{0, -1, 7}}
 	return map[string]*Figure{
 		"roc": ROC(Curve{Name: hostile, Points: points, Figure: 0.5}, Curve{Points: points, Figure: nan}), "pr": PrecisionRecall(Curve{Points: points, Figure: 0.4}),
 		"calibration": Calibration([]metrics.Bin{{Rows: 0, Probability: nan, Share: nan}, {Rows: 4, Weight: 4, Probability: 0.15, Share: 0.25, Interval: metrics.Wilson(0.25, 4)}}),
@@ -54,7 +54,7 @@ func figures() map[string]*Figure {
 		"one":      Learning(map[string][]float64{"update": {1}, "norm": {1}, "upper": {nan}}),
 		"passes":   Learning(map[string][]float64{"update": {0, 1}, "pass": {1, 2}, "objective": {nan, 10}, "gap": {nan, 0}, "gradient": {nan, nan}}),
 		"samples":  Samples([]float64{10, 100}, []int64{5, 1}, []int64{10, 10}), "grouped": Weights(grouped, 0),
-		"errors": Errors(map[string][]float64{"update": {1, 2, 3}, "errors": {5, 7, 4}}), "best": Best([]float64{0, 3}, []float64{9, 2})}
+		"errors": Errors(map[string][]float64{"update": {1, 2, 3}, "errors": {5, 7, 4}}), "best": KeptErrors([]float64{0, 3}, []float64{9, 2})}
 }
 
 // TestFigures: each kind is an SVG in each theme, without a number that is none and with every name escaped.
@@ -67,16 +67,16 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s: %s", name, inline)
 		}
 	}
-	if found := elements(t, figures()["plane"].SVG(Auto)); found["set"] != 3 || found["circle"] != 2+1+1 {
+	if found := elements(t, figures()["plane"].SVG(AutoTheme)); found["set"] != 3 || found["circle"] != 2+1+1 {
 		t.Errorf("the animation has %v", found)
 	}
-	if plane := figures()["plane"].SVG(Auto); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
+	if plane := figures()["plane"].SVG(AutoTheme); !strings.Contains(plane, ">update 50<") || !strings.Contains(plane, "after 3 of 150 updates") {
 		t.Error("the animation doesn't number the updates as the trace does")
 	}
 	if f := Calibration([]metrics.Bin{{Rows: 3, Probability: math.NaN(), Share: math.NaN()}}); f.Text != "" || len(f.Series) != 3 {
 		t.Errorf("rows of the weight 0 are drawn: %s", f.Text)
 	}
-	for _, f := range []*Figure{Learning(map[string][]float64{}), Errors(map[string][]float64{}), Best(nil, nil), Weights(&model.Model{}, 0)} {
+	for _, f := range []*Figure{Learning(map[string][]float64{}), Errors(map[string][]float64{}), KeptErrors(nil, nil), Weights(&model.Model{}, 0)} {
 		if f != nil {
 			t.Errorf("there is a figure %q of nothing", f.Title)
 		}
@@ -145,7 +145,7 @@ func TestInside(t *testing.T) {
 				size := cmp.Or(s.Size, 12)
 				long := 0.45 * size * float64(len([]rune(s.String))) // the mean width of letters in a sentence
 				from := -long * float64(s.Anchor) / 2
-				if s.Turned {
+				if s.IsTurned {
 					inside(s.X-size, s.Y-from-long, s.X, s.Y-from)
 				} else {
 					inside(s.X+from, s.Y-size, s.X+from+long, s.Y)
@@ -179,7 +179,7 @@ func TestLineEnds(t *testing.T) {
 		}
 	}
 	var x0, y0, x1, y1 float64
-	svg := f.SVG(Light)
+	svg := f.SVG(LightTheme)
 	at0 := strings.Index(svg, `class="hp-l-1"`)
 	if n, err := fmt.Sscanf(svg[strings.LastIndex(svg[:at0], `d="`):], `d="M%f %fL%f %f"`, &x0, &y0, &x1, &y1); n != 4 {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func TestTicks(t *testing.T) {
 		}
 		a.fit(!a.Log || rng.IntN(2) == 0)
 		wide, ticks := a.To-a.From, a.ticks()
-		near := a.between() / 3
+		near := a.tickDistance() / 3
 		if a.Log {
 			near = wide / 20
 		}
@@ -243,7 +243,7 @@ func TestExtremes(t *testing.T) {
 		{nanoseconds, nanoseconds + 256, nanoseconds + 512}, {1, math.Nextafter(1, 2)}, {-huge, huge}, {huge, huge}, {0, tiny}, {-tiny, tiny}, {0, 1e-300}, {tiny, huge}, {1e15, 1e15 + 2000},
 	} {
 		f := &Figure{Series: []Series{{X: values, Y: values}}}
-		elements(t, f.SVG(Auto))
+		elements(t, f.SVG(AutoTheme))
 		x, y := f.ranges()
 		for _, a := range []Axis{x, y} {
 			if n := len(a.ticks()); n < 2 || n > 12 {
@@ -300,7 +300,7 @@ func TestCross(t *testing.T) {
 		if rng.IntN(5) == 0 {
 			w[rng.IntN(2)] = 0
 		}
-		x0, y0, x1, y1, ok := cross(w, f)
+		x0, y0, x1, y1, ok := crossings(w, f)
 		if !ok {
 			continue
 		}
@@ -341,6 +341,6 @@ func TestUpdateLabel(t *testing.T) {
 
 func ExampleFigure_SVG() {
 	f := ROC(Curve{Points: []metrics.Point{{}, {TruePositives: 1}, {TruePositives: 1, FalsePositives: 1}}, Figure: 1})
-	fmt.Println(strings.HasPrefix(f.SVG(Auto), "<svg "))
+	fmt.Println(strings.HasPrefix(f.SVG(AutoTheme), "<svg "))
 	// Output: true
 }

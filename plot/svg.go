@@ -47,7 +47,7 @@ func (p *picture) svg(id string, t Theme) string {
 		fmt.Fprintf(w, "<style>%s</style>\n", t.style())
 		(&box{Width: p.Width, Height: p.Height, Paint: paint{Colour: paper}}).svg(w)
 	}
-	w.all(p.Elements)
+	w.writeAll(p.Elements)
 	w.WriteString("</svg>\n")
 	return w.String()
 }
@@ -55,7 +55,7 @@ func (p *picture) svg(id string, t Theme) string {
 // file returns the picture as the text of an SVG file.
 func (p *picture) file(t Theme) string { return p.svg("halfspace", t) }
 
-func (w *writer) all(elements []element) {
+func (w *writer) writeAll(elements []element) {
 	for _, e := range elements {
 		e.svg(w)
 	}
@@ -155,14 +155,14 @@ const (
 
 // A text is one line of letters. Y is the base line.
 type text struct {
-	X, Y   float64
-	Anchor anchor
-	Colour Colour
-	Size   float64 // size of the letters; 0: usualSize
-	Bold   bool
-	Turned bool // it is turned, and reads from bottom to top
-	String string
-	Power  string // an exponent after String, raised and smaller; Size must be 0
+	X, Y     float64
+	Anchor   anchor
+	Colour   Colour
+	Size     float64 // size of the letters; 0: usualSize
+	IsBold   bool
+	IsTurned bool // it is turned, and reads from bottom to top
+	String   string
+	Power    string // an exponent after String, raised and smaller; Size must be 0
 }
 
 const usualSize = 12
@@ -178,10 +178,10 @@ func (t *text) svg(w *writer) {
 	if t.Size > 0 {
 		fmt.Fprintf(w, ` font-size="%g"`, t.Size)
 	}
-	if t.Bold {
+	if t.IsBold {
 		w.WriteString(` font-weight="600"`)
 	}
-	if t.Turned {
+	if t.IsTurned {
 		fmt.Fprintf(w, ` transform="rotate(-90 %s %s)"`, tenth(t.X), tenth(t.Y))
 	}
 	w.WriteString(">" + escape(t.String))
@@ -204,7 +204,7 @@ func (c *clip) svg(w *writer) {
 	w.clips++
 	id := fmt.Sprintf("%s-c%d", w.id, w.clips)
 	fmt.Fprintf(w, `<clipPath id="%s"><rect %s/></clipPath>`+"\n<g clip-path=\"url(#%s)\">\n", id, c.Box.place(), id)
-	w.all(c.Elements)
+	w.writeAll(c.Elements)
 	w.WriteString("</g>\n")
 }
 
@@ -216,6 +216,6 @@ type frame struct {
 
 func (f *frame) svg(w *writer) {
 	fmt.Fprintf(w, `<g visibility="hidden"><set attributeName="visibility" to="visible" begin="%.2fs" dur="%.2fs"/>`+"\n", f.Begin, f.Length)
-	w.all(f.Elements)
+	w.writeAll(f.Elements)
 	w.WriteString("</g>\n")
 }

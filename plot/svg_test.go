@@ -18,7 +18,7 @@ func TestSVG(t *testing.T) {
 	p := &picture{Title: hostile, Text: hostile, Width: 100, Height: 60, Elements: []element{
 		&path{[][2]float64{{1, 2}, {3.25, 4}, {nan, 0}, {5, 6}, {0, nan}, {7, 8}, {9, 10}}, paint{Width: 2}}, &path{[][2]float64{{1, 2}}, paint{Width: 2}},
 		&text{X: 1, Y: 2, String: hostile, Power: "2"}, &clip{Box: box{Width: 3}, Elements: []element{&disc{Radius: 1}}}}}
-	counts, elements, said := parseSVG(t, p.file(Auto))
+	counts, elements, said := parseSVG(t, p.file(AutoTheme))
 	path := ""
 	for _, e := range elements {
 		for _, a := range e.Attr {
@@ -37,10 +37,10 @@ func TestSVG(t *testing.T) {
 
 // TestStyle: each colour of each theme has a rule for fillings and one for lines, and no two colours of series are alike.
 func TestStyle(t *testing.T) {
-	for _, theme := range []Theme{Light, Dark} {
+	for _, theme := range []Theme{LightTheme, DarkTheme} {
 		seen := map[uint32]bool{}
 		for i, c := range colours {
-			v := map[Theme]uint32{Light: c.light, Dark: c.dark}[theme]
+			v := map[Theme]uint32{LightTheme: c.light, DarkTheme: c.dark}[theme]
 			hex := strconv.FormatUint(uint64(v)|1<<24, 16)[1:]
 			if name := (Colour(i) + paper).name(); name != c.name || !strings.Contains(theme.style(), "hp-f-"+name+"{fill:#"+hex) || !strings.Contains(theme.style(), "stroke:#"+hex) || seen[v] {
 				t.Errorf("theme %s, colour %s: %s", theme, name, hex)

@@ -10,21 +10,21 @@ type Theme string
 
 // The themes.
 const (
-	Auto  Theme = "page"  // light or dark, depending on the reader's system
-	Light Theme = "light" // dark on white
-	Dark  Theme = "dark"  // light on black
+	AutoTheme  Theme = "page"  // light or dark, depending on the reader's system
+	LightTheme Theme = "light" // dark on white
+	DarkTheme  Theme = "dark"  // light on black
 )
 
 // Themes are the names of the themes.
-var Themes = []string{string(Auto), string(Light), string(Dark)}
+var Themes = []string{string(AutoTheme), string(LightTheme), string(DarkTheme)}
 
 // A Colour is a colour of a theme. The numbers from 0 on are the colours of series, which repeat.
 type Colour int
 
 // The colours beside the colours of series.
 const (
-	Faint Colour = -1 - iota // less important text and lines
-	ink                      // text
+	FaintInk Colour = -1 - iota // less important text and lines
+	ink                         // text
 	grid
 	paper
 )
@@ -61,9 +61,9 @@ func (t Theme) style() string {
 		fmt.Fprintf(&dark, rule, c.name, c.dark)
 	}
 	switch t {
-	case Light:
+	case LightTheme:
 		return light.String()
-	case Dark:
+	case DarkTheme:
 		return dark.String()
 	}
 	return light.String() + "@media screen and (prefers-color-scheme:dark){" + dark.String() + "}"

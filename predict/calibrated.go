@@ -17,10 +17,12 @@ func (o Odds) logit(class int, score float64) float64 {
 	return -(float64(p.A*score) + p.B)
 }
 
-func (o Odds) isotonic() bool { return o.Calibration != nil && o.Calibration.Method == model.Isotonic }
+func (o Odds) isIsotonic() bool {
+	return o.Calibration != nil && o.Calibration.Method == model.Isotonic
+}
 
-// interpolated returns the probability of a score by an isotonic calibration, or NaN if the score is NaN.
-func interpolated(p *model.Mapping, score float64) float64 {
+// interpolate returns the probability of a score by an isotonic calibration, or NaN if the score is NaN.
+func interpolate(p *model.Mapping, score float64) float64 {
 	last := len(p.Scores) - 1
 	switch i := sort.SearchFloat64s(p.Scores, score); {
 	case score != score:
@@ -41,7 +43,7 @@ func interpolated(p *model.Mapping, score float64) float64 {
 func isotonicRow(row []float64, scores [][]float32, i int, o Odds) {
 	sum := 0.0
 	for c, s := range scores {
-		row[c] = interpolated(&o.Calibration.Classes[c], float64(s[i]))
+		row[c] = interpolate(&o.Calibration.Classes[c], float64(s[i]))
 		sum += row[c]
 	}
 	if len(scores) == 1 {

@@ -37,7 +37,7 @@ func (c *column) set(row []float64, value any) (err error) {
 		in := &c.inputs[i]
 		to := row[c.first[i]:][:in.Width()]
 		if in.Derive == schema.Missing {
-			to[0], err = c.missing(value)
+			to[0], err = c.missingIndicator(value)
 		} else {
 			err = in.set(to, value)
 		}
@@ -48,15 +48,15 @@ func (c *column) set(row []float64, value any) (err error) {
 	return nil
 }
 
-// missing returns 1 if the value is missing or no number derives from it, else 0.
-func (c *column) missing(value any) (float64, error) {
+// missingIndicator returns 1 if the value is missing or no number derives from it, else 0.
+func (c *column) missingIndicator(value any) (float64, error) {
 	is := value == nil
 	if v := reflect.ValueOf(value); v.CanFloat() {
 		is = v.Float()-v.Float() != 0
 	}
 	for i := range c.inputs {
 		if in := &c.inputs[i]; in.Derive != "" && in.Derive != schema.Missing {
-			v, err := in.derived(value)
+			v, err := in.derivedNumber(value)
 			if err != nil {
 				return 0, err
 			}
@@ -73,8 +73,8 @@ func (c *column) missing(value any) (float64, error) {
 // An input makes adjacent features from a value.
 type input struct{ schema.Column }
 
-// derived returns the number that derives from a value; NaN if the value stands for none.
-func (c *input) derived(value any) (float64, error) {
+// derivedNumber returns the number that derives from a value; NaN if the value stands for none.
+func (c *input) derivedNumber(value any) (float64, error) {
 	if t, is := value.(time.Time); is && c.Derive.Dated() {
 		return c.AtDays(schema.DaysOf(t)), nil
 	}
@@ -102,7 +102,7 @@ func (c *input) derived(value any) (float64, error) {
 func (c *input) set(row []float64, value any) (err error) {
 	switch {
 	case c.Derive != "":
-		row[0], err = c.derived(value)
+		row[0], err = c.derivedNumber(value)
 		return err
 	case c.Kind == schema.NumberColumn:
 		row[0], err = number(value)

@@ -11,8 +11,8 @@ import (
 
 // ProbabilityAt returns the probability of the positive class of two classes at a score.
 func (o Odds) ProbabilityAt(score float64) float64 {
-	if o.isotonic() {
-		return interpolated(&o.Calibration.Classes[0], score)
+	if o.isIsotonic() {
+		return interpolate(&o.Calibration.Classes[0], score)
 	}
 	p := []float64{o.logit(0, score)}
 	f64.Sigmoid(p, p)
@@ -26,7 +26,7 @@ func (o Odds) ScoreAt(p float64) (float64, error) {
 	if !(p > 0 && p < 1) {
 		return 0, fmt.Errorf("the probability %v: use one above 0 and below 1", p)
 	}
-	if o.isotonic() {
+	if o.isIsotonic() {
 		return o.isotonicScore(p)
 	}
 	score := logOdds(p)

@@ -16,18 +16,18 @@ func Class(score float32, positive int) int {
 	return 1 - positive
 }
 
-// Labelled returns the number of the class that a label of a block stands for. vectors is the number of score vectors.
-// With one vector, labels are -1 and +1. With more vectors they are class numbers.
-func Labelled(y float32, vectors, positive int) int {
+// LabelClass returns the number of the class that a label of a block stands for. vectors is the number of score
+// vectors. With one vector, labels are -1 and +1. With more vectors they are class numbers.
+func LabelClass(y float32, vectors, positive int) int {
 	if vectors == 1 {
 		return Class(y, positive)
 	}
 	return int(y)
 }
 
-// Predicted returns the number of the class that the scores of row r predict. With one vector of scores it is Class.
-// With one vector for each class it is the class with the greatest score, the first of equal ones.
-func Predicted(scores [][]float32, r, positive int) int {
+// PredictedClass returns the number of the class that the scores of row r predict. With one vector of scores it is
+// Class. With one vector for each class it is the class with the greatest score, the first of equal ones.
+func PredictedClass(scores [][]float32, r, positive int) int {
 	if len(scores) == 1 {
 		return Class(scores[0][r], positive)
 	}
@@ -40,21 +40,21 @@ func Predicted(scores [][]float32, r, positive int) int {
 	return best
 }
 
-// PredictedAbove is Predicted, but with one vector of scores, a score above threshold predicts the class positive. The
-// threshold of a model is model.Model.ScoreThreshold.
-func PredictedAbove(scores [][]float32, r, positive int, threshold float64) int {
+// PredictedClassAbove is PredictedClass, but with one vector of scores, a score above threshold predicts the class
+// positive. The threshold of a model is model.Model.ScoreThreshold.
+func PredictedClassAbove(scores [][]float32, r, positive int, threshold float64) int {
 	switch {
 	case len(scores) > 1:
-		return Predicted(scores, r, positive)
+		return PredictedClass(scores, r, positive)
 	case float64(scores[0][r]) > threshold:
 		return positive
 	}
 	return 1 - positive
 }
 
-// Valid tells for each row of a block whether its score is valid. It is invalid if a feature is NaN: a missing value in
-// a row that the training would have dropped.
-func Valid(b *block.Block, scores []float32) []bool {
+// ValidScores tells for each row of a block whether its score is valid. It is invalid if a feature is NaN: a missing
+// value in a row that the training would have dropped.
+func ValidScores(b *block.Block, scores []float32) []bool {
 	valid := make([]bool, len(scores))
 	for r, s := range scores {
 		// A NaN feature makes the score NaN. An overflow does so too, but the prediction stays valid.

@@ -85,7 +85,7 @@ func TestClasses(t *testing.T) {
 	}
 	scores := mustScore(t, s, b)
 	for r, want := range []int{0, 1, 2, 1} {
-		if got := Predicted(scores, r, 0); got != want {
+		if got := PredictedClass(scores, r, 0); got != want {
 			t.Errorf("row %d is of class %d, want %d", r, got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestValid(t *testing.T) {
 	for r, row := range [][2]float32{{1, 2}, {nan, 1}, {inf, -inf}, {1, nan}} {
 		copy(b.X[r*b.Stride:], row[:])
 	}
-	if got := Valid(b, []float32{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
+	if got := ValidScores(b, []float32{3, nan, nan, nan}); !slices.Equal(got, []bool{true, false, true, false}) {
 		t.Errorf("valid are %v", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestMissing(t *testing.T) {
 				t.Fatalf("%s: score %d is %v", name, r, score)
 			}
 		}
-		if valid := Valid(b, scores); valid[300] || !valid[299] {
+		if valid := ValidScores(b, scores); valid[300] || !valid[299] {
 			t.Errorf("%s: valid are %v", name, valid[299:301])
 		}
 	}

@@ -20,8 +20,8 @@ func OddsOf(m *model.Model) Odds {
 	return Odds{m.Spec().PositiveClass(), m.Options.Multiclass, m.Calibration}
 }
 
-// joint tells whether the scores of all classes are logarithms of joint odds.
-func (o Odds) joint() bool { return o.Way == model.Joint && o.Calibration == nil }
+// isJoint tells whether the scores of all classes are logarithms of joint odds.
+func (o Odds) isJoint() bool { return o.Way == model.Joint && o.Calibration == nil }
 
 // Probabilities returns the probability of each class for each row, in the order of the classes. They sum to 1.
 //
@@ -42,7 +42,7 @@ func Probabilities(scores [][]float32, o Odds) [][]float32 {
 // scores.
 func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 	switch {
-	case o.isotonic():
+	case o.isIsotonic():
 		setIsotonic(p, scores, o, row[:len(scores)])
 		return
 	case len(scores) == 1:
@@ -67,10 +67,10 @@ func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 		for c, s := range scores {
 			row[c] = o.logit(c, float64(s[i]))
 		}
-		if o.joint() {
+		if o.isJoint() {
 			softmax(row)
 		} else {
-			normalised(row, odds)
+			normalise(row, odds)
 		}
 		for c, v := range row {
 			p[c][i] = float32(v)
@@ -78,19 +78,19 @@ func setProbabilities(p, scores [][]float32, o Odds, row []float64) {
 	}
 }
 
-// tiny is a sum of probabilities below which each probability is e^s up to rounding. Such small probabilities may be
-// subnormal numbers, which have lost digits.
-const tiny = 1e-290
+// subnormalSum is a sum of probabilities below which each probability is e^s up to rounding. Such small probabilities
+// may be subnormal numbers, which have lost digits.
+const subnormalSum = 1e-290
 
-// normalised replaces the scores s by their probabilities, divided by the sum of the probabilities. p is work memory of
+// normalise replaces the scores s by their probabilities, divided by the sum of the probabilities. p is work memory of
 // the length of s.
-func normalised(s, p []float64) {
+func normalise(s, p []float64) {
 	f64.Sigmoid(p, s)
 	sum := 0.0
 	for _, v := range p {
 		sum += v
 	}
-	if sum < tiny {
+	if sum < subnormalSum {
 		softmax(s)
 		return
 	}
@@ -130,7 +130,7 @@ func LogLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 
 // logLosses returns the losses without an upper bound, except for isotonic calibrations, whose losses are bounded.
 func logLosses(scores [][]float32, labels []float32, o Odds) []float64 {
-	if o.isotonic() {
+	if o.isIsotonic() {
 		return isotonicLosses(scores, labels, o)
 	}
 	n := len(labels)
@@ -152,7 +152,7 @@ func logLosses(scores [][]float32, labels []float32, o Odds) []float64 {
 		for i, s := range scores[c] {
 			logs[c][i] = o.logit(c, float64(s))
 		}
-		if !o.joint() {
+		if !o.isJoint() {
 			logSigmoid(logs[c])
 		}
 	}

@@ -80,7 +80,7 @@ func TestLogLosses(t *testing.T) {
 		}
 		for _, way := range []string{model.OneVersusRest, model.Joint} {
 			for i, loss := range LogLosses(scores, labels, Odds{Way: way}) {
-				if want := -math.Log(max(0x1p-52, defined(scores, i, way)[Labelled(labels[i], classes, 0)])); math.Abs(loss-want) > 1e-14+1e-14*want {
+				if want := -math.Log(max(0x1p-52, defined(scores, i, way)[LabelClass(labels[i], classes, 0)])); math.Abs(loss-want) > 1e-14+1e-14*want {
 					t.Fatalf("%d vectors, %q, row %d: %v, want %v", classes, way, i, loss, want)
 				}
 			}

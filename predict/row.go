@@ -22,15 +22,15 @@ import (
 // ErrMissing. The same holds for infinities. Errors name the column. No method allocates memory unless it returns an
 // error.
 type Predictor struct {
-	columns   []column
-	unlikely  error         // why there are no probabilities; nil if there are
-	model     *Scorer       // only its weights, votes and coefficients are read
-	support   *gram.Support // support vectors of an expansion
-	spec      *schema.Spec  // nil for the zero Predictor
-	features  *stats.Maker
-	threshold float64
-	odds      Odds
-	scratch   sync.Pool // holds *scratch
+	columns         []column
+	noProbabilities error         // why there are no probabilities; nil if there are
+	model           *Scorer       // only its weights, votes and coefficients are read
+	support         *gram.Support // support vectors of an expansion
+	spec            *schema.Spec  // nil for the zero Predictor
+	features        *stats.Maker
+	threshold       float64
+	odds            Odds
+	scratch         sync.Pool // holds *scratch
 }
 
 // ErrMissing is the error of a row with a missing value that the model doesn't replace.
@@ -52,7 +52,7 @@ func New(m *model.Model) (*Predictor, error) {
 	spec := m.Spec()
 	p := &Predictor{columns: newColumns(spec), model: scorer, spec: spec, features: stats.NewMaker(spec), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
 	if !m.HasProbabilities() {
-		p.unlikely = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
+		p.noProbabilities = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
 	}
 	if e := scorer.expansion; e != nil {
 		if p.support, err = gram.NewSupport(e.support, e.kernel); err != nil {
@@ -73,7 +73,7 @@ func (p *Predictor) Class(row []float64) (schema.Class, error) {
 		return schema.Class{}, err
 	}
 	defer p.scratch.Put(c)
-	return p.spec.Classes[PredictedAbove(c.scores, 0, p.odds.Positive, p.threshold)], nil
+	return p.spec.Classes[PredictedClassAbove(c.scores, 0, p.odds.Positive, p.threshold)], nil
 }
 
 // Score returns the score of a row. A model of two classes predicts its positive class if the score is above
@@ -107,8 +107,8 @@ func (p *Predictor) Scores(row, out []float64) error {
 // Probabilities sets out to the probability of each class, in the order of Model.Classes. It returns an error if the
 // model has no probabilities; see model.Model.HasProbabilities.
 func (p *Predictor) Probabilities(row, out []float64) error {
-	if p.unlikely != nil {
-		return p.unlikely
+	if p.noProbabilities != nil {
+		return p.noProbabilities
 	}
 	if p.spec != nil && len(out) != len(p.spec.Classes) {
 		return fmt.Errorf("there is room for %d probabilities, and there are %d classes", len(out), len(p.spec.Classes))

@@ -39,10 +39,10 @@ type expansion struct {
 
 // mistakes are the mistakes of the training of one class, in order.
 type mistakes struct {
-	row      []uint32  // number of the row in the support
-	step     []float32 // multiple of the row that was added
-	survived []int64   // votes of the sum after the mistake
-	visits   float64   // sum of all votes
+	row    []uint32  // number of the row in the support
+	step   []float32 // multiple of the row that was added
+	votes  []int64   // votes of the sum after the mistake
+	visits float64   // sum of all votes
 }
 
 // NewScorer returns the scorer of a model. It computes expansions and votes on up to workers goroutines; 0 stands for
@@ -85,7 +85,7 @@ func NewScorer(m *model.Model, workers int) (*Scorer, error) {
 
 // newMistakes unpacks mistakes. coefficients and steps belong to the support vectors; without steps, all steps are 1.
 func newMistakes(from model.Votes, coefficients, steps []float32) mistakes {
-	v := mistakes{row: model.Unpack[uint32](from.Mistakes), survived: model.Unpack[int64](from.Survived)}
+	v := mistakes{row: model.Unpack[uint32](from.Mistakes), votes: model.Unpack[int64](from.Survived)}
 	visits := int64(0)
 	for k, r := range v.row {
 		step := 1.0
@@ -93,7 +93,7 @@ func newMistakes(from model.Votes, coefficients, steps []float32) mistakes {
 			step = float64(steps[r])
 		}
 		v.step = append(v.step, float32(math.Copysign(step, float64(coefficients[r]))))
-		visits += v.survived[k]
+		visits += v.votes[k]
 	}
 	v.visits = float64(visits)
 	return v
@@ -123,7 +123,7 @@ func (s *Scorer) Scores(ctx context.Context, b *block.Block) ([][]float32, error
 		return s.scores, s.expansion.score(ctx, b, s.scores)
 	case s.votes != nil:
 		for c, v := range s.votes {
-			if err := v.parallel(ctx, b, s.scores[c], s.workers); err != nil {
+			if err := v.scoreParallel(ctx, b, s.scores[c], s.workers); err != nil {
 				return nil, err
 			}
 		}
@@ -189,7 +189,7 @@ func (m *mistakes) tally(products, sums []float32, totals []int64, out []float32
 	for k, r := range m.row {
 		kernel.Axpy(sums, m.step[k], products[int(r)*n:][:n])
 		for i, s := range sums {
-			votes := m.survived[k]
+			votes := m.votes[k]
 			if !(s > 0) {
 				votes = -votes
 			}

@@ -23,7 +23,7 @@ type scratch struct {
 
 func newScratch(p *Predictor) *scratch {
 	vectors := p.spec.Vectors()
-	c := &scratch{row: *block.New(0, 1, p.spec.Cols()), vector: make([]float64, 2*vectors), scores: singles(vectors), odds: singles(max(2, vectors))}
+	c := &scratch{row: *block.New(0, 1, p.spec.Cols()), vector: make([]float64, 2*vectors), scores: oneElementSlices(vectors), odds: oneElementSlices(max(2, vectors))}
 	for _, v := range p.model.votes {
 		c.voters = make([]float32, max(len(c.voters), v.panel()))
 	}
@@ -34,8 +34,8 @@ func newScratch(p *Predictor) *scratch {
 	return c
 }
 
-// singles returns n slices of one element each.
-func singles(n int) [][]float32 {
+// oneElementSlices returns n slices of one element each.
+func oneElementSlices(n int) [][]float32 {
 	all, values := make([][]float32, n), make([]float32, n)
 	for i := range all {
 		all[i] = values[i : i+1 : i+1]

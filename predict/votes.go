@@ -80,8 +80,8 @@ func (v *Votes) score(b *block.Block, r int, scores []float32) float32 {
 	return float32(float64(votes) / float64(v.total))
 }
 
-// parallel is Scores on workers goroutines.
-func (v *Votes) parallel(ctx context.Context, b *block.Block, out []float32, workers int) error {
+// scoreParallel is Scores on workers goroutines.
+func (v *Votes) scoreParallel(ctx context.Context, b *block.Block, out []float32, workers int) error {
 	tasks := (b.Len() + voteRows - 1) / voteRows
 	return parallel.For(ctx, workers, tasks, func(_, task int) {
 		lo, hi := task*voteRows, min(b.Len(), (task+1)*voteRows)

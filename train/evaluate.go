@@ -68,7 +68,7 @@ const mostWorstRows = 10
 func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.Labelled(y, len(scores), positive), Predicted: predict.PredictedAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive), Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if m.Class == m.Predicted {
 			continue
 		}
@@ -170,7 +170,7 @@ func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		e.Confusion.Add(predict.Labelled(y, len(scores), positive), predict.PredictedAbove(scores, r, positive, e.threshold), b.Weight(r))
+		e.Confusion.Add(predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive, e.threshold), b.Weight(r))
 	}
 	var p [][]float32
 	var losses []float64
@@ -245,7 +245,7 @@ func scoreRemote(ctx context.Context, m *model.Model, src block.Source, add func
 func (e *Evaluation) addProbabilities(p [][]float32, b *block.Block) {
 	losses, positive := make([]float64, len(b.Y)), e.spec.PositiveClass()
 	for r, y := range b.Y {
-		losses[r] = metrics.BrierLoss(p, r, predict.Labelled(y, e.spec.Vectors(), positive))
+		losses[r] = metrics.BrierLoss(p, r, predict.LabelClass(y, e.spec.Vectors(), positive))
 		if e.Calibration != nil {
 			e.Calibration.Add(float64(p[positive][r]), y > 0, b.Weight(r))
 		}
@@ -307,7 +307,7 @@ func countErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 		threshold := m.ScoreThreshold() // m isn't nil here: there are scores
 		chunk, all := 0.0, 0.0
 		for i, y := range b.Y {
-			if predict.PredictedAbove(scores, i, positive, threshold) != predict.Labelled(y, len(scores), positive) {
+			if predict.PredictedClassAbove(scores, i, positive, threshold) != predict.LabelClass(y, len(scores), positive) {
 				t.Errors++
 				chunk += b.Weight(i)
 			}

@@ -17,7 +17,7 @@ func (j *job) model(learned *learner.Result) *model.Model {
 	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates, MixedUpdates: learned.MixedUpdates,
 		Converged: learned.Converged}
 	if len(learned.Curve) > 0 {
-		m.Training.Kept = &learned.KeptUpdate
+		m.Training.KeptUpdate = &learned.KeptUpdate
 	}
 	if learned.NotEvaluated {
 		return m

@@ -103,7 +103,7 @@ func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 			t.Errorf("%s, %v: the objective is said to be %v, it is %v", h.name, w, m.Optimum.Objective, o.objective)
 		}
 	}
-	o.dependent = m.Dependent != nil
+	o.dependent = m.Dependences != nil
 	return o
 }
 

@@ -66,12 +66,12 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 		return nil, err
 	}
 	p := &Path{}
-	p.Score, p.Greatest, p.OneStandardError = cv.Score, GreatestIsBest(cv.Score), cv.OneStandardError
+	p.Score, p.GreatestIsBest, p.OneStandardError = cv.Score, GreatestIsBest(cv.Score), cv.OneStandardError
 	p.Folds, p.Passes = c.Folds, state.stages[len(state.stages)-1].Passes
 	for i, stage := range state.stages {
 		p.Weights = append(p.Weights, stage.W)
 		loss, deviation := state.losses[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, Nonzero: stage.Nonzero(spec.Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
+		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, NonzeroWeights: stage.Nonzero(spec.Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
 		if cv.Score != "" {
 			value, off := state.scores[i].mean()
 			p.Points[i].Score, p.Points[i].ScoreError = knownOrNil(value), knownOrNil(off)
@@ -109,9 +109,9 @@ func (c *crossState) followFolds(ctx context.Context, follower *pathLearner, l L
 
 // Best returns the learner l with the chosen penalty.
 func (p *Path) Best(l Learner) Learner {
-	chosen := p.Chosen
+	chosen := p.ChosenPoint
 	if p.OneStandardError {
-		chosen = p.Within
+		chosen = p.PointWithinError
 	}
 	l.Settings = learner.CopySettings(l.Settings)
 	*l.Option("l1").Field(l.Settings).(*float64) = p.Points[chosen].L1

@@ -55,7 +55,7 @@ func TestPath(t *testing.T) {
 		if again, err := followPath(t.Context(), d, l.of(1, 0.5, 1), 12, train.CV{Folds: 3}, train.Options{}); err != nil || !reflect.DeepEqual(path, again) {
 			t.Errorf("with another worker: %v, error %v, want %v", again, err, path)
 		}
-		if p := path.Points; len(p) != 12 || p[0].Nonzero != 0 || p[1].Nonzero == 0 || p[11].Nonzero != 6 || path.Chosen == 0 || path.Within > path.Chosen {
+		if p := path.Points; len(p) != 12 || p[0].NonzeroWeights != 0 || p[1].NonzeroWeights == 0 || p[11].NonzeroWeights != 6 || path.ChosenPoint == 0 || path.PointWithinError > path.ChosenPoint {
 			t.Errorf("path %v", path)
 		}
 		for _, i := range []int{0, 3, 8} {
@@ -70,8 +70,8 @@ func TestPath(t *testing.T) {
 			}
 		}
 		best := path.Best(l.of(1, 0.5, 2))
-		if got := best.Text("l1"); got != l.of(path.Points[path.Chosen].L1, 0.5, 2).Text("l1") {
-			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.Chosen])
+		if got := best.Text("l1"); got != l.of(path.Points[path.ChosenPoint].L1, 0.5, 2).Text("l1") {
+			t.Errorf("the chosen l1 is %s, want %v", got, path.Points[path.ChosenPoint])
 		}
 	}
 	if _, err := followPath(t.Context(), d, kernelperceptron.Dual(kernelperceptron.Options{}), 5, train.CV{Folds: 3}, train.Options{}); !errors.Is(err, train.ErrNoPath) {
@@ -130,8 +130,8 @@ func TestPathPasses(t *testing.T) {
 // TestChoosePoint: the least loss is chosen, the first of equals, and the first point within its standard error.
 func TestChoosePoint(t *testing.T) {
 	p := model.Path{Points: []model.PathPoint{{Loss: 5}, {Loss: 3.4}, {Loss: 3}, {Loss: 2, StdError: 1}, {Loss: 2, StdError: 9}, {Loss: 2.5}}}
-	if p.Choose(); p.Chosen != 3 || p.Within != 2 {
-		t.Errorf("%d is chosen, and %d is within its standard error", p.Chosen, p.Within)
+	if p.Choose(); p.ChosenPoint != 3 || p.PointWithinError != 2 {
+		t.Errorf("%d is chosen, and %d is within its standard error", p.ChosenPoint, p.PointWithinError)
 	}
 }
 
@@ -170,7 +170,8 @@ func TestWidePath(t *testing.T) {
 		},
 	} {
 		path := require.Value(followPath(t.Context(), d, of(1), 6, train.CV{Folds: 3}, train.Options{}))(t)
-		if len(path.Points) != 6 || path.Points[0].Nonzero != 0 || path.Points[1].Nonzero == 0 || path.Chosen == 0 {
+		if len(path.Points) != 6 || path.Points[0].NonzeroWeights != 0 ||
+			path.Points[1].NonzeroWeights == 0 || path.ChosenPoint == 0 {
 			t.Errorf("path %v", path)
 		}
 		for i, point := range path.Points {

@@ -116,7 +116,8 @@ func scoreModel(ctx context.Context, score string, m *model.Model, judges block.
 			ranks.add(scores, b)
 		default:
 			for r, y := range b.Y {
-				confusion.Add(predict.Labelled(y, len(scores), positive), predict.Predicted(scores, r, positive), b.Weight(r))
+				class := predict.LabelClass(y, len(scores), positive)
+				confusion.Add(class, predict.PredictedClass(scores, r, positive), b.Weight(r))
 			}
 		}
 	})

@@ -123,20 +123,22 @@ func TestPathScore(t *testing.T) {
 	loss := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
 	for _, score := range train.Scores {
 		path := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3, Score: score, OneStandardError: true}, train.Options{}))(t)
-		best, sign := path.Points[path.Chosen], 1.0
+		best, sign := path.Points[path.ChosenPoint], 1.0
 		if !slices.Contains([]string{train.ByErrors, train.ByWeight, train.ByLogLoss}, score) {
 			sign = -1
 		}
 		for i, p := range path.Points {
-			if p.Loss != loss.Points[i].Loss || sign**p.Score < sign**best.Score || i < path.Chosen && *p.Score == *best.Score {
-				t.Errorf("%s: point %d %+v (score %v), chosen is %d (score %v)", score, i, p, *p.Score, path.Chosen, *best.Score)
+			if p.Loss != loss.Points[i].Loss || sign**p.Score < sign**best.Score ||
+				i < path.ChosenPoint && *p.Score == *best.Score {
+				t.Errorf("%s: point %d %+v (score %v), chosen is %d (score %v)",
+					score, i, p, *p.Score, path.ChosenPoint, *best.Score)
 			}
-			if within := sign*(*p.Score-*best.Score) <= *best.ScoreError; i < path.Within && within || i == path.Within && !within {
-				t.Errorf("%s: point %d is within a standard error: %t; the path says %d", score, i, within, path.Within)
+			if within := sign*(*p.Score-*best.Score) <= *best.ScoreError; i < path.PointWithinError && within || i == path.PointWithinError && !within {
+				t.Errorf("%s: point %d is within a standard error: %t; the path says %d", score, i, within, path.PointWithinError)
 			}
 		}
-		if got := path.Best(trainer).Settings.(*logistic.Settings).L1; got != path.Points[path.Within].L1 {
-			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.Within)
+		if got := path.Best(trainer).Settings.(*logistic.Settings).L1; got != path.Points[path.PointWithinError].L1 {
+			t.Errorf("%s: l1 %v, want that of point %d", score, got, path.PointWithinError)
 		}
 	}
 }
@@ -172,7 +174,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 			t.Errorf("%d folds have an area, want %d", len(values), want)
 		}
 		path := require.Value(followPath(t.Context(), data, trainer, 3, train.CV{Folds: 5, Score: train.ByAUC}, train.Options{}))(t)
-		if _, err := json.Marshal(path); err != nil || path.Points[path.Chosen].Score == nil || (path.Points[path.Chosen].ScoreError == nil) != alone {
+		if _, err := json.Marshal(path); err != nil || path.Points[path.ChosenPoint].Score == nil || (path.Points[path.ChosenPoint].ScoreError == nil) != alone {
 			t.Errorf("%+v, error %v", path.Points, err)
 		}
 	}

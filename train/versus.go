@@ -125,7 +125,7 @@ func joinModels(whole *model.Model, binary []*Outcome) *model.Model {
 	for _, f := range binary {
 		t := &f.Model.Training
 		whole.Training.Ridge = max(whole.Training.Ridge, t.Ridge)
-		whole.Training.Dependent = t.Dependent // the same in all models
+		whole.Training.Dependences = t.Dependences // the same in all models
 		optima = append(optima, t.Optimum)
 		if f.Model.State != nil {
 			whole.State = whole.State.Append(f.Model.State)
@@ -149,7 +149,8 @@ func sumOptima(optima []*model.Optimum) *model.Optimum {
 		if o == nil {
 			return nil
 		}
-		sum.Objective, sum.Gap, sum.Rounded = sum.Objective+o.Objective, sum.Gap+o.Gap, sum.Rounded || o.Rounded
+		sum.Objective, sum.Gap = sum.Objective+o.Objective, sum.Gap+o.Gap
+		sum.MetBeforeRounding = sum.MetBeforeRounding || o.MetBeforeRounding
 	}
 	return sum
 }

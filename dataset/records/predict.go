@@ -96,7 +96,7 @@ func (p *predictor) score(b *block.Block, _ []arrow.Array) error {
 		p.scores[i] = append(p.scores[i], some[i]...)
 	}
 	if p.sel.Nulls == schema.NullsDrop {
-		p.valid = append(p.valid, predict.Valid(b, some[0])...)
+		p.valid = append(p.valid, predict.ValidScores(b, some[0])...)
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (p *predictor) record(rows int64) arrow.Record {
 	}
 	classes, positive := make([]int, rows), p.spec.PositiveClass()
 	for r := range classes {
-		classes[r] = predict.PredictedAbove(p.scores, r, positive, p.model.ScoreThreshold())
+		classes[r] = predict.PredictedClassAbove(p.scores, r, positive, p.model.ScoreThreshold())
 	}
 	add(PredictionName, Classes(p.spec.Classes, classes, p.valid))
 	for i, name := range ScoreNames(p.spec.Classes) {

@@ -144,7 +144,7 @@ func (f *File) begin() (err error) {
 	}
 	f.spare.New = func() any {
 		rows, _ := f.block(0)
-		buffers := make([]*buffer, min(block.InFlight, f.blocks()))
+		buffers := make([]*buffer, min(block.BlocksInFlight, f.blocks()))
 		for i := range buffers {
 			if buffers[i] = new(buffer); f.sparse {
 				buffers[i].whole = block.NewSparseFor(f.spec, 0, rows, int(f.mostElements()))

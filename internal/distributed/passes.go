@@ -76,7 +76,7 @@ func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]
 	if cluster == nil {
 		return errNone
 	}
-	return t.pass(ctx, cluster, block.Pass{Args: args, Own: own, Views: views, Pieces: pieces}, merge)
+	return t.pass(ctx, cluster, block.Pass{Args: args, OwnArgs: own, Views: views, Pieces: pieces}, merge)
 }
 
 // New registers a task under a name. Call it at program start: every process of a cluster must have the same tasks.

@@ -77,10 +77,10 @@ func pass(w *checkpoint.Walk, p *block.Pass) {
 
 // EncodeOwn returns the bytes of a piece's own arguments, or nil if it has none.
 func EncodeOwn(p block.Pass, piece int) ([]byte, error) {
-	if p.Own == nil {
+	if p.OwnArgs == nil {
 		return nil, nil
 	}
-	return Encode(p.Own(piece))
+	return Encode(p.OwnArgs(piece))
 }
 
 // Run computes the piece of that number of a pass, from the piece's rows. own are the bytes of EncodeOwn. Run returns

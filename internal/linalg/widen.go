@@ -31,10 +31,10 @@ func Widen(b *block.Block, r int, out []float64) {
 func AppendCentred(b *block.Block, r int, idx []uint32, val []float64) ([]uint32, []float64) {
 	columns, values := b.Sparse.Row(r)
 	c, x := b.Centring, 0.0
-	if k, there := slices.BinarySearch(columns, uint32(c.Of)); there {
+	if k, there := slices.BinarySearch(columns, uint32(c.Column)); there {
 		x = -float64(values[k])
 	}
-	for rest := c.Changed; len(columns)+len(rest) > 0; {
+	for rest := c.ChangedColumns; len(columns)+len(rest) > 0; {
 		v, at := 0.0, uint32(math.MaxUint32)
 		if len(columns) > 0 {
 			at = columns[0]
@@ -47,7 +47,7 @@ func AppendCentred(b *block.Block, r int, idx []uint32, val []float64) ([]uint32
 			v = float64(values[0])
 			columns, values = columns[1:], values[1:]
 		}
-		idx, val = append(idx, at), append(val, math.FMA(x, c.Multiple[at], v))
+		idx, val = append(idx, at), append(val, math.FMA(x, c.Multiples[at], v))
 	}
 	return idx, val
 }
@@ -105,13 +105,13 @@ func WidenPanel(panel []float64, x []float32, s []float64, stride, cols, blocks 
 	if c == nil {
 		return
 	}
-	for _, i := range c.Changed {
+	for _, i := range c.ChangedColumns {
 		if int(i) >= blocks*n {
 			break
 		}
-		column, m := panel[int(i)/n*size+int(i)%n:], c.Multiple[i]
+		column, m := panel[int(i)/n*size+int(i)%n:], c.Multiples[i]
 		for r := range s {
-			column[r*n] = math.FMA(-float64(x[r*stride+c.Of]), m, column[r*n])
+			column[r*n] = math.FMA(-float64(x[r*stride+c.Column]), m, column[r*n])
 		}
 	}
 	for r, weight := range s {

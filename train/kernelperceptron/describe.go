@@ -91,7 +91,7 @@ func learnTask(ctx context.Context, name string, task *learner.Task) (*learner.T
 				m.Bias = r.Bias
 			}
 		}
-		m.Training.Misclassified = misclassified(r.Mistakes)
+		m.Training.MisclassifiedRows = misclassified(r.Mistakes)
 	}}, err
 }
 
@@ -100,13 +100,13 @@ const mostMisclassified = 20
 
 // misclassified lists the rows that were on the wrong side most often, with their number of mistakes. Of equal numbers
 // the first row comes first.
-func misclassified(n []int64) []model.Misclassified {
-	var rows []model.Misclassified
+func misclassified(n []int64) []model.MisclassifiedRow {
+	var rows []model.MisclassifiedRow
 	for r, updates := range n {
 		if updates > 0 {
-			rows = append(rows, model.Misclassified{Row: int64(r), Updates: updates})
+			rows = append(rows, model.MisclassifiedRow{Row: int64(r), Updates: updates})
 		}
 	}
-	slices.SortStableFunc(rows, func(x, y model.Misclassified) int { return cmp.Compare(y.Updates, x.Updates) })
+	slices.SortStableFunc(rows, func(x, y model.MisclassifiedRow) int { return cmp.Compare(y.Updates, x.Updates) })
 	return slices.Clone(rows[:min(len(rows), mostMisclassified)])
 }

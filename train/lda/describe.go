@@ -40,7 +40,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 	return &learner.TaskResult{Result: &r.Result, OwnResult: r, AddToModel: func(m *model.Model) {
 		m.Training.Ridge = r.Ridge
 		if r.Projection != nil {
-			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, Explained: r.ExplainedShares}
+			m.Options.Solver, m.Projection = string(Eigen), &model.Projection{Directions: r.Projection, ExplainedShares: r.ExplainedShares}
 		}
 	}}, nil
 }
@@ -52,7 +52,7 @@ func story(m *model.Model) (pairs []string) {
 	pairs = append(pairs, "solver", "one solution in "+humanize.Passes(m.Training.Epochs))
 	if p := m.Projection; p != nil {
 		var shares []string
-		for _, v := range p.Explained {
+		for _, v := range p.ExplainedShares {
 			shares = append(shares, humanize.Percent(v))
 		}
 		pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", humanize.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))

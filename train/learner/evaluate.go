@@ -225,7 +225,7 @@ func judgeClasses(chunk block.Chunk, w [][]float32, losses func(m []float64)) (j
 	j.Margin, j.Predicted = math.Inf(1), make([]int64, len(w))
 	scores, margins := classScores(chunk, w), make([]float64, chunk.Len())
 	for i, y := range chunk.Y {
-		predicted := predict.Predicted(scores, i, 0)
+		predicted := predict.PredictedClass(scores, i, 0)
 		j.Predicted[predicted]++
 		if predicted != int(y) {
 			j.Errors++

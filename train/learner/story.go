@@ -48,11 +48,11 @@ func StepsSummary(m *model.Model, method, sum string) []string {
 func pathTexts(p *model.Path) []string {
 	of := func(i int) string {
 		point := p.Points[i]
-		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss), humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.Nonzero), "weight"))
+		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss), humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.NonzeroWeights), "weight"))
 	}
 	last := len(p.Points) - 1
 	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", humanize.Real(p.Points[0].L1), humanize.Real(p.Points[last].L1), humanize.Plural(int64(last+1), "point"), humanize.Passes(p.Passes)),
-		"chosen", of(p.Chosen), "sparser", of(p.Within)}
+		"chosen", of(p.ChosenPoint), "sparser", of(p.PointWithinError)}
 }
 
 // sparsity returns a text with the number of weights that aren't 0.

@@ -100,10 +100,10 @@ func (r *Result) addToModel(m *model.Model, opt *Settings) {
 	if opt.Epochs == 0 {
 		m.Options.Epochs = r.Solver.epochs(len(r.ExactWeights))
 	}
-	m.Robust = opt.Robust && r.StdErrors != nil
-	m.StdErrors, m.Training.Ridge, m.Training.Dependent = r.StdErrors, r.Ridge, namedDependences(m, r.DependentColumns)
+	m.HasRobustErrors = opt.Robust && r.StdErrors != nil
+	m.StdErrors, m.Training.Ridge, m.Training.Dependences = r.StdErrors, r.Ridge, namedDependences(m, r.DependentColumns)
 	if !math.IsInf(r.Gap, 1) {
-		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}
+		m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, MetBeforeRounding: r.GapLostByRounding}
 	}
 	if r.Solver != Newton {
 		m.Options.Solver = string(r.Solver)

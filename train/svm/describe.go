@@ -67,7 +67,7 @@ func learnTask(ctx context.Context, task *learner.Task) (*learner.TaskResult, er
 			*m.Options.L2 = 1
 		}
 		if !r.Interrupted {
-			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, Rounded: r.GapLostByRounding}
+			m.Training.Optimum = &model.Optimum{Objective: r.Objective, Gap: r.Gap, MetBeforeRounding: r.GapLostByRounding}
 		}
 	}}, err
 }

@@ -196,8 +196,8 @@ func updatesText(t *model.Training) string {
 		text += "not "
 	}
 	text += "converged"
-	if t.Kept != nil {
-		text += ", kept " + console.Kept(t.Kept)
+	if t.KeptUpdate != nil {
+		text += ", kept " + console.Kept(t.KeptUpdate)
 	}
 	return text
 }
@@ -227,14 +227,14 @@ func resultPairs(m *model.Model) (pairs []string) {
 // often, and the largest weights of a model without a kernel.
 func (r modelReport) tables(s *console.Sheet) {
 	if r.StdErrors != nil {
-		if r.Robust {
+		if r.HasRobustErrors {
 			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
 		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
 		return
 	}
-	if worst := r.Training.Misclassified; len(worst) > 0 {
+	if worst := r.Training.MisclassifiedRows; len(worst) > 0 {
 		table := [][]string{{"row", "updates"}}
 		for _, w := range worst {
 			table = append(table, []string{humanize.Count(w.Row), humanize.Count(w.Updates)})

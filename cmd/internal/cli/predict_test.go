@@ -143,7 +143,7 @@ func testPredictRows(t *testing.T, m *model.Model, path string) {
 				odds = predict.Probabilities(scores, predict.OddsOf(m))
 			}
 			drops := m.Preprocessing != nil && m.Preprocessing.Nulls == schema.NullsDrop
-			valid := predict.Valid(b, scores[0])
+			valid := predict.ValidScores(b, scores[0])
 			for r := range b.Len() {
 				row := rowOf(t, p, kept, r)
 				if _, err := p.Class(row); drops && !valid[r] {
@@ -185,7 +185,7 @@ func predictRow(t *testing.T, p *predict.Predictor, m *model.Model, row []float6
 		}
 	}
 	class, err := p.Class(row)
-	if want := m.Classes[predict.Predicted(scores, r, m.Spec().PositiveClass())]; err != nil || class != want {
+	if want := m.Classes[predict.PredictedClass(scores, r, m.Spec().PositiveClass())]; err != nil || class != want {
 		t.Errorf("row %d: class %v, error %v, in a file %v", r, class, err, want)
 	}
 	if len(scores) == 1 {

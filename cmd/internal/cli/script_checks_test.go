@@ -199,7 +199,7 @@ func scriptForge(ts *testscript.TestScript, _ bool, args []string) {
 	case "chunks":
 		r.Rows = model.NewRowSums(4, 5000, r.Rows.Chunks)
 	case "option":
-		r.Options = append(r.Options, model.Typed{Option: "out", Values: []string{"x"}})
+		r.Options = append(r.Options, model.TypedOption{Option: "out", Values: []string{"x"}})
 	}
 	ts.Check(r.Save(ts.MkAbs(args[0])))
 }

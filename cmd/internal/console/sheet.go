@@ -66,7 +66,7 @@ func (s *Sheet) Table(rows [][]string) {
 			row[i] = humanize.Short(humanize.Line(cell), longestCell)
 		}
 	}
-	for _, line := range plot.Aligned(rows) {
+	for _, line := range plot.AlignedLines(rows) {
 		s.WriteString("  " + line + "\n")
 	}
 }

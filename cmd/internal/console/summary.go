@@ -92,7 +92,7 @@ func Solved(m *model.Model) []string {
 	if ridge := m.Training.Ridge; ridge > 0 {
 		singular = fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for weights that mean something", humanize.Real(ridge))
 	}
-	return append(Learner(m.Algorithm).SolverTexts(m), "dependent", dependences(m.Training.Dependent), "singular", singular)
+	return append(Learner(m.Algorithm).SolverTexts(m), "dependent", dependences(m.Training.Dependences), "singular", singular)
 }
 
 // Baseline returns the accuracy of always predicting one class. It returns "" for nil.

@@ -120,7 +120,7 @@ func (c *curve) follow(p *learner.Progress) {
 		if !c.measured {
 			c.measured, c.first = true, v
 		}
-		if plot.Restarted(c.first, c.last, v) {
+		if plot.HasRestarted(c.first, c.last, v) {
 			c.values, c.sum, c.n, c.each = c.values[:0], 0, 0, 1
 		}
 		c.last = v

@@ -229,11 +229,11 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 	}
 	predicted := make([]int, b.Len())
 	for r := range predicted {
-		predicted[r] = predict.PredictedAbove(scores, r, p.spec.PositiveClass(), p.threshold)
+		predicted[r] = predict.PredictedClassAbove(scores, r, p.spec.PositiveClass(), p.threshold)
 	}
 	var valid []bool
 	if p.drops {
-		valid = predict.Valid(b, scores[0])
+		valid = predict.ValidScores(b, scores[0])
 		for _, ok := range valid {
 			if !ok {
 				p.missing++

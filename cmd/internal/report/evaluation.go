@@ -112,7 +112,7 @@ func newEvaluation(m *model.Model, c *metrics.Confusion) *Evaluation {
 	r := &Evaluation{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
 		Classes: m.Classes, Positive: m.Positive, Confusion: c, PositiveClass: m.Spec().PositiveClass(),
 		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
-	if c.Weighted() {
+	if c.HasWeights() {
 		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
 	}
 	counts := c.Counts()
@@ -120,7 +120,7 @@ func newEvaluation(m *model.Model, c *metrics.Confusion) *Evaluation {
 		r.PerClass = append(r.PerClass, classReport{class, counts[i], console.Finite(c.Precision(i)), finite(c.PrecisionInterval(i)),
 			console.Finite(c.Recall(i)), finite(c.RecallInterval(i)), console.Finite(c.F1(i)), nil})
 	}
-	if r.Baseline = train.NewBaseline(m.Classes, counts); c.Weighted() { // then it is the class with the largest weight
+	if r.Baseline = train.NewBaseline(m.Classes, counts); c.HasWeights() { // then it is the class with the largest weight
 		most := -1.0
 		for i, class := range r.PerClass {
 			if weight := c.ActualWeight(i); weight > most {

@@ -143,7 +143,8 @@ func (p *picture) margins() (*plot.Figure, error) {
 		}
 		for r, y := range b.Y {
 			all = append(all, float64(y)*float64(scores[0][r])/norm)
-			wrong = append(wrong, predict.PredictedAbove(scores, r, positive, m.ScoreThreshold()) != predict.Class(y, positive))
+			class := predict.PredictedClassAbove(scores, r, positive, m.ScoreThreshold())
+			wrong = append(wrong, class != predict.Class(y, positive))
 		}
 		const each = 9 * 9 / 4 // bytes of a margin and of wrong, in slices that are in memory twice while they grow
 		return p.room(int64(len(all)), each*int64(len(all)))
@@ -201,7 +202,7 @@ func (p *picture) line() (*plot.Figure, error) {
 		p.Note("the picture has the first %s rows of %s", humanize.Count(mostPoints), humanize.Count(mostPoints+left))
 	}
 	if p.trace != "" {
-		if r.Path, r.Updates, r.Visited, err = p.planes(m); err != nil {
+		if r.Path, r.Updates, r.VisitedRows, err = p.planes(m); err != nil {
 			return nil, err
 		}
 	}

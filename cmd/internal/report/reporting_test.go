@@ -38,7 +38,7 @@ func TestFollower(t *testing.T) {
 				t.Fatalf("%d points: %d figures", points, len(figures))
 			}
 			for _, figure := range figures {
-				if picture := figure.SVG(plot.Auto); strings.Contains(picture, "NaN") || strings.Contains(picture, ": class first<") != (class == 0) {
+				if picture := figure.SVG(plot.AutoTheme); strings.Contains(picture, "NaN") || strings.Contains(picture, ": class first<") != (class == 0) {
 					t.Errorf("class %d: %s", class, picture)
 				}
 			}

@@ -94,7 +94,7 @@ func (t *weightTable) fill(terms []model.Term) {
 	for k := range terms {
 		term := &terms[k]
 		name, unit, factor := t.TermName(term), "", 1.0
-		if !term.Grouped() {
+		if !term.HasCategories() {
 			unit, factor = unitOf(term.Column)
 			center, scale := t.scale.Scale(term.First)
 			factor /= scale

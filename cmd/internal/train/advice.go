@@ -55,7 +55,7 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
 	case o.learner.PerceptronUpdate != nil && *r.TrainErrors == 0:
 		return "no row is wrong, but some still cause updates, such as rows of score 0.", false
-	case solves && r.Optimum != nil && r.Optimum.Rounded:
+	case solves && r.Optimum != nil && r.Optimum.MetBeforeRounding:
 		return r.Dtype + " rounds the weights too much. Use " + finer + ".", false
 	case solves && r.Options.Solver == string(logistic.SGD):
 		return "sgd is slow where features have heavy tails or classes are rare. Use --solver lbfgs.", false

@@ -224,7 +224,7 @@ func pathScore(p *train.Path) string {
 	if p == nil || p.Score == "" {
 		return ""
 	}
-	best := p.Points[p.Chosen]
+	best := p.Points[p.ChosenPoint]
 	return cmp.Or(scoreNames[p.Score], "share of errors") + " " + withError(best.Score, best.ScoreError)
 }
 

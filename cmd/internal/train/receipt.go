@@ -26,13 +26,13 @@ import (
 var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
 
 // typed returns the options that the user gave, for a receipt.
-func typed(cmd *cobra.Command) []model.Typed {
-	all := []model.Typed{}
+func typed(cmd *cobra.Command) []model.TypedOption {
+	all := []model.TypedOption{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(unrecorded, f.Name) {
 			return
 		}
-		all = append(all, model.Typed{Option: f.Name, Values: flags.Values(f)})
+		all = append(all, model.TypedOption{Option: f.Name, Values: flags.Values(f)})
 	})
 	return all
 }
@@ -56,7 +56,7 @@ func setFlag(cmd *cobra.Command, option string, values []string) error {
 }
 
 // setFlags sets options of a command as if the user had typed them.
-func setFlags(cmd *cobra.Command, options ...model.Typed) error {
+func setFlags(cmd *cobra.Command, options ...model.TypedOption) error {
 	for _, o := range options {
 		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
@@ -103,7 +103,7 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 		return message.Errorf("--receipt: %w", err)
 	}
 	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: kernel.DetectedCPU().Brand,
-		ISA: kernel.Active().String(), Workers: t.Workers, Streamed: !t.inMemory(), Seconds: t.seconds.Train}
+		ISA: kernel.Active().String(), Workers: t.Workers, IsStreamed: !t.inMemory(), Seconds: t.seconds.Train}
 	return r.Save(t.receipt)
 }
 

@@ -97,7 +97,7 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 		Algorithm: m.Algorithm, Rows: of.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
 		Epochs: of.Epochs, Updates: of.Updates, Visits: of.Visits,
 		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
-		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.Kept, Margin: of.Margin, MistakeBound: of.MistakeBound,
+		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.KeptUpdate, Margin: of.Margin, MistakeBound: of.MistakeBound,
 		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
 		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
 		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
@@ -400,7 +400,7 @@ func (t *trainer) figures(r *Report, m *model.Model) []*plot.Figure {
 	for _, p := range r.Curve {
 		updates, errors = append(updates, float64(p.Update)), append(errors, float64(p.Errors))
 	}
-	if best := plot.Best(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.file == "") {
+	if best := plot.KeptErrors(updates, errors); best != nil && (m.Algorithm != "pocket" || t.tracing.file == "") {
 		figures = append(figures, best)
 	}
 	for class := range plot.MostClasses {

@@ -234,9 +234,9 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		*step.seconds += time.Since(begin).Seconds()
 	}
 	t.followed, t.learner = s.Path, s.Learner
-	if s.Path != nil && s.Path.Unproven() > 0 {
+	if s.Path != nil && s.Path.UnprovenPoints() > 0 {
 		t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)",
-			humanize.Count(int64(s.Path.Unproven())), humanize.Plural(int64(len(s.Path.Points)), "point"))
+			humanize.Count(int64(s.Path.UnprovenPoints())), humanize.Plural(int64(len(s.Path.Points)), "point"))
 	}
 	tracer, err := t.trace(ctx, &s.Options)
 	if err != nil {

@@ -41,7 +41,7 @@ type trainOptions struct {
 	begin      *model.Model // the model of init; nil: begin with zeros
 
 	out, receipt string
-	typed        []model.Typed // the options that the user gave, for the receipt
+	typed        []model.TypedOption // the options that the user gave, for the receipt
 	saving       savingOptions
 	tracing      traceOptions
 	reporting    report.Options

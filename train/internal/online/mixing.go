@@ -194,7 +194,7 @@ type buffer struct {
 
 // Blocks yields the chunks. While one chunk is in use, the next chunks are read.
 func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	buffers := make([]*buffer, min(block.InFlight, len(f.chunks)))
+	buffers := make([]*buffer, min(block.BlocksInFlight, len(f.chunks)))
 	for i := range buffers {
 		if f.Sparse() {
 			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), group: block.NewSparseFor(f.Spec(), 0, kernel.GroupRows, 0)}
