@@ -13,8 +13,8 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// parted returns rows of so many classes, each with its own feature at 1 and others at most a half.
-func parted(t *testing.T, rng *rand.Rand, classes int) *block.Data {
+// partedRows returns rows of so many classes, each with its own feature at 1 and others at most a half.
+func partedRows(t *testing.T, rng *rand.Rand, classes int) *block.Data {
 	t.Helper()
 	var x [][]float64
 	var y []int
@@ -38,7 +38,7 @@ func TestUpdateBound(t *testing.T) {
 	exceeded := 0
 	for k := range 60 {
 		classes := 2 + k%2
-		data := parted(t, rng, classes)
+		data := partedRows(t, rng, classes)
 		n := data.Spec().Cols() * data.Spec().Vectors()
 		w := make([]float64, n)
 		for i := range w {

@@ -18,8 +18,8 @@ import (
 	"halfspace/train/svm"
 )
 
-// uncertain returns rows of so many classes that no plane parts. Their weights are 1, 2 and 3.
-func uncertain(t *testing.T, rows, classes int) *block.Data {
+// inseparableRows returns rows of so many classes that no plane parts. Their weights are 1, 2 and 3.
+func inseparableRows(t *testing.T, rows, classes int) *block.Data {
 	t.Helper()
 	var x [][]float64
 	var y []int
@@ -41,7 +41,7 @@ func uncertain(t *testing.T, rows, classes int) *block.Data {
 // Learn writes it to the model.
 func TestCalibrate(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		data := uncertain(t, 400, classes)
+		data := inseparableRows(t, 400, classes)
 		trainer := svm.New(svm.Options{L2: 1}).WithRun(learner.Run{Workers: 1, Seed: 5})
 		rows := make([]metrics.Rows, data.Spec().Vectors())
 		eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
@@ -83,13 +83,13 @@ func eachFold(t *testing.T, data *block.Data, l train.Learner, folds int, held f
 	t.Helper()
 	for fold := range folds {
 		has := train.Fold(l.Settings.RunOptions().Seed, folds, countsOf(t, data), fold)
-		f := require.Value(train.Run(t.Context(), part(t, data, has.Others()), l, train.Options{}))(t)
-		held(f.Model, part(t, data, has()))
+		f := require.Value(train.Run(t.Context(), rowsOfClasses(t, data, has.Others()), l, train.Options{}))(t)
+		held(f.Model, rowsOfClasses(t, data, has()))
 	}
 }
 
-// part returns the rows that a function takes.
-func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data {
+// rowsOfClasses returns the rows that a function takes.
+func rowsOfClasses(t *testing.T, data *block.Data, has func(class int) bool) *block.Data {
 	t.Helper()
 	b := block.NewFor(data.Spec(), 0, int(data.Rows()))
 	n := 0
@@ -110,7 +110,7 @@ func part(t *testing.T, data *block.Data, has func(class int) bool) *block.Data 
 
 // TestCalibrateValidated: rows to validate on change no calibration. They are predicted by it.
 func TestCalibrateValidated(t *testing.T) {
-	data, held := uncertain(t, 400, 3), uncertain(t, 60, 3)
+	data, held := inseparableRows(t, 400, 3), inseparableRows(t, 60, 3)
 	l, opt := svm.New(svm.Options{L2: 1}), train.Options{Output: train.Output{Calibrate: model.Platt}}
 	alone := require.Value(train.Run(t.Context(), data, l, opt))(t)
 	f := require.Value(train.Run(t.Context(), data, l, train.Options{Output: opt.Output, Validation: held}))(t)
@@ -121,7 +121,7 @@ func TestCalibrateValidated(t *testing.T) {
 
 // TestCalibrateErrors: what can't be calibrated is told before any training.
 func TestCalibrateErrors(t *testing.T) {
-	data := uncertain(t, 40, 2)
+	data := inseparableRows(t, 40, 2)
 	other := require.Value(train.Run(t.Context(), data, perceptron.New(perceptron.Options{}), train.Options{}))(t)
 	for want, c := range map[string]struct {
 		l    train.Learner
@@ -134,7 +134,7 @@ func TestCalibrateErrors(t *testing.T) {
 			train.Options{Output: train.Output{Calibrate: model.Platt}, HoldOut: 0.2}, data},
 		"Calibrate with Init": {perceptron.New(perceptron.Options{}),
 			train.Options{Output: train.Output{Calibrate: model.Platt}, Init: other.Model}, data},
-		"no class has more than":       {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, uncertain(t, 6, 2)},
+		"no class has more than":       {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}, inseparableRows(t, 6, 2)},
 		"more than half of the memory": {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}, Memory: 1200}, data},
 		"of the memory (":              {svm.New(svm.Options{}), train.Options{Output: train.Output{Calibrate: model.Isotonic}, Memory: 4000}, data}, // enough for platt
 	} {

@@ -27,22 +27,22 @@ import (
 // A fuse is a context that ends when it was asked for its error so many times.
 type fuse struct {
 	context.Context
-	left  atomic.Int64
-	asked atomic.Int64
-	done  chan struct{}
-	end   sync.Once
+	callsLeft atomic.Int64
+	calls     atomic.Int64
+	done      chan struct{}
+	end       sync.Once
 }
 
 func newFuse(ctx context.Context, left int64) *fuse {
 	f := &fuse{Context: ctx, done: make(chan struct{})}
-	f.left.Store(left)
+	f.callsLeft.Store(left)
 	return f
 }
 
 func (f *fuse) Done() <-chan struct{} { return f.done }
 
 func (f *fuse) Err() error {
-	if f.asked.Add(1); f.left.Add(-1) >= 0 {
+	if f.calls.Add(1); f.callsLeft.Add(-1) >= 0 {
 		return nil
 	}
 	f.end.Do(func() { close(f.done) })
@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 				forms := c.forms(t, rowSets()[c.rows])
 				for i, f := range forms {
 					if *allForms || i == (k+j)%len(forms) {
-						resumed(t, c, f)
+						testResumed(t, c, f)
 					}
 				}
 			})
@@ -76,8 +76,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// resumed learns at once, and then with stops, and compares.
-func resumed(t *testing.T, c training, f form) {
+// testResumed learns at once, and then with stops, and compares.
+func testResumed(t *testing.T, c training, f form) {
 	t.Helper()
 	learn := func(ctx context.Context, run *checkpoint.Run) ([]byte, string, error) {
 		file, receipt, err := c.learn(ctx, t, f.src, 1+rand.IntN(3), f.memory, run)
@@ -97,7 +97,7 @@ func resumed(t *testing.T, c training, f form) {
 		mostStops = 2
 	}
 	for {
-		most := whole.asked.Load() * 5 / 4
+		most := whole.calls.Load() * 5 / 4
 		if stops > mostStops {
 			most = 1 << 40
 		}
@@ -106,7 +106,7 @@ func resumed(t *testing.T, c training, f form) {
 		got, trail, err := learn(ctx, run)
 		run.Close()
 		if err != nil {
-			if ctx.left.Load() >= 0 {
+			if ctx.callsLeft.Load() >= 0 {
 				t.Fatalf("%s, after %d stops: %v", f.name, stops, err)
 			}
 			stops++
@@ -126,15 +126,15 @@ func resumed(t *testing.T, c training, f form) {
 	}
 }
 
-// slow is a file that takes longer to read from than checkpoints are apart.
-type slow struct{ block.Seekable }
+// slowFile is a file that takes longer to read from than checkpoints are apart.
+type slowFile struct{ block.Seekable }
 
-func (s slow) ReadRows(rows []uint32, to *block.Block) error {
+func (s slowFile) ReadRows(rows []uint32, to *block.Block) error {
 	time.Sleep(2 * time.Millisecond)
 	return s.Seekable.ReadRows(rows, to)
 }
 
-func (s slow) ReadGroup(c int, to *block.Block) error {
+func (s slowFile) ReadGroup(c int, to *block.Block) error {
 	time.Sleep(time.Millisecond)
 	return s.Seekable.ReadGroup(c, to)
 }
@@ -142,10 +142,10 @@ func (s slow) ReadGroup(c int, to *block.Block) error {
 // TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	file := require.Opened(cache.Temporary(t.Context(), noise(2*block.ChunkRows, 5, 2), nil))(t)
+	file := require.Opened(cache.Temporary(t.Context(), noiseRows(2*block.ChunkRows, 5, 2), nil))(t)
 	for _, c := range []training{{"", "averaged", "shards=2 epochs=1 order=random"}, {"", "passive-aggressive", "shards=2 epochs=1 order=shuffle"}} {
 		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: t.TempDir(), Every: time.Millisecond}))(t)
-		if _, _, err := c.learn(newFuse(t.Context(), 1e5), t, block.Source(slow{file}), 2, 0, run); err != nil {
+		if _, _, err := c.learn(newFuse(t.Context(), 1e5), t, block.Source(slowFile{file}), 2, 0, run); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 		run.Close()
@@ -154,7 +154,7 @@ func TestPauses(t *testing.T) {
 
 // TestResumeValidated: a training that had rows to validate on doesn't go on without them.
 func TestResumeValidated(t *testing.T) {
-	learner, rows := train.Describe("averaged"), noise(50, 3, 2)
+	learner, rows := train.Describe("averaged"), noiseRows(50, 3, 2)
 	dir := t.TempDir()
 	for _, validation := range []block.Source{rows, nil} {
 		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true})

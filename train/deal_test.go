@@ -103,13 +103,13 @@ func TestSplit(t *testing.T) {
 			}
 			var sizes []int64
 			for f := range folds {
-				judged, learned := chosen(deal.Judge(f), y), chosen(deal.Learn(f), y)
+				judged, learned := chosenRows(deal.Judge(f), y), chosenRows(deal.Learn(f), y)
 				for _, r := range judged {
 					seen[r]++
 				}
 				sizes = append(sizes, int64(len(judged)))
 				checkSides(t, name, &split, learned, judged)
-				if name == "groups" && len(judged)+len(learned) != rows || name != "groups" && f > 0 && len(learned) <= len(chosen(deal.Learn(f-1), y)) {
+				if name == "groups" && len(judged)+len(learned) != rows || name != "groups" && f > 0 && len(learned) <= len(chosenRows(deal.Learn(f-1), y)) {
 					t.Fatalf("%s: fold %d of %d learns from %d rows", name, f, rows, len(learned))
 				}
 			}
@@ -121,7 +121,7 @@ func TestSplit(t *testing.T) {
 			}
 			share := 0.1 + 0.8*rng.Float64()
 			has := require.Value(split.HoldOut(rng.Uint64(), share, counts))(t)
-			held, kept := chosen(has(), y), chosen(has.Others(), y)
+			held, kept := chosenRows(has(), y), chosenRows(has.Others(), y)
 			checkSides(t, name, &split, kept, held)
 			if off := math.Abs(float64(len(held)) - share*float64(rows)); off > 0.5+float64(largest) || len(held)+len(kept) != rows {
 				t.Fatalf("%s: a hold-out of %v has %d of %d rows", name, share, len(held), rows)
@@ -130,8 +130,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// chosen returns the numbers of the rows that are chosen.
-func chosen(is func(class int) bool, classes []int) (rows []int) {
+// chosenRows returns the numbers of the rows that are chosen.
+func chosenRows(is func(class int) bool, classes []int) (rows []int) {
 	for r, c := range classes {
 		if is(c) {
 			rows = append(rows, r)

@@ -25,56 +25,56 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// A door is an exported entry that returns an error.
-type door = func() error
+// An entryPoint is an exported entry that returns an error.
+type entryPoint = func() error
 
-func second[A any](_ A, err error) error { return err }
+func errorOf[A any](_ A, err error) error { return err }
 
 // TestZeroValues: a source or a learner that is nil or a zero value is an error of every entry.
 func TestZeroValues(t *testing.T) {
 	ctx, data := t.Context(), testproblems.Logistic(100, 3)
 	l, opt, cv := logistic.New(logistic.Options{}), train.Options{}, train.CV{Folds: 2}
-	doors := map[string]door{}
+	doors := map[string]entryPoint{}
 	for name, src := range map[string]block.Source{"nil": nil, "nil data": (*block.Data)(nil), "zero data": new(block.Data)} {
-		maps.Copy(doors, map[string]door{
-			name + " Run":                 func() error { return second(train.Run(ctx, src, l, opt)) },
-			name + " hold-out":            func() error { return second(train.Run(ctx, src, l, train.Options{HoldOut: 0.5})) },
-			name + " Run with Validation": func() error { return second(train.Run(ctx, src, l, train.Options{Validation: data})) },
-			name + " CrossValidate":       func() error { return second(train.CrossValidate(ctx, src, l, train.Options{CV: cv})) },
-			name + " Compare":             func() error { return second(train.Compare(ctx, src, train.Options{CV: cv}, l)) },
+		maps.Copy(doors, map[string]entryPoint{
+			name + " Run":                 func() error { return errorOf(train.Run(ctx, src, l, opt)) },
+			name + " hold-out":            func() error { return errorOf(train.Run(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " Run with Validation": func() error { return errorOf(train.Run(ctx, src, l, train.Options{Validation: data})) },
+			name + " CrossValidate":       func() error { return errorOf(train.CrossValidate(ctx, src, l, train.Options{CV: cv})) },
+			name + " Compare":             func() error { return errorOf(train.Compare(ctx, src, train.Options{CV: cv}, l)) },
 			name + " Calibrate": func() error {
-				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}))
+				return errorOf(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
-			name + " FollowPath": func() error { return second(followPath(ctx, src, l, 3, cv, opt)) },
-			name + " HoldOut":    func() error { return second(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
+			name + " FollowPath": func() error { return errorOf(followPath(ctx, src, l, 3, cv, opt)) },
+			name + " HoldOut":    func() error { return errorOf(train.HoldOut(ctx, src, l, train.Options{HoldOut: 0.5})) },
 			name + " Run with Online": func() error {
-				return second(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}}))
+				return errorOf(train.Run(ctx, src, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}}))
 			},
-			name + " NewDataProfile": func() error { return second(train.NewDataProfile(ctx, src)) },
-			name + " SumRows":        func() error { return second(train.SumRows(ctx, src, 1)) },
-			name + " Evaluate":       func() error { return second(train.Evaluate(ctx, fitted(t, data), src, 1)) },
-			name + " CountErrors":    func() error { return second(train.CountErrors(ctx, fitted(t, data), src, 1)) },
-			name + " pocket":         func() error { return second(pocket.New(ctx, src, pocket.Exact, 1)) },
-			name + " errors":         func() error { return second(pocket.Errors(ctx, src, nil, 1)) },
+			name + " NewDataProfile": func() error { return errorOf(train.NewDataProfile(ctx, src)) },
+			name + " SumRows":        func() error { return errorOf(train.SumRows(ctx, src, 1)) },
+			name + " Evaluate":       func() error { return errorOf(train.Evaluate(ctx, fittedModel(t, data), src, 1)) },
+			name + " CountErrors":    func() error { return errorOf(train.CountErrors(ctx, fittedModel(t, data), src, 1)) },
+			name + " pocket":         func() error { return errorOf(pocket.New(ctx, src, pocket.Exact, 1)) },
+			name + " errors":         func() error { return errorOf(pocket.Errors(ctx, src, nil, 1)) },
 			name + " scatter":        func() error { return gram.Scatter(ctx, new(gram.Triangle), src, nil, 1) },
-			name + " separable":      func() error { return second(separability.Check(ctx, src, separability.Options{})) },
-			name + " trusted":        func() error { return second(train.Run(ctx, block.AssumeValid(src), l, opt)) },
+			name + " separable":      func() error { return errorOf(separability.Check(ctx, src, separability.Options{})) },
+			name + " trusted":        func() error { return errorOf(train.Run(ctx, block.AssumeValid(src), l, opt)) },
 		})
 	}
 	for name, l := range map[string]train.Learner{"empty": {}, "of nil": learner.Configure(nil, nil), "without options": {Learner: logistic.Learner},
 		"nil options": {Learner: logistic.Learner, Settings: (*logistic.Settings)(nil)}, "other options": {Learner: logistic.Learner, Settings: &perceptron.Settings{}},
 		"zero learner": {Learner: &learner.Learner{}, Settings: &perceptron.Settings{}}} {
-		maps.Copy(doors, map[string]door{
-			name + " Run":           func() error { return second(train.Run(ctx, data, l, opt)) },
-			name + " CrossValidate": func() error { return second(train.CrossValidate(ctx, data, l, train.Options{CV: cv})) },
-			name + " Compare":       func() error { return second(train.Compare(ctx, data, train.Options{CV: cv}, l, l)) },
+		maps.Copy(doors, map[string]entryPoint{
+			name + " Run":           func() error { return errorOf(train.Run(ctx, data, l, opt)) },
+			name + " CrossValidate": func() error { return errorOf(train.CrossValidate(ctx, data, l, train.Options{CV: cv})) },
+			name + " Compare":       func() error { return errorOf(train.Compare(ctx, data, train.Options{CV: cv}, l, l)) },
 			name + " Calibrate": func() error {
-				return second(train.Run(ctx, data, l, train.Options{Output: train.Output{Calibrate: model.Platt}}))
+				return errorOf(train.Run(ctx, data, l, train.Options{Output: train.Output{Calibrate: model.Platt}}))
 			},
-			name + " FollowPath":      func() error { return second(followPath(ctx, data, l, 3, cv, opt)) },
-			name + " Run with Online": func() error { return second(train.Run(ctx, data, l, train.Options{Online: &train.Online{}})) },
-			name + " With":            func() error { return second(l.With("l2", "1")) },
-			name + " Grid":            func() error { return second(l.Grid(nil)) },
+			name + " FollowPath":      func() error { return errorOf(followPath(ctx, data, l, 3, cv, opt)) },
+			name + " Run with Online": func() error { return errorOf(train.Run(ctx, data, l, train.Options{Online: &train.Online{}})) },
+			name + " With":            func() error { return errorOf(l.With("l2", "1")) },
+			name + " Grid":            func() error { return errorOf(l.Grid(nil)) },
 		})
 		if l.Has("l2") || l.Text("l2") != "" || l.VariedText() != "" {
 			t.Errorf("the learner %s has an l2", name)
@@ -82,21 +82,21 @@ func TestZeroValues(t *testing.T) {
 	}
 	var rows *gram.Rows
 	some, matrix := gram.Dense([]float32{1, 2}, 1, 2, 2), new(gram.Symmetric)
-	maps.Copy(doors, map[string]door{
-		"no learners":         func() error { return second(train.Compare(ctx, data, opt)) },
-		"nil model scorer":    func() error { return second(predict.NewScorer(nil, 1)) },
-		"zero model scorer":   func() error { return second(predict.NewScorer(new(model.Model), 1)) },
-		"zero scorer":         func() error { return second(new(predict.Scorer).Scores(ctx, block.New(0, 1, 1))) },
-		"nil model predictor": func() error { return second(predict.New(nil)) },
-		"zero predictor":      func() error { return second(new(predict.Predictor).Class(nil)) },
+	maps.Copy(doors, map[string]entryPoint{
+		"no learners":         func() error { return errorOf(train.Compare(ctx, data, opt)) },
+		"nil model scorer":    func() error { return errorOf(predict.NewScorer(nil, 1)) },
+		"zero model scorer":   func() error { return errorOf(predict.NewScorer(new(model.Model), 1)) },
+		"zero scorer":         func() error { return errorOf(new(predict.Scorer).Scores(ctx, block.New(0, 1, 1))) },
+		"nil model predictor": func() error { return errorOf(predict.New(nil)) },
+		"zero predictor":      func() error { return errorOf(new(predict.Predictor).Class(nil)) },
 		"zero probabilities":  func() error { return new(predict.Predictor).Probabilities(nil, nil) },
 		"zero scores":         func() error { return new(predict.Predictor).Scores(nil, nil) },
-		"zero score":          func() error { return second(new(predict.Predictor).Score(nil)) },
-		"zero append":         func() error { return second(new(predict.Predictor).AppendRow(nil)) },
-		"nil evaluation":      func() error { return second(train.NewEvaluation(nil, 1)) },
+		"zero score":          func() error { return errorOf(new(predict.Predictor).Score(nil)) },
+		"zero append":         func() error { return errorOf(new(predict.Predictor).AppendRow(nil)) },
+		"nil evaluation":      func() error { return errorOf(train.NewEvaluation(nil, 1)) },
 		"zero evaluation":     func() error { return new(train.Evaluation).Add(ctx, block.New(0, 1, 1)) },
-		"nil model count":     func() error { return second(train.CountErrors(ctx, nil, data, 1)) },
-		"nil weights":         func() error { return second(train.WeightsFor(nil, data.Spec())) },
+		"nil model count":     func() error { return errorOf(train.CountErrors(ctx, nil, data, 1)) },
+		"nil weights":         func() error { return errorOf(train.WeightsFor(nil, data.Spec())) },
 		"zero updated":        func() error { return new(pocket.Pocket).Updated(ctx, nil, 1, 1) },
 		"zero epoch":          func() error { return new(pocket.Pocket).EpochEnded(ctx, nil, 1, 1) },
 		"zero end":            func() error { return new(pocket.Pocket).End(ctx, nil, 1, 1) },
@@ -109,10 +109,10 @@ func TestZeroValues(t *testing.T) {
 		"nil products":        func() error { return gram.Products(ctx, some, rows, 1, nil) },
 		"nil lower":           func() error { return gram.LowerProducts(ctx, rows, 1, nil) },
 		"nil expand":          func() error { return gram.Expand(ctx, nil, rows, some, nil, gram.Kernel{}, 1) },
-		"nil cache":           func() error { return second(gram.NewRowCache(rows, gram.Kernel{}, 1, 1)) },
-		"zero cache":          func() error { return second(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
-		"nil support":         func() error { return second(gram.NewSupport(rows, gram.Kernel{})) },
-		"nil diagonal":        func() error { return second(gram.Diagonal(rows, gram.Kernel{})) },
+		"nil cache":           func() error { return errorOf(gram.NewRowCache(rows, gram.Kernel{}, 1, 1)) },
+		"zero cache":          func() error { return errorOf(new(gram.RowCache).Row(ctx, 0, slices.Values([]uint32{}))) },
+		"nil support":         func() error { return errorOf(gram.NewSupport(rows, gram.Kernel{})) },
+		"nil diagonal":        func() error { return errorOf(gram.Diagonal(rows, gram.Kernel{})) },
 		"nil scatter":         func() error { return gram.Scatter(ctx, nil, data, nil, 1) },
 		"rows of nil":         func() error { return gram.LowerProducts(ctx, gram.RowsOf(nil), 1, nil) },
 		"features of nil":     func() error { return gram.LowerProducts(ctx, gram.FeaturesOf(nil), 1, nil) },
@@ -132,8 +132,8 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// fitted returns a model of rows.
-func fitted(t *testing.T, data *block.Data) *model.Model {
+// fittedModel returns a model of rows.
+func fittedModel(t *testing.T, data *block.Data) *model.Model {
 	t.Helper()
 	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	return f.Model
@@ -143,53 +143,53 @@ func fitted(t *testing.T, data *block.Data) *model.Model {
 func TestWorkers(t *testing.T) {
 	ctx, data := t.Context(), testproblems.Logistic(100, 3)
 	cols := data.Spec().Cols()
-	m, rows := fitted(t, data), gram.RowsOf(data)
+	m, rows := fittedModel(t, data), gram.RowsOf(data)
 	x, y := circle(60)
 	judged := rowsOf(t, x, y)
-	judge := fitted(t, judged)
+	judge := fittedModel(t, judged)
 	l2 := logistic.Settings{Options: logistic.Options{L2: 1}}
 	doors := map[string]func(workers int) error{
 		"Run": func(n int) error {
-			return second(train.Run(ctx, data, logistic.New(l2.Options), train.Options{Workers: n}))
+			return errorOf(train.Run(ctx, data, logistic.New(l2.Options), train.Options{Workers: n}))
 		},
 		"logistic.Train": func(n int) error {
 			o := l2
 			o.Workers = n
-			return second(logistic.Train(ctx, data, o))
+			return errorOf(logistic.Train(ctx, data, o))
 		},
 		"Run with Online": func(n int) error {
-			return second(train.Run(ctx, data, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}, Workers: n}))
+			return errorOf(train.Run(ctx, data, perceptron.New(perceptron.Options{}), train.Options{Online: &train.Online{}, Workers: n}))
 		},
-		"Evaluate":      func(n int) error { return second(train.Evaluate(ctx, judge, judged, n)) },
-		"NewEvaluation": func(n int) error { return second(train.NewEvaluation(m, n)) },
-		"CountErrors":   func(n int) error { return second(train.CountErrors(ctx, m, data, n)) },
-		"SumRows":       func(n int) error { return second(train.SumRows(ctx, data, n)) },
-		"NewScorer":     func(n int) error { return second(predict.NewScorer(m, n)) },
-		"pocket.New":    func(n int) error { return second(pocket.New(ctx, data, pocket.Exact, n)) },
+		"Evaluate":      func(n int) error { return errorOf(train.Evaluate(ctx, judge, judged, n)) },
+		"NewEvaluation": func(n int) error { return errorOf(train.NewEvaluation(m, n)) },
+		"CountErrors":   func(n int) error { return errorOf(train.CountErrors(ctx, m, data, n)) },
+		"SumRows":       func(n int) error { return errorOf(train.SumRows(ctx, data, n)) },
+		"NewScorer":     func(n int) error { return errorOf(predict.NewScorer(m, n)) },
+		"pocket.New":    func(n int) error { return errorOf(pocket.New(ctx, data, pocket.Exact, n)) },
 		"pocket.Errors": func(n int) error {
-			return second(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
+			return errorOf(pocket.Errors(ctx, data, make([]float32, kernel.Stride(cols)), n))
 		},
-		"separable":      func(n int) error { return second(separability.Check(ctx, data, separability.Options{Workers: n})) },
-		"block.Validate": func(n int) error { return second(block.Validate(ctx, block.Source(data), n)) },
+		"separable":      func(n int) error { return errorOf(separability.Check(ctx, data, separability.Options{Workers: n})) },
+		"block.Validate": func(n int) error { return errorOf(block.Validate(ctx, block.Source(data), n)) },
 		"ReduceChunks": func(n int) error {
 			return block.ReduceChunks(ctx, data, n, func(block.Chunk) int { return 0 }, func(int) {})
 		},
-		"Fingerprint":     func(n int) error { return second(block.Fingerprint(ctx, data, n)) },
-		"ChunkSums":       func(n int) error { return second(block.ChunkSums(ctx, data, n)) },
-		"ClassCounts":     func(n int) error { return second(learner.ClassCounts(ctx, data, n)) },
-		"BalancedWeights": func(n int) error { return second(learner.BalancedWeights(ctx, data, n)) },
+		"Fingerprint":     func(n int) error { return errorOf(block.Fingerprint(ctx, data, n)) },
+		"ChunkSums":       func(n int) error { return errorOf(block.ChunkSums(ctx, data, n)) },
+		"ClassCounts":     func(n int) error { return errorOf(learner.ClassCounts(ctx, data, n)) },
+		"BalancedWeights": func(n int) error { return errorOf(learner.BalancedWeights(ctx, data, n)) },
 		"learner.Evaluate": func(n int) error {
 			return learner.Evaluate(ctx, data, n, &learner.Result{Weights: make([]float32, cols)})
 		},
 		"OneVersusRest": func(n int) error {
-			return second(learner.OneVersusRest(ctx, data, n, true, func(context.Context, int, int) (int, error) { return 0, nil }))
+			return errorOf(learner.OneVersusRest(ctx, data, n, true, func(context.Context, int, int) (int, error) { return 0, nil }))
 		},
 		"Choose": func(n int) error {
 			classes := testproblems.RandomClasses(50, 3, 3, 0)
 			w := make([]float32, 3*classes.Spec().Cols())
 			last := slices.Clone(w)
 			last[0] = 1
-			return second(learner.ChooseVectors(ctx, classes, n, w, last))
+			return errorOf(learner.ChooseVectors(ctx, classes, n, w, last))
 		},
 		"Gram": func(n int) error {
 			g, _ := gram.NewSymmetric(rows.Len(), gram.Full)
@@ -199,7 +199,7 @@ func TestWorkers(t *testing.T) {
 		"Products":      func(n int) error { return gram.Products(ctx, rows, rows, n, func(int, int, []float32) {}) },
 		"LowerProducts": func(n int) error { return gram.LowerProducts(ctx, rows, n, func(int, int, []float32) {}) },
 		"Expand":        func(n int) error { return gram.Expand(ctx, nil, rows, rows, nil, gram.Kernel{}, n) },
-		"NewRowCache":   func(n int) error { return second(gram.NewRowCache(rows, gram.Kernel{}, 1<<20, n)) },
+		"NewRowCache":   func(n int) error { return errorOf(gram.NewRowCache(rows, gram.Kernel{}, 1<<20, n)) },
 		"Scatter": func(n int) error {
 			g, _ := gram.NewTriangle(cols)
 			return gram.Scatter(ctx, g, data, nil, n)

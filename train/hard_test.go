@@ -10,9 +10,9 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// A hard is a random problem with what breaks solvers: rows that are far larger than others, columns of unlike scales or far
-// from zero, and columns that nearly depend on others.
-type hard struct {
+// A hardProblem is a random problem with what breaks solvers: rows that are far larger than others, columns of unlike
+// scales or far from zero, and columns that nearly depend on others.
+type hardProblem struct {
 	name    string
 	x       [][]float64
 	y       []float64 // -1 and 1, or class numbers
@@ -20,13 +20,13 @@ type hard struct {
 	l2      float64
 }
 
-func newHard(seed uint64) *hard {
+func newHard(seed uint64) *hardProblem {
 	rng := rand.New(rand.NewPCG(seed, 37))
 	rows, features := 20+rng.IntN(130), 1+rng.IntN(5)
 	if seed%200 == 7 {
 		rows, features = block.ChunkRows+rng.IntN(2000), 1+rng.IntN(3)
 	}
-	h := &hard{classes: 2 + rng.IntN(2)}
+	h := &hardProblem{classes: 2 + rng.IntN(2)}
 	rng.IntN(2) // the sets stay the same
 	scores := make([][]float64, rows)
 	for r := range rows {
@@ -124,7 +124,7 @@ func newHard(seed uint64) *hard {
 }
 
 // times makes the features two Unix times whose difference, about a step of float32, decides.
-func (h *hard) times(rng *rand.Rand) {
+func (h *hardProblem) times(rng *rand.Rand) {
 	h.name = " two times"
 	for r := range h.x {
 		start, apart := math.Round(1.7e9+1e7*rng.Float64()), 120*rng.NormFloat64()

@@ -15,8 +15,8 @@ import (
 	"halfspace/train/logistic"
 )
 
-// heldOut returns the figures of held-out rows as a text.
-func heldOut(h *train.HeldOutEvaluation) string {
+// heldOutText returns the figures of held-out rows as a text.
+func heldOutText(h *train.HeldOutEvaluation) string {
 	text := fmt.Sprint(h.Confusion.Rows(), h.Confusion.Errors(), h.Scores.AUC(), h.LogLoss(), h.Brier(), h.LearningCurve, h.Folds)
 	for _, w := range h.WorstRows {
 		text += fmt.Sprintf("; %d %d %d %g %g", w.Row, w.Class, w.Predicted, w.Score, w.Probability)
@@ -31,7 +31,7 @@ func heldOut(h *train.HeldOutEvaluation) string {
 // other folds, together. The worst rows have their numbers among all rows. Nothing depends on the workers or on blocks in memory.
 func TestHeldOut(t *testing.T) {
 	for _, classes := range []int{2, 3} {
-		rows := noise(700, 3, classes)
+		rows := noiseRows(700, 3, classes)
 		l := logistic.New(logistic.Options{L2: 1})
 		opt := train.Options{HoldOut: 0.3, Output: train.Output{HeldOut: true}, Workers: 1}
 		run := require.Value(train.Run(t.Context(), rows, l, opt))(t)
@@ -40,7 +40,7 @@ func TestHeldOut(t *testing.T) {
 		got := run.HeldOut
 		if got.Confusion.Errors() != want.Confusion.Errors() || got.Confusion.Errors() != run.Validation.Errors || got.Scores.AUC() != want.Scores.AUC() && classes == 2 || got.LogLoss() != want.LogLoss() ||
 			got.Brier() != want.Brier() || classes > 2 && !slices.Equal(got.ClassScores.AUC(), want.ClassScores.AUC()) || !reflect.DeepEqual(got.Confusion, want.Confusion) {
-			t.Errorf("%d classes, hold-out: %s", classes, heldOut(got))
+			t.Errorf("%d classes, hold-out: %s", classes, heldOutText(got))
 		}
 		learned := got.LearningCurve
 		if len(learned) != 5 || learned[4].Rows != parts.KeptRows.Rows() || learned[4].HeldOutErrors.Errors != want.Confusion.Errors() || learned[3].Rows*2-parts.KeptRows.Rows() > 6 {
@@ -64,15 +64,15 @@ func TestHeldOut(t *testing.T) {
 		}
 		s := &train.Session{Options: folds, Rows: rows, Learner: l}
 		require.NoError(t, s.PoolFolds(t.Context()))
-		if again := heldOut(s.HeldOut); again != heldOut(pooled) {
-			t.Errorf("%s\npooled after the cross-validation, %s\nwithin it", again, heldOut(pooled))
+		if again := heldOutText(s.HeldOut); again != heldOutText(pooled) {
+			t.Errorf("%s\npooled after the cross-validation, %s\nwithin it", again, heldOutText(pooled))
 		}
 		folds.Workers, opt.Workers = 3, 3
-		if more := require.Value(train.Run(t.Context(), rows, l, folds))(t).HeldOut; heldOut(more) != heldOut(pooled) {
-			t.Errorf("by 3 workers %s, by one %s", heldOut(more), heldOut(pooled))
+		if more := require.Value(train.Run(t.Context(), rows, l, folds))(t).HeldOut; heldOutText(more) != heldOutText(pooled) {
+			t.Errorf("by 3 workers %s, by one %s", heldOutText(more), heldOutText(pooled))
 		}
-		if more := require.Value(train.Run(t.Context(), unheld{rows}, l, opt))(t).HeldOut; heldOut(more) != heldOut(got) {
-			t.Errorf("streamed %s, in memory %s", heldOut(more), heldOut(got))
+		if more := require.Value(train.Run(t.Context(), streamedSource{rows}, l, opt))(t).HeldOut; heldOutText(more) != heldOutText(got) {
+			t.Errorf("streamed %s, in memory %s", heldOutText(more), heldOutText(got))
 		}
 		// Every held-out row is judged by a model that didn't see it: the pooled log loss is worse than that on training rows.
 		whole := require.Value(train.Evaluate(t.Context(), run.Model, rows, 1))(t)
@@ -82,8 +82,8 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// unheld is a source that isn't in memory.
-type unheld struct{ block.Source }
+// streamedSource is a source that isn't in memory.
+type streamedSource struct{ block.Source }
 
 // rowOf returns the features and the label of a row.
 func rowOf(src block.Source, row int64) (values []float32) {
@@ -97,7 +97,7 @@ func rowOf(src block.Source, row int64) (values []float32) {
 
 // TestHeldOutResumed: a cross-validation that goes on from a checkpoint pools the same held-out rows.
 func TestHeldOutResumed(t *testing.T) {
-	dir, rows, l := t.TempDir(), noise(120, 2, 2), logistic.New(logistic.Options{L2: 1})
+	dir, rows, l := t.TempDir(), noiseRows(120, 2, 2), logistic.New(logistic.Options{L2: 1})
 	judge := func(stop int64) *train.HeldOutEvaluation {
 		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Epochs: 1}))(t)
 		defer run.Close()
@@ -120,7 +120,7 @@ func TestHeldOutResumed(t *testing.T) {
 	judge(2)
 	resumed := judge(-1)
 	whole := require.Value(train.Run(t.Context(), rows, l, train.Options{CV: train.CV{Folds: 4}, Output: train.Output{HeldOut: true}}))(t).HeldOut
-	if heldOut(resumed) != heldOut(whole) {
-		t.Errorf("resumed %s, at once %s", heldOut(resumed), heldOut(whole))
+	if heldOutText(resumed) != heldOutText(whole) {
+		t.Errorf("resumed %s, at once %s", heldOutText(resumed), heldOutText(whole))
 	}
 }

@@ -18,15 +18,15 @@ import (
 	"halfspace/train/svm"
 )
 
-// A stalled source cancels at a pass. That pass and those after it wait until their context ends.
-type stalled struct {
+// A stalledSource cancels at a pass. That pass and those after it wait until their context ends.
+type stalledSource struct {
 	testproblems.Stream
-	left   int // passes that don't stall
-	cancel context.CancelFunc
+	passesLeft int // passes that don't stall
+	cancel     context.CancelFunc
 }
 
-func (s *stalled) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	if s.left--; s.left >= 0 {
+func (s *stalledSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	if s.passesLeft--; s.passesLeft >= 0 {
 		return s.Stream.Blocks(ctx)
 	}
 	return func(yield func(*block.Block, error) bool) {
@@ -68,9 +68,9 @@ func TestInterruptedStall(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // its time passes at once
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
-				src := &stalled{testproblems.Stream{Data: rowsOf(t, x, y)}, at, cancel}
+				src := &stalledSource{testproblems.Stream{Data: rowsOf(t, x, y)}, at, cancel}
 				m, err := learn(ctx, src)
-				if src.left >= 0 || m == nil {
+				if src.passesLeft >= 0 || m == nil {
 					return
 				}
 				if !errors.Is(err, context.Canceled) {

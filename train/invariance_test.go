@@ -53,7 +53,7 @@ func TestInvariance(t *testing.T) {
 			for k, f := range c.forms(t, d) {
 				some := machines
 				if i != first {
-					m, pairs := untried(c, f, machines, tried)
+					m, pairs := machineToTry(c, f, machines, tried)
 					if pairs == 0 {
 						if turn++; (k+made[c.learner])%5 > 0 {
 							continue
@@ -89,8 +89,8 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// untried returns the machine with the most pairs that weren't tried, and their number.
-func untried(c training, f form, machines []machine, tried map[string]bool) (best machine, most int) {
+// machineToTry returns the machine with the most pairs that weren't tried, and their number.
+func machineToTry(c training, f form, machines []machine, tried map[string]bool) (best machine, most int) {
 	for _, m := range machines {
 		n := 0
 		for _, pair := range pairs(c, f, m) {

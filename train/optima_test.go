@@ -17,8 +17,8 @@ import (
 )
 
 // problems returns the precise problems of a training: one, or each class versus the rest.
-func (h *hard) problems(hinge, versus bool) (all []*precise) {
-	p := &precise{classes: h.classes, l2: h.l2, hinge: hinge}
+func (h *hardProblem) problems(hinge, versus bool) (all []*preciseProblem) {
+	p := &preciseProblem{classes: h.classes, l2: h.l2, hinge: hinge}
 	for r, x := range h.x {
 		p.x, p.y = append(p.x, append(slices.Clone(x), 1)), append(p.y, int(h.y[r]))
 		if h.classes == 2 {
@@ -26,7 +26,7 @@ func (h *hard) problems(hinge, versus bool) (all []*precise) {
 		}
 	}
 	if !versus {
-		return []*precise{p}
+		return []*preciseProblem{p}
 	}
 	for k := range h.classes {
 		one := *p
@@ -47,7 +47,7 @@ func (h *hard) problems(hinge, versus bool) (all []*precise) {
 type way struct{ algo, options string }
 
 // ways returns the trainings whose objectives are the same.
-func (h *hard) ways() (groups [][]way) {
+func (h *hardProblem) ways() (groups [][]way) {
 	solvers := []string{"solver=newton", "solver=lbfgs", "solver=sgd"}
 	if h.l2 > 0 {
 		solvers = append(solvers, "solver=truncated")
@@ -82,7 +82,7 @@ type outcome struct {
 }
 
 // learn trains one way.
-func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
+func (h *hardProblem) learn(t *testing.T, w way, problems []*preciseProblem) *outcome {
 	learner := train.Describe(w.algo)
 	settings, opt := learner.New(), train.Options{}
 	settings.RunOptions().Workers = 1
@@ -108,7 +108,7 @@ func (h *hard) learn(t *testing.T, w way, problems []*precise) *outcome {
 }
 
 // rows returns the rows of the problem.
-func (h *hard) rows() *block.Data {
+func (h *hardProblem) rows() *block.Data {
 	if h.classes == 2 {
 		return testproblems.Dense(h.x, h.y, true)
 	}
@@ -116,37 +116,37 @@ func (h *hard) rows() *block.Data {
 }
 
 // value returns the sum of the objectives of problems, whose weights follow one another.
-func value(problems []*precise, w []float64) float64 {
-	sum, n := wide{}, len(w)/len(problems)
+func value(problems []*preciseProblem, w []float64) float64 {
+	sum, n := wideNumber{}, len(w)/len(problems)
 	for k, p := range problems {
 		sum = sum.add(p.at(widen(w[k*n:][:n]), nil, nil))
 	}
 	return sum.hi
 }
 
-func widen(w []float64) (all []wide) {
+func widen(w []float64) (all []wideNumber) {
 	for _, v := range w {
-		all = append(all, wide{v, 0})
+		all = append(all, wideNumber{v, 0})
 	}
 	return all
 }
 
 // optimum returns the least objective that Newton's method finds in high precision, from weights and, unless that proves an
 // optimum, from zeros. exists tells whether optima are proven to exist.
-func optimum(problems []*precise, from [][]float64) (least float64, exists bool) {
-	sum, exists := wide{}, true
+func optimum(problems []*preciseProblem, from [][]float64) (least float64, exists bool) {
+	sum, exists := wideNumber{}, true
 	for k, p := range problems {
 		n := len(p.x[0]) * p.vectors()
-		best, there := wide{math.Inf(1), 0}, false
+		best, there := wideNumber{math.Inf(1), 0}, false
 		for _, w := range append(slices.Clone(from), nil) {
 			if there {
 				break
 			}
-			start := make([]wide, n)
+			start := make([]wideNumber, n)
 			if w != nil {
 				start = widen(w[k*n:][:n])
 			}
-			f, ok := wide{}, false
+			f, ok := wideNumber{}, false
 			if p.exact {
 				f = p.minimiseHinge(start)
 			} else {
@@ -186,12 +186,12 @@ func TestOptima(t *testing.T) {
 	}
 }
 
-// hidden is what a class may gain by the rounding errors of a column that is left out: half of the statistic up to which
-// logistic holds these for chance, and as much again, as the statistic is that of weights of 0.
-const hidden = 16
+// hiddenGain is what a class may gain by the rounding errors of a column that is left out: half of the statistic up to
+// which logistic holds these for chance, and as much again, as the statistic is that of weights of 0.
+const hiddenGain = 16
 
 // test trains in each way of a group and tests the claims.
-func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
+func (h *hardProblem) test(t *testing.T, group []way, tallies map[string]*tally) {
 	hinge, versus := group[0].algo == "svm", h.classes > 2 && !strings.Contains(group[0].options, "joint")
 	problems := h.problems(hinge, versus)
 	for _, p := range problems {
@@ -243,7 +243,7 @@ func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 		masked := o.dependent && math.IsInf(o.gap, 1) // a column is left out that the rounding of its elements hides
 		if o.converged {
 			if masked {
-				most = float64(hidden*h.classes) / o.objective
+				most = float64(hiddenGain*h.classes) / o.objective
 			}
 			if n.converged++; above > most*o.objective*(1+1e-6)+1e-12 {
 				t.Errorf("%s, %s: converged at %v, which is %v above the optimum", h.name, name, o.objective, above)
@@ -261,7 +261,7 @@ func (h *hard) test(t *testing.T, group []way, tallies map[string]*tally) {
 }
 
 // separable tells whether check proves that a plane separates the rows of two classes, or of a class from all others.
-func (h *hard) separable(t *testing.T, versus bool) bool {
+func (h *hardProblem) separable(t *testing.T, versus bool) bool {
 	if h.classes > 2 && !versus {
 		return false
 	}

@@ -7,68 +7,68 @@ import (
 	"testing"
 )
 
-// A wide is the sum of two float64, the second at most half a unit of the last digit of the first (Dekker, "A
+// A wideNumber is the sum of two float64, the second at most half a unit of the last digit of the first (Dekker, "A
 // floating-point technique for extending the available precision", 1971). Operations have relative errors of about 2^-100.
-type wide struct{ hi, lo float64 }
+type wideNumber struct{ hi, lo float64 }
 
-func twoSum(a, b float64) wide {
+func twoSum(a, b float64) wideNumber {
 	s := a + b
 	t := s - a
-	return wide{s, (a - (s - t)) + (b - t)}
+	return wideNumber{s, (a - (s - t)) + (b - t)}
 }
 
-func fast(a, b float64) wide {
+func fastTwoSum(a, b float64) wideNumber {
 	s := a + b
-	return wide{s, b - (s - a)}
+	return wideNumber{s, b - (s - a)}
 }
 
-func (a wide) add(b wide) wide {
+func (a wideNumber) add(b wideNumber) wideNumber {
 	s, t := twoSum(a.hi, b.hi), twoSum(a.lo, b.lo)
-	s = fast(s.hi, s.lo+t.hi)
-	return fast(s.hi, s.lo+t.lo)
+	s = fastTwoSum(s.hi, s.lo+t.hi)
+	return fastTwoSum(s.hi, s.lo+t.lo)
 }
 
-func (a wide) neg() wide       { return wide{-a.hi, -a.lo} }
-func (a wide) sub(b wide) wide { return a.add(b.neg()) }
+func (a wideNumber) neg() wideNumber             { return wideNumber{-a.hi, -a.lo} }
+func (a wideNumber) sub(b wideNumber) wideNumber { return a.add(b.neg()) }
 
-func (a wide) mul(b wide) wide {
+func (a wideNumber) mul(b wideNumber) wideNumber {
 	p := a.hi * b.hi
-	return fast(p, math.FMA(a.hi, b.hi, -p)+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
+	return fastTwoSum(p, math.FMA(a.hi, b.hi, -p)+(float64(a.hi*b.lo)+float64(a.lo*b.hi)))
 }
 
-func (a wide) times(b float64) wide { return a.mul(wide{b, 0}) }
+func (a wideNumber) times(b float64) wideNumber { return a.mul(wideNumber{b, 0}) }
 
-func (a wide) div(b wide) wide {
+func (a wideNumber) div(b wideNumber) wideNumber {
 	q := a.hi / b.hi
 	r := a.sub(b.times(q))
 	q2 := r.hi / b.hi
 	r = r.sub(b.times(q2))
-	return fast(q, q2).add(wide{r.hi / b.hi, 0})
+	return fastTwoSum(q, q2).add(wideNumber{r.hi / b.hi, 0})
 }
 
-func (a wide) root() wide {
+func (a wideNumber) root() wideNumber {
 	if !(a.hi > 0) {
-		return wide{}
+		return wideNumber{}
 	}
 	x := 1 / math.Sqrt(a.hi)
 	y := a.times(x) // a/sqrt(a), improved by one step of Newton's method
 	return y.add(a.sub(y.mul(y)).times(x / 2))
 }
 
-var ln2 = wide{0.6931471805599453, 2.3190468138462996e-17}
+var ln2 = wideNumber{0.6931471805599453, 2.3190468138462996e-17}
 
 // inverses are 1/i.
-var inverses = func() (all [12]wide) {
+var inverses = func() (all [12]wideNumber) {
 	for i := range all {
-		all[i] = wide{1, 0}.div(wide{float64(max(1, i)), 0})
+		all[i] = wideNumber{1, 0}.div(wideNumber{float64(max(1, i)), 0})
 	}
 	return all
 }()
 
 // exp returns e^a for a up to 700.
-func (a wide) exp() wide {
+func (a wideNumber) exp() wideNumber {
 	if a.hi < -700 {
-		return wide{}
+		return wideNumber{}
 	}
 	k := math.Round(a.hi / ln2.hi)
 	r := a.sub(ln2.times(k)).times(1.0 / 512)
@@ -80,23 +80,23 @@ func (a wide) exp() wide {
 	for range 9 {
 		e = e.times(2).add(e.mul(e))
 	}
-	e = e.add(wide{1, 0})
-	return wide{math.Ldexp(e.hi, int(k)), math.Ldexp(e.lo, int(k))}
+	e = e.add(wideNumber{1, 0})
+	return wideNumber{math.Ldexp(e.hi, int(k)), math.Ldexp(e.lo, int(k))}
 }
 
 // log1p returns log(1 + a) for a from 0 on.
-func (a wide) log1p() wide {
+func (a wideNumber) log1p() wideNumber {
 	if a.hi < 1e-18 {
 		return a
 	}
-	y := wide{math.Log1p(a.hi), 0}
-	d := a.add(wide{1, 0}).mul(y.neg().exp()).sub(wide{1, 0})
+	y := wideNumber{math.Log1p(a.hi), 0}
+	d := a.add(wideNumber{1, 0}).mul(y.neg().exp()).sub(wideNumber{1, 0})
 	return y.add(d).sub(d.mul(d).times(0.5))
 }
 
-// A precise is a problem whose objective is computed with more than 30 digits: logistic regression of two classes or of
-// more together, or the squared hinge.
-type precise struct {
+// A preciseProblem is a problem whose objective is computed with more than 30 digits: logistic regression of two
+// classes or of more together, or the squared hinge.
+type preciseProblem struct {
 	x       [][]float64 // the bias among them
 	y       []int       // classes
 	classes int
@@ -108,7 +108,7 @@ type precise struct {
 	exact bool
 }
 
-func (p *precise) vectors() int {
+func (p *preciseProblem) vectors() int {
 	if p.classes == 2 {
 		return 1
 	}
@@ -117,25 +117,25 @@ func (p *precise) vectors() int {
 
 // at returns the objective at w, the vectors of the classes one after another. It adds to gradient and hessian, unless
 // they are nil.
-func (p *precise) at(w, gradient []wide, hessian [][]wide) (f wide) {
+func (p *preciseProblem) at(w, gradient []wideNumber, hessian [][]wideNumber) (f wideNumber) {
 	cols, n := len(p.x[0]), p.vectors()
 	for i, v := range w {
 		if i%cols < cols-1 {
 			f = f.add(v.mul(v).times(p.l2 / 2))
 			if gradient != nil {
 				gradient[i] = gradient[i].add(v.times(p.l2))
-				hessian[i][i] = hessian[i][i].add(wide{p.l2, 0})
+				hessian[i][i] = hessian[i][i].add(wideNumber{p.l2, 0})
 			}
 		}
 	}
-	factors, curvature := make([]wide, n), make([][]wide, n)
+	factors, curvature := make([]wideNumber, n), make([][]wideNumber, n)
 	for k := range curvature {
-		curvature[k] = make([]wide, n)
+		curvature[k] = make([]wideNumber, n)
 	}
-	scores := make([]wide, n)
+	scores := make([]wideNumber, n)
 	for r, x := range p.x {
 		for k := range scores {
-			scores[k] = wide{}
+			scores[k] = wideNumber{}
 			for i, v := range x {
 				scores[k] = scores[k].add(w[k*cols+i].times(v))
 			}
@@ -149,7 +149,7 @@ func (p *precise) at(w, gradient []wide, hessian [][]wide) (f wide) {
 				gradient[k*cols+i] = gradient[k*cols+i].add(factors[k].times(v))
 			}
 			for l := range k + 1 {
-				if curvature[k][l] == (wide{}) {
+				if curvature[k][l] == (wideNumber{}) {
 					continue
 				}
 				for i, v := range x {
@@ -167,28 +167,28 @@ func (p *precise) at(w, gradient []wide, hessian [][]wide) (f wide) {
 }
 
 // loss returns a row's loss. It sets its derivatives by the scores.
-func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
-	one := wide{1, 0}
+func (p *preciseProblem) loss(y int, scores, factors []wideNumber, curvature [][]wideNumber) wideNumber {
+	one := wideNumber{1, 0}
 	if p.classes == 2 {
 		sign := float64(2*y - 1)
 		m := scores[0].times(sign)
 		if p.hinge {
 			u := one.sub(m)
-			factors[0], curvature[0][0] = wide{}, wide{}
+			factors[0], curvature[0][0] = wideNumber{}, wideNumber{}
 			if u.hi <= 0 {
-				return wide{}
+				return wideNumber{}
 			}
 			switch {
 			case p.exact:
 				return u
 			case p.kink > 0 && u.hi >= p.kink:
-				factors[0] = wide{-sign, 0}
-				return u.sub(wide{p.kink / 2, 0})
+				factors[0] = wideNumber{-sign, 0}
+				return u.sub(wideNumber{p.kink / 2, 0})
 			case p.kink > 0:
-				factors[0], curvature[0][0] = u.times(-sign/p.kink), wide{1 / p.kink, 0}
+				factors[0], curvature[0][0] = u.times(-sign/p.kink), wideNumber{1 / p.kink, 0}
 				return u.mul(u).times(0.5 / p.kink)
 			}
-			factors[0], curvature[0][0] = u.times(-2*sign), wide{2, 0}
+			factors[0], curvature[0][0] = u.times(-2*sign), wideNumber{2, 0}
 			return u.mul(u)
 		}
 		e := m
@@ -210,7 +210,7 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 			best = k
 		}
 	}
-	rest, e := wide{}, make([]wide, len(scores))
+	rest, e := wideNumber{}, make([]wideNumber, len(scores))
 	for k, s := range scores {
 		if e[k] = one; k != best {
 			e[k] = s.sub(scores[best]).exp()
@@ -223,7 +223,7 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 		e[k] = e[k].div(sum)
 	}
 	for k := range scores {
-		others := wide{}
+		others := wideNumber{}
 		for l := range scores {
 			if l != k {
 				others = others.add(e[l])
@@ -242,21 +242,21 @@ func (p *precise) loss(y int, scores, factors []wide, curvature [][]wide) wide {
 }
 
 // derivatives returns memory for at.
-func (p *precise) derivatives() (gradient []wide, hessian [][]wide) {
+func (p *preciseProblem) derivatives() (gradient []wideNumber, hessian [][]wideNumber) {
 	n := len(p.x[0]) * p.vectors()
 	for range n {
-		hessian = append(hessian, make([]wide, n))
+		hessian = append(hessian, make([]wideNumber, n))
 	}
-	return make([]wide, n), hessian
+	return make([]wideNumber, n), hessian
 }
 
 // minimise runs Newton's method from w, with steps that are damped until the objective falls. exists tells whether the
 // last step proves that an optimum exists: it changes all scores by less than 1/4, predicts no gain, and leaves out no
 // direction but those in which rows have no extent.
-func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
+func (p *preciseProblem) minimise(w []wideNumber) (best []wideNumber, f wideNumber, exists bool) {
 	n, cols := len(w), len(p.x[0])
 	gradient, hessian := p.derivatives()
-	p.at(make([]wide, n), gradient, hessian)
+	p.at(make([]wideNumber, n), gradient, hessian)
 	_, flat := solve(hessian, gradient, 0)
 	damping := 0.0
 	for range 80 {
@@ -265,7 +265,7 @@ func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 		moved, enough := false, false
 		for range 12 {
 			step, left := solve(hessian, gradient, damping)
-			gain, next := wide{}, make([]wide, n)
+			gain, next := wideNumber{}, make([]wideNumber, n)
 			for i, v := range step {
 				gain = gain.add(v.mul(gradient[i]))
 				next[i] = w[i].sub(v)
@@ -274,7 +274,7 @@ func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 				exists = left == flat
 				for _, x := range p.x {
 					for k := range p.vectors() {
-						z := wide{}
+						z := wideNumber{}
 						for i, v := range x {
 							z = z.add(step[k*cols+i].times(v))
 						}
@@ -303,7 +303,7 @@ func (p *precise) minimise(w []wide) (best []wide, f wide, exists bool) {
 }
 
 // minimiseHinge returns a value of the hinge near its least one: that where the hinge with a narrow kink is least.
-func (p *precise) minimiseHinge(w []wide) wide {
+func (p *preciseProblem) minimiseHinge(w []wideNumber) wideNumber {
 	q := *p
 	for q.kink = 1; q.kink > 1e-13; q.kink /= 1 << 5 {
 		q.exact = false
@@ -314,16 +314,16 @@ func (p *precise) minimiseHinge(w []wide) wide {
 
 // solve returns the solution of a system whose matrix, the lower triangle a, is positive semi-definite, with its diagonal
 // times 1 + damping, and how many unknowns are 0 since they have no pivot.
-func solve(a [][]wide, b []wide, damping float64) (x []wide, left int) {
+func solve(a [][]wideNumber, b []wideNumber, damping float64) (x []wideNumber, left int) {
 	n := len(b)
-	scale, l := make([]wide, n), make([][]wide, n)
-	x = make([]wide, n)
+	scale, l := make([]wideNumber, n), make([][]wideNumber, n)
+	x = make([]wideNumber, n)
 	out := make([]bool, n)
 	for i := range n {
-		if scale[i] = (wide{1, 0}); a[i][i].hi > 0 {
-			scale[i] = wide{1, 0}.div(a[i][i].root())
+		if scale[i] = (wideNumber{1, 0}); a[i][i].hi > 0 {
+			scale[i] = wideNumber{1, 0}.div(a[i][i].root())
 		}
-		l[i] = make([]wide, i+1)
+		l[i] = make([]wideNumber, i+1)
 		for j := range i + 1 {
 			v := a[i][j].mul(scale[i]).mul(scale[j])
 			if i == j {
@@ -335,7 +335,7 @@ func solve(a [][]wide, b []wide, damping float64) (x []wide, left int) {
 			switch {
 			case i == j && v.hi <= 1e-27:
 				out[i], left = true, left+1
-				l[i] = make([]wide, i+1)
+				l[i] = make([]wideNumber, i+1)
 			case i == j:
 				l[i][i] = v.root()
 			case !out[j]:
@@ -369,10 +369,10 @@ func solve(a [][]wide, b []wide, damping float64) (x []wide, left int) {
 // TestWide compares the functions of wide with math/big, and with identities.
 func TestWide(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	value := func(a wide) *big.Float {
+	value := func(a wideNumber) *big.Float {
 		return new(big.Float).SetPrec(300).Add(big.NewFloat(a.hi), big.NewFloat(a.lo))
 	}
-	near := func(name string, a wide, b *big.Float) {
+	near := func(name string, a wideNumber, b *big.Float) {
 		t.Helper()
 		off, _ := new(big.Float).Sub(value(a), b).Float64()
 		if size, _ := b.Float64(); math.Abs(off) > 1e-28*math.Abs(size) {
@@ -387,8 +387,8 @@ func TestWide(t *testing.T) {
 		near("quotient", a.div(b), new(big.Float).SetPrec(300).Quo(x, y))
 		near("root", a.mul(a).root().mul(a.mul(a).root()), value(a.mul(a)))
 		near("e^(a+b)", a.add(b).exp(), value(a.exp().mul(b.exp())))
-		e := wide{math.Abs(a.hi), math.Copysign(1, a.hi) * a.lo}
-		near("log", e.log1p().exp(), value(e.add(wide{1, 0})))
+		e := wideNumber{math.Abs(a.hi), math.Copysign(1, a.hi) * a.lo}
+		near("log", e.log1p().exp(), value(e.add(wideNumber{1, 0})))
 	}
-	near("e", wide{1, 0}.exp(), value(wide{math.E, 1.4456468917292502e-16}))
+	near("e", wideNumber{1, 0}.exp(), value(wideNumber{math.E, 1.4456468917292502e-16}))
 }

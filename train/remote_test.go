@@ -14,9 +14,9 @@ import (
 	"halfspace/train"
 )
 
-// remotes are trainings whose passes a cluster makes, with the tasks that must be among those passes. Several rows are separated by
-// commas; small tests take one of them.
-var remotes = []struct {
+// remoteTrainings are trainings whose passes a cluster makes, with the tasks that must be among those passes. Several
+// rows are separated by commas; small tests take one of them.
+var remoteTrainings = []struct {
 	training
 	tasks string
 }{
@@ -70,21 +70,21 @@ func remoteRows(name string) *block.Data {
 	case "sparse two":
 		return testproblems.Sparse(rowSets()["two"])
 	case "longer":
-		return noise(3*block.ChunkRows, 5, 2)
+		return noiseRows(3*block.ChunkRows, 5, 2)
 	case "longer three":
-		return noise(3*block.ChunkRows, 4, 3)
+		return noiseRows(3*block.ChunkRows, 4, 3)
 	case "wide three":
 		return testproblems.Sparse(testproblems.RandomClasses(block.ChunkRows+5, 350, 3, 0.2))
 	case "thin":
-		return thin(2*block.ChunkRows+9, 260, 7, true)
+		return thinRows(2*block.ChunkRows+9, 260, 7, true)
 	case "thin unbiased":
-		return thin(block.ChunkRows+7, 260, 14, false)
+		return thinRows(block.ChunkRows+7, 260, 14, false)
 	case "thin weighted": // batches of several chunks
-		return testproblems.Weighted(thin(10*block.ChunkRows+3, 5000, 1, true), third)
+		return testproblems.Weighted(thinRows(10*block.ChunkRows+3, 5000, 1, true), third)
 	case "thin columns":
-		return thin(3*block.ChunkRows+1, 40_000, 1, true)
+		return thinRows(3*block.ChunkRows+1, 40_000, 1, true)
 	case "thin far":
-		return changed(testproblems.RandomClasses(block.ChunkRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
+		return changedRows(testproblems.RandomClasses(block.ChunkRows+50, 260, 2, 0.2), true, func(row []float64, y float64) ([]float64, float64) {
 			for i, v := range row {
 				if i%9 > 0 && v < 1 {
 					row[i] = 0
@@ -97,8 +97,8 @@ func remoteRows(name string) *block.Data {
 	return rowSets()[name]
 }
 
-// thin returns sparse rows of that many elements and a bias, if there is one, in which a plane is right mostly.
-func thin(n, features, elements int, bias bool) *block.Data {
+// thinRows returns sparse rows of that many elements and a bias, if there is one, in which a plane is right mostly.
+func thinRows(n, features, elements int, bias bool) *block.Data {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(features)))
 	spec := &schema.Spec{Features: make([]string, features), Bias: bias, Label: "label", Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)}, Positive: 1}
 	for c := range spec.Features {
@@ -133,7 +133,7 @@ func thin(n, features, elements int, bias bool) *block.Data {
 // TestRemote: a training whose passes other processes make has the model of one process, byte for byte, or its error. The test fails if
 // a pass is made in this process.
 func TestRemote(t *testing.T) {
-	for _, c := range remotes {
+	for _, c := range remoteTrainings {
 		names := strings.Split(c.rows, ",")
 		if require.Small() {
 			names = names[:1]
@@ -175,16 +175,16 @@ func TestRemote(t *testing.T) {
 
 // TestResumeRemote is TestResume of solvers with a number for each row, on a cluster.
 func TestResumeRemote(t *testing.T) {
-	many := thin(block.ChunkRows+300, 260, 3, true)
+	many := thinRows(block.ChunkRows+300, 260, 3, true)
 	for i, c := range []struct {
 		rows *block.Data
 		training
 	}{
-		{testproblems.Sparse(noise(block.ChunkRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
+		{testproblems.Sparse(noiseRows(block.ChunkRows+300, 20, 2)), training{learner: "logistic", options: "solver=truncated l2=0.1"}},
 		{many, training{learner: "svm", options: "epochs=30"}},
 		{many, training{learner: "svm", options: "loss=hinge epochs=30"}},
 		{rowSets()["two"], training{learner: "svm", options: "loss=hinge"}},
 	} {
-		resumed(t, c.training, form{name: "cluster", src: block.AssumeValid(testproblems.NewRemote(c.rows, uint64(i)))})
+		testResumed(t, c.training, form{name: "cluster", src: block.AssumeValid(testproblems.NewRemote(c.rows, uint64(i)))})
 	}
 }

@@ -18,17 +18,17 @@ import (
 	"halfspace/train/learner"
 )
 
-// An opened source counts how often features are learned again.
-type opened struct {
+// A refitSource counts how often features are learned again.
+type refitSource struct {
 	*block.Data
-	times *int
+	refits *int
 }
 
-func (o opened) Unwrap() block.Source { return o.Data }
+func (o refitSource) Unwrap() block.Source { return o.Data }
 
-func (o opened) Refit(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source, error), err error) {
+func (o refitSource) Refit(_ context.Context, choices []func(class int) bool) (again []func(context.Context) (block.Source, error), err error) {
 	for range choices {
-		again = append(again, func(context.Context) (block.Source, error) { *o.times++; return o.Data, nil })
+		again = append(again, func(context.Context) (block.Source, error) { *o.refits++; return o.Data, nil })
 	}
 	return again, nil
 }
@@ -36,7 +36,7 @@ func (o opened) Refit(_ context.Context, choices []func(class int) bool) (again 
 // TestResumeJudged: what was judged when a training stopped is not judged again, also after it finished, and its features aren't learned
 // again. With other options it is refused.
 func TestResumeJudged(t *testing.T) {
-	learner, data, dir := train.Describe("logistic"), noise(300, 4, 2), t.TempDir()
+	learner, data, dir := train.Describe("logistic"), noiseRows(300, 4, 2), t.TempDir()
 	for _, c := range []struct{ folds, stop, judged int }{{3, 3, 3}, {4, 9, 0}, {3, 9, 4}, {3, 9, 0}} {
 		told := ""
 		run, err := checkpoint.Open(checkpoint.Options{Dir: dir, Resume: true, Note: func(text string) { told += text }})
@@ -47,7 +47,7 @@ func TestResumeJudged(t *testing.T) {
 			t.Errorf("%+v: learning is resumed: %t", c, resumed)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		judged, rows := 0, opened{data, new(int)}
+		judged, rows := 0, refitSource{data, new(int)}
 		stage := func(s train.Stage) {
 			if s.Name == "cross-validating" && s.Training == nil && !strings.Contains(s.Detail, "dealing") {
 				judged++
@@ -69,8 +69,8 @@ func TestResumeJudged(t *testing.T) {
 		if judged != c.judged {
 			t.Errorf("%+v: %d trainings were judged", c, judged)
 		}
-		if want := (judged + 1) / 2; *rows.times != want { // two points in a fold
-			t.Errorf("%+v: features were learned again for %d folds, want %d", c, *rows.times, want)
+		if want := (judged + 1) / 2; *rows.refits != want { // two points in a fold
+			t.Errorf("%+v: features were learned again for %d folds, want %d", c, *rows.refits, want)
 		}
 		if c.judged == 4 && !strings.HasPrefix(told, "what was judged is kept") {
 			t.Errorf("%+v: told %q", c, told)

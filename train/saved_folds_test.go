@@ -13,7 +13,7 @@ import (
 
 // TestSavedFolds: a cross-validation that goes on saves as often as before, where checkpoints are counted in trainings.
 func TestSavedFolds(t *testing.T) {
-	dir, rows := t.TempDir(), noise(60, 2, 2)
+	dir, rows := t.TempDir(), noiseRows(60, 2, 2)
 	l, err := train.LearnerNamed("perceptron")
 	if err == nil {
 		l, err = l.With("epochs", "1")

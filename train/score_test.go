@@ -21,7 +21,7 @@ import (
 func TestScores(t *testing.T) {
 	const folds = 4
 	for _, classes := range []int{2, 3} {
-		data := uncertain(t, 300, classes)
+		data := inseparableRows(t, 300, classes)
 		trainer := logistic.New(logistic.Options{}).WithRun(learner.Run{Seed: 3, Workers: 1})
 		grid := []train.Axis{{Option: "l2", Values: []any{"0.01", "30", "3000"}}}
 		points := require.Value(trainer.Grid(grid))(t)
@@ -96,7 +96,7 @@ func scoreOf(e *train.Evaluation, score string, classes int) (value, weight floa
 // TestOneStandardError: the strongest penalty within a standard error of the best is chosen, among points with the other
 // options of the best one.
 func TestOneStandardError(t *testing.T) {
-	data := uncertain(t, 300, 2)
+	data := inseparableRows(t, 300, 2)
 	grid := []train.Axis{{Option: "l2", Values: []any{"0.1", "1", "10", "100", "10000", "10000000"}}, {Option: "loss", Values: []any{"squared_hinge", "hinge"}}}
 	trainer := svm.New(svm.Options{}).WithRun(learner.Run{Seed: 3})
 	plain := require.Value(train.CrossValidate(t.Context(), data, trainer, train.Options{CV: train.CV{Grid: grid, Score: train.ByAUC}}))(t)
@@ -118,7 +118,7 @@ func TestOneStandardError(t *testing.T) {
 
 // TestPathScore: a path is chosen by the score where one is given, and by the loss else. Its losses stay the same.
 func TestPathScore(t *testing.T) {
-	data := uncertain(t, 200, 2)
+	data := inseparableRows(t, 200, 2)
 	trainer := logistic.New(logistic.Options{L1: 1}).WithRun(learner.Run{Seed: 3})
 	loss := require.Value(followPath(t.Context(), data, trainer, 12, train.CV{Folds: 3}, train.Options{}))(t)
 	for _, score := range train.Scores {
@@ -181,7 +181,7 @@ func TestScoreOfFewFolds(t *testing.T) {
 }
 
 func TestScoreErrors(t *testing.T) {
-	two, three := uncertain(t, 60, 2), uncertain(t, 60, 3)
+	two, three := inseparableRows(t, 60, 2), inseparableRows(t, 60, 3)
 	grid := []train.Axis{{Option: "epochs", Values: []any{"1", "2"}}}
 	for want, cv := range map[string]train.CV{"use errors, weighted, log_loss, auc, average_precision, f1, f1_macro, f1_weighted or balanced_accuracy": {Score: "accuracy"}, "which has no probabilities": {Score: train.ByLogLoss},
 		"a Grid of l1 or l2": {OneStandardError: true, Grid: grid}} {
@@ -196,7 +196,7 @@ func TestScoreErrors(t *testing.T) {
 
 // TestCompareScores: a learner that lacks the score is judged without it, and the scores are the figures of the table.
 func TestCompareScores(t *testing.T) {
-	data := uncertain(t, 300, 3)
+	data := inseparableRows(t, 300, 3)
 	learners := []train.Learner{svm.New(svm.Options{}), logistic.New(logistic.Options{})}
 	cv, err := train.Compare(t.Context(), data, train.Options{CV: train.CV{Score: train.ByLogLoss}}, learners...)
 	if err != nil || cv.ChosenPoint != 1 || cv.Points[0].Score != nil || cv.Points[0].Errors == nil || cv.Points[0].NoScoreReason == "" || cv.Points[1].NoScoreReason != "" {

@@ -22,8 +22,8 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// measured returns rows whose features have different scales, and labels.
-func measured(n int) (x [][]float64, y []string) {
+// scaledRows returns rows whose features have different scales, and labels.
+func scaledRows(n int) (x [][]float64, y []string) {
 	for i := range n {
 		sin, cos := math.Sincos(float64(i) * 1.1)
 		x = append(x, []float64{1e6 + 0.1*sin, 1e-3 * cos, float64(i%7) * 1e4, 5})
@@ -51,7 +51,7 @@ func csvOf(t *testing.T, x [][]float64, y []string) string {
 // TestStandardizedRows: standardized rows from memory give the model of a file with the same values, byte for byte, with a
 // hold-out, with a cross-validation and without.
 func TestStandardizedRows(t *testing.T) {
-	x, y := measured(block.ChunkRows + 900)
+	x, y := scaledRows(block.ChunkRows + 900)
 	opened := dataset.Options{Label: "label", Standardize: true}
 	fromFile := require.Value(dataset.Open(t.Context(), []string{csvOf(t, x, y)}, opened, dataset.Budget{}))(t)
 	var flat []float64
@@ -97,7 +97,7 @@ func TestStandardizedRows(t *testing.T) {
 
 // TestRowsOfModel: rows get the features and the classes of a model, and the model is evaluated on them.
 func TestRowsOfModel(t *testing.T) {
-	x, y := measured(500)
+	x, y := scaledRows(500)
 	data := require.Value(block.FromRows(x, y, block.RowOptions{Standardize: true}))(t)
 	f := require.Value(train.Run(t.Context(), data, logistic.New(logistic.Options{L2: 1}), train.Options{}))(t)
 	rows := require.Value(block.FromRows(x, y, block.RowOptions{Spec: f.Model.Spec()}))(t)
@@ -145,7 +145,7 @@ func TestRowsOfModel(t *testing.T) {
 
 // TestOtherRows: rows with other features or classes than the model's are errors, not wrong counts.
 func TestOtherRows(t *testing.T) {
-	x, y := measured(500)
+	x, y := scaledRows(500)
 	made := func(opt block.RowOptions, x [][]float64, y []string) *block.Data {
 		data := require.Value(block.FromRows(x, y, opt))(t)
 		return data

@@ -18,10 +18,10 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// stepwise are learners that visit rows one by one.
-var stepwise = []string{"perceptron", "passive-aggressive loss=squared_hinge C=0.3", "ftrl alpha=0.7 l1=0.4 l2=2", "adagrad", "adagrad loss=hinge eta=0.3"}
+// stepwiseLearners are learners that visit rows one by one.
+var stepwiseLearners = []string{"perceptron", "passive-aggressive loss=squared_hinge C=0.3", "ftrl alpha=0.7 l1=0.4 l2=2", "adagrad", "adagrad loss=hinge eta=0.3"}
 
-func named(t *testing.T, text string) train.Learner {
+func learnerOf(t *testing.T, text string) train.Learner {
 	t.Helper()
 	words := strings.Fields(text)
 	l, err := train.LearnerNamed(words[0])
@@ -46,8 +46,8 @@ func epochs(l train.Learner, n int64) train.Learner {
 	return l
 }
 
-// reread returns a model as it comes from its file.
-func reread(t *testing.T, m *model.Model) *model.Model {
+// rereadModel returns a model as it comes from its file.
+func rereadModel(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
 	return require.Value(model.Read(bytes.NewReader(fileOf(t, m))))(t)
 }
@@ -57,9 +57,9 @@ func reread(t *testing.T, m *model.Model) *model.Model {
 func TestInit(t *testing.T) {
 	rows := testproblems.Forever()
 	for _, classes := range []string{"two", "three"} {
-		for _, text := range stepwise {
+		for _, text := range stepwiseLearners {
 			t.Run(classes+" "+text, func(t *testing.T) {
-				testInit(t, rows[classes], named(t, text))
+				testInit(t, rows[classes], learnerOf(t, text))
 			})
 		}
 	}
@@ -73,7 +73,7 @@ func testInit(t *testing.T, rows testproblems.Table, l train.Learner) {
 		return f.Model
 	}
 	first, both := learn(epochs(l, 1), train.Options{}), learn(epochs(l, 2), train.Options{})
-	second := learn(epochs(l, 1), train.Options{Init: reread(t, first)})
+	second := learn(epochs(l, 1), train.Options{Init: rereadModel(t, first)})
 	if !reflect.DeepEqual(second.Weights, both.Weights) || !reflect.DeepEqual(second.State, both.State) || reflect.DeepEqual(first.Weights, both.Weights) {
 		t.Errorf("weights %v after two trainings, %v after one of two epochs", second.Weights, both.Weights)
 	}
@@ -85,7 +85,7 @@ func testInit(t *testing.T, rows testproblems.Table, l train.Learner) {
 	}
 	l = epochs(l, 1)
 	online := require.Value(train.Run(t.Context(), data, l, train.Options{Online: &train.Online{}}))(t)
-	on := require.Value(train.Run(t.Context(), data, l, train.Options{Init: reread(t, online.Model), Online: &train.Online{}}))(t)
+	on := require.Value(train.Run(t.Context(), data, l, train.Options{Init: rereadModel(t, online.Model), Online: &train.Online{}}))(t)
 	if m := online.Model; !reflect.DeepEqual(m.Weights, first.Weights) || *m.Training.Errors != *first.Training.Errors || m.Training.Loss != nil && *m.Training.Loss != *first.Training.Loss {
 		t.Errorf("online has weights %v, an epoch %v", m.Weights, first.Weights)
 	}
@@ -99,7 +99,7 @@ func TestProgressive(t *testing.T) {
 	rows := testproblems.Forever()
 	for _, classes := range []string{"two", "three"} {
 		r := testproblems.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
-		l := named(t, "ftrl")
+		l := learnerOf(t, "ftrl")
 		data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 		got := require.Value(train.Run(t.Context(), data, l, train.Options{Online: &train.Online{}}))(t)
 		var m *model.Model
@@ -107,7 +107,7 @@ func TestProgressive(t *testing.T) {
 		for n := range r.X {
 			one := oneRow(t, data, n)
 			if m == nil { // weights of 0
-				zero := reread(t, got.Model)
+				zero := rereadModel(t, got.Model)
 				for _, w := range zero.Weights {
 					clear(w)
 				}
@@ -146,7 +146,7 @@ func oneRow(t *testing.T, data *block.Data, n int) *block.Data {
 func TestInitErrors(t *testing.T) {
 	r := testproblems.Forever()["two"]
 	data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
-	l := epochs(named(t, "perceptron"), 1)
+	l := epochs(learnerOf(t, "perceptron"), 1)
 	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)
 	for want, spoil := range map[string]func(m *model.Model){
 		"is of float64 rows, and rows are float32 now": func(m *model.Model) { m.Dtype = "float64" },
@@ -170,12 +170,12 @@ func TestInitErrors(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"svm", "pocket", "voted"} {
-		if _, err := train.Run(t.Context(), data, named(t, name), train.Options{Init: f.Model}); err == nil ||
+		if _, err := train.Run(t.Context(), data, learnerOf(t, name), train.Options{Init: f.Model}); err == nil ||
 			!strings.Contains(err.Error(), "which begins with zeros: use Algo perceptron") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	svm := named(t, "svm")
+	svm := learnerOf(t, "svm")
 	if _, err := train.Run(t.Context(), data, svm, train.Options{Online: &train.Online{}}); err == nil || !strings.Contains(err.Error(), "use perceptron, passive-aggressive, ftrl") {
 		t.Errorf("error %v", err)
 	}

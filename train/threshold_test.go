@@ -18,7 +18,7 @@ import (
 // TestChooseThreshold: the threshold is the best one for the scores of each fold by a model of the others.
 // The model has the threshold, and its errors are those of its predictions.
 func TestChooseThreshold(t *testing.T) {
-	data := uncertain(t, 400, 2)
+	data := inseparableRows(t, 400, 2)
 	trainer := svm.New(svm.Options{}).WithRun(learner.Run{Workers: 1, Seed: 5})
 	var scores metrics.Scores
 	eachFold(t, data, trainer, 5, func(m *model.Model, held *block.Data) {
@@ -53,7 +53,7 @@ func TestChooseThreshold(t *testing.T) {
 
 // TestThresholdErrors: a threshold that the model can't have, or that the folds can't choose, is an error before any training.
 func TestThresholdErrors(t *testing.T) {
-	two, three := uncertain(t, 100, 2), uncertain(t, 100, 3)
+	two, three := inseparableRows(t, 100, 2), inseparableRows(t, 100, 3)
 	f1 := predict.Threshold{By: predict.ByF1}
 	for want, c := range map[string]struct {
 		data *block.Data

@@ -20,8 +20,8 @@ import (
 	"halfspace/train/svm"
 )
 
-// separable returns rows that a plane separates.
-func separable(seed uint64) *block.Data {
+// separableRows returns rows that a plane separates.
+func separableRows(seed uint64) *block.Data {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var x [][]float64
 	var y []float64
@@ -41,12 +41,12 @@ func TestTheorem(t *testing.T) {
 	ctx := context.Background()
 	points := 0
 	for seed := range uint64(4) {
-		data := separable(seed)
+		data := separableRows(seed)
 		found, err := separability.Check(ctx, block.Source(data), separability.Options{})
 		if err != nil || found.OriginPlane == nil {
 			t.Fatalf("not separable: %v, %v", found, err)
 		}
-		other, err := train.Run(ctx, separable(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
+		other, err := train.Run(ctx, separableRows(seed+100), svm.New(svm.Options{L2: 1}), train.Options{})
 		require.NoError(t, err)
 		for k, o := range []perceptron.Options{{}, {Margin: 2}, {Eta: 0.25, Order: learner.Shuffle}, {Form: learner.Averaged}} {
 			opt := train.Options{}
@@ -112,7 +112,7 @@ func TestTraceErrors(t *testing.T) {
 // TestInterrupted: where the training's context ends before or within a count, Flush counts the updates that wait, and the points come
 // once and in order. A training that is interrupted so has its weights.
 func TestInterrupted(t *testing.T) {
-	data := separable(1)
+	data := separableRows(1)
 	for _, at := range []int64{60, 100, 127, 128, 129} {
 		ctx, cancel := context.WithCancel(t.Context())
 		next := int64(1)
@@ -149,7 +149,7 @@ func TestInterrupted(t *testing.T) {
 // TestReference: a reference of another number of weights is an error that has both numbers.
 func TestReference(t *testing.T) {
 	for _, n := range []int{0, 3, 5} {
-		_, err := train.NewRecorder(t.Context(), block.Source(separable(1)), &train.Trace{Reference: make([]float64, n)}, train.TraceHow{Workers: 1})
+		_, err := train.NewRecorder(t.Context(), block.Source(separableRows(1)), &train.Trace{Reference: make([]float64, n)}, train.TraceHow{Workers: 1})
 		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d weights: %v", n, err)
 		}

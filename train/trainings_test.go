@@ -233,40 +233,40 @@ func fileOf(t *testing.T, m *model.Model) []byte {
 
 // rowSets makes the rows of trainings. Rows of more than 4,096 have several chunks.
 var rowSets = sync.OnceValue(func() map[string]*block.Data {
-	two, few := noise(4400, 5, 2), noise(400, 5, 2)
+	two, few := noiseRows(4400, 5, 2), noiseRows(400, 5, 2)
 	third := func(r int) float64 { return float64(r%3) / 2 }
 	return map[string]*block.Data{
 		"two":      two,
-		"three":    noise(4400, 5, 3),
+		"three":    noiseRows(4400, 5, 3),
 		"weighted": testproblems.Weighted(two, third),
-		"unbiased": changed(two, false, func(row []float64, y float64) ([]float64, float64) { return row, y }),
-		"apart":    changed(two, true, separated),
-		"far": changed(two, true, func(row []float64, y float64) ([]float64, float64) {
+		"unbiased": changedRows(two, false, func(row []float64, y float64) ([]float64, float64) { return row, y }),
+		"apart":    changedRows(two, true, separatedRow),
+		"far": changedRows(two, true, func(row []float64, y float64) ([]float64, float64) {
 			row[1] += 1.7e9 // as Unix seconds are, so that the rows are centred
 			return row, y
 		}),
-		"repeated":     changed(few, true, func(row []float64, y float64) ([]float64, float64) { return append(row, row[1]), y }),
+		"repeated":     changedRows(few, true, func(row []float64, y float64) ([]float64, float64) { return append(row, row[1]), y }),
 		"few":          few,
-		"windows":      noise(4200, 5, 2), // enough for scores that wait for their updates
-		"tiny":         noise(80, 3, 2),
-		"few three":    noise(400, 5, 3),
+		"windows":      noiseRows(4200, 5, 2), // enough for scores that wait for their updates
+		"tiny":         noiseRows(80, 3, 2),
+		"few three":    noiseRows(400, 5, 3),
 		"few weighted": testproblems.Weighted(few, third),
-		"few apart":    changed(few, true, separated),
-		"long":         noise(10*block.ChunkRows+99, 5, 2), // enough for a sample
-		"wide":         noise(150, 258, 2),
-		"columns":      noise(20, 16_384, 2),
-		"broad":        testproblems.Weighted(noise(1300, 700, 2), third),
-		"bits":         bits(4400),
+		"few apart":    changedRows(few, true, separatedRow),
+		"long":         noiseRows(10*block.ChunkRows+99, 5, 2), // enough for a sample
+		"wide":         noiseRows(150, 258, 2),
+		"columns":      noiseRows(20, 16_384, 2),
+		"broad":        testproblems.Weighted(noiseRows(1300, 700, 2), third),
+		"bits":         bitRows(4400),
 	}
 })
 
-// noise returns rows of random features, some of them 0, whose classes no planes separate.
-func noise(rows, features, classes int) *block.Data {
+// noiseRows returns rows of random features, some of them 0, whose classes no planes separate.
+func noiseRows(rows, features, classes int) *block.Data {
 	d := testproblems.RandomClasses(rows, features, classes, 0.2)
 	if classes > 2 {
 		return d
 	}
-	return changed(d, true, func(row []float64, y float64) ([]float64, float64) {
+	return changedRows(d, true, func(row []float64, y float64) ([]float64, float64) {
 		for c, v := range row {
 			if v < -0.8 {
 				row[c] = 0
@@ -276,8 +276,8 @@ func noise(rows, features, classes int) *block.Data {
 	})
 }
 
-// changed returns the rows that change makes of the features and the label of each row.
-func changed(d *block.Data, bias bool, change func(row []float64, y float64) ([]float64, float64)) *block.Data {
+// changedRows returns the rows that change makes of the features and the label of each row.
+func changedRows(d *block.Data, bias bool, change func(row []float64, y float64) ([]float64, float64)) *block.Data {
 	var x [][]float64
 	var labels []float64
 	for b := range d.Blocks(context.Background()) {
@@ -289,8 +289,8 @@ func changed(d *block.Data, bias bool, change func(row []float64, y float64) ([]
 	return testproblems.Dense(x, labels, bias)
 }
 
-// separated gives a row the label of a plane, and moves it away from the plane.
-func separated(row []float64, _ float64) ([]float64, float64) {
+// separatedRow gives a row the label of a plane, and moves it away from the plane.
+func separatedRow(row []float64, _ float64) ([]float64, float64) {
 	label := 1.0
 	if row[0] < row[1] {
 		label = -1
@@ -299,8 +299,8 @@ func separated(row []float64, _ float64) ([]float64, float64) {
 	return row[:2], label
 }
 
-// bits returns rows of zeros and ones. The label is a disjunction, a twentieth of the labels excepted.
-func bits(rows int) *block.Data {
+// bitRows returns rows of zeros and ones. The label is a disjunction, a twentieth of the labels excepted.
+func bitRows(rows int) *block.Data {
 	rng := rand.New(rand.NewPCG(3, 9))
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {

@@ -25,9 +25,9 @@ func mustTrain(t *testing.T, d *block.Data, opt Settings) *Result {
 	return r
 }
 
-// noisy returns n rows of d small integers, so that every sum is exact. Labels follow a random plane, except for a
+// noisyRows returns n rows of d small integers, so that every sum is exact. Labels follow a random plane, except for a
 // share of flips.
-func noisy(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
+func noisyRows(n, d int, flips float64, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	truth := make([]float64, d)
 	for i := range truth {
@@ -80,14 +80,14 @@ func testPrimal(t *testing.T) {
 		flips          float64
 		weighted       bool
 	}{{1, 1, 0, false}, {300, 4, 0, false}, {700, 6, 0.1, false}, {4500, 3, 0.02, false}, {300, 4, 0, true}, {700, 6, 0.1, true}} {
-		x, y := noisy(c.rows, c.features, c.flips, 3)
+		x, y := noisyRows(c.rows, c.features, c.flips, 3)
 		for i, order := range learner.Orders {
 			d := testproblems.Dense(x, y, i%2 == 0)
 			if i%2 == 1 {
 				d = testproblems.Sparse(d)
 			}
 			if c.weighted {
-				d = testproblems.Weighted(d, wholes)
+				d = testproblems.Weighted(d, wholeWeight)
 			}
 			for _, limit := range []int64{0, 1, 17} {
 				opt := learner.Options{Order: order, Epochs: 6, MaxUpdates: limit, Run: learner.Run{Seed: 5}}
@@ -113,7 +113,7 @@ func testPrimal(t *testing.T) {
 							v = x[r][k]
 						}
 						if c.weighted {
-							v *= wholes(r)
+							v *= wholeWeight(r)
 						}
 						sums[k] += float64(n) * y[r] * v
 					}
@@ -128,12 +128,12 @@ func testPrimal(t *testing.T) {
 	}
 }
 
-// wholes are sample weights, some of them 0.
-func wholes(r int) float64 { return float64(r * 7 % 5) }
+// wholeWeight returns sample weights, some of them 0.
+func wholeWeight(r int) float64 { return float64(r * 7 % 5) }
 
 // classes returns rows of three classes.
 func classes(n int) (d *block.Data, x [][]float64, y []float64) {
-	x, _ = noisy(n, 4, 0, 21)
+	x, _ = noisyRows(n, 4, 0, 21)
 	for _, row := range x {
 		y = append(y, float64(int(math.Abs(row[0]+2*row[1]))%3))
 	}
@@ -193,7 +193,7 @@ func TestClasses(t *testing.T) {
 
 // TestUnfinished: a training that ends while the Gram matrix is computed says so.
 func TestUnfinished(t *testing.T) {
-	x, y := noisy(20, 2, 0, 1)
+	x, y := noisyRows(20, 2, 0, 1)
 	l := require.Value(newLearner(context.Background(), testproblems.Dense(x, y, true), Settings{Options: Options{Eta: 1}, Run: learner.Run{Workers: 1}}))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -205,7 +205,7 @@ func TestUnfinished(t *testing.T) {
 
 // TestUncounted: a training that was interrupted, and had no time to count, has the weights so far and no figures.
 func TestUncounted(t *testing.T) {
-	x, y := noisy(60, 3, 0.2, 4)
+	x, y := noisyRows(60, 3, 0.2, 4)
 	d := testproblems.Dense(x, y, true)
 	for _, form := range learner.Forms {
 		opt := Settings{Options: Options{Form: form}}

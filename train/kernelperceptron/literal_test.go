@@ -17,9 +17,9 @@ import (
 	"halfspace/train/learner"
 )
 
-// A literal training follows Freund and Schapire's listing: a list of classifiers v_k, each with the number c_k of
+// A literalTraining follows Freund and Schapire's listing: a list of classifiers v_k, each with the number c_k of
 // visits that it survived. Predictions sum over all of them.
-type literal struct {
+type literalTraining struct {
 	k        func(x, z []float64) float64
 	x        [][]float64
 	y        []float64
@@ -28,7 +28,7 @@ type literal struct {
 	survived []float64
 }
 
-func (l *literal) train(epochs int) {
+func (l *literalTraining) train(epochs int) {
 	for range epochs {
 		for i, x := range l.x {
 			s := 0.0
@@ -44,7 +44,7 @@ func (l *literal) train(epochs int) {
 	}
 }
 
-func (l *literal) score(form learner.Form, x []float64) float64 {
+func (l *literalTraining) score(form learner.Form, x []float64) float64 {
 	s, score, visits := 0.0, 0.0, 0.0
 	for k, j := range l.mistakes {
 		s += l.weight(j) * l.y[j] * l.k(l.x[j], x)
@@ -74,8 +74,8 @@ func dot(x, z []float64) (s float64) {
 // TestForms compares every form and kernel with the literal training. Polynomials of integers are exact in both. With
 // radial functions, no score is so near to zero that rounding decides.
 func TestForms(t *testing.T) {
-	x, y := noisy(200, 4, 0.1, 11)
-	probes, _ := noisy(50, 4, 0, 12)
+	x, y := noisyRows(200, 4, 0.1, 11)
+	probes, _ := noisyRows(50, 4, 0, 12)
 	testproblems.Round(x)
 	testproblems.Round(probes)
 	for i := range 4 {
@@ -85,7 +85,7 @@ func TestForms(t *testing.T) {
 		}
 		d, weight := testproblems.Dense(x, y, bias), func(int) float64 { return 1 }
 		if weighted {
-			weight = func(r int) float64 { return wholes(r + 1) } // the first row counts from the first visit on
+			weight = func(r int) float64 { return wholeWeight(r + 1) } // the first row counts from the first visit on
 			d = testproblems.Weighted(d, weight)
 		}
 		for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestForms(t *testing.T) {
 				return math.Exp(-0.3*(dot(x, x)+dot(z, z)-2*dot(x, z))) + one
 			}},
 		} {
-			l := &literal{k: c.k, x: x, y: y, weight: weight}
+			l := &literalTraining{k: c.k, x: x, y: y, weight: weight}
 			l.train(3)
 			n := make([]int64, len(x))
 			for _, j := range l.mistakes {
@@ -138,7 +138,7 @@ func TestForms(t *testing.T) {
 }
 
 // checkNorm compares the norm, if there is one, with the double sum over mistakes.
-func (l *literal) checkNorm(t *testing.T, what string, form learner.Form, r *Result) {
+func (l *literalTraining) checkNorm(t *testing.T, what string, form learner.Form, r *Result) {
 	t.Helper()
 	want, radius := 0.0, 0.0
 	for _, i := range l.mistakes {

@@ -40,15 +40,16 @@ func TestWrappedLoans(t *testing.T) {
 	data := testproblems.RandomClasses(5*block.ChunkRows+7, 599, 3, 0.1)
 	pivots := make([]float64, 600)
 	pivots[1], pivots[3] = 0.5, -2
-	same(t, "versus", data, func(src block.Source) block.Source { return learner.VersusRest(src, 1) })
-	same(t, "class weights", data, func(src block.Source) block.Source {
+	compareLent(t, "versus", data, func(src block.Source) block.Source { return learner.VersusRest(src, 1) })
+	compareLent(t, "class weights", data, func(src block.Source) block.Source {
 		return learner.WithClassWeights(src, []float64{2, 0.5, 3})
 	})
-	same(t, "centred", data, func(src block.Source) block.Source { return learner.Centre(src, 599, pivots) })
+	compareLent(t, "centred", data, func(src block.Source) block.Source { return learner.Centre(src, 599, pivots) })
 }
 
-// same compares the rows of a wrapped lender with those of wrapped data in memory, and borrows two blocks at once.
-func same(t *testing.T, what string, data *block.Data, wrap func(block.Source) block.Source) {
+// compareLent compares the rows of a wrapped lender with those of wrapped data in memory, and borrows two blocks at
+// once.
+func compareLent(t *testing.T, what string, data *block.Data, wrap func(block.Source) block.Source) {
 	t.Helper()
 	rows := func(src block.Source) (all []string) {
 		if err := block.ReduceChunks(t.Context(), src, 3, func(r block.Chunk) string {

@@ -143,14 +143,14 @@ func (p *program) clone() *program {
 	return c
 }
 
-// odd are values that a feature, a label, a weight or padding should hardly have.
-var odd = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, 3, -2, 1e-45, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)}
+// oddValues are values that a feature, a label, a weight or padding should hardly have.
+var oddValues = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 2, 3, -2, 1e-45, 1e30, math.NaN(), math.Inf(1), math.Inf(-1)}
 
 // mutate changes one thing. It tells whether the rows may then be different correct rows. The caller leaves those out.
 func (p *program) mutate(rng *rand.Rand) (what string, other bool) {
 	n := rng.IntN(len(p.blocks))
 	b := p.blocks[n]
-	r, value := rng.IntN(b.Len()), odd[rng.IntN(len(odd))]
+	r, value := rng.IntN(b.Len()), oddValues[rng.IntN(len(oddValues))]
 	set := func(at *float32) bool {
 		was := *at
 		*at = float32(value)

@@ -16,8 +16,8 @@ import (
 	"halfspace/train/svm"
 )
 
-// A solved is what a learner that solves for an optimum returns.
-type solved struct {
+// A solution is what a learner that solves for an optimum returns.
+type solution struct {
 	exact  []float64
 	loss   float64
 	others [][]float64 // numbers that don't depend on how often rows are there in place of their weights
@@ -25,22 +25,22 @@ type solved struct {
 
 // A solver trains with a penalty; scale multiplies the sum of losses, and so the penalty keeps its size. classes are those it takes.
 type solver struct {
-	name    string
-	classes []int
-	penalty bool    // it has one
-	tol     float64 // of weights, where only the order of sums differs
-	apart   float64 // of weights, where rows are copies or have sample weights; an objective that is 1e-6 off leaves the hinge's some 1e-3
-	learn   func(src block.Source, scale float64) (*solved, error)
+	name      string
+	classes   []int
+	penalty   bool    // it has one
+	tol       float64 // of weights, where only the order of sums differs
+	copiesTol float64 // of weights, where rows are copies or have sample weights; an objective that is 1e-6 off leaves the hinge's some 1e-3
+	learn     func(src block.Source, scale float64) (*solution, error)
 }
 
 func solvers(t *testing.T) (all []solver) {
 	for _, o := range []lda.Settings{{}, {Options: lda.Options{Solver: lda.Eigen}}, {Options: lda.Options{Shrinkage: lda.LedoitWolf}}} {
-		all = append(all, solver{fmt.Sprintf("lda %+v", o), []int{2, 3}, false, 1e-10, 1e-8, func(src block.Source, _ float64) (*solved, error) {
+		all = append(all, solver{fmt.Sprintf("lda %+v", o), []int{2, 3}, false, 1e-10, 1e-8, func(src block.Source, _ float64) (*solution, error) {
 			r, err := lda.Train(t.Context(), src, o)
 			if err != nil {
 				return nil, err
 			}
-			return &solved{r.ExactWeights, 1, append([][]float64{r.Shrinkage}, r.Projection...)}, nil
+			return &solution{r.ExactWeights, 1, append([][]float64{r.Shrinkage}, r.Projection...)}, nil
 		}})
 	}
 	for _, s := range []logistic.Solver{logistic.Newton, logistic.LBFGS} {
@@ -48,7 +48,7 @@ func solvers(t *testing.T) (all []solver) {
 		if s == logistic.Newton {
 			classes = classes[:1]
 		}
-		all = append(all, solver{"logistic " + string(s), classes, true, 1e-8, 1e-8, func(src block.Source, scale float64) (*solved, error) {
+		all = append(all, solver{"logistic " + string(s), classes, true, 1e-8, 1e-8, func(src block.Source, scale float64) (*solution, error) {
 			r, err := logistic.Train(t.Context(), src, logistic.Settings{Options: logistic.Options{L2: 2 * scale, Solver: s}})
 			if err != nil {
 				return nil, err
@@ -57,16 +57,16 @@ func solvers(t *testing.T) (all []solver) {
 			if scale == 1 {
 				others = append(others, r.StdErrors)
 			}
-			return &solved{r.ExactWeights, r.Loss, others}, nil
+			return &solution{r.ExactWeights, r.Loss, others}, nil
 		}})
 	}
 	for _, loss := range svm.Losses {
-		all = append(all, solver{"svm " + string(loss), []int{2}, true, 1e-6, 5e-3, func(src block.Source, scale float64) (*solved, error) {
+		all = append(all, solver{"svm " + string(loss), []int{2}, true, 1e-6, 5e-3, func(src block.Source, scale float64) (*solution, error) {
 			r, err := svm.Train(t.Context(), src, svm.Settings{Options: svm.Options{L2: 3 * scale, Loss: loss}})
 			if err != nil {
 				return nil, err
 			}
-			return &solved{r.ExactWeights, r.Loss, nil}, nil
+			return &solution{r.ExactWeights, r.Loss, nil}, nil
 		}})
 	}
 	return all
@@ -86,7 +86,7 @@ func TestProperties(t *testing.T) {
 					}
 					return testproblems.Dense(x, y, bias)
 				}
-				learn := func(src block.Source, scale float64) *solved {
+				learn := func(src block.Source, scale float64) *solution {
 					t.Helper()
 					r, err := s.learn(src, scale)
 					if err != nil {
@@ -120,7 +120,7 @@ func TestProperties(t *testing.T) {
 				name, want := fmt.Sprintf("%s, %d classes, bias %t, ", s.name, classes, bias), learn(data(x, y), 1)
 				require.Near(t, name+"permuted", learn(data(permuted, permutedY), 1).exact, want.exact, s.tol)
 				if s.name != fmt.Sprintf("lda %+v", lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}) { // which shrinks more rows less
-					require.Near(t, name+"twice", learn(data(twice, twiceY), 2).exact, want.exact, s.apart)
+					require.Near(t, name+"twice", learn(data(twice, twiceY), 2).exact, want.exact, s.copiesTol)
 				}
 				if classes == 2 {
 					got := learn(data(x, swapped), 1).exact
@@ -139,10 +139,10 @@ func TestProperties(t *testing.T) {
 					t.Errorf("%sweights of 1: %v, want %v", name, got.exact, want.exact)
 				}
 				got, want := learn(testproblems.Weighted(data(x, y), func(r int) float64 { return float64(r % 4) }), 1), learn(data(copies, copiesY), 1)
-				require.Near(t, name+"copies", got.exact, want.exact, s.apart)
-				require.Near(t, name+"loss of copies", []float64{got.loss}, []float64{want.loss}, s.apart)
+				require.Near(t, name+"copies", got.exact, want.exact, s.copiesTol)
+				require.Near(t, name+"loss of copies", []float64{got.loss}, []float64{want.loss}, s.copiesTol)
 				for i, v := range want.others {
-					require.Near(t, name+"numbers of copies", got.others[i], v, 100*s.apart)
+					require.Near(t, name+"numbers of copies", got.others[i], v, 100*s.copiesTol)
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func TestRecorded(t *testing.T) {
 				continue
 			}
 			words := strings.Fields(line)
-			got := fmt.Sprintf("%.8x %s\n", sha256.Sum256(recorded(t, rows[words[1]], words[2], words[3:])), strings.Join(words[1:], " "))
+			got := fmt.Sprintf("%.8x %s\n", sha256.Sum256(recordedModel(t, rows[words[1]], words[2], words[3:])), strings.Join(words[1:], " "))
 			if got != line && !*record {
 				t.Errorf("on %s, now: %srecorded: %s", level, got, line)
 			}
@@ -124,14 +124,14 @@ func (r *table) data(opt block.RowOptions) (*block.Data, error) {
 	return block.FromRows(r.X, y, opt)
 }
 
-// recorded trains and returns the model's file. Beside the options of the learner there are
+// recordedModel trains and returns the model's file. Beside the options of the learner there are
 //
 //	standardize, nobias, positive=CLASS    block.RowOptions
 //	balanced, multiclass=, calibrate=      train.Options
 //	holdout=SHARE, cv=FOLDS                train.Options.HoldOut and CV
 //	seed=NUMBER                            learner.Options.Seed
 //	grid=OPTION:VALUE,VALUE                an axis of the grid, five folds unless cv says otherwise
-func recorded(t *testing.T, rows table, name string, options []string) []byte {
+func recordedModel(t *testing.T, rows table, name string, options []string) []byte {
 	t.Helper()
 	learner := train.Describe(name)
 	settings, opt, rowOpt := learner.New(), train.Options{}, block.RowOptions{}

@@ -33,7 +33,7 @@ type learnerCase struct {
 	learn     func(ctx context.Context, src block.Source, workers int) ([]float64, error)
 }
 
-func wide(w []float32) (out []float64) {
+func widened(w []float32) (out []float64) {
 	for _, v := range w {
 		out = append(out, float64(v))
 	}
@@ -52,7 +52,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return append(wide(r.Weights), float64(r.Errors), r.Margin, r.Radius), nil
+			return append(widened(r.Weights), float64(r.Errors), r.Margin, r.Radius), nil
 		}
 	}
 	log := func(solver logistic.Solver) func(context.Context, block.Source, int) ([]float64, error) {
@@ -88,7 +88,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return append(wide(r.Weights), r.Loss), nil
+			return append(widened(r.Weights), r.Loss), nil
 		}
 	}
 	two, both := []int{2}, []int{2, 3}
@@ -107,14 +107,14 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return append(wide(r.Weights), r.Loss), nil
+			return append(widened(r.Weights), r.Loss), nil
 		}},
 		{"winnow", two, false, false, false, false, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := winnow.Train(ctx, src, winnow.Settings{Options: winnow.Options{Epochs: 2, Variant: winnow.Balanced}, Run: learner.Run{Workers: workers}})
 			if err != nil {
 				return nil, err
 			}
-			return wide(r.Weights), nil
+			return widened(r.Weights), nil
 		}},
 		{"newton", two, true, false, false, false, log(logistic.Newton)},
 		{"lbfgs", both, true, false, false, false, log(logistic.LBFGS)},
@@ -128,7 +128,7 @@ func learnerCases() []learnerCase {
 			if err != nil {
 				return nil, err
 			}
-			return wide(r.Weights), nil
+			return widened(r.Weights), nil
 		}},
 		{"separable", two, false, false, false, true, func(ctx context.Context, src block.Source, workers int) ([]float64, error) {
 			r, err := separability.Check(ctx, src, separability.Options{Workers: workers})
@@ -166,8 +166,8 @@ func (l learnerCase) sources(p *program) map[string]block.Source {
 	return forms
 }
 
-// streamed marks defects of the source, which a *block.Data can't have.
-const streamed = true
+// ofStream marks defects of the source, which a *block.Data can't have.
+const ofStream = true
 
 // defects are ways for rows to be wrong, each with its error.
 var defects = []struct {
@@ -233,10 +233,10 @@ var defects = []struct {
 	{"one class", "only class", 2, false, false, func(p *program) { p.spec.Classes = p.spec.Classes[:1] }},
 	{"positive class beyond", "Spec.Positive is 2", 2, false, false, func(p *program) { p.spec.Positive = 2 }},
 	{"no rows", "no rows", 2, false, false, func(p *program) { p.rows, p.blocks = 0, nil }},
-	{"unknown number of rows", "Rows is -1", 2, false, streamed, func(p *program) { p.rows = -1 }},
-	{"fewer rows than it has", "the source has only", 2, false, streamed, func(p *program) { p.rows-- }},
-	{"more rows than it has", "the source ended after 10000 of 10001 rows", 2, false, streamed, func(p *program) { p.rows++ }},
-	{"fewer rows of classes", "the source has only", 3, false, streamed, func(p *program) { p.rows = 4096 }},
+	{"unknown number of rows", "Rows is -1", 2, false, ofStream, func(p *program) { p.rows = -1 }},
+	{"fewer rows than it has", "the source has only", 2, false, ofStream, func(p *program) { p.rows-- }},
+	{"more rows than it has", "the source ended after 10000 of 10001 rows", 2, false, ofStream, func(p *program) { p.rows++ }},
+	{"fewer rows of classes", "the source has only", 3, false, ofStream, func(p *program) { p.rows = 4096 }},
 }
 
 // TestWrongRows: every learner refuses every defect with its error. Rows are in memory, streamed, or read in any order,

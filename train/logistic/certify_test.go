@@ -10,9 +10,9 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// apart tells, in integers, whether some d other than 0 has z.d >= 0 for all rows z, and z.d > 0 for one. Rows have
-// full rank n. So if there is such a d, one is orthogonal to n-1 independent rows.
-func apart(rows [][]int64) (found, full bool) {
+// separatingDirection tells, in integers, whether some d other than 0 has z.d >= 0 for all rows z, and z.d > 0 for one.
+// Rows have full rank n. So if there is such a d, one is orthogonal to n-1 independent rows.
+func separatingDirection(rows [][]int64) (found, full bool) {
 	n := len(rows[0])
 	chosen := make([][]int64, 0, n-1)
 	var try func(from int)
@@ -28,7 +28,7 @@ func apart(rows [][]int64) (found, full bool) {
 			}
 			return
 		}
-		d := orthogonal(chosen, n)
+		d := orthogonalVector(chosen, n)
 		least, most := int64(0), int64(0)
 		for _, z := range rows {
 			s := int64(0)
@@ -44,8 +44,8 @@ func apart(rows [][]int64) (found, full bool) {
 	return found, full
 }
 
-// orthogonal returns the vector of minors of n-1 rows.
-func orthogonal(rows [][]int64, n int) []int64 {
+// orthogonalVector returns the vector of minors of n-1 rows.
+func orthogonalVector(rows [][]int64, n int) []int64 {
 	d := make([]int64, n)
 	for c := range n {
 		var minor [][]int64
@@ -118,7 +118,7 @@ func TestVerdict(t *testing.T) {
 			}
 			d = testproblems.Dense(x, y, true)
 		}
-		want, full := apart(differences(x, y, classes))
+		want, full := separatingDirection(differences(x, y, classes))
 		if !full {
 			continue
 		}

@@ -35,8 +35,8 @@ func draw(n, d int, seed uint64) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// several returns labels of more classes that depend on the rows, with exceptions.
-func several(x [][]float64, classes int) (y []float64) {
+// severalClasses returns labels of more classes that depend on the rows, with exceptions.
+func severalClasses(x [][]float64, classes int) (y []float64) {
 	rng := rand.New(rand.NewPCG(uint64(classes), 7))
 	for _, row := range x {
 		class := rng.IntN(classes)
@@ -55,8 +55,8 @@ func mustTrain(t *testing.T, src block.Source, opt Settings) *Result {
 	return r
 }
 
-// reweighted returns the rows of a fixture with its weights.
-func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
+// reweightedRows returns the rows of a fixture with its weights.
+func reweightedRows(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
 	t.Helper()
 	if rows != nil {
 		d = testproblems.Weighted(d, func(r int) float64 { return rows[r] })
@@ -91,10 +91,10 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		rows := testproblems.Dense(c.X, c.Y, c.FitIntercept)
-		src := reweighted(t, rows, c.SampleWeight, c.ClassWeight)
+		src := reweightedRows(t, rows, c.SampleWeight, c.ClassWeight)
 		newton := mustTrain(t, src, Settings{Options: Options{L2: c.L2}})
 		for _, d := range []*block.Data{rows, testproblems.Sparse(rows)} {
-			d := reweighted(t, d, c.SampleWeight, c.ClassWeight)
+			d := reweightedRows(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Settings{Options: Options{L2: c.L2, Solver: LBFGS}})
 			require.Near(t, c.Name+", L-BFGS", r.ExactWeights, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relativeNorm || r.StdErrors != nil {

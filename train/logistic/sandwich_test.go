@@ -44,7 +44,7 @@ func TestSandwich(t *testing.T) {
 	differ := 0
 	for i, c := range fixture.Cases {
 		dense := testproblems.Dense(c.X, c.Y, c.FitIntercept)
-		d, sparse := reweighted(t, dense, c.SampleWeight, c.ClassWeight), reweighted(t, testproblems.Sparse(dense), c.SampleWeight, c.ClassWeight)
+		d, sparse := reweightedRows(t, dense, c.SampleWeight, c.ClassWeight), reweightedRows(t, testproblems.Sparse(dense), c.SampleWeight, c.ClassWeight)
 		if want[i].Name != c.Name {
 			t.Fatalf("case %d is %s, and the errors are of %s", i, c.Name, want[i].Name)
 		}

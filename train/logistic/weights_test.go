@@ -21,7 +21,7 @@ func TestSGD(t *testing.T) {
 			}
 			d := testproblems.Dense(x, y, true)
 			if classes > 2 {
-				d = testproblems.Classes(x, several(x, classes), classes, true)
+				d = testproblems.Classes(x, severalClasses(x, classes), classes, true)
 			}
 			objective := func(r *Result) float64 {
 				p, at := newProblem(d, l2, 1), sums{}

@@ -57,10 +57,10 @@ func TestLiteral(t *testing.T) {
 		if require.Small() && c.rows > 1000 && (c.maxUpdates == 0 || c.d > 100 || c.pocket) {
 			continue
 		}
-		x, y := noisy(c.rows, c.d, c.flips, c.whole, uint64(i))
+		x, y := noisyPlane(c.rows, c.d, c.flips, c.whole, uint64(i))
 		data := testproblems.Dense(x, y, true)
 		if c.weighted {
-			data = testproblems.Weighted(data, quarters)
+			data = testproblems.Weighted(data, quarterWeight)
 		}
 		modes := []pocket.Mode{""}
 		if c.pocket {
@@ -82,7 +82,7 @@ func TestLiteral(t *testing.T) {
 			vote := mode == "" && c.l2 == 0 && c.rows*len(want.counts) <= 1_000_000 // it takes long
 			outvoted := int64(-1)
 			if vote && c.rows*len(want.counts) < 100_000 {
-				outvoted = want.outvoted()
+				outvoted = want.outvotedRows()
 			}
 			what := fmt.Sprintf("problem %d, order %s, pocket %s", i, order, mode)
 			sources := map[string]block.Source{"memory": data}

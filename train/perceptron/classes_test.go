@@ -71,7 +71,7 @@ func (l *classLiteral) train(order learner.Order, seed uint64, epochs int, eta f
 	n := len(l.x)
 	for e := range epochs {
 		before := l.updates
-		for _, i := range visited(n, order, seed, uint64(e)) {
+		for _, i := range visitedRows(n, order, seed, uint64(e)) {
 			l.visit(int(i), eta)
 			if maxUpdates > 0 && l.updates == maxUpdates {
 				return false

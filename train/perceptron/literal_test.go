@@ -109,11 +109,11 @@ func (l *literal) judge() {
 	}
 }
 
-// over tells whether nothing can be better than the pocket's weights.
-func (l *literal) over() bool { return l.mode != "" && l.fewest == 0 }
+// isPerfect tells whether nothing can be better than the pocket's weights.
+func (l *literal) isPerfect() bool { return l.mode != "" && l.fewest == 0 }
 
-// outvoted counts the rows whose label has fewer votes than the other one, or as many if it is +1.
-func (l *literal) outvoted() (n int64) {
+// outvotedRows counts the rows whose label has fewer votes than the other one, or as many if it is +1.
+func (l *literal) outvotedRows() (n int64) {
 	for i, x := range l.x {
 		votes := int64(0)
 		for k, count := range l.counts {
@@ -169,11 +169,11 @@ func (l *literal) visit(i int, eta float32, maxUpdates int64) bool {
 	if wrong && l.mode == pocket.Exact || !wrong && l.mode == pocket.Ratchet && l.streak > l.longest {
 		l.judge()
 	}
-	return (maxUpdates == 0 || l.updates != maxUpdates) && !l.over()
+	return (maxUpdates == 0 || l.updates != maxUpdates) && !l.isPerfect()
 }
 
-// documented makes the permutation of an epoch as its documentation says, all at once.
-func documented(n int, seed, epoch uint64) []uint32 {
+// documentedPermutation makes the permutation of an epoch as its documentation says, all at once.
+func documentedPermutation(n int, seed, epoch uint64) []uint32 {
 	rng := rand.NewPCG(seed, epoch)
 	fisherYates := func(s []uint32) {
 		for i := len(s) - 1; i > 0; i-- {
@@ -201,16 +201,16 @@ func documented(n int, seed, epoch uint64) []uint32 {
 	return order
 }
 
-// visited returns the rows that an epoch visits.
-func visited(n int, order learner.Order, seed, epoch uint64) []uint32 {
-	rows := documented(n, seed, epoch)
+// visitedRows returns the rows that an epoch visits.
+func visitedRows(n int, order learner.Order, seed, epoch uint64) []uint32 {
+	rows := documentedPermutation(n, seed, epoch)
 	switch order {
 	case learner.Cyclic:
 		for i := range rows {
 			rows[i] = uint32(i)
 		}
 	case learner.FixedShuffle:
-		rows = documented(n, seed, 0)
+		rows = documentedPermutation(n, seed, 0)
 	case learner.Random:
 		rng := rand.NewPCG(seed, epoch)
 		for i := range rows {
@@ -222,13 +222,13 @@ func visited(n int, order learner.Order, seed, epoch uint64) []uint32 {
 
 // train makes epochs in an order, with its stopping rule. It judges the last weights of an epoch.
 func (l *literal) train(order learner.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
-	if !l.over() {
+	if !l.isPerfect() {
 		converged = l.walk(order, seed, epochs, eta, maxUpdates)
 		if l.mode == pocket.Epoch {
 			l.judge()
 		}
 	}
-	if l.over() {
+	if l.isPerfect() {
 		return l.validation == l && l.verified(l.best)
 	}
 	return converged
@@ -237,7 +237,7 @@ func (l *literal) train(order learner.Order, seed uint64, epochs int, eta float3
 func (l *literal) walk(order learner.Order, seed uint64, epochs int, eta float32, maxUpdates int64) (converged bool) {
 	n := len(l.x)
 	for e := range epochs {
-		rows := visited(n, order, seed, uint64(e))
+		rows := visitedRows(n, order, seed, uint64(e))
 		before := l.updates
 		for _, i := range rows {
 			if !l.visit(int(i), eta, maxUpdates) {
@@ -267,7 +267,7 @@ func (l *literal) walk(order learner.Order, seed uint64, epochs int, eta float32
 		if l.mode == pocket.Epoch {
 			l.judge()
 		}
-		if l.over() {
+		if l.isPerfect() {
 			return false
 		}
 	}

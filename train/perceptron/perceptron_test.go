@@ -61,11 +61,11 @@ func TestPocketSeeds(t *testing.T) {
 	validated := 0
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(21, seed))
-		x, y := noisy(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
+		x, y := noisyPlane(2+rng.IntN(40), 1+rng.IntN(4), rng.Float64()/3, true, seed)
 		data := testproblems.Dense(x, y, true)
 		weighted := seed%4 == 0
 		if weighted {
-			data = testproblems.Weighted(data, quarters)
+			data = testproblems.Weighted(data, quarterWeight)
 		}
 		opt := Settings{Options: Options{Order: learner.Orders[rng.IntN(4)], Epochs: int64(1 + rng.IntN(10)), Eta: 1, Pocket: pocket.Modes[rng.IntN(3)]}, Run: learner.Run{Seed: seed, ZeroSeed: true, Workers: 1 + rng.IntN(3)}}
 		if rng.IntN(2) == 0 {
@@ -74,10 +74,10 @@ func TestPocketSeeds(t *testing.T) {
 		var validation block.Source
 		var judges *literal
 		if rng.IntN(2) == 0 {
-			x, y := noisy(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
+			x, y := noisyPlane(1+rng.IntN(40), len(x[0]), rng.Float64()/3, true, seed)
 			other := testproblems.Dense(x, y, true)
 			if weighted {
-				other = testproblems.Weighted(other, func(r int) float64 { return quarters(r + 5) })
+				other = testproblems.Weighted(other, func(r int) float64 { return quarterWeight(r + 5) })
 			}
 			validation, judges = other, newLiteral(other)
 		}
@@ -132,7 +132,7 @@ func TestOptimum(t *testing.T) {
 // one. Every row appears once.
 func TestPermutation(t *testing.T) {
 	for _, n := range []int{1, 2, 511, 512, 4095, 4096, 4097, 5000, 40960, 100001} {
-		want := documented(n, 3, 2)
+		want := documentedPermutation(n, 3, 2)
 		for _, ahead := range []bool{false, true} {
 			var got []uint32
 			err := learner.NewPermutation(n, 3, 2).EachWindow(context.Background(), ahead, func(k int, rows []uint32) error {
@@ -181,7 +181,7 @@ func TestMargin(t *testing.T) {
 	for seed := range uint64(10) {
 		var x [][]float64
 		var y []float64
-		all, labels := noisy(100, 3, 0, false, seed)
+		all, labels := noisyPlane(100, 3, 0, false, seed)
 		for i := range all {
 			if margin(testproblems.Dense(all[i:i+1], labels[i:i+1], true), seed) > 0.3 {
 				x, y = append(x, all[i]), append(y, labels[i])
@@ -206,7 +206,7 @@ func TestMargin(t *testing.T) {
 
 // TestEarlyStop compares the last epoch, and the kept weights, with trainings of one epoch more each.
 func TestEarlyStop(t *testing.T) {
-	x, y := noisy(600, 20, 0.1, false, 4)
+	x, y := noisyPlane(600, 20, 0.1, false, 4)
 	d, other := testproblems.Dense(x[:400], y[:400], true), testproblems.Dense(x[400:], y[400:], true)
 	validated := func(opt Settings) *learner.Result {
 		r := require.Value(TrainValidated(context.Background(), d, other, opt))(t)
@@ -245,7 +245,7 @@ func TestEarlyStop(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	x, y := noisy(500, 4, 0.1, false, 1)
+	x, y := noisyPlane(500, 4, 0.1, false, 1)
 	var seen []learner.Progress
 	opt := Settings{Options: Options{Epochs: 3, Pocket: pocket.Exact}, Run: learner.Run{Progress: func(p learner.Progress) { seen = append(seen, p) }}}
 	r := mustTrain(t, testproblems.Dense(x, y, true), opt)

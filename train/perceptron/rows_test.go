@@ -11,9 +11,9 @@ import (
 	"halfspace/train/learner"
 )
 
-// noisy returns n rows of d features. Labels follow a random plane except for a share of flips. If whole is set, values
-// are integers, so that every sum is exact.
-func noisy(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y []float64) {
+// noisyPlane returns n rows of d features. Labels follow a random plane except for a share of flips. If whole is set,
+// values are integers, so that every sum is exact.
+func noisyPlane(n, d int, flips float64, whole bool, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	truth := make([]float64, d)
 	for i := range truth {
@@ -43,5 +43,5 @@ func mustTrain(t *testing.T, src block.Source, opt Settings) *learner.Result {
 	return r
 }
 
-// quarters are weights whose sums are exact, some of them 0.
-func quarters(r int) float64 { return float64(r*7%11) / 4 }
+// quarterWeight returns weights whose sums are exact, some of them 0.
+func quarterWeight(r int) float64 { return float64(r*7%11) / 4 }

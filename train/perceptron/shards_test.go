@@ -26,8 +26,8 @@ type mixedLiteral struct {
 	updates int64
 }
 
-// dealt returns the rows of each shard in an epoch.
-func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
+// dealtRows returns the rows of each shard in an epoch.
+func dealtRows(n int, opt Settings, epoch uint64) (rows [][]int) {
 	shared := learner.SharedOptions(&opt)
 	chunks, err := online.DealChunks(int64(n), &shared, int64(epoch))
 	if err != nil {
@@ -49,7 +49,7 @@ func dealt(n int, opt Settings, epoch uint64) (rows [][]int) {
 func (m *mixedLiteral) epoch(shards int, opt Settings, epoch uint64) {
 	a, parts := m.all, make([][]float32, shards)
 	counts := make([]float64, shards)
-	for s, rows := range dealt(len(a.x), opt, epoch) {
+	for s, rows := range dealtRows(len(a.x), opt, epoch) {
 		l := &literal{w: slices.Clone(a.w), sum: a.sum, change: a.change, margin: a.margin}
 		for _, r := range rows {
 			l.x, l.y = append(l.x, a.x[r]), append(l.y, a.y[r])
@@ -62,7 +62,7 @@ func (m *mixedLiteral) epoch(shards int, opt Settings, epoch uint64) {
 		if order == learner.FixedShuffle {
 			order, stream = learner.Shuffle, uint64(s)<<32
 		}
-		for _, i := range visited(len(l.x), order, opt.Seed, stream) {
+		for _, i := range visitedRows(len(l.x), order, opt.Seed, stream) {
 			l.visit(int(i), float32(opt.Eta), 0)
 		}
 		parts[s], counts[s] = l.w, float64(l.updates)
@@ -98,7 +98,7 @@ func (m *mixedLiteral) epoch(shards int, opt Settings, epoch uint64) {
 // TestShards compares trainings of several shards with the literal algorithm, bit for bit: rows in memory and in a file, dense
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
-	x, y := noisy(18_000, 4, 0.05, true, 3) // 5 chunks
+	x, y := noisyPlane(18_000, 4, 0.05, true, 3) // 5 chunks
 	d := testproblems.Dense(x, y, true)
 	for i, c := range []struct {
 		order  learner.Order
@@ -112,7 +112,7 @@ func TestShards(t *testing.T) {
 	} {
 		rows := d
 		if c.weigh {
-			rows = testproblems.Weighted(d, quarters)
+			rows = testproblems.Weighted(d, quarterWeight)
 		}
 		m := &mixedLiteral{all: newLiteral(rows)}
 		m.fewest, m.best, m.all.margin = m.all.errors(m.all.w), slices.Clone(m.all.w), float32(c.margin)
@@ -156,7 +156,7 @@ func TestShards(t *testing.T) {
 // TestShardsBound: on rows that a plane separates, the training converges, and the mixed updates obey theorem 3 of the paper. With
 // margins and another learning rate they obey what its proof gives for those.
 func TestShardsBound(t *testing.T) {
-	x, y := noisy(20_000, 3, 0, false, 5)
+	x, y := noisyPlane(20_000, 3, 0, false, 5)
 	kept := 0
 	for i := range x { // a gap between the classes
 		if s := x[i][0] + 2*x[i][1] - x[i][2]; math.Abs(s) > 0.3 {
@@ -200,6 +200,6 @@ func TestShardsMemory(t *testing.T) {
 }
 
 func noisyRows(n int) *block.Data {
-	x, y := noisy(n, 4, 0.1, false, 8)
+	x, y := noisyPlane(n, 4, 0.1, false, 8)
 	return testproblems.Dense(x, y, true)
 }

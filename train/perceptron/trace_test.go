@@ -15,9 +15,9 @@ import (
 // TestTrace: a trace changes no result, and the updates that it tells of, made again one by one from the weights at the
 // beginning, give the traced scores and weights.
 func TestTrace(t *testing.T) {
-	x, y := noisy(4200, 4, 0.1, false, 3)
+	x, y := noisyPlane(4200, 4, 0.1, false, 3)
 	plain := testproblems.Dense(x, y, true)
-	weighted := testproblems.Weighted(plain, quarters)
+	weighted := testproblems.Weighted(plain, quarterWeight)
 	classes := testproblems.RandomClasses(1500, 4, 3, 0.1)
 	var traced int64
 	for name, src := range map[string]*block.Data{"dense": plain, "sparse": testproblems.Sparse(plain), "weighted": weighted, "classes": classes} {

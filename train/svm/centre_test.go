@@ -8,8 +8,8 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// offset returns normal rows with labels. Some columns are far from zero, one is constant, and one is mostly 0.
-func offset(n int) (x [][]float64, y []float64) {
+// offsetRows returns normal rows with labels. Some columns are far from zero, one is constant, and one is mostly 0.
+func offsetRows(n int) (x [][]float64, y []float64) {
 	x, y = draw(n, 6, 11)
 	for r := range x {
 		x[r][1] += 1e6
@@ -27,7 +27,7 @@ func offset(n int) (x [][]float64, y []float64) {
 
 // TestFrame has columns far from zero. The optimum is that of rows less their means, except for the bias.
 func TestFrame(t *testing.T) {
-	x, y := offset(5000)
+	x, y := offsetRows(5000)
 	d := testproblems.Dense(x, y, true)
 	for _, loss := range Losses {
 		want := mustTrain(t, d, Settings{Options: Options{Loss: loss}})
@@ -39,19 +39,19 @@ func TestFrame(t *testing.T) {
 
 // TestFrameWithoutBias: without a bias, columns that are far from zero are told apart.
 func TestFrameWithoutBias(t *testing.T) {
-	x, y := offset(500)
+	x, y := offsetRows(500)
 	d := testproblems.Dense(x, y, false)
 	for _, loss := range Losses {
 		r := mustTrain(t, d, Settings{Options: Options{Loss: loss}})
 		weights := testproblems.Float64s(r.Weights)
-		if objective := exactly(d, weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
+		if objective := exactObjective(d, weights, loss, 1); math.Abs(r.Objective-objective) > 1e-7*objective || !r.Converged {
 			t.Errorf("%s: converged %v after %d passes, objective %v, it is %v, gap %v", loss, r.Converged, r.Epochs, r.Objective, objective, r.Gap)
 		}
 		for i := range weights { // a minimum along each axis, where the bound on the optimum holds
 			for _, by := range []float64{1 + 1e-6, 1 - 1e-6} {
 				w := slices.Clone(weights)
 				w[i] *= by
-				if other := exactly(d, w, loss, 1); other < r.Objective-r.Gap-1e-9*r.Objective {
+				if other := exactObjective(d, w, loss, 1); other < r.Objective-r.Gap-1e-9*r.Objective {
 					t.Errorf("%s: objective %v and gap %v, but %v elsewhere", loss, r.Objective, r.Gap, other)
 				}
 			}

@@ -92,7 +92,7 @@ func TestHessian(t *testing.T) {
 	zero, far, there := make([]float64, 6), []float64{1, -1, 0.5, 2, 0, 0.1}, []float64{0.2, 0.1, -0.3, 0.1, 0.1, 0}
 	d := testproblems.Weighted(testproblems.Dense(x, y, true), func(r int) float64 { return float64(r%9) / 7 })
 	got, want := bring(d, zero, far, there), bring(d, there)
-	nearly(t, "matrix", got.rows, want.rows, 1e-14)
+	requireNearly(t, "matrix", got.rows, want.rows, 1e-14)
 	if !slices.Equal(got.w[:6], there) || !slices.Equal(want.w[:6], there) {
 		t.Errorf("it is of the points %v and %v", got.w, want.w)
 	}

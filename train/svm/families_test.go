@@ -20,10 +20,10 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 	t.Logf("%-36s l2 %-5.3g %-13s %3d passes, visits of %5.1f, %3d steps, gap %.1e, objective %.10g, %.0f ms", name, l2, loss, r.Epochs,
 		float64(r.Visits)/float64(d.Rows()), r.Updates, r.Gap/r.Objective, r.Objective, 1000*r.Seconds)
 	name = fmt.Sprintf("%s, l2 %v, %s", name, l2, loss)
-	if found, lower := exactly(d, r.ExactWeights, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
+	if found, lower := exactObjective(d, r.ExactWeights, loss, l2), r.Objective-r.Gap; !(found-lower <= tolerance*found) || r.Epochs > passes {
 		t.Errorf("%s: exact weights with %v after %d passes, at least %v is possible, and at most %d passes are wanted", name, found, r.Epochs, lower, passes)
 	}
-	if objective := exactly(d, testproblems.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
+	if objective := exactObjective(d, testproblems.Float64s(r.Weights), loss, l2); math.Abs(r.Objective-objective) > 1e-8*objective {
 		t.Errorf("%s: objective %v, it is %v", name, r.Objective, objective)
 	}
 	if r.Converged != (r.Gap <= tolerance*r.Objective) {
@@ -36,7 +36,7 @@ func measure(t *testing.T, name string, d *block.Data, loss Loss, l2 float64, pa
 			for i := range w {
 				w[i] *= 1 + by
 			}
-			most = min(most, atMost(d, w, loss, l2, 0x1p-24)) // half of the distance of the float32 nearest to 1
+			most = min(most, objectiveBound(d, w, loss, l2, 0x1p-24)) // half of the distance of the float32 nearest to 1
 		}
 		if r.Objective > most*(1+1e-9) {
 			t.Errorf("%s: rounded weights with %v, at most %v is right", name, r.Objective, most)

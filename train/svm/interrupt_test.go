@@ -10,15 +10,15 @@ import (
 	"halfspace/internal/testproblems"
 )
 
-// An ending source cancels when one of its passes begins.
-type ending struct {
+// An endingSource cancels when one of its passes begins.
+type endingSource struct {
 	testproblems.Stream
-	left   int // passes before that
-	cancel context.CancelFunc
+	passesLeft int // passes before that
+	cancel     context.CancelFunc
 }
 
-func (e *ending) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
-	if e.left--; e.left == 0 {
+func (e *endingSource) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
+	if e.passesLeft--; e.passesLeft == 0 {
 		e.cancel()
 	}
 	return e.Stream.Blocks(ctx)
@@ -32,10 +32,10 @@ func TestInterrupted(t *testing.T) {
 		kept := false
 		for pass := 1; ; pass++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			src := &ending{testproblems.Stream{Data: d}, pass, cancel}
+			src := &endingSource{testproblems.Stream{Data: d}, pass, cancel}
 			r, err := Train(ctx, src, Settings{Options: Options{Loss: loss}})
 			cancel()
-			if src.left > 0 {
+			if src.passesLeft > 0 {
 				break
 			}
 			if r == nil {

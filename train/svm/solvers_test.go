@@ -15,8 +15,9 @@ import (
 	"halfspace/model"
 )
 
-// cases reads a small problem that broke solvers: numbers after a header, with the label last. It skips the test without the shared data.
-func cases(t *testing.T, name string) (x [][]float64, y []float64) {
+// readCase reads a small problem that broke solvers: numbers after a header, with the label last. It skips the test
+// without the shared data.
+func readCase(t *testing.T, name string) (x [][]float64, y []float64) {
 	t.Helper()
 	file, err := os.Open("../../../shared/data/solvers/" + name + ".csv")
 	if err != nil {
@@ -34,13 +35,13 @@ func cases(t *testing.T, name string) (x [][]float64, y []float64) {
 	return x, y
 }
 
-// exactly returns the objective of weights, each sum in twice the precision by Neumaier's method.
-func exactly(d *block.Data, w []float64, loss Loss, l2 float64) float64 {
-	return atMost(d, w, loss, l2, 0)
+// exactObjective returns the objective of weights, each sum in twice the precision by Neumaier's method.
+func exactObjective(d *block.Data, w []float64, loss Loss, l2 float64) float64 {
+	return objectiveBound(d, w, loss, l2, 0)
 }
 
-// atMost returns a bound on the objective of weights that differ from w by off, relative to each.
-func atMost(d *block.Data, w []float64, loss Loss, l2, off float64) float64 {
+// objectiveBound returns a bound on the objective of weights that differ from w by off, relative to each.
+func objectiveBound(d *block.Data, w []float64, loss Loss, l2, off float64) float64 {
 	var total sum
 	for _, v := range w[:len(d.Spec().Features)] {
 		total.add(l2 / 2 * v * v * (1 + off) * (1 + off))
@@ -80,10 +81,10 @@ func (s *sum) add(v float64) {
 
 func (s *sum) value() float64 { return s.s + s.c }
 
-// claims fails unless the objective and the gap of a training are true. other is the objective of some weights.
-func claims(t *testing.T, name string, d *block.Data, r *Result, loss Loss, l2, other float64) {
+// checkClaims fails unless the objective and the gap of a training are true. other is the objective of some weights.
+func checkClaims(t *testing.T, name string, d *block.Data, r *Result, loss Loss, l2, other float64) {
 	t.Helper()
-	objective := exactly(d, testproblems.Float64s(r.Weights), loss, l2)
+	objective := exactObjective(d, testproblems.Float64s(r.Weights), loss, l2)
 	if d := math.Abs(r.Objective - objective); d > 1e-9*objective {
 		t.Errorf("%s: objective %v, it is %v", name, r.Objective, objective)
 	}
@@ -100,13 +101,13 @@ func claims(t *testing.T, name string, d *block.Data, r *Result, loss Loss, l2, 
 // more than the tolerance.
 func TestSolvers(t *testing.T) {
 	for _, name := range []string{"03_ts_hour", "03_ts_day", "03_offset_mixed", "06_total", "07_offset1e7", "08_sep_scaled"} {
-		x, y := cases(t, name)
+		x, y := readCase(t, name)
 		for _, loss := range Losses {
 			for _, l2 := range []float64{1, 1e-3, 1e-6} {
 				at := name + ", " + string(loss) + ", l2 " + strconv.FormatFloat(l2, 'g', -1, 64)
 				d := testproblems.Dense(x, y, true)
 				r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}})
-				found, lower := exactly(d, r.ExactWeights, loss, l2), r.Objective-r.Gap
+				found, lower := exactObjective(d, r.ExactWeights, loss, l2), r.Objective-r.Gap
 				t.Logf("%-44s %3d passes, exact gap %.1e, objective %.10g; rounded gap %.1e, objective %.10g", at, r.Epochs, 1-lower/found,
 					found, r.Gap/r.Objective, r.Objective)
 				if tiny := name[:2] == "08" && l2 == 1e-6; tiny {
@@ -121,7 +122,7 @@ func TestSolvers(t *testing.T) {
 				if math.Abs(found-other) > tolerance*other {
 					t.Errorf("%s: exact weights with %v, of centred rows %v", at, found, other)
 				}
-				claims(t, at, d, r, loss, l2, other)
+				checkClaims(t, at, d, r, loss, l2, other)
 			}
 		}
 	}
@@ -152,7 +153,7 @@ func centredOptimum(t *testing.T, x [][]float64, y []float64, loss Loss, l2 floa
 		}
 	}
 	d := testproblems.Dense(centred, y, true)
-	return exactly(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).ExactWeights, loss, l2)
+	return exactObjective(d, mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: l2}}).ExactWeights, loss, l2)
 }
 
 // TestStory: the report names the method that solve takes. Each of several classes has a bias, and the rows of each have

@@ -37,8 +37,8 @@ func mustTrain(t *testing.T, src block.Source, opt Settings) *Result {
 	return r
 }
 
-// nearly fails unless each element of got is within tol of want's, relative to the largest.
-func nearly(t *testing.T, name string, got, want []float64, tol float64) {
+// requireNearly fails unless each element of got is within tol of want's, relative to the largest.
+func requireNearly(t *testing.T, name string, got, want []float64, tol float64) {
 	t.Helper()
 	largest := 0.0
 	for _, v := range want {
@@ -77,12 +77,12 @@ func TestScikitLearn(t *testing.T) {
 	}
 	for _, c := range fixture.Cases {
 		opt := Settings{Options: Options{Loss: c.Loss, L2: c.L2}}
-		r := mustTrain(t, reweighted(t, testproblems.Dense(c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
+		r := mustTrain(t, reweightedRows(t, testproblems.Dense(c.X, c.Y, c.FitIntercept), c.SampleWeight, c.ClassWeight), opt)
 		above, below, apart := 1e-8, 1e-12, 1e-5
 		if c.Loss == Hinge { // where LIBSVM and LIBLINEAR stop earlier
 			above, below, apart = 1e-6, 1e-4, 2e-3
 		}
-		nearly(t, c.Name, r.ExactWeights, c.Weights, apart)
+		requireNearly(t, c.Name, r.ExactWeights, c.Weights, apart)
 		if !r.Converged {
 			t.Errorf("%s: it didn't converge", c.Name)
 		}
@@ -92,8 +92,8 @@ func TestScikitLearn(t *testing.T) {
 	}
 }
 
-// reweighted returns the rows of a fixture with its weights.
-func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
+// reweightedRows returns the rows of a fixture with its weights.
+func reweightedRows(t *testing.T, d *block.Data, rows, classes []float64) block.Source {
 	t.Helper()
 	if rows != nil {
 		d = testproblems.Weighted(d, func(r int) float64 { return rows[r] })
@@ -102,7 +102,7 @@ func reweighted(t *testing.T, d *block.Data, rows, classes []float64) block.Sour
 		return d
 	}
 	balanced := require.Value(learner.BalancedWeights(context.Background(), d, 2))(t)
-	nearly(t, "class weights", balanced, classes, 1e-15)
+	requireNearly(t, "class weights", balanced, classes, 1e-15)
 	return learner.WithClassWeights(d, balanced)
 }
 
@@ -112,7 +112,7 @@ func TestTextbook(t *testing.T) {
 	d := testproblems.Dense([][]float64{{3, 3}, {4, 3}, {1, 1}}, []float64{1, 1, -1}, true)
 	for _, loss := range Losses {
 		r := mustTrain(t, d, Settings{Options: Options{Loss: loss, L2: 1e-4}})
-		nearly(t, string(loss), testproblems.Float64s(r.Weights), []float64{0.5, 0.5, -2}, 1e-3)
+		requireNearly(t, string(loss), testproblems.Float64s(r.Weights), []float64{0.5, 0.5, -2}, 1e-3)
 		if r.Errors != 0 {
 			t.Errorf("%s: %d errors", loss, r.Errors)
 		}

@@ -69,8 +69,8 @@ func perceptronMistakes(d, rows int, seed uint64) (mistakes int) {
 	return mistakes
 }
 
-// bound is Littlestone's (1988), theorems 7 and 9, with theta d/2, and alpha 2 (Winnow1) or 1.5 (Winnow2).
-func bound(variant Variant, d int) float64 {
+// mistakeBound is Littlestone's (1988), theorems 7 and 9, with theta d/2, and alpha 2 (Winnow1) or 1.5 (Winnow2).
+func mistakeBound(variant Variant, d int) float64 {
 	theta := float64(d) / 2
 	if variant == Winnow1 {
 		return 2*literals*(math.Log2(theta)+1) + 2
@@ -89,8 +89,8 @@ func TestMistakes(t *testing.T) {
 		var mistakes []int
 		for e := 4; e <= most; e++ {
 			n := winnowMistakes(variant, 1<<e, 3000, 1)
-			if float64(n) > bound(variant, 1<<e) {
-				t.Errorf("%s makes %d mistakes among 2^%d features, the bound is %.0f", variant, n, e, bound(variant, 1<<e))
+			if float64(n) > mistakeBound(variant, 1<<e) {
+				t.Errorf("%s makes %d mistakes among 2^%d features, the bound is %.0f", variant, n, e, mistakeBound(variant, 1<<e))
 			}
 			mistakes = append(mistakes, n)
 		}
@@ -130,8 +130,8 @@ func data(d, rows int, flips float64) *block.Data {
 	return block.NewData(spec, []*block.Block{b})
 }
 
-// literal is Winnow as in Littlestone's table, with sets of features.
-func literal(b *block.Block, variant Variant, alpha float32, epochs int) (w []float32, updates int64) {
+// literalWinnow is Winnow as in Littlestone's table, with sets of features.
+func literalWinnow(b *block.Block, variant Variant, alpha float32, epochs int) (w []float32, updates int64) {
 	d := b.Cols - 1
 	u, v := make([]float32, d+1), make([]float32, d+1)
 	for c := range u {
@@ -182,7 +182,7 @@ func TestLiteral(t *testing.T) {
 	src := data(20, 300, 0.05)
 	for b := range src.Blocks(context.Background()) {
 		for _, variant := range Variants {
-			want, updates := literal(b, variant, 2, 3)
+			want, updates := literalWinnow(b, variant, 2, 3)
 			for workers := 1; workers < 4; workers++ {
 				r := require.Value(Train(context.Background(), src, Settings{Options: Options{Epochs: 3, Variant: variant, Alpha: 2}, Run: learner.Run{Workers: workers}}))(t)
 				if !slices.Equal(r.Weights, want) || r.Updates != updates || r.Visits != 900 || r.Converged || r.Errors == 0 {
@@ -206,7 +206,7 @@ func TestLearns(t *testing.T) {
 			if want == nil {
 				want = r.Weights
 			}
-			if !r.Converged || r.Errors != 0 || !slices.Equal(r.Weights, want) || variant == Winnow1 && float64(r.Updates) > bound(Winnow1, 200) {
+			if !r.Converged || r.Errors != 0 || !slices.Equal(r.Weights, want) || variant == Winnow1 && float64(r.Updates) > mistakeBound(Winnow1, 200) {
 				t.Errorf("%s on %s: %+v", variant, level, r)
 			}
 		}

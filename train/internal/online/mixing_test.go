@@ -13,8 +13,8 @@ import (
 	"halfspace/train/learner"
 )
 
-// numbered returns rows whose only feature is their number.
-func numbered(rows int) *block.Data {
+// numberedRows returns rows whose only feature is their number.
+func numberedRows(rows int) *block.Data {
 	x, y := make([][]float64, rows), make([]float64, rows)
 	for r := range x {
 		x[r], y[r] = []float64{float64(r + 1)}, 1
@@ -24,33 +24,33 @@ func numbered(rows int) *block.Data {
 
 // A counter is a member that counts its rows, and pauses once after the first.
 type counter struct {
-	rows   int64
-	seen   int64
-	paused bool
-	err    error
+	rows      int64
+	rowsSeen  int64
+	hasPaused bool
+	err       error
 }
 
 func (c *counter) Pass(ctx context.Context, _ int64) error {
-	if c.seen++; !c.paused {
-		c.paused = true
+	if c.rowsSeen++; !c.hasPaused {
+		c.hasPaused = true
 		return errPause
 	}
 	if c.err != nil {
 		return c.err
 	}
-	c.seen = c.rows
+	c.rowsSeen = c.rows
 	return nil
 }
 
-func (c *counter) Result() ShardResult { return ShardResult{Visits: c.seen} }
+func (c *counter) Result() ShardResult { return ShardResult{Visits: c.rowsSeen} }
 
-func (c *counter) Visits() int64 { return c.seen }
+func (c *counter) Visits() int64 { return c.rowsSeen }
 
-func (c *counter) State(w *checkpoint.Walk) { w.Int(&c.seen) }
+func (c *counter) State(w *checkpoint.Walk) { w.Int(&c.rowsSeen) }
 
 func counters(t *testing.T, err error) *Shards {
 	opt := learner.Options{Order: learner.Cyclic, Shards: 3, Run: learner.Run{Workers: 2}}
-	x, failed := NewShards(block.AssumeValid(block.Source(numbered(20_000))), opt, func(rows block.Source, shard int) (Member, error) {
+	x, failed := NewShards(block.AssumeValid(block.Source(numberedRows(20_000))), opt, func(rows block.Source, shard int) (Member, error) {
 		c := &counter{rows: rows.Rows()}
 		if shard == 1 {
 			c.err = err
@@ -98,23 +98,23 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// A quiet rule makes no update. Its first verification fails.
-type quiet struct {
+// A quietRule makes no update. Its first verification fails.
+type quietRule struct {
 	Mixer
-	failed bool
+	hasFailed bool
 }
 
-func (q *quiet) Visit(_ context.Context, p *Panel, _ int, _ []uint32) (int, int, error) {
+func (q *quietRule) Visit(_ context.Context, p *Panel, _ int, _ []uint32) (int, int, error) {
 	return p.Len(), 0, nil
 }
 
-func (q *quiet) Weights() []float32 { return nil }
+func (q *quietRule) Weights() []float32 { return nil }
 
-func (q *quiet) Vectors() [][]float64 { return nil }
+func (q *quietRule) Vectors() [][]float64 { return nil }
 
-func (q *quiet) verify(context.Context) (bool, error) {
-	if !q.failed {
-		q.failed = true
+func (q *quietRule) verify(context.Context) (bool, error) {
+	if !q.hasFailed {
+		q.hasFailed = true
 		return false, context.Canceled
 	}
 	return false, nil
@@ -124,10 +124,10 @@ func (q *quiet) verify(context.Context) (bool, error) {
 func TestShardVerifies(t *testing.T) {
 	l := &learner.Learner{Options: []learner.Option{learner.OrderOption}}
 	shard := require.Value(newShard(l, func(_ context.Context, t *Training) (Rule, error) {
-		q := new(quiet)
+		q := new(quietRule)
 		t.ConvergesByStreak, t.AnyUpdates = true, q.verify
 		return q, nil
-	}, nil, learner.Options{Order: learner.Random}, numbered(3), 0))(t)
+	}, nil, learner.Options{Order: learner.Random}, numberedRows(3), 0))(t)
 	m := member{shard}
 	if err := m.Pass(t.Context(), 0); err != context.Canceled {
 		t.Fatalf("error %v, want the error of Verify", err)

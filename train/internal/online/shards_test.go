@@ -31,8 +31,8 @@ func (p *path) clone() *path {
 	return &path{w: slices.Clone(p.w), z: slices.Clone(p.z), n: slices.Clone(p.n)}
 }
 
-// A way has a path visit row r of b.
-type way func(p *path, b *block.Block, r int) (updated bool)
+// A visitRule has a path visit row r of b.
+type visitRule func(p *path, b *block.Block, r int) (updated bool)
 
 // squaredWay is PA-II with C = 0.3.
 func squaredWay(p *path, b *block.Block, r int) bool { return passive2006(p, b, r, true) }
@@ -72,8 +72,8 @@ func passive2006(p *path, b *block.Block, r int, squared bool) bool {
 	return true
 }
 
-// rate is that of AdaGrad.
-const rate = 0.4
+// adaGradRate is that of AdaGrad.
+const adaGradRate = 0.4
 
 // adaGradWay is AdaGrad of the hinge loss as FTRL-Proximal has it (McMahan et al. 2013, algorithm 1).
 func adaGradWay(p *path, b *block.Block, r int) bool {
@@ -88,24 +88,26 @@ func adaGradWay(p *path, b *block.Block, r int) bool {
 		g := -y * b.Weight(r) * float64(v)
 		before := math.Sqrt(p.n[c])
 		p.n[c] += float64(g * g)
-		p.z[c] += g - float64(float64((math.Sqrt(p.n[c])-before)*(1/rate))*float64(p.w[c]))
+		p.z[c] += g - float64(float64((math.Sqrt(p.n[c])-before)*(1/adaGradRate))*float64(p.w[c]))
 		p.w[c] = p.weight(c)
 	}
 	return true
 }
 
-// size is what the weight of a column is divided by.
-func (p *path) size(c int) float64 { return float64((1e-10 + math.Sqrt(p.n[c])) * (1 / rate)) }
+// divisor is what the weight of a column is divided by.
+func (p *path) divisor(c int) float64 {
+	return float64((1e-10 + math.Sqrt(p.n[c])) * (1 / adaGradRate))
+}
 
 func (p *path) weight(c int) float32 {
 	if p.z[c] == 0 {
 		return 0
 	}
-	return float32(-p.z[c] / p.size(c))
+	return float32(-p.z[c] / p.divisor(c))
 }
 
-// visited returns the rows that an epoch of a shard of n rows visits, in their order. The choices have that stream.
-func visited(n int, order learner.Order, seed, stream uint64) (rows []uint32) {
+// visitedRows returns the rows that an epoch of a shard of n rows visits, in their order. The choices have that stream.
+func visitedRows(n int, order learner.Order, seed, stream uint64) (rows []uint32) {
 	switch order {
 	case learner.Cyclic:
 		for r := range uint32(n) {
@@ -126,7 +128,7 @@ func visited(n int, order learner.Order, seed, stream uint64) (rows []uint32) {
 }
 
 // epoch is an epoch of iterative parameter mixing (McDonald, Hall and Mann 2010, figure 3), of the rows of a block.
-func (p *path) epoch(b *block.Block, visit way, o *learner.Options, epoch uint64) {
+func (p *path) epoch(b *block.Block, visit visitRule, o *learner.Options, epoch uint64) {
 	var chunks []int
 	for lo := 0; lo < b.Len(); lo += 4096 {
 		chunks = append(chunks, lo)
@@ -149,7 +151,7 @@ func (p *path) epoch(b *block.Block, visit way, o *learner.Options, epoch uint64
 			}
 		}
 		one := p.clone()
-		for _, i := range visited(len(rows), o.Order, o.Seed, uint64(s)<<32+epoch) {
+		for _, i := range visitedRows(len(rows), o.Order, o.Seed, uint64(s)<<32+epoch) {
 			one.visits++
 			if visit(one, b, rows[i]) {
 				one.updates++
@@ -186,7 +188,7 @@ func (p *path) mix(parts []*path, mix learner.Mix) {
 	for c := range p.n {
 		p.n[c] = mean(func(one *path) float64 { return one.n[c] })
 		if p.z[c] = mean(func(one *path) float64 { return one.z[c] }); p.weight(c) != p.w[c] {
-			p.z[c] = -float64(float64(p.w[c]) * p.size(c))
+			p.z[c] = -float64(float64(p.w[c]) * p.divisor(c))
 		}
 	}
 }
@@ -195,7 +197,7 @@ func (p *path) mix(parts []*path, mix learner.Mix) {
 // and sparse, with one worker and with several.
 func TestShards(t *testing.T) {
 	hinge := func(o learner.Options) learner.Settings {
-		o.Eta = rate
+		o.Eta = adaGradRate
 		return learner.SetSharedOptions(&ftrl.AdaGradSettings{AdaGradOptions: ftrl.AdaGradOptions{Loss: ftrl.Hinge}}, o)
 	}
 	aggressive := func(o learner.Options) learner.Settings {
@@ -207,7 +209,7 @@ func TestShards(t *testing.T) {
 	for i, c := range []struct {
 		learner *learner.Learner
 		opt     func(learner.Options) learner.Settings
-		visit   way
+		visit   visitRule
 		order   learner.Order
 		mix     learner.Mix
 		shards  int64
@@ -228,7 +230,7 @@ func TestShards(t *testing.T) {
 		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.FixedShuffle, learner.Uniform, 4, 2},
 		{ftrl.AdaGrad(ftrl.AdaGradOptions{}).Learner, hinge, adaGradWay, learner.Random, learner.Uniform, 3, 2},
 	} {
-		rows := noisy(13_000, c.classes) // 4 chunks
+		rows := noisyRows(13_000, c.classes) // 4 chunks
 		if i%2 == 1 {
 			rows = testproblems.Weighted(rows, func(r int) float64 { return float64(r%4) / 2 })
 		}
@@ -261,8 +263,8 @@ func TestShards(t *testing.T) {
 	}
 }
 
-// noisy returns rows of some classes in one block, a tenth of which have a wrong label.
-func noisy(rows, classes int) *block.Data {
+// noisyRows returns rows of some classes in one block, a tenth of which have a wrong label.
+func noisyRows(rows, classes int) *block.Data {
 	if classes > 2 {
 		return testproblems.RandomClasses(rows, 5, classes, 0.1)
 	}
@@ -282,7 +284,7 @@ func noisy(rows, classes int) *block.Data {
 
 // TestShardsConverge: rows that a plane separates end the training early, in every order but random.
 func TestShardsConverge(t *testing.T) {
-	rows := noisy(9000, 2)
+	rows := noisyRows(9000, 2)
 	for b := range rows.Blocks(t.Context()) {
 		for r := range b.Len() {
 			b.Y[r] = float32(math.Copysign(1, float64(b.X[r*b.Stride])))

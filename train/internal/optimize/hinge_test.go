@@ -58,14 +58,14 @@ func solvers() map[string]func(context.Context, learner.Options, block.Source, f
 	}
 }
 
-// An optimum is how close to it a solution must be, relative to the objective.
-type optimum struct {
+// tolerances are how close to an optimum a solution must be, relative to the objective.
+type tolerances struct {
 	gap   float64 // between the objective and its lower bound
 	above float64 // of the objective that another method finds
 }
 
 // check holds a solution to the objective of another method.
-func (o optimum) check(t *testing.T, what string, got *optimize.Solution, want float64) {
+func (o tolerances) check(t *testing.T, what string, got *optimize.Solution, want float64) {
 	t.Helper()
 	if got.Gap() > o.gap*got.Objective {
 		t.Errorf("%s: the gap is %v of %v after %d passes", what, got.Gap(), got.Objective, got.Passes)
@@ -97,7 +97,7 @@ func TestHinge(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, %s: %v", what, name, err)
 				}
-				optimum{gap: 1e-6, above: 2e-6}.check(t, what+", "+name, got, want.Objective)
+				tolerances{gap: 1e-6, above: 2e-6}.check(t, what+", "+name, got, want.Objective)
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"halfspace/train/svm"
 )
 
-// A learned is what both learners tell of a training.
-type learned struct {
+// An outcome is what both learners tell of a training.
+type outcome struct {
 	exact          []float64
 	weights        []float32
 	objective, gap float64
@@ -28,16 +28,16 @@ type learned struct {
 // losses train with the penalties l1 and l2. derivative returns that of the loss at a margin.
 var losses = []struct {
 	name       string
-	train      func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned
+	train      func(t *testing.T, d block.Source, p optimize.Penalty, workers int) outcome
 	derivative func(margin float64) float64
 }{
-	{"logistic", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned {
+	{"logistic", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) outcome {
 		r := require.Value(logistic.Train(t.Context(), d, logistic.Settings{Options: logistic.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative}, Run: learner.Run{Workers: workers}}))(t)
-		return learned{r.ExactWeights, r.Weights, r.Objective, r.Gap, r.Converged, r.GapLostByRounding}
+		return outcome{r.ExactWeights, r.Weights, r.Objective, r.Gap, r.Converged, r.GapLostByRounding}
 	}, func(m float64) float64 { return -1 / (1 + math.Exp(m)) }},
-	{"squared hinge", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) learned {
+	{"squared hinge", func(t *testing.T, d block.Source, p optimize.Penalty, workers int) outcome {
 		r := require.Value(svm.Train(t.Context(), d, svm.Settings{Options: svm.Options{L1: p.L1, L2: p.L2, NonNegative: p.NonNegative}, Run: learner.Run{Workers: workers}}))(t)
-		return learned{r.ExactWeights, r.Weights, r.Objective, r.Gap, r.Converged, r.GapLostByRounding}
+		return outcome{r.ExactWeights, r.Weights, r.Objective, r.Gap, r.Converged, r.GapLostByRounding}
 	}, func(m float64) float64 { return -2 * max(0, 1-m) }},
 }
 
@@ -61,9 +61,9 @@ func gradient(t *testing.T, d block.Source, w []float64, derivative func(float64
 	return g
 }
 
-// optimal fails unless the weights meet the conditions of Karush, Kuhn and Tucker: the gradient of the loss and of l2
-// is -l1 times the sign of a weight, between -l1 and l1 at weights of 0, and 0 for the bias.
-func optimal(t *testing.T, name string, d block.Source, w []float64, p optimize.Penalty, derivative func(float64) float64) {
+// checkOptimal fails unless the weights meet the conditions of Karush, Kuhn and Tucker: the gradient of the loss and of
+// l2 is -l1 times the sign of a weight, between -l1 and l1 at weights of 0, and 0 for the bias.
+func checkOptimal(t *testing.T, name string, d block.Source, w []float64, p optimize.Penalty, derivative func(float64) float64) {
 	t.Helper()
 	size := p.L1
 	for _, v := range gradient(t, d, make([]float64, len(w)), derivative) {
@@ -142,7 +142,7 @@ func TestOptimum(t *testing.T) {
 			for _, l := range losses {
 				r := l.train(t, d, p, 2)
 				name := fmt.Sprintf("%s, %s, %v", rows, l.name, p)
-				optimal(t, name, d, r.exact, p, l.derivative)
+				checkOptimal(t, name, d, r.exact, p, l.derivative)
 				if r.converged != (r.gap <= 1e-6*r.objective) || !r.converged && (!r.rounded || rows != "far") {
 					t.Errorf("%s: converged %v, rounded %v, gap %v of %v", name, r.converged, r.rounded, r.gap, r.objective)
 				}
@@ -172,6 +172,6 @@ func TestSampled(t *testing.T) {
 	}
 	d, p := testproblems.Dense(x, y, true), optimize.Penalty{L1: 300, L2: 1}
 	for _, l := range losses {
-		optimal(t, l.name, d, l.train(t, d, p, 2).exact, p, l.derivative)
+		checkOptimal(t, l.name, d, l.train(t, d, p, 2).exact, p, l.derivative)
 	}
 }

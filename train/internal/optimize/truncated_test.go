@@ -50,7 +50,7 @@ func TestTruncated(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
-					optimum{gap: 5e-7, above: 1e-7}.check(t, what, got, one.want)
+					tolerances{gap: 5e-7, above: 1e-7}.check(t, what, got, one.want)
 				}
 			}
 		}
@@ -77,8 +77,8 @@ func TestTruncatedPasses(t *testing.T) {
 	}
 }
 
-// wide returns sparse rows of many columns.
-func wide(n, features int) *block.Data {
+// wideRows returns sparse rows of many columns.
+func wideRows(n, features int) *block.Data {
 	rng := rand.New(rand.NewPCG(1, 2))
 	spec := &schema.Spec{Features: make([]string, features), Bias: true, Label: "y", Classes: []schema.Class{schema.IntClass(-1), schema.IntClass(1)}, Positive: 1}
 	for c := range spec.Features {
@@ -105,7 +105,7 @@ func wide(n, features int) *block.Data {
 
 // TestTruncatedWide: the learners take more columns than a Hessian may have, and prove their optima.
 func TestTruncatedWide(t *testing.T) {
-	d, ctx := wide(4000, 20_000), context.Background()
+	d, ctx := wideRows(4000, 20_000), context.Background()
 	l := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5, Solver: logistic.Newton}}))(t)
 	other := require.Value(logistic.Train(ctx, d, logistic.Settings{Options: logistic.Options{L2: 0.5, Solver: logistic.LBFGS}}))(t)
 	if !l.Converged || l.Solver != logistic.Truncated || l.StdErrors != nil {
