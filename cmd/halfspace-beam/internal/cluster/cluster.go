@@ -85,14 +85,14 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	if err != nil {
 		return err
 	}
-	text, err := distributed.Encode(order{c.files, c.marks, pass, p.Pieces, p.Own != nil, c.opt.Workers})
+	text, err := distributed.Encode(order{c.files, c.marks, pass, p.Pieces, p.OwnArgs != nil, c.opt.Workers})
 	if err != nil {
 		return err
 	}
 	if err := c.folder.write(ctx, name+"/order", text); err != nil {
 		return err
 	}
-	if p.Own != nil {
+	if p.OwnArgs != nil {
 		errs, err := atOnce(ctx, len(p.Pieces), func(i int) error {
 			own, err := distributed.EncodeOwn(p, i)
 			if err == nil {
