@@ -120,7 +120,7 @@ func TestChangedObject(t *testing.T) {
 		in := require.Value(planOf(t.Context(), []string{url}, opt, memory.DefaultAllocator))(t)
 		shared := in.Shared(require.Value(in.Stream(t.Context()))(t).Spec())
 		put(t, path, contents(t, second[i]))
-		if now, err := table.key(opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].Modified != before.Sources[0].Modified {
+		if now, err := table.key(opt); err != nil || now.Sources[0] == before.Sources[0] || now.Sources[0].ModifiedAt != before.Sources[0].ModifiedAt {
 			t.Errorf("%s changed: %+v, error %v", url, now, err)
 		}
 		if _, err := in.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "changed while it was read") {

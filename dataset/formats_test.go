@@ -196,7 +196,7 @@ func TestFurtherColumns(t *testing.T) {
 
 // A badFile fails from its n-th read on, and reads few bytes at a time.
 type badFile struct {
-	files.Readable
+	files.ReadableFile
 	reads *atomic.Int64 // of all files
 	fails int64         // 0 for never
 	most  int           // bytes of a Read
@@ -210,10 +210,12 @@ func (f badFile) read(p []byte, read func([]byte) (int, error)) (int, error) {
 	return read(p)
 }
 
-func (f badFile) Read(p []byte) (int, error) { return f.read(p[:min(len(p), f.most)], f.Readable.Read) }
+func (f badFile) Read(p []byte) (int, error) {
+	return f.read(p[:min(len(p), f.most)], f.ReadableFile.Read)
+}
 
 func (f badFile) ReadAt(p []byte, at int64) (int, error) {
-	return f.read(p, func(p []byte) (int, error) { return f.Readable.ReadAt(p, at) })
+	return f.read(p, func(p []byte) (int, error) { return f.ReadableFile.ReadAt(p, at) })
 }
 
 // TestBadDisk: a disk that fails at any read is an error that names the file, and short reads change nothing.
@@ -222,10 +224,10 @@ func TestBadDisk(t *testing.T) {
 	for _, path := range inFormats(t, numbersTable(t, 900, false), 300, everyFormat) {
 		load := func(bad badFile) (fingerprint string, err error) {
 			bad.reads = new(atomic.Int64)
-			source.Open = func(path string) (files.Readable, error) {
+			source.Open = func(path string) (files.ReadableFile, error) {
 				f, err := os.Open(path)
 				one := bad
-				one.Readable = f
+				one.ReadableFile = f
 				return one, err
 			}
 			in, err := planOf(t.Context(), []string{path}, Options{Label: column.SvmlightLabel, Workers: 2}, memory.DefaultAllocator)

@@ -179,7 +179,7 @@ func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64
 	learned := *sel
 	learned.Inputs = slices.Clone(sel.Inputs)
 	st, done := transform.NewStatistics(&learned, p), true
-	err = distributed.Rowless(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
+	err = distributed.EachWithoutRows(ctx, o.cluster, learnTask, o.files, len(o.files.ranges), func(part *transform.Learned) error {
 		if done = done && part != nil && st.Merge(part); done && progress != nil {
 			progress(st.Input, rows)
 		}
@@ -197,7 +197,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 	done := p.others != nil && p.sel.Label >= 0
 	if done {
 		ranges := p.others.files.ranges
-		err = distributed.Rowless(ctx, p.others.cluster, labelsTask, p.others.files, len(ranges), func(part []schema.Class) error {
+		err = distributed.EachWithoutRows(ctx, p.others.cluster, labelsTask, p.others.files, len(ranges), func(part []schema.Class) error {
 			_, what := l.Add(&transform.Labels{Classes: part})
 			rows, ranges = ranges[0].Last, ranges[1:]
 			if done = done && part != nil && what == ""; done && p.query.Progress != nil {

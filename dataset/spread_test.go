@@ -130,9 +130,9 @@ func (objectInfo) ModTime() time.Time { return time.Unix(1, 0) }
 
 func (mirror) path(url string) string { return filepath.FromSlash(strings.TrimPrefix(url, "test://")) }
 
-func (m mirror) Open(url string, seen fs.FileInfo) (files.Readable, error) {
+func (m mirror) Open(url string, seen fs.FileInfo) (files.ReadableFile, error) {
 	info, err := m.Stat(url)
-	if err == nil && seen != nil && !files.Same(info, seen) {
+	if err == nil && seen != nil && !files.SameFile(info, seen) {
 		err = &files.StoreError{Text: "the object changed while it was read: try again"}
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // TestPanics calls every kernel with wrong lengths. It must panic with a constant, before it writes anything.
 func TestPanics(t *testing.T) {
 	x := slices.Repeat([]float32{1}, 4*16)
-	kerneltest.Misused(t, len(x), append(misusedVectors(x), misusedRows(x)...))
+	kerneltest.CheckMisuses(t, len(x), append(misusedVectors(x), misusedRows(x)...))
 }
 
 func misusedVectors(x []float32) []kerneltest.Misuse[float32] {

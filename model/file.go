@@ -146,7 +146,7 @@ func read(r io.Reader, memory int64) (*Model, error) {
 	}
 	m := new(Model)
 	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, humanize.Short(err.Error(), 200))
+		return nil, fmt.Errorf("%w: %s; train it again", ErrDamaged, humanize.WithoutMiddle(err.Error(), 200))
 	}
 	if len(m.Bias) == 1 && !m.FitBias && m.Bias[0] == 0 {
 		m.Bias = nil // the file may write no bias as [0]
@@ -198,7 +198,7 @@ func checkFormat(name string) error {
 	case name == Format:
 		return nil
 	case strings.HasPrefix(name, kind+"/"):
-		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, humanize.Short(name, 40), Format)
+		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, humanize.WithoutMiddle(name, 40), Format)
 	}
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }

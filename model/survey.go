@@ -118,7 +118,7 @@ func (s *survey) text(i, end int) {
 		s.value(i)
 		return
 	}
-	s.key = strings.ToLower(humanize.Short(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
+	s.key = strings.ToLower(humanize.WithoutMiddle(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
 	if len(s.openBrackets) <= s.foreignDepth {
 		s.foreignDepth = 0
 	}

@@ -84,7 +84,7 @@ func width(c rune) float64 {
 
 // cut returns a text shortened to at most n letters, with control characters made visible.
 func cut(s string, n float64) string {
-	if s = humanize.Visible(s); letters(s) <= n {
+	if s = humanize.EscapeControls(s); letters(s) <= n {
 		return s
 	}
 	left := n - width('…')

@@ -145,7 +145,7 @@ func (p *Page) Text() string {
 	var s strings.Builder
 	line := func(format string, args ...any) {
 		for i, arg := range args {
-			args[i] = humanize.Visible(arg.(string))
+			args[i] = humanize.EscapeControls(arg.(string))
 		}
 		fmt.Fprintf(&s, format+"\n", args...)
 	}

@@ -62,7 +62,7 @@ func (w *writer) writeAll(elements []element) {
 }
 
 // escape returns a text for XML or HTML, with control characters made visible.
-func escape(s string) string { return html.EscapeString(humanize.Visible(s)) }
+func escape(s string) string { return html.EscapeString(humanize.EscapeControls(s)) }
 
 // tenth writes a length, rounded to a tenth of a pixel.
 func tenth(v float64) string { return strconv.FormatFloat(math.Round(10*v)/10+0, 'f', -1, 64) }

@@ -142,7 +142,7 @@ func (s slowFile) ReadGroup(c int, to *block.Block) error {
 // TestPauses: shards make their epochs even where a checkpoint is due again before their passes have gone on.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	file := require.Opened(cache.Temporary(t.Context(), noiseRows(2*block.ChunkRows, 5, 2), nil))(t)
+	file := require.OpenFile(cache.Temporary(t.Context(), noiseRows(2*block.ChunkRows, 5, 2), nil))(t)
 	for _, c := range []training{{"", "averaged", "shards=2 epochs=1 order=random"}, {"", "passive-aggressive", "shards=2 epochs=1 order=shuffle"}} {
 		run := require.Value(checkpoint.Open(checkpoint.Options{Dir: t.TempDir(), Every: time.Millisecond}))(t)
 		if _, _, err := c.learn(newFuse(t.Context(), 1e5), t, block.Source(slowFile{file}), 2, 0, run); err != nil {

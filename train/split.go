@@ -277,7 +277,7 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 			return func(y float32) bool { return is(learner.ClassOf(y, spec)) }
 		})}
 		if spread {
-			s.cluster = distributed.Picked(src, picks[part])
+			s.cluster = distributed.PickedCluster(src, picks[part])
 		}
 		return s
 	}

@@ -55,7 +55,7 @@ func rereadModel(t *testing.T, m *model.Model) *model.Model {
 // TestInit: an epoch that begins with the model of another is the second epoch of one training, to the bit. In between,
 // the model was a file. Online learning makes the same steps.
 func TestInit(t *testing.T) {
-	rows := testproblems.Forever()
+	rows := testproblems.UnchangingTables()
 	for _, classes := range []string{"two", "three"} {
 		for _, text := range stepwiseLearners {
 			t.Run(classes+" "+text, func(t *testing.T) {
@@ -96,7 +96,7 @@ func testInit(t *testing.T, rows testproblems.Table, l train.Learner) {
 
 // TestProgressive counts mistakes and log losses of a learner with the models of all rows before each.
 func TestProgressive(t *testing.T) {
-	rows := testproblems.Forever()
+	rows := testproblems.UnchangingTables()
 	for _, classes := range []string{"two", "three"} {
 		r := testproblems.Table{X: rows[classes].X[:60], Y: rows[classes].Y[:60]}
 		l := learnerOf(t, "ftrl")
@@ -144,7 +144,7 @@ func oneRow(t *testing.T, data *block.Data, n int) *block.Data {
 
 // TestInitErrors: an error names what differs between the rows and the model to begin with.
 func TestInitErrors(t *testing.T) {
-	r := testproblems.Forever()["two"]
+	r := testproblems.UnchangingTables()["two"]
 	data := require.Value(block.FromRows(r.X, r.Y, block.RowOptions{}))(t)
 	l := epochs(learnerOf(t, "perceptron"), 1)
 	f := require.Value(train.Run(t.Context(), data, l, train.Options{}))(t)

@@ -90,7 +90,7 @@ func TestSweeps(t *testing.T) {
 					t.Fatalf("n=%d: element %d is %v after Stream", n, i, v)
 				}
 			}
-			if !b.Intact() {
+			if !b.IsIntact() {
 				t.Fatalf("n=%d: wrote outside of the slice", n)
 			}
 		}

@@ -94,7 +94,7 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := cluster.New(options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
-		err = distributed.Rowless(ctx, c, predictTask, *a, len(a.files), func(said string) error {
+		err = distributed.EachWithoutRows(ctx, c, predictTask, *a, len(a.files), func(said string) error {
 			fmt.Fprint(stderr, said)
 			return nil
 		})

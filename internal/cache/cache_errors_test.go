@@ -197,7 +197,7 @@ func TestBadDisk(t *testing.T) {
 			}
 			f, err := Open(ctx, path, key(""))
 			if err != nil {
-				if is := Stale(""); !errors.As(err, &is) {
+				if is := StaleError(""); !errors.As(err, &is) {
 					t.Errorf("%s, read %d: %v", what, reads, err)
 				}
 				stale++

@@ -94,7 +94,7 @@ func mustBeStale(t *testing.T, what, path string, k Key, content []byte, foreign
 	if err == nil {
 		got.Close()
 	}
-	if stale := Stale(""); err == nil || errors.As(err, &stale) == foreign || errors.Is(err, errForeign) != foreign {
+	if stale := StaleError(""); err == nil || errors.As(err, &stale) == foreign || errors.Is(err, errForeign) != foreign {
 		t.Errorf("%s: error %v, foreign %t", what, err, foreign)
 	}
 }

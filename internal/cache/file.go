@@ -20,12 +20,12 @@ import (
 	"halfspace/schema"
 )
 
-// Stale is the error of a cache file that can't be used and must be made again. Its text is the reason.
-type Stale string
+// StaleError is the error of a cache file that can't be used and must be made again. Its text is the reason.
+type StaleError string
 
-func (s Stale) Error() string { return string(s) }
+func (s StaleError) Error() string { return string(s) }
 
-const errDamaged = Stale("it is damaged")
+const errDamaged = StaleError("it is damaged")
 
 // A File is an open cache file: a block.Seekable source. Several goroutines may call its methods at the same time.
 type File struct {
@@ -35,19 +35,19 @@ type File struct {
 	advice string // the remedy in errors about the file
 	spec   *schema.Spec
 	layout
-	sums     []uint64 // checksum of each group
-	warnings []string
-	spare    sync.Pool // *[]*buffer, with a buffer for each block in flight
+	sums         []uint64 // checksum of each group
+	warnings     []string
+	spareBuffers sync.Pool // *[]*buffer, with a buffer for each block in flight
 }
 
 // A buffer holds the block that was read last into it.
 type buffer struct {
-	whole *block.Block
-	block *block.Block // the current block, in the memory of whole
+	wholeBlock *block.Block
+	block      *block.Block // the current block, in the memory of whole
 }
 
 // Open opens the cache file at path for the key, and reads all of it to verify it. The error is fs.ErrNotExist if
-// there is no file or an empty file, and a Stale error if the file can't be used and may be replaced. For every other
+// there is no file or an empty file, and a StaleError if the file can't be used and may be replaced. For every other
 // error the file must not be replaced.
 func Open(ctx context.Context, path string, key Key) (*File, error) {
 	f, err := open(path, key)
@@ -55,7 +55,7 @@ func Open(ctx context.Context, path string, key Key) (*File, error) {
 		return nil, err
 	}
 	for b, err := range f.Blocks(ctx) {
-		if err == nil && f.sparse {
+		if err == nil && f.isSparse {
 			err = b.CheckShape(f.spec.Cols()) // kernels panic at wrong columns
 		}
 		if err == nil {
@@ -97,11 +97,11 @@ func open(path string, key Key) (_ *File, err error) {
 	if err != nil {
 		return nil, asStale(err)
 	}
-	if why := h.mismatch(newHeader(h.Spec, h.Rows, h.Sparse, key)); why != "" {
-		return nil, Stale(why)
+	if why := h.mismatch(newHeader(h.Spec, h.Rows, h.IsSparse, key)); why != "" {
+		return nil, StaleError(why)
 	}
 	f.spec, f.layout = h.Spec, newLayout(h, first)
-	if h.Rows <= 0 || h.Rows > info.Size()/f.leastRow() || !f.sparse && info.Size() < f.tail() {
+	if h.Rows <= 0 || h.Rows > info.Size()/f.leastRow() || !f.isSparse && info.Size() < f.tail() {
 		return nil, errDamaged
 	}
 	return f, asStale(f.begin())
@@ -113,7 +113,7 @@ func (f *File) begin() (err error) {
 		return err
 	}
 	end := f.info.Size()
-	if f.sparse {
+	if f.isSparse {
 		end -= 8
 		at := make([]uint64, 1)
 		if err := f.read(bytesOf(at), end); err != nil {
@@ -128,7 +128,7 @@ func (f *File) begin() (err error) {
 		return err
 	}
 	size := end - f.tail()
-	if size != int64(table[f.words()]) || size > maxHead {
+	if size != int64(table[f.words()]) || size > maxHeaderBytes {
 		return errDamaged
 	}
 	warnings := make([]byte, size)
@@ -139,17 +139,17 @@ func (f *File) begin() (err error) {
 	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
 		return errDamaged
 	}
-	if f.sparse && !f.place(table[f.groups():f.words()]) {
+	if f.isSparse && !f.place(table[f.groups():f.words()]) {
 		return errDamaged
 	}
-	f.spare.New = func() any {
+	f.spareBuffers.New = func() any {
 		rows, _ := f.block(0)
 		buffers := make([]*buffer, min(block.BlocksInFlight, f.blocks()))
 		for i := range buffers {
-			if buffers[i] = new(buffer); f.sparse {
-				buffers[i].whole = block.NewSparseFor(f.spec, 0, rows, int(f.mostElements()))
+			if buffers[i] = new(buffer); f.isSparse {
+				buffers[i].wholeBlock = block.NewSparseFor(f.spec, 0, rows, int(f.mostElements()))
 			} else {
-				buffers[i].whole = block.NewFor(f.spec, 0, rows)
+				buffers[i].wholeBlock = block.NewFor(f.spec, 0, rows)
 			}
 		}
 		return &buffers
@@ -185,8 +185,8 @@ func (f *File) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 // Lend is Blocks for callers that use several blocks at the same time; see block.Leaser.
 func (f *File) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 	return func(yield func(block.Lease, error) bool) {
-		buffers := f.spare.Get().(*[]*buffer)
-		defer f.spare.Put(buffers)
+		buffers := f.spareBuffers.Get().(*[]*buffer)
+		defer f.spareBuffers.Put(buffers)
 		for b, err := range parallel.PrefetchLeased(ctx, f.blocks(), *buffers, f.readBlock) {
 			if err != nil {
 				yield(block.Lease{}, err)
@@ -202,18 +202,18 @@ func (f *File) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 // readBlock reads block i, a group at a time. It verifies each group right after reading it, while the group is in
 // the processor's cache.
 func (f *File) readBlock(i int, b *buffer) error {
-	if f.sparse {
+	if f.isSparse {
 		return f.readSparse(i, b)
 	}
 	rows, at := f.block(i)
-	b.block = b.whole.Slice(0, rows)
+	b.block = b.wholeBlock.Slice(0, rows)
 	b.block.First = int64(i) * int64(f.blockRows)
-	if err := f.readBeside(b.block, at); err != nil {
+	if err := f.readLabels(b.block, at); err != nil {
 		return err
 	}
 	for lo := 0; lo < rows; lo += kernel.GroupRows {
 		c := b.block.Slice(lo, min(rows, lo+kernel.GroupRows))
-		if err := f.read(bytesOf(c.X), f.after(at, int64(lo)).x); err != nil {
+		if err := f.read(bytesOf(c.X), f.placeAfter(at, int64(lo)).x); err != nil {
 			return err
 		}
 		if err := f.verify(int(c.First/kernel.GroupRows), c); err != nil {
@@ -228,11 +228,11 @@ func (f *File) readRows(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.X), at.x); err != nil {
 		return err
 	}
-	return f.readBeside(b, at)
+	return f.readLabels(b, at)
 }
 
-// readBeside reads the labels and weights of consecutive rows.
-func (f *File) readBeside(b *block.Block, at place) error {
+// readLabels reads the labels and weights of consecutive rows.
+func (f *File) readLabels(b *block.Block, at place) error {
 	if err := f.read(bytesOf(b.Y), at.y); err != nil || f.weight == 0 {
 		return err
 	}
@@ -241,7 +241,7 @@ func (f *File) readBeside(b *block.Block, at place) error {
 
 // ReadGroup reads the rows of group c and verifies their checksum; see block.Seekable.
 func (f *File) ReadGroup(c int, to *block.Block) error {
-	if f.sparse {
+	if f.isSparse {
 		to.Clear(to.First)
 		return f.appendGroup(c, to)
 	}
@@ -255,12 +255,12 @@ func (f *File) ReadGroup(c int, to *block.Block) error {
 // ReadRows reads single rows; see block.Seekable. There is no checksum of a single row. Therefore ReadRows returns an
 // error if the size or modification time of the file changed since it was opened and verified.
 func (f *File) ReadRows(rows []uint32, to *block.Block) error {
-	if f.sparse {
+	if f.isSparse {
 		to.Clear(to.First)
 	}
 	for i, r := range rows {
 		var err error
-		if f.sparse {
+		if f.isSparse {
 			err = f.appendRow(int64(r), to)
 		} else {
 			err = f.readRows(to.Slice(i, i+1), f.row(int64(r)))
@@ -291,18 +291,18 @@ func (f *File) verify(c int, rows *block.Block) error {
 	if sum(rows) == f.sums[c] {
 		return nil
 	}
-	return f.damaged(c)
+	return f.damageError(c)
 }
 
-// damaged returns the error of group c, whose checksum is wrong.
-func (f *File) damaged(c int) error {
+// damageError returns the error of group c, whose checksum is wrong.
+func (f *File) damageError(c int) error {
 	first := int64(c) * kernel.GroupRows
 	return message.Located(fmt.Errorf("%s: rows %d to %d are damaged: %s", f.name, first, first+int64(f.groupRows(c))-1, f.advice))
 }
 
-// asStale turns an error of reading a file's header or table into a Stale error.
+// asStale turns an error of reading a file's header or table into a StaleError.
 func asStale(err error) error {
-	if stale := Stale(""); err == nil || errors.As(err, &stale) {
+	if stale := StaleError(""); err == nil || errors.As(err, &stale) {
 		return err
 	}
 	return errDamaged
@@ -314,8 +314,8 @@ func asStale(err error) error {
 // writing the file.
 func Ensure(ctx context.Context, path string, key Key, source func() (block.Source, error),
 	note func(text string), progress func(rows int64)) (*File, error) {
-	f, err := openNoted(ctx, path, key, note)
-	if f != nil || !remakes(err) {
+	f, err := openAndNote(ctx, path, key, note)
+	if f != nil || !mustRewrite(err) {
 		return f, err
 	}
 	held, err := files.LockFor(path)
@@ -323,7 +323,7 @@ func Ensure(ctx context.Context, path string, key Key, source func() (block.Sour
 		return nil, err
 	}
 	defer held.Release()
-	if f, err = openNoted(ctx, path, key, note); f != nil || !remakes(err) { // another process may have written it meanwhile
+	if f, err = openAndNote(ctx, path, key, note); f != nil || !mustRewrite(err) { // another process may have written it meanwhile
 		return f, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -336,13 +336,13 @@ func Ensure(ctx context.Context, path string, key Key, source func() (block.Sour
 	return Write(ctx, path, key, src, progress)
 }
 
-// remakes returns true if the cache is to be written after err, an error of Open.
-func remakes(err error) bool {
-	stale := Stale("")
+// mustRewrite returns true if the cache is to be written after err, an error of Open.
+func mustRewrite(err error) bool {
+	stale := StaleError("")
 	return errors.As(err, &stale) || errors.Is(err, fs.ErrNotExist)
 }
 
-func openNoted(ctx context.Context, path string, key Key, note func(text string)) (*File, error) {
+func openAndNote(ctx context.Context, path string, key Key, note func(text string)) (*File, error) {
 	f, err := Open(ctx, path, key)
 	if err != nil {
 		return nil, err

@@ -55,11 +55,11 @@ import (
 )
 
 const (
-	family  = "halfspace-cache/" // the first bytes of every version
-	magic   = family + "5\n"
-	prefix  = 64        // bytes before the header
-	page    = 4096      // blocks of dense rows and the table begin at multiples of it
-	maxHead = 256 << 20 // maximum number of bytes of the header, and of the warnings
+	family         = "halfspace-cache/" // the first bytes of every version
+	magic          = family + "5\n"
+	prefixBytes    = 64        // bytes before the header
+	pageBytes      = 4096      // blocks of dense rows and the table begin at multiples of it
+	maxHeaderBytes = 256 << 20 // maximum number of bytes of the header, and of the warnings
 )
 
 // A Key identifies the data and options from which the blocks were made. A cache file is used only for an equal key.
@@ -70,17 +70,17 @@ type Key struct {
 
 // A Source is the state of a file at the time when it was read.
 type Source struct {
-	Path     string `json:"path"` // absolute
-	Size     int64  `json:"size"`
-	Modified int64  `json:"modified"` // nanoseconds since 1970
+	Path       string `json:"path"` // absolute
+	Size       int64  `json:"size"`
+	ModifiedAt int64  `json:"modified"` // nanoseconds since 1970
 	State
 }
 
 // State distinguishes a file from another file of the same size and modification time. It is 0 on systems that report
 // neither number.
 type State struct {
-	Inode   uint64 `json:"inode,omitempty"`   // number of the file in its file system, or hash of an object's version
-	Changed int64  `json:"changed,omitempty"` // nanoseconds since 1970; only the system can set it
+	Inode     uint64 `json:"inode,omitempty"`   // number of the file in its file system, or hash of an object's version
+	ChangedAt int64  `json:"changed,omitempty"` // nanoseconds since 1970; only the system can set it
 }
 
 // SourceOf returns the Source of the file with an absolute path, or of the object with a URL.
@@ -100,7 +100,7 @@ type header struct {
 	Stride    int          `json:"stride"`
 	BlockRows int          `json:"block_rows"` // rows of each block except the last
 	GroupRows int          `json:"chunk_rows"` // the file's name for it is older than the word
-	Sparse    bool         `json:"sparse,omitempty"`
+	IsSparse  bool         `json:"sparse,omitempty"`
 	Spec      *schema.Spec `json:"spec"`
 	Key       Key          `json:"key"`
 }
@@ -137,11 +137,11 @@ func (h *header) encode() ([]byte, error) {
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Spec, h.Spec) {
 		return nil, errors.New("the names of features or classes can't be written down: rename those that aren't UTF-8")
 	}
-	b := make([]byte, align(prefix+int64(len(text))))
+	b := make([]byte, align(prefixBytes+int64(len(text))))
 	copy(b, magic)
 	binary.LittleEndian.PutUint64(b[24:], uint64(len(text)))
 	binary.LittleEndian.PutUint64(b[32:], xxh3.Hash(text))
-	copy(b[prefix:], text)
+	copy(b[prefixBytes:], text)
 	return b, nil
 }
 
@@ -150,36 +150,37 @@ var errForeign = errors.New("it is no cache of halfspace, so it isn't replaced: 
 
 // readHeader returns the header of a file of size bytes, and the offset of the first block.
 func readHeader(r io.ReaderAt, size int64) (*header, int64, error) {
-	var b [prefix]byte
-	if _, err := r.ReadAt(b[:min(size, prefix)], 0); err != nil {
+	var b [prefixBytes]byte
+	if _, err := r.ReadAt(b[:min(size, prefixBytes)], 0); err != nil {
 		return nil, 0, err
 	}
 	if string(b[:len(family)]) != family {
 		return nil, 0, errForeign
 	}
 	if string(b[:len(magic)]) != magic {
-		return nil, 0, Stale("another version wrote it")
+		return nil, 0, StaleError("another version wrote it")
 	}
 	n, sum := binary.LittleEndian.Uint64(b[24:]), binary.LittleEndian.Uint64(b[32:])
-	if n > maxHead || int64(n) > size-prefix || [6]byte(b[18:]) != [6]byte{} || [24]byte(b[40:]) != [24]byte{} {
+	if n > maxHeaderBytes || int64(n) > size-prefixBytes ||
+		[6]byte(b[18:]) != [6]byte{} || [24]byte(b[40:]) != [24]byte{} {
 		return nil, 0, errDamaged
 	}
 	text := make([]byte, n)
-	if _, err := r.ReadAt(text, prefix); err != nil {
+	if _, err := r.ReadAt(text, prefixBytes); err != nil {
 		return nil, 0, err
 	}
 	h := new(header)
-	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || !sound(h.Spec) {
+	if xxh3.Hash(text) != sum || json.Unmarshal(text, h) != nil || h.Spec == nil || !hasValidColumns(h.Spec) {
 		return nil, 0, errDamaged
 	}
 	if p := h.Spec.PositiveClass(); p < 0 || p >= len(h.Spec.Classes) {
 		return nil, 0, errDamaged
 	}
-	return h, align(prefix + int64(n)), nil
+	return h, align(prefixBytes + int64(n)), nil
 }
 
-// sound returns true if the number of columns of a spec is at least 1 and at most the maximum for rows.
-func sound(s *schema.Spec) bool {
+// hasValidColumns returns true if the number of columns of a spec is at least 1 and at most the maximum for rows.
+func hasValidColumns(s *schema.Spec) bool {
 	if len(s.Features) == 0 && s.Preprocessing != nil {
 		return schema.CheckFeatures(nil, s.Label, s.Preprocessing) == nil
 	}
@@ -200,7 +201,7 @@ func (h *header) mismatch(want *header) string {
 		switch now := want.Key.Sources[i]; {
 		case s.Path != now.Path:
 			return "it was made of other files"
-		case s.Size != now.Size || s.Modified != now.Modified:
+		case s.Size != now.Size || s.ModifiedAt != now.ModifiedAt:
 			return s.Path + " changed since it was made"
 		case s != now:
 			return s.Path + " was replaced, or its attributes changed"
@@ -218,9 +219,9 @@ type layout struct {
 	weight    int   // of a weight, in bytes; 0 if rows have no weights
 	first     int64 // offset of the first block
 
-	sparse bool
-	end    int64   // for sparse rows: offset of the table
-	starts []int64 // for sparse rows: offset of each group, and of the end of the last group
+	isSparse bool
+	end      int64   // for sparse rows: offset of the table
+	starts   []int64 // for sparse rows: offset of each group, and of the end of the last group
 }
 
 func newLayout(h *header, first int64) layout {
@@ -228,7 +229,7 @@ func newLayout(h *header, first int64) layout {
 	if h.Spec.Weighted {
 		weight = 8
 	}
-	return layout{rows: h.Rows, stride: h.Stride, blockRows: h.BlockRows, size: 4, weight: weight, first: first, sparse: h.Sparse}
+	return layout{rows: h.Rows, stride: h.Stride, blockRows: h.BlockRows, size: 4, weight: weight, first: first, isSparse: h.IsSparse}
 }
 
 func (l *layout) blocks() int {
@@ -257,17 +258,17 @@ func (l *layout) block(i int) (rows int, at place) {
 // row returns the place of row r.
 func (l *layout) row(r int64) place {
 	_, at := l.block(int(r / int64(l.blockRows)))
-	return l.after(at, r%int64(l.blockRows))
+	return l.placeAfter(at, r%int64(l.blockRows))
 }
 
-// after returns the place n rows after the place at, in the same block.
-func (l *layout) after(at place, n int64) place {
+// placeAfter returns the place n rows after the place at, in the same block.
+func (l *layout) placeAfter(at place, n int64) place {
 	return place{at.x + n*int64(l.stride)*int64(l.size), at.y + n*int64(l.size), at.w + n*int64(l.weight)}
 }
 
 // table returns the offset of the table.
 func (l *layout) table() int64 {
-	if l.sparse {
+	if l.isSparse {
 		return l.end
 	}
 	last := l.blocks() - 1
@@ -280,13 +281,13 @@ func (l *layout) tail() int64 { return l.table() + 8*int64(l.words()+3) }
 
 // words returns the number of uint64 that the table has for the groups.
 func (l *layout) words() int {
-	if l.sparse {
+	if l.isSparse {
 		return 2 * l.groups()
 	}
 	return l.groups()
 }
 
-func align(n int64) int64 { return (n + page - 1) / page * page }
+func align(n int64) int64 { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
 // sum returns the checksum of a group of dense rows.
 func sum(c *block.Block) uint64 {

@@ -34,7 +34,7 @@ func FuzzOpen(f *testing.F) {
 		for _, content := range [][]byte{data, signed(data)} {
 			require.NoError(t, os.WriteFile(path, content, 0o600))
 			c, err := Open(ctx, path, k)
-			if stale := Stale(""); err != nil {
+			if stale := StaleError(""); err != nil {
 				if !errors.As(err, &stale) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errForeign) || strings.Contains(err.Error(), "\n") {
 					t.Errorf("error %q", err)
 				}
@@ -65,11 +65,11 @@ func FuzzOpen(f *testing.F) {
 // signed returns a file with right checksums of its header and its table, where these are within it.
 func signed(data []byte) []byte {
 	data = slices.Clone(data)
-	if len(data) < prefix {
+	if len(data) < prefixBytes {
 		return data
 	}
-	if n := binary.LittleEndian.Uint64(data[24:]); n <= uint64(len(data)-prefix) {
-		binary.LittleEndian.PutUint64(data[32:], xxh3.Hash(data[prefix:prefix+n]))
+	if n := binary.LittleEndian.Uint64(data[24:]); n <= uint64(len(data)-prefixBytes) {
+		binary.LittleEndian.PutUint64(data[32:], xxh3.Hash(data[prefixBytes:prefixBytes+n]))
 	}
 	h, first, err := readHeader(bytes.NewReader(data), int64(len(data)))
 	if err != nil || h.Stride < 1 || h.BlockRows < 1 {
@@ -80,7 +80,7 @@ func signed(data []byte) []byte {
 		return data
 	}
 	end := len(data)
-	if l.sparse {
+	if l.isSparse {
 		end -= 8
 		l.end = int64(binary.NativeEndian.Uint64(data[end:]))
 	}

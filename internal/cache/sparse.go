@@ -18,7 +18,7 @@ func (l *layout) groupBytes(rows int, elements int64) int64 {
 
 // leastRow returns the smallest number of bytes of a row. For sparse rows, it is the size of a row without elements.
 func (l *layout) leastRow() int64 {
-	if l.sparse {
+	if l.isSparse {
 		return int64(4 + l.size + l.weight)
 	}
 	return int64(l.stride+1)*int64(l.size) + int64(l.weight)
@@ -135,7 +135,7 @@ func (f *File) appendGroup(c int, to *block.Block) error {
 		s.Ptr = append(s.Ptr, end)
 	}
 	if group.sum() != f.sums[c] || end != int64(len(s.Idx)) {
-		return f.damaged(c)
+		return f.damageError(c)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (f *File) appendGroup(c int, to *block.Block) error {
 // readSparse reads block i of sparse rows.
 func (f *File) readSparse(i int, b *buffer) error {
 	lo := int64(i) * int64(f.blockRows)
-	b.block = b.whole
+	b.block = b.wholeBlock
 	b.block.Clear(lo)
 	for c := int(lo / kernel.GroupRows); c < min(f.groups(), int(lo+int64(f.blockRows))/kernel.GroupRows); c++ {
 		if err := f.appendGroup(c, b.block); err != nil {
@@ -167,7 +167,7 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	}
 	count := int64(counts[k])
 	if before+count > all {
-		return f.damaged(c)
+		return f.damageError(c)
 	}
 	s := to.Sparse
 	const value = 4 // bytes of a float32
@@ -189,12 +189,12 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	return err
 }
 
-func (f *File) Sparse() bool { return f.sparse }
+func (f *File) Sparse() bool { return f.isSparse }
 
 // Density returns the fraction of the features' values that are stored as elements if the rows are sparse, otherwise
 // 0. Values that aren't stored are 0. The bias doesn't count.
 func (f *File) Density() float64 {
-	if !f.sparse {
+	if !f.isSparse {
 		return 0
 	}
 	elements := f.elements(0, f.groups())
@@ -207,7 +207,7 @@ func (f *File) Density() float64 {
 // Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
 // true. For sparse rows, it assumes the mean number of elements for each row.
 func (f *File) Bytes(rows int64, weighted bool) int64 {
-	if !f.sparse {
+	if !f.isSparse {
 		return block.Bytes(rows, f.spec.Cols(), weighted)
 	}
 	return block.SparseBytes(rows, int64(float64(rows)/float64(f.rows)*float64(f.elements(0, f.groups()))), weighted)

@@ -34,7 +34,7 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 		return nil, err
 	}
 	f, err := open(path, key)
-	if stale := Stale(""); errors.As(err, &stale) {
+	if stale := StaleError(""); errors.As(err, &stale) {
 		return nil, fmt.Errorf("%s: another run replaced it: give each its own cache", path)
 	}
 	return f, err
@@ -45,7 +45,7 @@ func Write(ctx context.Context, path string, key Key, src block.Source, progress
 // writable; see files.TempDir.
 func Temporary(ctx context.Context, src block.Source, progress func(rows int64)) (_ *File, err error) {
 	name := "temporary cache in " + files.TempDir()
-	t, err := files.Unnamed()
+	t, err := files.CreateUnnamed()
 	if err != nil {
 		return nil, fmt.Errorf("%s: it can't be created (%w): set TMPDIR to a folder that you may write to, or name a file for the cache",
 			name, files.Cause(err))
@@ -99,10 +99,10 @@ func write(ctx context.Context, w io.Writer, key Key, src block.Source, progress
 			}
 		}
 		last := rows+int64(b.Len()) == l.rows
-		if (b.Sparse != nil) != l.sparse || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
+		if (b.Sparse != nil) != l.isSparse || b.First != rows || b.Len()%l.blockRows != 0 && !last || (b.W != nil) != (l.weight > 0) {
 			return nil, errors.New("a cache takes the blocks of a whole data set")
 		}
-		if l.sparse {
+		if l.isSparse {
 			table, elements, err = writeSparse(w, b, table, elements)
 		} else {
 			table, err = writeBlocks(w, l, b, table)
@@ -143,7 +143,7 @@ func (l *layout) finish(w io.Writer, src any, sums, elements []uint64) (err erro
 		}
 	}
 	last := [][]byte{bytesOf(endTable(append(sums, elements...), warnings)), warnings}
-	if l.sparse {
+	if l.isSparse {
 		l.end = l.first
 		for c, n := range elements {
 			l.end += l.groupBytes(l.groupRows(c), int64(n))

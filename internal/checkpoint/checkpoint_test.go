@@ -299,7 +299,7 @@ func TestUnwritten(t *testing.T) {
 
 // FuzzDecode: bytes are refused, or are what encode returns.
 func FuzzDecode(f *testing.F) {
-	m := &image{number: 3, spent: 5, facts: []fact{{"a", "b"}}, parts: []record{{1, 2, 3, []byte("state")}}}
+	m := &image{number: 3, trainingTime: 5, facts: []fact{{"a", "b"}}, parts: []record{{1, 2, 3, []byte("state")}}}
 	f.Add(m.encode())
 	f.Add([]byte(format))
 	f.Fuzz(func(t *testing.T, data []byte) {

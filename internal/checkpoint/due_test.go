@@ -33,7 +33,7 @@ func TestOdd(t *testing.T) {
 	}
 	require.NoError(t, os.RemoveAll(stuck))
 	r.Close()
-	if m, _, err := newest(dir, func(string) {}); err != nil || !m.finished || m.parts[0].visits != 1 {
+	if m, _, err := newest(dir, func(string) {}); err != nil || !m.isFinished || m.parts[0].visits != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -49,8 +49,8 @@ func TestTogether(t *testing.T) {
 					t.Errorf("minute %d, part %d: due %v", minute, i, p.Due(0))
 				}
 				p.Mark(0, int64(1+minute), new(counter).state)
-				if r.written != minute {
-					t.Errorf("minute %d, part %d: %d checkpoints", minute, i, r.written)
+				if r.writtenCount != minute {
+					t.Errorf("minute %d, part %d: %d checkpoints", minute, i, r.writtenCount)
 				}
 			}
 			time.Sleep(time.Minute)

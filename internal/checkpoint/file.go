@@ -24,17 +24,17 @@ var errDamaged = errors.New("its checksum is wrong: it was cut or changed")
 // SHA-256 of all bytes before it.
 const format = "halfspace-checkpoint/2\n"
 
-// maxFile is the size in bytes of the largest file that load reads.
-const maxFile = 64 << 30
+// maxFileBytes is the size in bytes of the largest file that load reads.
+const maxFileBytes = 64 << 30
 
 // An image is the content of a checkpoint file: the state of a whole run at one moment.
 type image struct {
-	number   int64 // number of the checkpoint in its run
-	saved    int64 // Unix seconds
-	spent    int64 // nanoseconds of training before the checkpoint
-	finished bool  // the run has ended, and its result was saved
-	facts    []fact
-	parts    []record
+	number       int64 // number of the checkpoint in its run
+	savedAt      int64 // Unix seconds
+	trainingTime int64 // nanoseconds of training before the checkpoint
+	isFinished   bool  // the run has ended, and its result was saved
+	facts        []fact
+	parts        []record
 }
 
 // A fact is the name and value of a data set property or an option. A run that resumes must have the same facts.
@@ -48,9 +48,9 @@ type record struct {
 
 func (m *image) walk(w *Walk) {
 	w.Int(&m.number)
-	w.Int(&m.saved)
-	w.Int(&m.spent)
-	w.Bool(&m.finished)
+	w.Int(&m.savedAt)
+	w.Int(&m.trainingTime)
+	w.Bool(&m.isFinished)
 	List(w, &m.facts, func(f *fact) {
 		w.Text(&f.name)
 		w.Text(&f.value)
@@ -104,7 +104,7 @@ func load(path string) (*image, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	if !info.Mode().IsRegular() || info.Size() > maxFileBytes {
 		return nil, errors.New("it is no checkpoint that this program reads")
 	}
 	h, sum := sha256.New(), make([]byte, sha256.Size)
@@ -165,7 +165,7 @@ func list(dir string) (numbers []int64, err error) {
 func newest(dir string, note func(string)) (m *image, last int64, err error) {
 	numbers, err := list(dir)
 	if err != nil {
-		return nil, 0, unkept(err)
+		return nil, 0, folderError(err)
 	}
 	for _, n := range numbers {
 		path := filepath.Join(dir, name(n))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// fresh is the longest time between two states that Pass takes.
-const fresh = time.Second
+// mostStateAge is the longest time between two states that Pass takes.
+const mostStateAge = time.Second
 
 // A Part is one training of a run whose state is saved: the only training, or the training of one class versus the
 // rest. A learner calls Load once, before it trains. Then it uses one of two ways:
@@ -18,13 +18,13 @@ const fresh = time.Second
 //
 // All methods do nothing if the part is nil. Only the goroutine of the learner may call them.
 type Part struct {
-	run        *Run
-	due        atomic.Bool
-	now        record    // guarded by run.mu
-	last       int64     // epochs when the previous checkpoint was due
-	taken      time.Time // when the state was taken
-	from       []byte    // the saved state to resume from; nil: none
-	addedState func(*Walk)
+	run         *Run
+	isDue       atomic.Bool
+	record      record    // guarded by run.mu
+	epochsAtDue int64     // epochs when the previous checkpoint was due
+	takenAt     time.Time // when the state was taken
+	savedState  []byte    // the saved state to resume from; nil: none
+	addedState  func(*Walk)
 }
 
 // AddState makes the part save a second state together with the learner's state. Call it before Load and Mark.
@@ -34,7 +34,7 @@ func (p *Part) AddState(state func(*Walk)) {
 	}
 }
 
-func (p *Part) whole(state func(*Walk)) func(*Walk) {
+func (p *Part) bothStates(state func(*Walk)) func(*Walk) {
 	return func(w *Walk) {
 		if p.addedState != nil {
 			p.addedState(w)
@@ -45,13 +45,13 @@ func (p *Part) whole(state func(*Walk)) func(*Walk) {
 
 // Load sets the state of a learner to the saved state. It returns false if there is no saved state.
 func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
-	if p == nil || p.from == nil {
+	if p == nil || p.savedState == nil {
 		return false, nil
 	}
-	if err := p.Read(p.from, p.whole(state)); err != nil {
+	if err := p.Read(p.savedState, p.bothStates(state)); err != nil {
 		return false, err
 	}
-	p.from = nil
+	p.savedState = nil
 	p.run.tell()
 	return true, nil
 }
@@ -79,9 +79,9 @@ func (p *Part) Due(epochs int64) bool {
 		return false
 	}
 	if every := p.run.opt.Epochs; every > 0 {
-		return epochs/every > p.last/every
+		return epochs/every > p.epochsAtDue/every
 	}
-	return p.due.Load()
+	return p.isDue.Load()
 }
 
 // Mark saves the state of a learner in the part, after the given numbers of whole epochs and visits. If a checkpoint
@@ -91,26 +91,26 @@ func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 	if p == nil {
 		return
 	}
-	data, err := write(p.whole(state), len(p.now.state)+1<<10)
-	p.taken = time.Now()
+	data, err := write(p.bothStates(state), len(p.record.state)+1<<10)
+	p.takenAt = time.Now()
 	p.run.mu.Lock()
 	defer p.run.mu.Unlock()
-	due := p.run.due || p.run.opt.Epochs > 0 && p.Due(epochs)
-	p.due.Store(false)
+	due := p.run.isDue || p.run.opt.Epochs > 0 && p.Due(epochs)
+	p.isDue.Store(false)
 	if due {
-		p.last = epochs
+		p.epochsAtDue = epochs
 	}
 	if err != nil {
-		p.run.odd.Do(func() {
+		p.run.stateNote.Do(func() {
 			p.run.note(fmt.Sprintf("the state can't be saved: %v; the training goes on with the one before", err))
 		})
 		return
 	}
-	p.now.epochs, p.now.visits, p.now.state = epochs, visits, data
+	p.record.epochs, p.record.visits, p.record.state = epochs, visits, data
 	if r := p.run; !r.start.IsZero() {
-		r.now.spent = int64(r.before + time.Since(r.start))
+		r.image.trainingTime = int64(r.timeBefore + time.Since(r.start))
 	}
-	if p.run.changed = true; due {
+	if p.run.hasChanged = true; due {
 		p.run.write()
 	}
 }
@@ -118,7 +118,7 @@ func (p *Part) Mark(epochs, visits int64, state func(*Walk)) {
 // Pass is Mark, but does nothing unless a checkpoint is due or the last state is at least a second old. A state may
 // be large and a pass short, so saving the state after every pass would be slow.
 func (p *Part) Pass(epochs, visits int64, state func(*Walk)) {
-	if p != nil && (p.Due(epochs) || time.Since(p.taken) >= min(fresh, p.run.opt.Every)) {
+	if p != nil && (p.Due(epochs) || time.Since(p.takenAt) >= min(mostStateAge, p.run.opt.Every)) {
 		p.Mark(epochs, visits, state)
 	}
 }

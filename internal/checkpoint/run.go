@@ -41,26 +41,26 @@ type Run struct {
 	resumed bool
 	lock    *files.Lock // of the folder
 
-	mu      sync.Mutex
-	timer   *time.Timer // nil: checkpoints are due after epochs
-	closed  bool
-	due     bool // the time for a checkpoint has come
-	now     image
-	was     []fact // facts of the checkpoint from which the run resumes
-	early   bool   // this checkpoint has no part of a learner, so some facts may be missing
-	parts   map[int64]*Part
-	changed bool          // some state differs from the last saved checkpoint
-	kept    string        // file of the last checkpoint of this run; "": none
-	began   int64         // number of the checkpoint that was found at the start; 0: none
-	written int           // number of checkpoints that this run wrote
-	at      int64         // visits in the checkpoint from which the run resumes: the maximum over its parts
-	from    int64         // when this checkpoint was saved, in Unix seconds
-	before  time.Duration // training time before this checkpoint
-	start   time.Time     // when training began in this run; zero: it hasn't begun
-	told    sync.Once
-	odd     sync.Once // reports once that a state can't be saved
-	stays   sync.Once // reports once that an older checkpoint can't be removed
-	failed  bool      // the last checkpoint couldn't be written
+	mu            sync.Mutex
+	timer         *time.Timer // nil: checkpoints are due after epochs
+	isClosed      bool
+	isDue         bool // the time for a checkpoint has come
+	image         image
+	savedFacts    []fact // facts of the checkpoint from which the run resumes
+	lacksLearner  bool   // this checkpoint has no part of a learner, so some facts may be missing
+	parts         map[int64]*Part
+	hasChanged    bool          // some state differs from the last saved checkpoint
+	lastFile      string        // file of the last checkpoint of this run; "": none
+	firstNumber   int64         // number of the checkpoint that was found at the start; 0: none
+	writtenCount  int           // number of checkpoints that this run wrote
+	resumedVisits int64         // visits in the checkpoint from which the run resumes: the maximum over its parts
+	resumedFrom   int64         // when this checkpoint was saved, in Unix seconds
+	timeBefore    time.Duration // training time before this checkpoint
+	start         time.Time     // when training began in this run; zero: it hasn't begun
+	resumeNote    sync.Once
+	stateNote     sync.Once // reports once that a state can't be saved
+	removalNote   sync.Once // reports once that an older checkpoint can't be removed
+	hasFailed     bool      // the last checkpoint couldn't be written
 }
 
 // ErrUnfinished is the error of Open if the folder has checkpoints of a run that didn't finish, and Options.Resume
@@ -78,12 +78,12 @@ func Open(opt Options) (*Run, error) {
 		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
 	}
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
-		return nil, unkept(err)
+		return nil, folderError(err)
 	}
 	held, err := files.TakeLock(opt.Dir)
 	if err != nil {
 		if _, bare := err.(*fs.PathError); bare { // other errors already name a remedy
-			err = unkept(err)
+			err = folderError(err)
 		}
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func Open(opt Options) (*Run, error) {
 	return r, nil
 }
 
-// unkept returns the error of a folder that can't hold checkpoints.
-func unkept(err error) error {
+// folderError returns the error of a folder that can't hold checkpoints.
+func folderError(err error) error {
 	return fmt.Errorf("no checkpoints can be kept: %w: name another folder", err)
 }
 
@@ -112,11 +112,11 @@ func (r *Run) begin() error {
 	if err != nil {
 		return err
 	}
-	if r.now.number = last; from != nil {
-		r.began = from.number
+	if r.image.number = last; from != nil {
+		r.firstNumber = from.number
 	}
 	switch {
-	case !opt.Resume && last > 0 && !(from != nil && from.finished && from.number == last):
+	case !opt.Resume && last > 0 && !(from != nil && from.isFinished && from.number == last):
 		return fmt.Errorf("%s has checkpoints of %w: resume it, or name an empty folder", opt.Dir, ErrUnfinished)
 	case opt.Resume && last > 0 && from == nil:
 		return fmt.Errorf("%s has no checkpoint that can be used: restore one, or name an empty folder", opt.Dir)
@@ -130,23 +130,23 @@ func (r *Run) begin() error {
 
 // restore sets the states of the run to the states of an image.
 func (r *Run) restore(from *image) {
-	r.resumed, r.was, r.kept = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
-	r.early = len(from.parts) > 0 && !slices.ContainsFunc(from.parts, func(rec record) bool { return rec.id >= 0 })
+	r.resumed, r.savedFacts, r.lastFile = true, from.facts, filepath.Join(r.opt.Dir, name(from.number))
+	r.lacksLearner = len(from.parts) > 0 && !slices.ContainsFunc(from.parts, func(rec record) bool { return rec.id >= 0 })
 	for _, rec := range from.parts {
-		r.parts[rec.id] = &Part{run: r, now: rec, last: rec.epochs, from: rec.state}
-		r.at = max(r.at, rec.visits)
+		r.parts[rec.id] = &Part{run: r, record: rec, epochsAtDue: rec.epochs, savedState: rec.state}
+		r.resumedVisits = max(r.resumedVisits, rec.visits)
 	}
-	r.from, r.before = from.saved, max(0, time.Duration(from.spent))
+	r.resumedFrom, r.timeBefore = from.savedAt, max(0, time.Duration(from.trainingTime))
 }
 
 // tell reports the point from which the run resumes. It does so once.
 func (r *Run) tell() {
-	r.told.Do(func() {
-		far := "the training goes on after " + humanize.Plural(r.at, "visit")
-		if r.early {
+	r.resumeNote.Do(func() {
+		far := "the training goes on after " + humanize.Plural(r.resumedVisits, "visit")
+		if r.lacksLearner {
 			far = "what was judged is kept"
 		}
-		r.note(fmt.Sprintf("%s, as saved in %s on %s", far, r.opt.Dir, time.Unix(r.from, 0).Format(time.DateTime)))
+		r.note(fmt.Sprintf("%s, as saved in %s on %s", far, r.opt.Dir, time.Unix(r.resumedFrom, 0).Format(time.DateTime)))
 	})
 }
 
@@ -162,13 +162,13 @@ func (r *Run) note(text string) {
 func (r *Run) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.isClosed {
 		return
 	}
 	for _, p := range r.parts {
-		p.due.Store(true)
+		p.isDue.Store(true)
 	}
-	r.due = true
+	r.isDue = true
 	r.timer.Reset(r.opt.Every)
 }
 
@@ -179,7 +179,7 @@ func (r *Run) Close() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed = true; r.timer != nil {
+	if r.isClosed = true; r.timer != nil {
 		r.timer.Stop()
 	}
 	r.lock.Release()
@@ -192,7 +192,7 @@ func (r *Run) Saved() bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.kept != ""
+	return r.lastFile != ""
 }
 
 // Resumed returns the number of visits in the checkpoint from which the run resumed: the maximum over its parts. ok
@@ -201,7 +201,7 @@ func (r *Run) Resumed() (visits int64, ok bool) {
 	if r == nil {
 		return 0, false
 	}
-	return r.at, r.resumed && !r.early
+	return r.resumedVisits, r.resumed && !r.lacksLearner
 }
 
 // Before returns the training time before the checkpoint from which the run resumed.
@@ -209,7 +209,7 @@ func (r *Run) Before() time.Duration {
 	if r == nil {
 		return 0
 	}
-	return r.before
+	return r.timeBefore
 }
 
 // Same records the value of an option or of a property of the data under a name. It returns an error if the run
@@ -221,16 +221,16 @@ func (r *Run) Same(name, value string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.now.facts = append(r.now.facts, fact{name, value}); !r.resumed {
+	if r.image.facts = append(r.image.facts, fact{name, value}); !r.resumed {
 		return nil
 	}
-	i := slices.IndexFunc(r.was, func(f fact) bool { return f.name == name })
-	if i >= 0 && r.was[i].value == value || i < 0 && r.early {
+	i := slices.IndexFunc(r.savedFacts, func(f fact) bool { return f.name == name })
+	if i >= 0 && r.savedFacts[i].value == value || i < 0 && r.lacksLearner {
 		return nil
 	}
 	was := "was not given"
 	if i >= 0 {
-		was = "was " + quote(r.was[i].value)
+		was = "was " + quote(r.savedFacts[i].value)
 	}
 	return message.Located(fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was))
 }
@@ -238,9 +238,9 @@ func (r *Run) Same(name, value string) error {
 // quote returns a value in the form that errors show.
 func quote(value string) string {
 	if value == "" || humanize.Line(value) != value {
-		return fmt.Sprintf("%q", humanize.Short(value, 80))
+		return fmt.Sprintf("%q", humanize.WithoutMiddle(value, 80))
 	}
-	return humanize.Short(value, 80)
+	return humanize.WithoutMiddle(value, 80)
 }
 
 // Part returns the part with the given number, which may have a state from a checkpoint. Parts of learners have the
@@ -255,7 +255,7 @@ func (r *Run) Part(id int64) *Part {
 		r.start = time.Now()
 	}
 	if r.parts[id] == nil {
-		r.parts[id] = &Part{run: r, now: record{id: id}}
+		r.parts[id] = &Part{run: r, record: record{id: id}}
 	}
 	return r.parts[id]
 }
@@ -268,7 +268,7 @@ func (r *Run) Save() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.changed {
+	if !r.hasChanged {
 		return nil
 	}
 	return r.save()
@@ -282,30 +282,30 @@ func (r *Run) Finish() error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.now.finished = true
+	r.image.isFinished = true
 	return r.save()
 }
 
 // save writes a checkpoint and removes older checkpoints.
 func (r *Run) save() error {
-	r.now.parts = r.now.parts[:0]
+	r.image.parts = r.image.parts[:0]
 	for _, p := range r.parts {
-		if p.now.state != nil {
-			r.now.parts = append(r.now.parts, p.now)
+		if p.record.state != nil {
+			r.image.parts = append(r.image.parts, p.record)
 		}
 	}
-	slices.SortFunc(r.now.parts, func(a, b record) int { return int(a.id - b.id) })
-	r.now.saved = time.Now().Unix()
-	r.now.number++
-	path := filepath.Join(r.opt.Dir, name(r.now.number))
-	if err := r.now.save(path); err != nil {
+	slices.SortFunc(r.image.parts, func(a, b record) int { return int(a.id - b.id) })
+	r.image.savedAt = time.Now().Unix()
+	r.image.number++
+	path := filepath.Join(r.opt.Dir, name(r.image.number))
+	if err := r.image.save(path); err != nil {
 		return err
 	}
-	before := r.kept
-	r.kept, r.changed = path, false
-	r.written++
+	before := r.lastFile
+	r.lastFile, r.hasChanged = path, false
+	r.writtenCount++
 	if err := r.tidy(path, before); err != nil {
-		r.stays.Do(func() { r.note(fmt.Sprintf("older checkpoints can't be removed: %v; new ones are written", err)) })
+		r.removalNote.Do(func() { r.note(fmt.Sprintf("older checkpoints can't be removed: %v; new ones are written", err)) })
 	}
 	return nil
 }
@@ -316,7 +316,7 @@ func (r *Run) tidy(last, before string) error {
 	numbers, err := list(r.opt.Dir)
 	for _, n := range numbers {
 		file := filepath.Join(r.opt.Dir, name(n))
-		if file != last && file != before && (n <= r.began || r.written > 1) {
+		if file != last && file != before && (n <= r.firstNumber || r.writtenCount > 1) {
 			err = errors.Join(err, os.Remove(file))
 		}
 	}
@@ -326,10 +326,10 @@ func (r *Run) tidy(last, before string) error {
 // write writes a checkpoint that is due. It reports a failure, unless the checkpoint before failed too. The training
 // then goes on, and the last written checkpoint is kept.
 func (r *Run) write() {
-	r.due = false
+	r.isDue = false
 	err := r.save()
-	if err != nil && !r.failed {
+	if err != nil && !r.hasFailed {
 		r.note(fmt.Sprintf("%v; the training goes on without a new checkpoint", err))
 	}
-	r.failed = err != nil
+	r.hasFailed = err != nil
 }

@@ -14,9 +14,9 @@ import (
 // so that writing and reading can't differ. After an error, a Walk does nothing more. Before a Walk allocates memory
 // for a slice that it reads, it checks the length of the slice against the bytes that are left.
 type Walk struct {
-	data    []byte // the bytes written so far, or the bytes left to read
-	reading bool
-	err     error
+	data      []byte // the bytes written so far, or the bytes left to read
+	isReading bool
+	err       error
 }
 
 var errCut = errors.New("it is cut")
@@ -36,7 +36,7 @@ func write(state func(*Walk), size int) ([]byte, error) {
 // Read sets a state from data, which Write returned. It returns an error if data are the bytes of another kind of
 // state. The state may then be partly set.
 func Read(data []byte, state func(*Walk)) error {
-	w := Walk{data: data, reading: true}
+	w := Walk{data: data, isReading: true}
 	state(&w)
 	if w.err == nil && len(w.data) > 0 {
 		w.err = fmt.Errorf("%d bytes are left over", len(w.data))
@@ -45,7 +45,7 @@ func Read(data []byte, state func(*Walk)) error {
 }
 
 // Reading returns true if the Walk reads a state, and false if it writes.
-func (w *Walk) Reading() bool { return w.reading }
+func (w *Walk) Reading() bool { return w.isReading }
 
 // Fail ends the Walk with err, unless it already has an error.
 func (w *Walk) Fail(err error) {
@@ -56,7 +56,7 @@ func (w *Walk) Fail(err error) {
 
 // number writes or reads 8 bytes, little-endian.
 func (w *Walk) number(v uint64) uint64 {
-	if !w.reading {
+	if !w.isReading {
 		w.data = binary.LittleEndian.AppendUint64(w.data, v)
 		return v
 	}
@@ -85,7 +85,7 @@ func (w *Walk) Count(v *int) {
 // Length writes or reads the length of a slice. It rejects a length if length × each exceeds the bytes that are left, and
 // sets n to 0 after an error. each is the least number of bytes of an element.
 func (w *Walk) Length(n *int, each int) {
-	if w.Count(n); w.reading && w.err == nil && *n > len(w.data)/each {
+	if w.Count(n); w.isReading && w.err == nil && *n > len(w.data)/each {
 		w.err = errCut
 	}
 	if w.err != nil {
@@ -119,7 +119,7 @@ func (w *Walk) Text(v *string) {
 // Clock writes the time elapsed since start, or reads an elapsed time and sets start to now minus this time.
 func (w *Walk) Clock(start *time.Time) {
 	passed := int64(time.Since(*start))
-	if w.Int(&passed); w.reading {
+	if w.Int(&passed); w.isReading {
 		*start = time.Now().Add(-time.Duration(max(0, passed)))
 	}
 }
@@ -127,7 +127,7 @@ func (w *Walk) Clock(start *time.Time) {
 // Generator writes or reads the state of a generator of random numbers.
 func (w *Walk) Generator(g *rand.PCG) {
 	state, err := g.MarshalBinary()
-	if Slice(w, &state); err == nil && w.err == nil && w.reading {
+	if Slice(w, &state); err == nil && w.err == nil && w.isReading {
 		err = g.UnmarshalBinary(state)
 	}
 	if err != nil {
@@ -147,10 +147,10 @@ func Values[E Element](w *Walk, v []E) {
 	case w.err != nil:
 	case n != len(v):
 		w.err = fmt.Errorf("it has %d elements where %d belong", n, len(v))
-	case w.reading && binary.Size(v) > len(w.data):
+	case w.isReading && binary.Size(v) > len(w.data):
 		w.err = errCut
 	default:
-		copied(w, v)
+		copyElements(w, v)
 	}
 }
 
@@ -158,16 +158,16 @@ func Values[E Element](w *Walk, v []E) {
 func Slice[E Element](w *Walk, v *[]E) {
 	n := len(*v)
 	w.Length(&n, binary.Size([1]E{}))
-	if w.reading {
+	if w.isReading {
 		*v = slices.Grow((*v)[:0], n)[:n]
 	}
-	copied(w, *v)
+	copyElements(w, *v)
 }
 
 // Inner writes or reads another state as one slice of bytes. It writes the bytes of state, and reads them into data
 // without decoding; Part.Read decodes data later.
 func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
-	if w.reading {
+	if w.isReading {
 		Slice(w, data)
 		return
 	}
@@ -177,9 +177,9 @@ func (w *Walk) Inner(data *[]byte, state func(*Walk)) {
 	binary.LittleEndian.PutUint64(w.data[at:], uint64(len(w.data)-at-8))
 }
 
-// copied writes elements, or reads elements whose bytes are known to be there.
-func copied[E Element](w *Walk, v []E) {
-	if !w.reading {
+// copyElements writes elements, or reads elements whose bytes are known to be there.
+func copyElements[E Element](w *Walk, v []E) {
+	if !w.isReading {
 		w.data, _ = binary.Append(w.data, binary.LittleEndian, v)
 		return
 	}
@@ -194,14 +194,14 @@ func copied[E Element](w *Walk, v []E) {
 // List writes or reads a slice of any length. Each element must take at least one byte.
 func List[E any](w *Walk, v *[]E, each func(*E)) {
 	n := len(*v)
-	if w.Length(&n, 1); w.reading {
+	if w.Length(&n, 1); w.isReading {
 		*v = (*v)[:0]
 	}
 	for i := range n {
 		if w.err != nil {
 			return
 		}
-		if w.reading {
+		if w.isReading {
 			*v = append(*v, *new(E))
 		}
 		each(&(*v)[i])

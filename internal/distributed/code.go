@@ -26,7 +26,7 @@ var (
 )
 
 func Encode(v any) ([]byte, error) {
-	return checkpoint.Write(func(w *checkpoint.Walk) { typed(w, &v, reflect.TypeOf(v)) })
+	return checkpoint.Write(func(w *checkpoint.Walk) { typedValue(w, &v, reflect.TypeOf(v)) })
 }
 
 // Decode sets the value that to points to. That value must have the type of the encoded value.
@@ -42,13 +42,13 @@ func read(b []byte, state func(*checkpoint.Walk)) error {
 	return err
 }
 
-// decoded returns the value of type t in the bytes of Encode.
-func decoded(b []byte, t reflect.Type) (v any, err error) {
-	return v, read(b, func(w *checkpoint.Walk) { typed(w, &v, t) })
+// decodeValue returns the value of type t in the bytes of Encode.
+func decodeValue(b []byte, t reflect.Type) (v any, err error) {
+	return v, read(b, func(w *checkpoint.Walk) { typedValue(w, &v, t) })
 }
 
-// typed writes or reads *v, a value of type t.
-func typed(w *checkpoint.Walk, v *any, t reflect.Type) {
+// typedValue writes or reads *v, a value of type t.
+func typedValue(w *checkpoint.Walk, v *any, t reflect.Type) {
 	of := reflect.New(t).Elem()
 	if !w.Reading() {
 		of.Set(reflect.ValueOf(*v))
@@ -61,17 +61,17 @@ func typed(w *checkpoint.Walk, v *any, t reflect.Type) {
 func value(w *checkpoint.Walk, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
-		basic(w, v.Bool(), w.Bool, v.SetBool)
+		numberOrText(w, v.Bool(), w.Bool, v.SetBool)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		basic(w, v.Int(), w.Int, v.SetInt)
+		numberOrText(w, v.Int(), w.Int, v.SetInt)
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		basic(w, v.Uint(), w.Word, v.SetUint)
+		numberOrText(w, v.Uint(), w.Word, v.SetUint)
 	case reflect.Float32, reflect.Float64:
-		basic(w, v.Float(), w.Float, v.SetFloat)
+		numberOrText(w, v.Float(), w.Float, v.SetFloat)
 	case reflect.String:
-		basic(w, v.String(), w.Text, v.SetString)
+		numberOrText(w, v.String(), w.Text, v.SetString)
 	case reflect.Slice:
-		if some(w, v) {
+		if notNil(w, v) {
 			slice(w, v)
 		}
 	case reflect.Array:
@@ -79,7 +79,7 @@ func value(w *checkpoint.Walk, v reflect.Value) {
 			value(w, v.Index(i))
 		}
 	case reflect.Pointer:
-		if some(w, v) {
+		if notNil(w, v) {
 			if w.Reading() {
 				v.Set(reflect.New(v.Type().Elem()))
 			}
@@ -88,7 +88,7 @@ func value(w *checkpoint.Walk, v reflect.Value) {
 	case reflect.Struct:
 		fields(w, v)
 	case reflect.Interface:
-		if v.Type() == reflect.TypeFor[error]() && some(w, v) {
+		if v.Type() == reflect.TypeFor[error]() && notNil(w, v) {
 			failure(w, v)
 		}
 	case reflect.Func, reflect.Chan:
@@ -97,15 +97,15 @@ func value(w *checkpoint.Walk, v reflect.Value) {
 	}
 }
 
-// basic writes v, or reads a number or text and calls set with it.
-func basic[T any](w *checkpoint.Walk, v T, walk func(*T), set func(T)) {
+// numberOrText writes v, or reads a number or text and calls set with it.
+func numberOrText[T any](w *checkpoint.Walk, v T, walk func(*T), set func(T)) {
 	if walk(&v); w.Reading() {
 		set(v)
 	}
 }
 
-// some writes or reads whether v isn't nil.
-func some(w *checkpoint.Walk, v reflect.Value) bool {
+// notNil writes or reads whether v isn't nil.
+func notNil(w *checkpoint.Walk, v reflect.Value) bool {
 	is := !v.IsNil()
 	w.Bool(&is)
 	return is

@@ -5,8 +5,8 @@
 // than once, with the same result. Results are merged in the order of the pieces, as a single process merges its sums.
 //
 // Reduce makes a pass where the rows are: on the cluster of a block.Remote source, otherwise in this process. Each and
-// EachOwn are for clusters only. Rowless is for tasks that open files themselves. A process of a cluster calls Run.
-// Encode and Decode convert arguments and results to and from bytes.
+// EachOwn are for clusters only. EachWithoutRows is for tasks that open files themselves. A process of a cluster calls
+// Run. Encode and Decode convert arguments and results to and from bytes.
 package distributed
 
 import (
@@ -20,25 +20,25 @@ import (
 )
 
 // A Task computes a result of type R from the rows of a piece and arguments of type A.
-type Task[A, R any] struct{ of *task }
+type Task[A, R any] struct{ task *task }
 
 // An OwnTask is a Task that also takes arguments of type O, which each piece has for itself. The task may change these
 // arguments.
-type OwnTask[A, O, R any] struct{ of *task }
+type OwnTask[A, O, R any] struct{ task *task }
 
 // A Piece is the rows of one call of a task, with the number of the piece in the pass.
 type Piece struct {
 	block.Source // rows numbered from 0; each block is a chunk
 	Number       int
 	Workers      int // number of goroutines that may compute at once
-	own          any // the piece's own arguments, for an OwnTask
+	ownArgs      any // the piece's own arguments, for an OwnTask
 }
 
 // A task is a Task of any types. It does all the work, so that the generic types compile to a few instructions each.
 type task struct {
-	name              string
-	args, own, result reflect.Type // own is nil for a task whose pieces have no arguments of their own
-	do                func(ctx context.Context, piece Piece, args any) (any, error)
+	name                          string
+	argsType, ownType, resultType reflect.Type // ownType is nil for a task whose pieces have no arguments of their own
+	do                            func(ctx context.Context, piece Piece, args any) (any, error)
 }
 
 var (
@@ -51,7 +51,7 @@ func newTask[A, R any](name string, own reflect.Type, do func(ctx context.Contex
 	if tasks[name] != nil {
 		panic("distributed: two tasks of one name")
 	}
-	t := &task{name: name, args: reflect.TypeFor[A](), own: own, result: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
+	t := &task{name: name, argsType: reflect.TypeFor[A](), ownType: own, resultType: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
 		return do(ctx, piece, args.(A))
 	}}
 	tasks[name] = t
@@ -62,7 +62,7 @@ func newTask[A, R any](name string, own reflect.Type, do func(ctx context.Contex
 func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, merge func(result any) error) error {
 	p.Task = t.name
 	return cluster.Pass(ctx, p, func(r any) error {
-		if reflect.TypeOf(r) != t.result {
+		if reflect.TypeOf(r) != t.resultType {
 			return fmt.Errorf("the task %s returned a %T: the programs of the cluster differ: use the same version everywhere", t.name, r)
 		}
 		return merge(r)
@@ -74,7 +74,7 @@ func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, me
 func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any, merge func(result any) error) error {
 	cluster, views := block.RemoteOf(src)
 	if cluster == nil {
-		return errNone
+		return errNoCluster
 	}
 	return t.pass(ctx, cluster, block.Pass{Args: args, OwnArgs: own, Views: views, Pieces: pieces}, merge)
 }
@@ -87,31 +87,32 @@ func New[A, R any](name string, do func(ctx context.Context, piece Piece, args A
 // NewOwn is New for a task whose pieces have arguments of their own.
 func NewOwn[A, O, R any](name string, do func(ctx context.Context, piece Piece, args A, own O) (R, error)) *OwnTask[A, O, R] {
 	return &OwnTask[A, O, R]{newTask(name, reflect.TypeFor[O](), func(ctx context.Context, piece Piece, args A) (R, error) {
-		return do(ctx, piece, args, piece.own.(O))
+		return do(ctx, piece, args, piece.ownArgs.(O))
 	})}
 }
 
 // Each computes a task for each piece of a Remote source. It passes the results to merge in the order of the pieces.
 func Each[A, R any](ctx context.Context, src block.Source, t *Task[A, R], args A, pieces [][]int64, merge func(R) error) error {
-	return t.of.each(ctx, src, args, pieces, nil, func(r any) error { return merge(r.(R)) })
+	return t.task.each(ctx, src, args, pieces, nil, func(r any) error { return merge(r.(R)) })
 }
 
-var errNone = errors.New("no cluster has these rows")
+var errNoCluster = errors.New("no cluster has these rows")
 
 // EachOwn is Each for a task whose pieces have their own arguments: own(i) returns the arguments of piece i.
 func EachOwn[A, O, R any](ctx context.Context, src block.Source, t *OwnTask[A, O, R], args A, pieces [][]int64, own func(i int) O,
 	merge func(R) error) error {
-	return t.of.each(ctx, src, args, pieces, func(i int) any { return own(i) }, func(r any) error { return merge(r.(R)) })
+	ownArgs := func(i int) any { return own(i) }
+	return t.task.each(ctx, src, args, pieces, ownArgs, func(r any) error { return merge(r.(R)) })
 }
 
-// Rowless computes a task for pieces without rows: the task reads its input by the number of its piece, from 0 to
-// pieces-1. The results go to merge in the order of the pieces.
-func Rowless[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R], args A, pieces int, merge func(R) error) error {
-	return t.of.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
+// EachWithoutRows computes a task for pieces without rows: the task reads its input by the number of its piece, from 0
+// to pieces-1. The results go to merge in the order of the pieces.
+func EachWithoutRows[A, R any](ctx context.Context, cluster block.Cluster, t *Task[A, R], args A, pieces int, merge func(R) error) error {
+	return t.task.pass(ctx, cluster, block.Pass{Args: args, Pieces: make([][]int64, pieces)}, func(r any) error { return merge(r.(R)) })
 }
 
 // A PerChunk is a task whose result is a list, with an element for each chunk of a piece.
-type PerChunk[A, R any] struct{ of *task }
+type PerChunk[A, R any] struct{ task *task }
 
 // NewPerChunk registers a task under a name. of returns the function that computes the result of a chunk. of takes the
 // source of the chunks, which describes their columns.
@@ -129,7 +130,7 @@ func NewPerChunk[A, R any](name string, of func(block.Source, A) func(block.Chun
 // Reduce is block.ReduceChunks. If the rows have a cluster, it makes the pass as the task t there. part computes the same
 // result of a chunk as t.
 func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerChunk[A, R], args A, part func(block.Chunk) R, merge func(R)) error {
-	return t.of.reduce(ctx, src, workers, args, func(chunk block.Chunk) func() {
+	return t.task.reduce(ctx, src, workers, args, func(chunk block.Chunk) func() {
 		r := part(chunk)
 		return func() { merge(r) }
 	}, func(results any) {

@@ -40,12 +40,13 @@ func TestPicked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := distributed.Fingerprint(t.Context(), block.Source(chosenRows{chosen, distributed.Picked(all, bits)}), 1)
+		got, err := distributed.Fingerprint(t.Context(),
+			block.Source(chosenRows{chosen, distributed.PickedCluster(all, bits)}), 1)
 		if err != nil || got != want || remote.Read() > 0 {
 			t.Errorf("a share of %v: %s, want %s, error %v, %d passes in this process", share, got, want, err, remote.Read())
 		}
 	}
-	if distributed.Picked(block.Source(d), nil) != nil {
+	if distributed.PickedCluster(block.Source(d), nil) != nil {
 		t.Error("rows in memory have a cluster")
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // A view turns a source into a changed source.
 type view struct {
-	args reflect.Type
-	of   func(src block.Source, args any, workers int) block.Source
+	argsType reflect.Type
+	change   func(src block.Source, args any, workers int) block.Source
 }
 
 // NewView registers a change of rows under a name, like New for a task.
@@ -25,9 +25,9 @@ func NewView[A any](name string, of func(src block.Source, args A, workers int) 
 	}}
 }
 
-// Changed returns the cluster of src, and the views of its rows followed by one more view. A source that changes src
-// returns this from its method Remote.
-func Changed(src block.Source, name string, args any) (block.Cluster, []block.View) {
+// ChangedCluster returns the cluster of src, and the views of its rows followed by one more view. A source that changes
+// src returns this from its method Remote.
+func ChangedCluster(src block.Source, name string, args any) (block.Cluster, []block.View) {
 	cluster, before := block.RemoteOf(src)
 	if cluster == nil {
 		return nil, nil
@@ -64,13 +64,13 @@ func pass(w *checkpoint.Walk, p *block.Pass) {
 		w.Fail(err)
 		return
 	}
-	typed(w, &p.Args, t.args)
+	typedValue(w, &p.Args, t.argsType)
 	checkpoint.List(w, &p.Views, func(v *block.View) {
 		w.Text(&v.Name)
 		if known, err := viewOf(*v); err != nil {
 			w.Fail(err)
 		} else {
-			typed(w, &v.Args, known.args)
+			typedValue(w, &v.Args, known.argsType)
 		}
 	})
 }
@@ -95,11 +95,11 @@ func Run(ctx context.Context, p block.Pass, own []byte, rows block.Source, numbe
 		if err != nil {
 			return nil, err
 		}
-		rows = known.of(rows, v.Args, workers)
+		rows = known.change(rows, v.Args, workers)
 	}
 	piece := Piece{Source: rows, Number: number, Workers: workers}
-	if t.own != nil {
-		if piece.own, err = decoded(own, t.own); err != nil {
+	if t.ownType != nil {
+		if piece.ownArgs, err = decodeValue(own, t.ownType); err != nil {
 			return nil, err
 		}
 	}
@@ -116,5 +116,5 @@ func DecodeResult(p block.Pass, b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return decoded(b, t.result)
+	return decodeValue(b, t.resultType)
 }

@@ -136,7 +136,7 @@ func open(ctx context.Context, path string) (output, error) {
 	if path == "" {
 		return nil, errors.New("the name of the file to write is empty: give one")
 	}
-	if std := standard(path); std != nil {
+	if std := standardStream(path); std != nil {
 		return stream{ctx, std, false}, nil
 	}
 	if inherited := descriptor(path); inherited != "" {
@@ -169,7 +169,7 @@ func open(ctx context.Context, path string) (output, error) {
 // LockFor takes the lock of the file that Create would replace at path. No other run can lock the file until the lock is
 // released. For a path that Create would write directly, LockFor returns neither a lock nor an error.
 func LockFor(path string) (*Lock, error) {
-	if descriptor(path) != "" || standard(path) != nil {
+	if descriptor(path) != "" || standardStream(path) != nil {
 		return nil, nil
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -187,11 +187,11 @@ func LockFor(path string) (*Lock, error) {
 }
 
 // IsStdout tells whether a File at path would go to standard output.
-func IsStdout(path string) bool { return standard(path) == os.Stdout }
+func IsStdout(path string) bool { return standardStream(path) == os.Stdout }
 
-// standard returns the standard stream that path names, or nil. Opening /dev/stdout again would write from the start of
-// the file to which the shell redirected the output, over its content.
-func standard(path string) *os.File {
+// standardStream returns the standard stream that path names, or nil. Opening /dev/stdout again would write from the
+// start of the file to which the shell redirected the output, over its content.
+func standardStream(path string) *os.File {
 	switch filepath.ToSlash(filepath.Clean(path)) {
 	case "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1":
 		return os.Stdout
@@ -258,9 +258,9 @@ func resolve(path string) (string, error) {
 // A stream is a device, a pipe or a standard stream. Bytes written to it can't be taken back. A write may wait for its
 // reader.
 type stream struct {
-	ctx   context.Context
-	file  *os.File
-	owned bool // opened here, so closed here
+	ctx        context.Context
+	file       *os.File
+	closesFile bool // opened here, so closed here
 }
 
 // Write writes a copy of p. At the end of ctx it returns without waiting for the write.
@@ -270,14 +270,14 @@ func (s stream) Write(p []byte) (int, error) {
 }
 
 func (s stream) commit() error {
-	if s.owned {
+	if s.closesFile {
 		return s.file.Close()
 	}
 	return nil
 }
 
 func (s stream) abort() {
-	if s.owned {
+	if s.closesFile {
 		s.file.Close()
 	}
 }

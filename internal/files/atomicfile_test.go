@@ -326,7 +326,7 @@ func TestReaderErrors(t *testing.T) {
 func TestUnnamed(t *testing.T) {
 	dir := t.TempDir()
 	tempDir(t, dir)
-	f := require.Value(Unnamed())(t)
+	f := require.Value(CreateUnnamed())(t)
 	if _, err := f.WriteString("rows"); err != nil {
 		t.Error(err)
 	}
@@ -340,7 +340,7 @@ func TestUnnamed(t *testing.T) {
 		t.Errorf("%v are left, %v", left, err)
 	}
 	tempDir(t, dir+"/absent")
-	if _, err := Unnamed(); err == nil {
+	if _, err := CreateUnnamed(); err == nil {
 		t.Error("a directory that isn't there")
 	}
 }

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	suffix   = ".halfspace-lock"
-	longest  = 200     // bytes of a file's name in the name of its lock; a name has at most 255
-	mostText = 1 << 16 // bytes of a lock's file that are read
-	mostArgs = 300     // characters of a command that are stored
+	lockSuffix         = ".halfspace-lock"
+	mostNameBytes      = 200     // bytes of a file's name in the name of its lock; a name has at most 255
+	mostLockBytes      = 1 << 16 // bytes of a lock's file that are read
+	mostCommandLetters = 300     // characters of a command that are stored
 )
 
 // A Lock is a lock that this process has. It ends with Release or with the process.
@@ -44,7 +44,7 @@ const mostTries = 1000
 func TakeLock(path string) (*Lock, error) {
 	name, kind := nameOf(path), "file"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		name, kind = filepath.Join(path, suffix), "folder"
+		name, kind = filepath.Join(path, lockSuffix), "folder"
 	}
 	for range mostTries {
 		f, how, err := openLock(name)
@@ -56,7 +56,7 @@ func TakeLock(path string) (*Lock, error) {
 		}
 		err = take(f, name)
 		switch {
-		case err == nil && how != foreign:
+		case err == nil && how != foreignFile:
 			return hold(f)
 		case err == nil: // a lock that a dead process of another user left
 			if err := os.Remove(name); err != nil {
@@ -64,10 +64,10 @@ func TakeLock(path string) (*Lock, error) {
 				return nil, fmt.Errorf("%s: its lock is of a run that ended, and can't be removed: %w: remove %s", path, err, name)
 			}
 		case errors.Is(err, errGone): // its holder removed the file
-		case errors.Is(err, errTaken) || how == foreign: // some file systems can't lock a file that is open for reading only
+		case errors.Is(err, errTaken) || how == foreignFile: // some file systems can't lock a file that is open for reading only
 			defer f.Close()
 			return nil, inUse(path, kind, f)
-		case how == made: // the file system has no locks
+		case how == madeFile: // the file system has no locks
 			discard(f, name)
 			return &Lock{}, nil
 		default: // another run may use the lock
@@ -91,35 +91,35 @@ func (h *Lock) Release() {
 // nameOf returns the name of the lock of the file at path.
 func nameOf(path string) string {
 	dir, base := filepath.Split(path)
-	if len(base) > longest {
+	if len(base) > mostNameBytes {
 		h := fnv.New64a()
 		h.Write([]byte(base))
-		base = fmt.Sprintf("%s%016x", base[:longest-16], h.Sum64())
+		base = fmt.Sprintf("%s%016x", base[:mostNameBytes-16], h.Sum64())
 	}
-	return dir + "." + base + suffix
+	return dir + "." + base + lockSuffix
 }
 
-// opened says how openLock got the file of a lock.
-type opened int
+// lockOrigin says how openLock got the file of a lock.
+type lockOrigin int
 
 const (
-	found   opened = iota
-	made           // this process created the file
-	foreign        // the file belongs to another user and is open for reading only
+	foundFile   lockOrigin = iota
+	madeFile               // this process created the file
+	foreignFile            // the file belongs to another user and is open for reading only
 )
 
 // openLock opens the file of a lock, or creates it. The error is errGone if another process removed the file meanwhile.
-func openLock(name string) (f *os.File, how opened, err error) {
+func openLock(name string) (f *os.File, how lockOrigin, err error) {
 	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err == nil {
-		return f, made, nil
+		return f, madeFile, nil
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return nil, 0, err
 	}
 	f, err = os.OpenFile(name, os.O_RDWR|noFollow|noWait, 0)
 	if errors.Is(err, fs.ErrPermission) {
-		how = foreign
+		how = foreignFile
 		f, err = os.OpenFile(name, os.O_RDONLY|noFollow|noWait, 0)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +138,7 @@ func openLock(name string) (f *os.File, how opened, err error) {
 // hold writes a description of this process into the file of a lock.
 func hold(f *os.File) (*Lock, error) {
 	host, _ := os.Hostname()
-	text, err := json.Marshal(holder{os.Getpid(), host, humanize.Short(strings.Join(os.Args, " "), mostArgs), time.Now().UTC().Truncate(time.Second)})
+	text, err := json.Marshal(holder{os.Getpid(), host, humanize.WithoutMiddle(strings.Join(os.Args, " "), mostCommandLetters), time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = f.Truncate(0)
 	}
@@ -171,6 +171,6 @@ func inUse(path, kind string, f *os.File) error {
 }
 
 func parse(f *os.File) (h holder, ok bool) {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, mostText))
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, mostLockBytes))
 	return h, err == nil && json.Unmarshal(text, &h) == nil && h.Process > 0
 }

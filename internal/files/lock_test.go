@@ -155,13 +155,13 @@ func TestSweep(t *testing.T) {
 	defer live.Release()
 	made := require.Value(createOwned(func() string { return in("temp-live") }, 0o600))(t)
 	defer removeOwned(made)
-	for name, text := range map[string]string{"temp-dead": "x", "data.csv": "x", ".other" + suffix: `{"process":1,"host":"elsewhere"}`, ".mine" + suffix: "not ours"} {
+	for name, text := range map[string]string{"temp-dead": "x", "data.csv": "x", ".other" + lockSuffix: `{"process":1,"host":"elsewhere"}`, ".mine" + lockSuffix: "not ours"} {
 		require.NoError(t, os.WriteFile(in(name), []byte(text), 0o600))
 	}
-	want := []string{".live" + suffix, ".mine" + suffix, ".other" + suffix, "data.csv", "temp-live"}
+	want := []string{".live" + lockSuffix, ".mine" + lockSuffix, ".other" + lockSuffix, "data.csv", "temp-live"}
 	if runtime.GOOS != "windows" {
 		require.NoError(t, os.Symlink(in("data.csv"), in("temp-link")))
-		want = []string{".live" + suffix, ".mine" + suffix, ".other" + suffix, "data.csv", "temp-link", "temp-live"}
+		want = []string{".live" + lockSuffix, ".mine" + lockSuffix, ".other" + lockSuffix, "data.csv", "temp-link", "temp-live"}
 	}
 	sweepFolder(dir, func(name string) bool { return strings.HasPrefix(name, "temp-") })
 	if got := left(t, dir); strings.Join(got, " ") != strings.Join(want, " ") {

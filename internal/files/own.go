@@ -56,25 +56,25 @@ func ownNamed(f *os.File, name string) {
 	remember(f, name)
 }
 
-// owned are the files that this process must remove, with their names.
-var owned = struct {
+// ownedFiles are the files that this process must remove, with their names.
+var ownedFiles = struct {
 	sync.Mutex
 	names map[*os.File]string
 }{names: map[*os.File]string{}}
 
 func remember(f *os.File, name string) {
-	owned.Lock()
-	defer owned.Unlock()
-	owned.names[f] = name
+	ownedFiles.Lock()
+	defer ownedFiles.Unlock()
+	ownedFiles.names[f] = name
 }
 
 // release ends the ownership of a file: the file stays when the process ends, or is gone already. release returns
 // the file's name.
 func release(f *os.File) (name string) {
-	owned.Lock()
-	defer owned.Unlock()
-	name = owned.names[f]
-	delete(owned.names, f)
+	ownedFiles.Lock()
+	defer ownedFiles.Unlock()
+	name = ownedFiles.names[f]
+	delete(ownedFiles.names, f)
 	return name
 }
 
@@ -84,12 +84,12 @@ func removeOwned(f *os.File) error { return discard(f, release(f)) }
 // RemoveAllOwned removes all files that this process owns. Call it only when the process ends at once: the files may be in
 // use.
 func RemoveAllOwned() {
-	owned.Lock()
-	defer owned.Unlock()
-	for f, name := range owned.names {
+	ownedFiles.Lock()
+	defer ownedFiles.Unlock()
+	for f, name := range ownedFiles.names {
 		discard(f, name)
 	}
-	clear(owned.names)
+	clear(ownedFiles.names)
 }
 
 // mostNames is the largest number of files in a folder that sweepFolder looks at. In a larger folder, some files may remain.
@@ -105,7 +105,7 @@ func sweepFolder(dir string, match func(name string) bool) {
 	d.Close()
 	host, err := os.Hostname()
 	for _, name := range names {
-		isLock := err == nil && strings.HasPrefix(name, ".") && strings.HasSuffix(name, suffix)
+		isLock := err == nil && strings.HasPrefix(name, ".") && strings.HasSuffix(name, lockSuffix)
 		if !isLock && !match(name) {
 			continue
 		}

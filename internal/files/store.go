@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// A Readable is an open file or object.
-type Readable interface {
+// A ReadableFile is an open file or object.
+type ReadableFile interface {
 	io.ReadCloser
 	io.ReaderAt
 	Stat() (fs.FileInfo, error)
@@ -24,7 +24,7 @@ type Readable interface {
 type Store interface {
 	// Open opens the current version of an object, or the version that seen, a result of Stat, describes. The file that
 	// it returns reads only that version. If the version is gone, Open or reading the file returns an error.
-	Open(url string, seen fs.FileInfo) (Readable, error)
+	Open(url string, seen fs.FileInfo) (ReadableFile, error)
 	// Stat returns the size and the time of an object. Sys of the result is a Version.
 	Stat(url string) (fs.FileInfo, error)
 	// List returns the URLs of the objects that begin with a prefix, sorted.
@@ -44,9 +44,9 @@ func (e *StoreError) Error() string { return e.Text }
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// Requests is the number of requests to a store that run at once. A store takes about 50 ms to answer a request, much
-// longer than a core takes to read the answer.
-const Requests = 32
+// ParallelRequests is the number of requests to a store that run at once. A store takes about 50 ms to answer a
+// request, much longer than a core takes to read the answer.
+const ParallelRequests = 32
 
 var stores = map[string]Store{}
 
@@ -84,7 +84,7 @@ func StoreOf(path string) (Store, error) {
 	return nil, &StoreError{Text: "only local files are read: copy it here first"}
 }
 
-func Open(path string) (Readable, error) {
+func Open(path string) (ReadableFile, error) {
 	s, err := StoreOf(path)
 	if err != nil {
 		return nil, err
@@ -107,9 +107,9 @@ func Stat(path string) (fs.FileInfo, error) {
 	return os.Stat(path)
 }
 
-// Current returns a function that describes the file which is now at the path of an open file: another file may have
-// replaced it. For an object it describes the open version, since an open object reads a single version.
-func Current(path string, f Readable) func() (fs.FileInfo, error) {
+// CurrentInfo returns a function that describes the file which is now at the path of an open file: another file may
+// have replaced it. For an object it describes the open version, since an open object reads a single version.
+func CurrentInfo(path string, f ReadableFile) func() (fs.FileInfo, error) {
 	if Scheme(path) != "" {
 		return f.Stat
 	}
@@ -130,8 +130,8 @@ func VersionOf(info fs.FileInfo) Version {
 	return v
 }
 
-// Same tells whether a and b describe the same file or version, with the same size and time.
-func Same(a, b fs.FileInfo) bool {
+// SameFile tells whether a and b describe the same file or version, with the same size and time.
+func SameFile(a, b fs.FileInfo) bool {
 	v := VersionOf(a)
 	return v == VersionOf(b) && (v != "" || os.SameFile(a, b)) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

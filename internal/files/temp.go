@@ -34,9 +34,9 @@ func createTemp(target string) (*tempFile, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	f, err := unnamed(target, mode)
+	f, err := createUnnamed(target, mode)
 	if err != nil {
-		f, err = named(target, mode)
+		f, err = createNamed(target, mode)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func createTemp(target string) (*tempFile, error) {
 	return f, nil
 }
 
-func named(target string, mode fs.FileMode) (*tempFile, error) {
+func createNamed(target string, mode fs.FileMode) (*tempFile, error) {
 	file, err := createOwned(func() string { return newName(target) }, mode)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (f *tempFile) copyNamed() error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	to, err := named(f.target, info.Mode().Perm())
+	to, err := createNamed(f.target, info.Mode().Perm())
 	if err != nil {
 		return err
 	}

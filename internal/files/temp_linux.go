@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func unnamed(target string, mode fs.FileMode) (*tempFile, error) {
+func createUnnamed(target string, mode fs.FileMode) (*tempFile, error) {
 	fd, err := unix.Open(filepath.Dir(target), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, uint32(mode))
 	if err != nil {
 		return nil, err

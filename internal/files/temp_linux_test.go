@@ -56,7 +56,7 @@ func TestNoLink(t *testing.T) {
 func TestUnnamedNever(t *testing.T) {
 	dir := t.TempDir()
 	tempDir(t, dir)
-	if f, err := unnamed(filepath.Join(dir, "probe"), perm); err != nil {
+	if f, err := createUnnamed(filepath.Join(dir, "probe"), perm); err != nil {
 		t.Skip("the file system has no files without a name: ", err)
 	} else {
 		f.Close()
@@ -69,7 +69,7 @@ func TestUnnamedNever(t *testing.T) {
 	if _, err := unix.InotifyAddWatch(events, dir, unix.IN_CREATE); err != nil {
 		t.Fatal(err)
 	}
-	f := require.Value(Unnamed())(t)
+	f := require.Value(CreateUnnamed())(t)
 	f.Close()
 	if n, err := unix.Read(events, make([]byte, 4096)); err != unix.EAGAIN {
 		t.Errorf("it had a name: %d bytes of events, %v", n, err)
@@ -92,10 +92,10 @@ func TestTempDir(t *testing.T) {
 func TestSweepTemporary(t *testing.T) {
 	dir, path := target(t)
 	other := filepath.Join(dir, "n.json")
-	live := require.Value(named(path, perm))(t)
+	live := require.Value(createNamed(path, perm))(t)
 	defer live.abort()
 	for _, target := range []string{path, path, other} {
-		dead := require.Value(named(target, perm))(t)
+		dead := require.Value(createNamed(target, perm))(t)
 		dead.Close() // as the end of a process does
 	}
 	for _, name := range []string{".m.json123", ".m.json.halfspace-00000000-0123456789abcdef", prefix(path) + "short"} {
@@ -125,7 +125,7 @@ func TestLongName(t *testing.T) {
 	}
 	replace(t, path, fresh)
 	holds(t, filepath.Dir(path), filepath.Base(path), fresh)
-	g := require.Value(named(path, perm))(t)
+	g := require.Value(createNamed(path, perm))(t)
 	g.abort()
 }
 

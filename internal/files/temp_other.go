@@ -7,8 +7,8 @@ import (
 	"io/fs"
 )
 
-// unnamed fails, since a file without a name couldn't get one here.
-func unnamed(string, fs.FileMode) (*tempFile, error) { return nil, errors.ErrUnsupported }
+// createUnnamed fails, since a file without a name couldn't get one here.
+func createUnnamed(string, fs.FileMode) (*tempFile, error) { return nil, errors.ErrUnsupported }
 
 func linkName(*tempFile, string) error { return errors.ErrUnsupported }
 

@@ -21,17 +21,17 @@ func TempDir() string {
 	return os.TempDir()
 }
 
-// Unnamed opens a temporary file without a name in TempDir, for reading and writing. The file is gone once it is closed
-// or the process ends.
-func Unnamed() (*os.File, error) {
+// CreateUnnamed opens a temporary file without a name in TempDir, for reading and writing. The file is gone once it is
+// closed or the process ends.
+func CreateUnnamed() (*os.File, error) {
 	const mode = 0o600
 	target := filepath.Join(TempDir(), "temporary")
-	f, err := unnamed(target, mode)
+	f, err := createUnnamed(target, mode)
 	if err == nil {
 		return f.File, nil
 	}
 	sweep(target)
-	if f, err = named(target, mode); err != nil {
+	if f, err = createNamed(target, mode); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(release(f.File)); err != nil {

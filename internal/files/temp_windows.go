@@ -16,9 +16,9 @@ func syncDir(string) error { return nil }
 // TempDir returns the directory for temporary files.
 func TempDir() string { return os.TempDir() }
 
-// Unnamed opens a temporary file in TempDir, for reading and writing. The file is gone once it is closed or the process
-// ends.
-func Unnamed() (*os.File, error) {
+// CreateUnnamed opens a temporary file in TempDir, for reading and writing. The file is gone once it is closed or the
+// process ends.
+func CreateUnnamed() (*os.File, error) {
 	for {
 		name := filepath.Join(TempDir(), fmt.Sprintf(".halfspace-%016x", rand.Uint64()))
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|windows.FILE_FLAG_DELETE_ON_CLOSE, 0o600)

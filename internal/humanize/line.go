@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// longest is the largest number of characters of Line.
-const longest = 1000
+// longestLine is the largest number of characters of Line.
+const longestLine = 1000
 
-// Visible replaces unprintable characters of a text by escapes such as \x1b: control characters, which a terminal would
-// obey, marks that change the direction of text, and bytes that aren't UTF-8.
-func Visible(s string) string {
+// EscapeControls replaces unprintable characters of a text by escapes such as \x1b: control characters, which a
+// terminal would obey, marks that change the direction of text, and bytes that aren't UTF-8.
+func EscapeControls(s string) string {
 	plain := func(r rune, size int) bool { return strconv.IsPrint(r) && !(r == utf8.RuneError && size == 1) }
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -29,8 +29,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// VisibleJSON replaces unprintable characters in the strings of JSON by escapes. Programs read the same values.
-func VisibleJSON(text []byte) []byte {
+// EscapeControlsJSON replaces unprintable characters in the strings of JSON by escapes. Programs read the same values.
+func EscapeControlsJSON(text []byte) []byte {
 	var b []byte
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -48,12 +48,12 @@ func VisibleJSON(text []byte) []byte {
 
 // Line returns a text as one visible line of at most 1,000 characters. A longer text loses its middle.
 func Line(s string) string {
-	words := strings.FieldsFunc(Short(s, longest), func(r rune) bool { return r == '\n' || r == '\r' })
-	return Short(Visible(strings.Join(words, " ")), longest)
+	words := strings.FieldsFunc(WithoutMiddle(s, longestLine), func(r rune) bool { return r == '\n' || r == '\r' })
+	return WithoutMiddle(EscapeControls(strings.Join(words, " ")), longestLine)
 }
 
-// Short returns a text of at most most characters, with dots in place of the middle of a longer text.
-func Short(s string, most int) string {
+// WithoutMiddle returns a text of at most most characters, with dots in place of the middle of a longer text.
+func WithoutMiddle(s string, most int) string {
 	const dots = " ... "
 	if len(s) <= most || utf8.RuneCountInString(s) <= most {
 		return s
@@ -67,8 +67,8 @@ func Short(s string, most int) string {
 	return s[:head] + dots + s[tail:]
 }
 
-// Begin returns the first most characters of a text, and then "..." if the text is longer.
-func Begin(s string, most int) string {
+// FirstCharacters returns the first most characters of a text, and then "..." if the text is longer.
+func FirstCharacters(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		return string(r[:most]) + "..."
 	}

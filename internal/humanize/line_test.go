@@ -11,26 +11,26 @@ import (
 // TestLine: what a text does to a terminal is escaped, and a long text keeps its two ends.
 func TestLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"größe, 重さ 🙂 100 %":                 "größe, 重さ 🙂 100 %",
-		"a\x1b[2Jb\a":                       `a\x1b[2Jb\a`,
-		"a\nb\r\nc":                         "a b c",
-		"tab\t, C1 \u009b, \x9b and \x7f":   `tab\t, C1 \u009b, \x9b and \x7f`,
-		"turned \u202e, mark \u200f":        `turned \u202e, mark \u200f`,
-		`C:\dir "quoted"`:                   `C:\dir "quoted"`,
-		"�":                                 "�",
-		strings.Repeat("ü", longest):        strings.Repeat("ü", longest),
-		strings.Repeat("\x01", 3*longest):   "",
-		strings.Repeat("ü", longest) + "az": "",
+		"größe, 重さ 🙂 100 %":                     "größe, 重さ 🙂 100 %",
+		"a\x1b[2Jb\a":                           `a\x1b[2Jb\a`,
+		"a\nb\r\nc":                             "a b c",
+		"tab\t, C1 \u009b, \x9b and \x7f":       `tab\t, C1 \u009b, \x9b and \x7f`,
+		"turned \u202e, mark \u200f":            `turned \u202e, mark \u200f`,
+		`C:\dir "quoted"`:                       `C:\dir "quoted"`,
+		"�":                                     "�",
+		strings.Repeat("ü", longestLine):        strings.Repeat("ü", longestLine),
+		strings.Repeat("\x01", 3*longestLine):   "",
+		strings.Repeat("ü", longestLine) + "az": "",
 	} {
 		got := Line(text)
 		if want != "" && got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
-		if n := utf8.RuneCountInString(got); n > longest || want == "" && (n < longest-10 || !strings.Contains(got, " ... ")) {
+		if n := utf8.RuneCountInString(got); n > longestLine || want == "" && (n < longestLine-10 || !strings.Contains(got, " ... ")) {
 			t.Errorf("%d characters of %.40q", n, text)
 		}
 	}
-	if got := Short("0123456789abcdefghij", 11); got != "012 ... hij" {
+	if got := WithoutMiddle("0123456789abcdefghij", 11); got != "012 ... hij" {
 		t.Errorf("%q", got)
 	}
 }
@@ -44,9 +44,9 @@ func TestVisibleJSON(t *testing.T) {
 		if err := e.Encode(text); err != nil {
 			t.Fatal(err)
 		}
-		got := VisibleJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		got := EscapeControlsJSON(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
 		var back string
-		if err := json.Unmarshal(got, &back); err != nil || back != text || Visible(string(got)) != string(got) {
+		if err := json.Unmarshal(got, &back); err != nil || back != text || EscapeControls(string(got)) != string(got) {
 			t.Errorf("%q became %s, and then %q, %v", text, got, back, err)
 		}
 	}

@@ -59,8 +59,8 @@ func Rough(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// Known writes a number followed by of, or "not known" if v is nil.
-func Known(v *float64, of string) string {
+// NumberOrUnknown writes a number followed by of, or "not known" if v is nil.
+func NumberOrUnknown(v *float64, of string) string {
 	if v == nil {
 		return "not known"
 	}

@@ -20,7 +20,7 @@ func (h *harness[T]) arguments() []flavour {
 		{"ordinary", func(r *rand.Rand) float64 { return 10 * r.NormFloat64() }},
 		{"wide", func(r *rand.Rand) float64 { return 1000 * (2*r.Float64() - 1) }},
 		{"bits", func(r *rand.Rand) float64 {
-			if h.per == 8 {
+			if h.elementsPer32 == 8 {
 				return float64(math.Float32frombits(r.Uint32()))
 			}
 			return math.Float64frombits(r.Uint64())
@@ -60,16 +60,16 @@ func (h *harness[T]) elementwise(t *testing.T, got, want func(y, x []T)) {
 			h.try(t, fmt.Sprintf("%s n=%d", f.name, n), h.places(), func(what string, p Place) {
 				in, out := Put(h.buffers[0], p, x), Put(h.buffers[1], p, make([]T, n))
 				got(out, in)
-				applied(t, what, x, out, expected)
-				equal(t, what+" x", in, x)
+				compareApplied(t, what, x, out, expected)
+				compareSlices(t, what+" x", in, x)
 				got(in, in)
-				applied(t, what+" in place", x, in, expected)
+				compareApplied(t, what+" in place", x, in, expected)
 			})
 		}
 		x, out, expected := h.numbers(bulk, f), make([]T, bulk), make([]T, bulk)
 		got(out, x)
 		want(expected, x)
-		applied(t, f.name, x, out, expected)
+		compareApplied(t, f.name, x, out, expected)
 	}
 }
 
@@ -89,18 +89,18 @@ func (h *harness[T]) logistic(t *testing.T) {
 				}
 				h.got.Logistic(out[0], out[1], out[2], out[3], out[4])
 				for i, part := range []string{"margin", "factor", "curvature", "loss", "sign"} {
-					equal(t, what+", "+part, out[i], expected[i])
+					compareSlices(t, what+", "+part, out[i], expected[i])
 				}
 			})
 		}
 	}
 }
 
-// applied fails if got differs from want, and names the argument.
-func applied[E Float](t *testing.T, what string, x, got, want []E) {
+// compareApplied fails if got differs from want, and names the argument.
+func compareApplied[E Float](t *testing.T, what string, x, got, want []E) {
 	t.Helper()
 	for i := range want {
-		if !same(got[i], want[i]) {
+		if !sameNumber(got[i], want[i]) {
 			t.Fatalf("%s: f(%x) is %x, want %x", what, x[i], got[i], want[i])
 		}
 	}
@@ -122,7 +122,7 @@ func ExpAllF32(t *testing.T, exp func(y, x []float32)) {
 				}
 				exp(y, x)
 				ref.ExpF32(expected, x)
-				applied(t, "exp", x, y, expected)
+				compareApplied(t, "exp", x, y, expected)
 			}
 		})
 	}

@@ -21,7 +21,7 @@ func FuzzFMA32(f *testing.F, processor func(y []float32, a float32, x []float32)
 		got, want := []float32{math.Float32frombits(y)}, []float32{math.Float32frombits(y)}
 		ref.AxpyF32(got, math.Float32frombits(a), []float32{math.Float32frombits(x)})
 		processor(want, math.Float32frombits(a), []float32{math.Float32frombits(x)})
-		if !same(got[0], want[0]) {
+		if !sameNumber(got[0], want[0]) {
 			t.Fatalf("fma(%x, %x, %x) is %x, the processor says %x", a, x, y, got[0], want[0])
 		}
 	})

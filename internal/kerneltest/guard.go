@@ -73,8 +73,8 @@ func Put[E any](b *GuardedBuffer, p Place, src []E) []E {
 	return dst
 }
 
-// Intact tells whether the canaries around the last slice are unchanged.
-func (b *GuardedBuffer) Intact() bool {
+// IsIntact tells whether the canaries around the last slice are unchanged.
+func (b *GuardedBuffer) IsIntact() bool {
 	before, after := b.edges()
 	return bytes.Equal(before, canaries(b.lo-len(before), len(before))) && bytes.Equal(after, canaries(b.hi, len(after)))
 }

@@ -162,17 +162,17 @@ func Run[T Float](t *testing.T, got, want Set[T]) {
 }
 
 type harness[T Float] struct {
-	got, want Set[T]
-	rng       *rand.Rand
-	buffers   [6]*GuardedBuffer
-	per       int // elements of 32 bytes
+	got, want     Set[T]
+	rng           *rand.Rand
+	buffers       [6]*GuardedBuffer
+	elementsPer32 int // elements of 32 bytes
 }
 
 // bufferBytes is enough for the largest panel below.
 const bufferBytes = 1 << 18
 
 func newHarness[T Float](t *testing.T, got, want Set[T]) *harness[T] {
-	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), per: stride[T](1)}
+	h := &harness[T]{got: got, want: want, rng: rand.New(rand.NewPCG(1, 2)), elementsPer32: stride[T](1)}
 	for i := range h.buffers {
 		h.buffers[i] = NewGuardedBuffer(t, bufferBytes)
 	}
@@ -182,7 +182,7 @@ func newHarness[T Float](t *testing.T, got, want Set[T]) *harness[T] {
 // places returns both edges, and every alignment of an element within a vector.
 func (h *harness[T]) places() []Place {
 	p := []Place{{}, {Back: true}}
-	for shift := 1; shift < h.per; shift++ {
+	for shift := 1; shift < h.elementsPer32; shift++ {
 		p = append(p, Place{Back: true, Shift: shift}, Place{Shift: shift})
 	}
 	return p
@@ -198,7 +198,7 @@ func (h *harness[T]) try(t *testing.T, what string, places []Place, test func(wh
 		at := fmt.Sprintf("%s %+v", what, p)
 		test(at, p)
 		for i, b := range h.buffers {
-			if !b.Intact() {
+			if !b.IsIntact() {
 				t.Fatalf("%s: wrote outside of slice %d", at, i)
 			}
 		}
@@ -239,7 +239,7 @@ func (h *harness[T]) numbers(n int, f flavour) []T {
 // rows returns n rows of a stride, whose last columns are padding. It sets w to zeros there.
 func (h *harness[T]) rows(n, stride int, f flavour, w []T) []T {
 	x := h.numbers(n*stride, f)
-	pad := h.rng.IntN(min(h.per, stride))
+	pad := h.rng.IntN(min(h.elementsPer32, stride))
 	for r := range n {
 		clear(x[(r+1)*stride-pad : (r+1)*stride])
 	}
@@ -264,18 +264,18 @@ func (h *harness[T]) labels(n int) []T {
 	return y
 }
 
-// same tells whether a and b have the same bits. Any NaN equals any other.
-func same[T Float](a, b T) bool {
+// sameNumber tells whether a and b have the same bits. Any NaN equals any other.
+func sameNumber[T Float](a, b T) bool {
 	if a != a || b != b {
 		return a != a && b != b
 	}
 	return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
 }
 
-func equal[E Float](t *testing.T, what string, got, want []E) {
+func compareSlices[E Float](t *testing.T, what string, got, want []E) {
 	t.Helper()
 	for i := range want {
-		if !same(got[i], want[i]) {
+		if !sameNumber(got[i], want[i]) {
 			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
 		}
 	}

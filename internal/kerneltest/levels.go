@@ -36,8 +36,8 @@ type Misuse[T Float] = struct {
 	Call func(dst []T)
 }
 
-// Misused makes wrong calls with n elements to write to.
-func Misused[T Float](t *testing.T, n int, calls []Misuse[T]) {
+// CheckMisuses makes wrong calls with n elements to write to.
+func CheckMisuses[T Float](t *testing.T, n int, calls []Misuse[T]) {
 	for _, c := range calls {
 		dst := slices.Repeat([]T{-7}, n)
 		if got := PanicOf(func() { c.Call(dst) }); got != c.Want {

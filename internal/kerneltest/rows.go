@@ -16,9 +16,9 @@ import (
 func (h *harness[T]) strides() []int {
 	s := []int{}
 	for v := 1; v <= 21; v++ {
-		s = append(s, v*h.per)
+		s = append(s, v*h.elementsPer32)
 	}
-	return append(s, 98*h.per, 99*h.per)
+	return append(s, 98*h.elementsPer32, 99*h.elementsPer32)
 }
 
 // panels calls a test with each flavour and stride, and some numbers of rows.
@@ -42,7 +42,7 @@ func (h *harness[T]) scores(t *testing.T) {
 		h.try(t, what, h.places(), func(what string, p Place) {
 			got := Put(h.buffers[2], p, make([]T, n))
 			h.got.Scores(got, Put(h.buffers[0], p, x), Put(h.buffers[1], p, w))
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 }
@@ -65,7 +65,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 		x, y := constant(n, -1), constant(n, 1)
 		want := h.want.Dot(x, y)
 		count(want)
-		if got := h.got.Dot(x, y); !same(got, want) {
+		if got := h.got.Dot(x, y); !sameNumber(got, want) {
 			t.Fatalf("Dot n=%d: %v, want %v", n, got, want)
 		}
 	}
@@ -74,7 +74,7 @@ func (h *harness[T]) zeros(t *testing.T) {
 		h.want.Scores(want, x, w)
 		count(want[0])
 		h.got.Scores(got, x, w)
-		equal(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
+		compareSlices(t, fmt.Sprintf("Scores stride=%d", stride), got, want)
 	}
 	if negative == 0 {
 		t.Error("no sum was -0")
@@ -93,7 +93,7 @@ func (h *harness[T]) compareWalks(t *testing.T, what string, got, want walk[T]) 
 	if got.visits != want.visits || got.updates != want.updates {
 		t.Fatalf("%s: %d visits and %d updates, want %d and %d", what, got.visits, got.updates, want.visits, want.updates)
 	}
-	equal(t, what+" w", got.w, want.w)
+	compareSlices(t, what+" w", got.w, want.w)
 	if !slices.Equal(got.log, want.log) {
 		t.Fatalf("%s: the log is %v, want %v", what, got.log, want.log)
 	}
@@ -189,7 +189,7 @@ func (h *harness[T]) epochAdaptive(t *testing.T) {
 				got.visits, got.updates = h.got.EpochAdaptive(got.w, got.log, own[0], own[1], own[2], Put(h.buffers[4], p, x), Put(h.buffers[5], p, y), weights, own[3], own[4], inverse, beta, hinge)
 				h.compareWalks(t, what, got, want)
 				for i, part := range []string{"z", "n", "root"} {
-					equal(t, what+" "+part, own[i], all[i])
+					compareSlices(t, what+" "+part, own[i], all[i])
 				}
 			})
 		}
@@ -231,8 +231,8 @@ func groups[T any](x []T, stride int) (c [][]T) {
 
 func (h *harness[T]) transpose(t *testing.T) {
 	for _, cols := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 28, 31} {
-		for n := 0; n <= 3*h.per+1; n++ {
-			for _, extra := range []int{0, h.per} {
+		for n := 0; n <= 3*h.elementsPer32+1; n++ {
+			for _, extra := range []int{0, h.elementsPer32} {
 				h.transposeOne(t, cols, n, stride[T](cols)+extra)
 			}
 		}
@@ -252,7 +252,7 @@ func (h *harness[T]) transposeOne(t *testing.T, cols, n, stride int) {
 	h.try(t, fmt.Sprintf("cols=%d n=%d stride=%d", cols, n, stride), h.places(), func(what string, p Place) {
 		got := Put(h.buffers[1], p, make([]T, n*stride))
 		h.got.Transpose(got, stride, split(Put(h.buffers[0], p, all)))
-		equal(t, what, got, want)
+		compareSlices(t, what, got, want)
 	})
 }
 
@@ -261,7 +261,7 @@ func (h *harness[T]) maxSquaredNorm(t *testing.T) {
 		x := h.rows(n, stride, f, make([]T, stride))
 		want := h.want.MaxSquaredNorm(x, stride)
 		h.try(t, what, h.places(), func(what string, p Place) {
-			if got := h.got.MaxSquaredNorm(Put(h.buffers[0], p, x), stride); !same(got, want) {
+			if got := h.got.MaxSquaredNorm(Put(h.buffers[0], p, x), stride); !sameNumber(got, want) {
 				t.Fatalf("%s: %v, want %v", what, got, want)
 			}
 		})

@@ -87,7 +87,7 @@ func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, want
 			if n := gotScores(got, at.ptr, at.idx, at.val, Put(h.buffers[1], p, w)); n != scored {
 				t.Fatalf("%s: %d rows scored, want %d", what, n, scored)
 			}
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 	if stopped == 0 {
@@ -105,7 +105,7 @@ func (h *harness[T]) sparseAdd(t *testing.T) {
 			if n := h.got.SparseAdd(got, a, at.idx, at.val); n != added {
 				t.Fatalf("%s: %d elements added, want %d", what, n, added)
 			}
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 }

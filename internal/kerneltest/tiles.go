@@ -47,7 +47,7 @@ func (h *harness[T]) tileOne(t *testing.T, f flavour, kc, panels, ldc, grow int)
 		h.try(t, what, h.places(), func(what string, p Place) {
 			got := Put(h.buffers[2], p, c)
 			h.got.Tile(got, ldc, grow, Put(h.buffers[0], p, a), Put(h.buffers[1], p, b), add)
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	}
 }
@@ -90,10 +90,10 @@ func (h *harness[T]) packOne(t *testing.T, f flavour, cols, n int) {
 	}
 	h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p Place) {
 		dst := Put(h.buffers[2], p, make([]T, n*cols))
-		if got := h.got.Pack(dst, Put(h.buffers[0], p, x), Put(h.buffers[1], p, y), stride, cols); !same(got, largest) {
+		if got := h.got.Pack(dst, Put(h.buffers[0], p, x), Put(h.buffers[1], p, y), stride, cols); !sameNumber(got, largest) {
 			t.Fatalf("%s: largest squared norm %v, want %v", what, got, largest)
 		}
-		equal(t, what, dst, want)
+		compareSlices(t, what, dst, want)
 	})
 }
 
@@ -171,7 +171,7 @@ func (h *harness[T]) scaleRows(t *testing.T) {
 				h.try(t, fmt.Sprintf("%s cols=%d n=%d", f.name, cols, n), h.edges(), func(what string, p Place) {
 					got := Put(h.buffers[0], p, dst)
 					h.got.ScaleRows(got, Put(h.buffers[1], p, x), Put(h.buffers[2], p, s), stride, cols)
-					equal(t, what, got, want)
+					compareSlices(t, what, got, want)
 				})
 			}
 		}
@@ -196,10 +196,10 @@ func (h *harness[T]) rankKUpdate(t *testing.T) {
 							if square {
 								defined = cols
 							}
-							equal(t, what, got[i*cols:][:defined], want[i*cols:][:defined])
+							compareSlices(t, what, got[i*cols:][:defined], want[i*cols:][:defined])
 						}
 						if rows == 1 {
-							equal(t, what, got[cols:], c[cols:])
+							compareSlices(t, what, got[cols:], c[cols:])
 						}
 					})
 				}

@@ -23,7 +23,7 @@ func (h *harness[T]) dot(t *testing.T) {
 		x, y := h.numbers(n, f), h.numbers(n, f)
 		want := h.want.Dot(x, y)
 		h.try(t, what, h.places(), func(what string, p Place) {
-			if got := h.got.Dot(Put(h.buffers[0], p, x), Put(h.buffers[1], p, y)); !same(got, want) {
+			if got := h.got.Dot(Put(h.buffers[0], p, x), Put(h.buffers[1], p, y)); !sameNumber(got, want) {
 				t.Fatalf("%s: %v, want %v", what, got, want)
 			}
 		})
@@ -38,7 +38,7 @@ func (h *harness[T]) axpy(t *testing.T) {
 		h.try(t, what, h.places(), func(what string, p Place) {
 			got := Put(h.buffers[1], p, y)
 			h.got.Axpy(got, a, Put(h.buffers[0], p, x))
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 }
@@ -56,7 +56,7 @@ func (h *harness[T]) axpy4(t *testing.T) {
 				vectors[k] = Put(h.buffers[k], p, x[k*n:(k+1)*n])
 			}
 			h.got.Axpy4(got, a, vectors)
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 }
@@ -69,7 +69,7 @@ func (h *harness[T]) standardize(t *testing.T) {
 		h.try(t, what, h.edges(), func(what string, p Place) {
 			got := Put(h.buffers[0], p, make([]float32, n))
 			h.got.Standardize(got, Put(h.buffers[1], p, x), center, scale)
-			equal(t, what, got, want)
+			compareSlices(t, what, got, want)
 		})
 	})
 }

@@ -11,10 +11,10 @@ import (
 // diag(scale). It solves equations with A. Rows and columns of A that are left out are rows and columns of the identity
 // in L. Solutions are 0 there.
 type Factor struct {
-	n     int
-	l     []float64 // rows of L: row i begins at i(i+1)/2
-	scale []float64
-	out   []bool // marks the rows and columns that are left out; nil: none
+	n       int
+	l       []float64 // rows of L: row i begins at i(i+1)/2
+	scale   []float64
+	leftOut []bool // marks the rows and columns that are left out; nil: none
 }
 
 // ridges are the values that Factorise tries to add to the diagonal of ones. They are small, so that refinement or
@@ -60,13 +60,13 @@ func (f *Factor) factorise(ctx context.Context, a []float64, ridge float64) (reg
 			return false, err
 		}
 		row := f.row(i)
-		if f.left(i) {
+		if f.isLeftOut(i) {
 			clear(row)
 			row[i] = 1
 			continue
 		}
 		for j := range i {
-			if f.left(j) {
+			if f.isLeftOut(j) {
 				row[j] = 0
 				continue
 			}
@@ -88,8 +88,8 @@ func (f *Factor) factorise(ctx context.Context, a []float64, ridge float64) (reg
 
 func (f *Factor) row(i int) []float64 { return f.l[i*(i+1)/2:][:i+1] }
 
-// left tells whether row and column i are left out.
-func (f *Factor) left(i int) bool { return f.out != nil && f.out[i] }
+// isLeftOut tells whether row and column i are left out.
+func (f *Factor) isLeftOut(i int) bool { return f.leftOut != nil && f.leftOut[i] }
 
 // Solve returns x with A x = b.
 func (f *Factor) Solve(b []float64) []float64 {
@@ -103,7 +103,7 @@ func (f *Factor) Solve(b []float64) []float64 {
 func (f *Factor) Whiten(b []float64) []float64 {
 	x := make([]float64, f.n)
 	for i := range x {
-		if !f.left(i) {
+		if !f.isLeftOut(i) {
 			row := f.row(i)
 			x[i] = (float64(b[i]*f.scale[i]) - f64.Dot(row[:i], x[:i])) / row[i]
 		}
@@ -119,7 +119,7 @@ func (f *Factor) Unwhiten(x []float64) {
 		f64.Axpy(x[:i], -x[i], row[:i])
 	}
 	for i, s := range f.scale {
-		if x[i] *= s; f.left(i) {
+		if x[i] *= s; f.isLeftOut(i) {
 			x[i] = 0
 		}
 	}
@@ -133,7 +133,7 @@ func (f *Factor) InverseDiagonal(ctx context.Context) ([]float64, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if f.left(j) {
+		if f.isLeftOut(j) {
 			continue
 		}
 		clear(x)

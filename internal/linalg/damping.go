@@ -12,8 +12,8 @@ import (
 type Damping float64
 
 const (
-	dampMore     = 8    // a failed step multiplies the damping by this
-	leastDamping = 1e-3 // the least damping above 0
+	dampingGrowth = 8    // a failed step multiplies the damping by this
+	leastDamping  = 1e-3 // the least damping above 0
 )
 
 // Step returns the step against the gradient, given the factor f of the Hessian. gain is the gain of the step on a
@@ -21,7 +21,7 @@ const (
 func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step []float64, gain float64, err error) {
 	by := f
 	if d > 0 {
-		if by, err = f.damped(ctx, float64(d)); err != nil {
+		if by, err = f.dampedFactor(ctx, float64(d)); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -30,25 +30,25 @@ func (d Damping) Step(ctx context.Context, f *Factor, gradient []float64) (step 
 }
 
 // Fail increases the damping after a step on which the objective rose.
-func (d *Damping) Fail() { *d = max(leastDamping, dampMore**d) }
+func (d *Damping) Fail() { *d = max(leastDamping, dampingGrowth**d) }
 
 // Gain changes the damping after a step. part is the gain of the step divided by its predicted gain.
 func (d *Damping) Gain(part float64) {
 	switch {
 	case part < 0.1:
-		*d = max(leastDamping, dampMore/2**d)
+		*d = max(leastDamping, dampingGrowth/2**d)
 	case part > 0.3:
-		if *d /= dampMore; *d < leastDamping {
+		if *d /= dampingGrowth; *d < leastDamping {
 			*d = 0
 		}
 	}
 }
 
-// damped returns the factor of the matrix with by added to its diagonal of ones and to its ridge. by is above 0. It
-// computes the matrix from its factor.
-func (f *Factor) damped(ctx context.Context, by float64) (*Factor, error) {
+// dampedFactor returns the factor of the matrix with by added to its diagonal of ones and to its ridge. by is above 0.
+// It computes the matrix from its factor.
+func (f *Factor) dampedFactor(ctx context.Context, by float64) (*Factor, error) {
 	a, ridge := make([]float64, len(f.l)), 0.0
-	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.out}
+	d := &Factor{f.n, make([]float64, len(f.l)), make([]float64, f.n), f.leftOut}
 	for i := range f.n {
 		if err := ctx.Err(); err != nil {
 			return nil, err

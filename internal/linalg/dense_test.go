@@ -283,7 +283,7 @@ func TestEnds(t *testing.T) {
 		"Factorise":       func(ctx context.Context) error { _, _, err := Factorise(ctx, a, n); return err },
 		"InverseDiagonal": func(ctx context.Context) error { _, err := f.InverseDiagonal(ctx); return err },
 		"Step":            func(ctx context.Context) error { _, _, err := Damping(0.5).Step(ctx, f, a[:n]); return err },
-		"Dependent":       func(ctx context.Context) error { _, err := Dependent(ctx, a, n, -1, a[:n], 0x1p-24); return err },
+		"Dependent":       func(ctx context.Context) error { _, err := DependentColumns(ctx, a, n, -1, a[:n], 0x1p-24); return err },
 		"Eigen":           func(ctx context.Context) error { _, _, err := Eigen(ctx, a, n); return err },
 	} {
 		for _, asked := range []int64{0, n / 2, n - 1} {

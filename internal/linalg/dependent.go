@@ -16,8 +16,8 @@ type Dependence struct {
 }
 
 const (
-	suspect = 1e-3 // a column with a smaller scaled pivot may be rounding errors
-	share   = 1e-4 // a column with a smaller part of the combination isn't named
+	suspectPivot = 1e-3 // a column with a smaller scaled pivot may be rounding errors
+	leastShare   = 1e-4 // a column with a smaller part of the combination isn't named
 )
 
 // A Claim is a column that seems to be a linear combination of other columns. Coefficients has an element for each
@@ -40,7 +40,7 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 		}
 	}
 	unit += float64(float64(n) * 0x1p-51)
-	order, kept := before(n, first), []int(nil)
+	order, kept := columnOrder(n, first), []int(nil)
 	for at, i := range order {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 		rank := len(kept)
 		size, rest := math.Sqrt(f64.Dot(x[i], x[i])), math.Sqrt(f64.Dot(x[i][rank:], x[i][rank:]))
 		own := max(sizes[i], size)
-		if rest <= suspect*size || own*unit > suspect*size {
+		if rest <= suspectPivot*size || own*unit > suspectPivot*size {
 			c, all := solveUpper(x, kept, x[i][:rank]), own
 			for k, j := range kept {
 				all += float64(math.Abs(c[k]) * max(sizes[j], math.Sqrt(f64.Dot(x[j], x[j]))))
@@ -64,8 +64,8 @@ func Claims(ctx context.Context, r []float64, n, first int, sizes []float64, uni
 	return found, nil
 }
 
-// before returns the numbers from 0 to n-1. If first isn't negative, first comes before the others.
-func before(n, first int) []int {
+// columnOrder returns the numbers from 0 to n-1. If first isn't negative, first comes before the others.
+func columnOrder(n, first int) []int {
 	order := make([]int, 0, n)
 	if first >= 0 {
 		order = append(order, first)
@@ -87,7 +87,7 @@ func newClaim(i, n int, x [][]float64, kept []int, c []float64) Claim {
 	}
 	for k, j := range kept {
 		claim.Coefficients[j], claim.sizes[j] = c[k], math.Sqrt(f64.Dot(x[j], x[j]))
-		if part(k) > share*most {
+		if part(k) > leastShare*most {
 			claim.On = append(claim.On, j)
 		}
 	}
@@ -141,17 +141,17 @@ func solveUpper(x [][]float64, kept []int, b []float64) []float64 {
 	return c
 }
 
-// Dependent returns the columns of X that seem to depend on columns before them. X'SX has lost half of the digits, so
-// Claims must confirm the result. If first isn't negative, column first comes before all others. a is the lower
-// triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative errors of up to unit, so
-// that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of the diagonal. Its only
+// DependentColumns returns the columns of X that seem to depend on columns before them. X'SX has lost half of the
+// digits, so Claims must confirm the result. If first isn't negative, column first comes before all others. a is the
+// lower triangle of X'SX in rows, for n columns and weights S. Elements of column i have relative errors of up to unit,
+// so that its norm has an error of at most unit*sizes[i]. Sums have errors of up to n 2^-44 of the diagonal. Its only
 // error is ctx's.
-func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
+func DependentColumns(ctx context.Context, a []float64, n, first int, sizes []float64, unit float64) (found []Dependence, err error) {
 	at := func(i, j int) float64 { return a[max(i, j)*(max(i, j)+1)/2+min(i, j)] }
 	var kept []int
 	var rows [][]float64 // rows of L, for the kept columns
 	scale := make([]float64, n)
-	for _, i := range before(n, first) {
+	for _, i := range columnOrder(n, first) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -168,7 +168,7 @@ func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, 
 		k := len(kept)
 		pivot := 1 - f64.Dot(row[:k], row[:k])
 		own := float64(sizes[i] * scale[i])
-		if pivot <= suspect || own*unit > suspect {
+		if pivot <= suspectPivot || own*unit > suspectPivot {
 			parts := multiples(rows, row[:k])
 			most, all := 0.0, own
 			for j, v := range parts {
@@ -177,7 +177,7 @@ func Dependent(ctx context.Context, a []float64, n, first int, sizes []float64, 
 			if pivot <= float64(n)/(1<<44) || math.Sqrt(pivot) <= unit*all {
 				d := Dependence{Column: i}
 				for j, v := range parts {
-					if math.Abs(v) > share*most {
+					if math.Abs(v) > leastShare*most {
 						d.On = append(d.On, kept[j])
 					}
 				}

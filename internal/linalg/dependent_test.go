@@ -41,12 +41,12 @@ func dependent(rng *rand.Rand) [][]float64 {
 func TestDependent(t *testing.T) {
 	x := dependent(rand.New(rand.NewPCG(1, 1)))
 	a, sizes := squares(x)
-	got, _ := Dependent(t.Context(), a, 9, 8, sizes, 0x1p-24)
+	got, _ := DependentColumns(t.Context(), a, 9, 8, sizes, 0x1p-24)
 	want := []Dependence{{3, []int{0, 1, 2}}, {4, nil}, {5, []int{8}}, {6, []int{1}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, _ := Dependent(t.Context(), a, 9, -1, sizes, 0x1p-24); len(got) != 4 || !reflect.DeepEqual(got[3], Dependence{8, []int{5}}) {
+	if got, _ := DependentColumns(t.Context(), a, 9, -1, sizes, 0x1p-24); len(got) != 4 || !reflect.DeepEqual(got[3], Dependence{8, []int{5}}) {
 		t.Errorf("without a first column: %v", got)
 	}
 	out := make([]bool, 9)
@@ -60,7 +60,7 @@ func TestDependent(t *testing.T) {
 	b := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	solved := f.Solve(b)
 	inverse, _ := f.InverseDiagonal(t.Context())
-	by, _ := f.damped(t.Context(), 0.5)
+	by, _ := f.dampedFactor(t.Context(), 0.5)
 	damped := by.Solve(b)
 	for i := range 9 {
 		if out[i] {

@@ -16,30 +16,30 @@ const (
 )
 
 const (
-	cols      = microkernel.BlockCols
-	lanes     = 16 // lanes of kernel.Dot
-	panelSize = PanelRows * cols
-	blockSize = cols * cols
-	few       = 3 // a rank-k update computes up to this many sums faster one by one
+	cols             = microkernel.BlockCols
+	lanes            = 16 // lanes of kernel.Dot
+	panelSize        = PanelRows * cols
+	blockSize        = cols * cols
+	mostSumsOneByOne = 3 // a rank-k update computes up to this many sums faster one by one
 )
 
 // A Panel is a few rows of a block as float64, after the block's centring, in blocks of columns. Sparse rows stay
 // sparse. It isn't safe for concurrent use.
 type Panel struct {
-	cols, rows   int
-	sums         int
-	wide         []float64
-	ones, scores []float64
-	factors      []float64          // ends with a row that belongs to no panel; see Add
-	dense        [][]float64        // for each PanelCols sums and each block of columns, a block of sums, whose first rows count
-	sparse       *kernel.SparseRows // nil if the rows are dense
-	centred      bool               // the sparse rows are in ptr, idx and val
-	ptr          []int              // start of the elements of each centred row, and the end of the last row
-	idx          []uint32
-	val          []float64
-	scattered    [][]float64 // each sum over sparse rows
-	part         []float64   // the sum over the rows of this panel
-	touched      []uint32    // columns of part that may differ from 0
+	cols, rows     int
+	sums           int
+	wide           []float64
+	ones, scores   []float64
+	factors        []float64          // ends with a row that belongs to no panel; see Add
+	dense          [][]float64        // for each PanelCols sums and each block of columns, a block of sums, whose first rows count
+	sparse         *kernel.SparseRows // nil if the rows are dense
+	isCentred      bool               // the sparse rows are in ptr, idx and val
+	ptr            []int              // start of the elements of each centred row, and the end of the last row
+	idx            []uint32
+	val            []float64
+	scatteredSums  [][]float64 // each sum over sparse rows
+	part           []float64   // the sum over the rows of this panel
+	touchedColumns []uint32    // columns of part that may differ from 0
 }
 
 // NewPanel returns a panel for rows of that many columns. It computes sums weighted sums over rows at a time.
@@ -59,7 +59,7 @@ func Pad(columns int) int { return (columns + cols - 1) / cols * cols }
 func (p *Panel) Load(rows *block.Block) {
 	p.rows, p.sparse = rows.Len(), rows.Sparse
 	if p.sparse != nil {
-		if p.centred = rows.Centring != nil; p.centred {
+		if p.isCentred = rows.Centring != nil; p.isCentred {
 			p.centre(rows)
 		}
 		return
@@ -89,7 +89,7 @@ func (p *Panel) row(r int) ([]uint32, []float64) {
 func (p *Panel) Scores(w, out []float64) {
 	if p.sparse != nil {
 		for r := range out {
-			if p.centred {
+			if p.isCentred {
 				columns, values := p.row(r)
 				out[r] = sparseScore(columns, values, w)
 			} else {
@@ -146,13 +146,13 @@ func (p *Panel) Add() {
 		return
 	}
 	for len(p.dense) < len(p.factors)/panelSize {
-		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols+few*cols))
+		p.dense = append(p.dense, block.Alloc[float64](Pad(p.cols)*cols+mostSumsOneByOne*cols))
 	}
 	for g, sums := range p.dense {
 		n := min(cols, p.sums-g*cols)
 		for j := range len(sums) / blockSize {
 			rows := p.wide[j*panelSize:][:p.rows*cols]
-			if n > few {
+			if n > mostSumsOneByOne {
 				microkernel.RankKUpdate(sums[j*blockSize:][:blockSize], p.factors[g*panelSize:][:len(rows)], rows, (n+3)/4*4, true)
 				continue
 			}
@@ -165,26 +165,26 @@ func (p *Panel) Add() {
 
 // scatter is Add for sparse rows.
 func (p *Panel) scatter() {
-	for len(p.scattered) < p.sums {
-		p.scattered = append(p.scattered, make([]float64, p.cols))
+	for len(p.scatteredSums) < p.sums {
+		p.scatteredSums = append(p.scatteredSums, make([]float64, p.cols))
 	}
 	if p.part == nil {
 		p.part = make([]float64, p.cols)
 	}
-	for k, sum := range p.scattered {
+	for k, sum := range p.scatteredSums {
 		factors := p.factors[k/cols*panelSize+k%cols:]
-		p.touched = p.touched[:0]
+		p.touchedColumns = p.touchedColumns[:0]
 		for r := range p.rows {
 			f := factors[r*cols]
-			if p.centred {
+			if p.isCentred {
 				columns, values := p.row(r)
-				p.touched = addSparse(p.part, p.touched, columns, values, f)
+				p.touchedColumns = addSparse(p.part, p.touchedColumns, columns, values, f)
 			} else {
 				columns, values := p.sparse.Row(r)
-				p.touched = addSparse(p.part, p.touched, columns, values, f)
+				p.touchedColumns = addSparse(p.part, p.touchedColumns, columns, values, f)
 			}
 		}
-		for _, c := range p.touched { // the second visit of a column adds 0
+		for _, c := range p.touchedColumns { // the second visit of a column adds 0
 			sum[c] += p.part[c]
 			p.part[c] = 0
 		}
@@ -208,8 +208,8 @@ func addSparse[T float32 | float64](sum []float64, touched, columns []uint32, va
 // be sparse.
 func (p *Panel) Take(k int, out []float64) []float64 {
 	if p.sparse != nil {
-		out = append(out, p.scattered[k]...)
-		clear(p.scattered[k])
+		out = append(out, p.scatteredSums[k]...)
+		clear(p.scatteredSums[k])
 		return out
 	}
 	for first := 0; first < p.cols; first += cols {

@@ -8,15 +8,15 @@ import (
 // A SparseReader yields the rows of chunks without zeros, like SparseRows. It packs dense rows, and rows of centred blocks, one by
 // one in memory that stays in the first-level cache. It isn't safe for concurrent use.
 type SparseReader struct {
-	sparse  *kernel.SparseRows // nil if the rows are dense or centred
-	packed  kernel.SparseRows
-	chunk   block.Chunk
-	full    bool // no element of the dense rows is 0
-	centred bool // the rows belong to a centred block
-	idx     []uint32
-	every   []uint32 // the number of each column
-	val     []float32
-	rows    WideReader // reads centred blocks
+	sparse     *kernel.SparseRows // nil if the rows are dense or centred
+	packed     kernel.SparseRows
+	chunk      block.Chunk
+	lacksZeros bool // no element of the dense rows is 0
+	isCentred  bool // the rows belong to a centred block
+	idx        []uint32
+	allColumns []uint32 // the number of each column
+	val        []float32
+	rows       WideReader // reads centred blocks
 }
 
 // Begin starts with the rows of a chunk. It checks by itself whether they have zeros.
@@ -32,7 +32,7 @@ func (r *SparseReader) Begin(chunk block.Chunk) {
 }
 
 // Read starts with rows in CSR form that have no zeros.
-func (r *SparseReader) Read(rows *kernel.SparseRows) { r.sparse, r.centred = rows, false }
+func (r *SparseReader) Read(rows *kernel.SparseRows) { r.sparse, r.isCentred = rows, false }
 
 // ReadSparse starts with the rows of a sparse chunk. clean says that no stored element is 0.
 func (r *SparseReader) ReadSparse(chunk block.Chunk, clean bool) {
@@ -41,23 +41,24 @@ func (r *SparseReader) ReadSparse(chunk block.Chunk, clean bool) {
 
 // ReadDense starts with the rows of a dense chunk. full says that no element is 0.
 func (r *SparseReader) ReadDense(chunk block.Chunk, full bool) {
-	r.sparse, r.chunk, r.full, r.centred = nil, chunk, full, false
-	if len(r.every) == chunk.Cols {
+	r.sparse, r.chunk, r.lacksZeros, r.isCentred = nil, chunk, full, false
+	if len(r.allColumns) == chunk.Cols {
 		return
 	}
-	r.idx, r.val, r.every = make([]uint32, chunk.Cols), make([]float32, chunk.Cols), make([]uint32, chunk.Cols)
-	for i := range r.every {
-		r.every[i] = uint32(i)
+	r.idx, r.val, r.allColumns = make([]uint32, chunk.Cols), make([]float32, chunk.Cols), make([]uint32, chunk.Cols)
+	for i := range r.allColumns {
+		r.allColumns[i] = uint32(i)
 	}
 }
 
 // ReadCentred starts with the rows of a chunk of a centred block.
 func (r *SparseReader) ReadCentred(chunk block.Chunk) {
-	r.sparse, r.chunk, r.centred = nil, chunk, true
+	r.sparse, r.chunk, r.isCentred = nil, chunk, true
 }
 
-// Centred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with Row.
-func (r *SparseReader) Centred() bool { return r.centred }
+// IsCentred tells whether the rows belong to a centred block. If they do, read them with CentredRow, otherwise with
+// Row.
+func (r *SparseReader) IsCentred() bool { return r.isCentred }
 
 // Row returns the columns and the values of row k. They are valid until the next call.
 func (r *SparseReader) Row(k int) ([]uint32, []float32) {
@@ -65,8 +66,8 @@ func (r *SparseReader) Row(k int) ([]uint32, []float32) {
 		return r.sparse.Row(k)
 	}
 	x := r.chunk.X[k*r.chunk.Stride:][:r.chunk.Cols]
-	if r.full {
-		return r.every, x
+	if r.lacksZeros {
+		return r.allColumns, x
 	}
 	n := pack(r.idx, r.val, x)
 	return r.idx[:n], r.val[:n]
@@ -92,7 +93,7 @@ func (r *SparseReader) CentredRow(k int) ([]uint32, []float64) {
 
 // Score returns the dot product of row k with w, summed as by ScoreSparse.
 func (r *SparseReader) Score(k int, w []float64) float64 {
-	if r.Centred() {
+	if r.IsCentred() {
 		columns, values := r.CentredRow(k)
 		return ScoreSparse(columns, values, w)
 	}
@@ -102,7 +103,7 @@ func (r *SparseReader) Score(k int, w []float64) float64 {
 
 // Norm returns the norm of row k, computed as by NormSparse, and the number of elements in the row.
 func (r *SparseReader) Norm(k, first int) (norm float64, elements int) {
-	if r.Centred() {
+	if r.IsCentred() {
 		columns, values := r.CentredRow(k)
 		return NormSparse(columns, values, first), len(columns)
 	}
@@ -130,7 +131,7 @@ func Elements(chunk block.Chunk) (n int) {
 	var r SparseReader
 	r.Begin(chunk)
 	for k := range chunk.Len() {
-		if r.Centred() {
+		if r.IsCentred() {
 			columns, _ := r.CentredRow(k)
 			n += len(columns)
 		} else {

@@ -2,14 +2,14 @@ package linalg
 
 import "math"
 
-// bends is the largest number of points that Root tries.
-const bends = 30
+// mostRootPoints is the largest number of points that Root tries.
+const mostRootPoints = 30
 
 // Root returns a length of 0 or more at which the slope's absolute value is at most enough. The slope rises with the
 // length, from below 0. Root starts at length. The method is Newton's method between bounds.
 func Root(length, enough float64, at func(length float64) (slope, curvature float64, err error)) (float64, error) {
 	lo, hi := 0.0, math.Inf(1)
-	for range bends {
+	for range mostRootPoints {
 		slope, curvature, err := at(length)
 		if err != nil {
 			return 0, err

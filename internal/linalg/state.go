@@ -18,8 +18,8 @@ func State(w *checkpoint.Walk, f **Factor, n int) {
 	}
 	checkpoint.Slice(w, &(*f).l)
 	checkpoint.Slice(w, &(*f).scale)
-	checkpoint.Slice(w, &(*f).out)
-	if a := *f; len(a.l) != n*(n+1)/2 || len(a.scale) != n || a.out != nil && len(a.out) != n {
+	checkpoint.Slice(w, &(*f).leftOut)
+	if a := *f; len(a.l) != n*(n+1)/2 || len(a.scale) != n || a.leftOut != nil && len(a.leftOut) != n {
 		w.Fail(errors.New("it has the factor of another matrix"))
 	}
 }

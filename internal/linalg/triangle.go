@@ -120,7 +120,7 @@ func (t *Triangle) reflect(k int) {
 // doesn't change it. If R is singular up to rounding, FactorTriangle adds a small ridge to the scaled diagonal of R'R,
 // and returns the ridge. It returns a nil factor if an element isn't finite. Its only error is ctx's.
 func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Factor, ridge float64, err error) {
-	f = &Factor{n: n, l: make([]float64, n*(n+1)/2), scale: make([]float64, n), out: out}
+	f = &Factor{n: n, l: make([]float64, n*(n+1)/2), scale: make([]float64, n), leftOut: out}
 	t := NewTriangle(n)
 	for i := range n {
 		square := 0.0
@@ -139,7 +139,7 @@ func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Fac
 		}
 		row := t.Next()
 		for j := i; j < n; j++ {
-			if !f.left(j) {
+			if !f.isLeftOut(j) {
 				t.Set(row, j, float64(r[i*n+j]*f.scale[j]))
 			}
 		}
@@ -147,13 +147,13 @@ func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Fac
 	t.Flush()
 	least := float64(n) / (1 << 48)
 	for i := range n {
-		if !f.left(i) && !(math.Abs(t.r[i*n+i]) > least) {
+		if !f.isLeftOut(i) && !(math.Abs(t.r[i*n+i]) > least) {
 			ridge = least * least
 		}
 	}
 	if ridge > 0 {
 		for i := range n {
-			if !f.left(i) {
+			if !f.isLeftOut(i) {
 				t.Set(t.Next(), i, 4*least)
 			}
 		}
@@ -161,7 +161,7 @@ func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Fac
 	}
 	for i := range n {
 		sign := math.Copysign(1, t.r[i*n+i])
-		if f.left(i) {
+		if f.isLeftOut(i) {
 			f.l[i*(i+1)/2+i] = 1
 			continue
 		}
@@ -172,14 +172,14 @@ func FactorTriangle(ctx context.Context, r []float64, n int, out []bool) (f *Fac
 	return f, ridge, nil
 }
 
-// blurred is a bound on the pivots of a scaled matrix, divided by its number of rows. Below it, rounding errors of X'X
-// change the factor by more than a thousandth.
-const blurred = 1.0 / (1 << 34)
+// blurredPivot is a bound on the pivots of a scaled matrix, divided by its number of rows. Below it, rounding errors of
+// X'X change the factor by more than a thousandth.
+const blurredPivot = 1.0 / (1 << 34)
 
-// Blurred tells whether rounding errors of the matrix may have changed the factor much, since a pivot is small.
-func (f *Factor) Blurred() bool {
+// IsBlurred tells whether rounding errors of the matrix may have changed the factor much, since a pivot is small.
+func (f *Factor) IsBlurred() bool {
 	for i := range f.n {
-		if d := f.row(i)[i]; !f.left(i) && !(float64(d*d) > float64(f.n)*blurred) {
+		if d := f.row(i)[i]; !f.isLeftOut(i) && !(float64(d*d) > float64(f.n)*blurredPivot) {
 			return true
 		}
 	}

@@ -54,7 +54,7 @@ func TestTriangle(t *testing.T) {
 		}
 		want, _, _ := Factorise(t.Context(), a, n)
 		got, ridge, _ := FactorTriangle(t.Context(), r, n, nil)
-		if got == nil || ridge != 0 || got.Blurred() {
+		if got == nil || ridge != 0 || got.IsBlurred() {
 			t.Fatalf("n=%d: ridge %v", n, ridge)
 		}
 		expected := want.Solve(b)
@@ -81,7 +81,7 @@ func TestTriangleDigits(t *testing.T) {
 	outlier[77] = []float64{large, large}
 	for name, x := range map[string][][]float64{"near": near, "outlier": outlier} {
 		a, _ := squares(x)
-		if f, ridge, _ := Factorise(t.Context(), a, 2); f == nil || ridge == 0 && !f.Blurred() {
+		if f, ridge, _ := Factorise(t.Context(), a, 2); f == nil || ridge == 0 && !f.IsBlurred() {
 			t.Errorf("%s: X'X is regular", name)
 		}
 		f, ridge, err := FactorTriangle(t.Context(), triangleOf(x), 2, nil)

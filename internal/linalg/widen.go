@@ -55,9 +55,9 @@ func AppendCentred(b *block.Block, r int, idx []uint32, val []float64) ([]uint32
 // A WideReader yields rows of blocks as float64, after the centring of the block, one by one, in memory that stays in the
 // first-level cache. It isn't safe for concurrent use.
 type WideReader struct {
-	every   []uint32 // the number of each column
-	columns []uint32
-	values  []float64
+	allColumns []uint32 // the number of each column
+	columns    []uint32
+	values     []float64
 }
 
 // Row returns the columns and the values of row r of a block. A dense row has all columns. A sparse row has its stored
@@ -76,12 +76,12 @@ func (w *WideReader) Row(b *block.Block, r int) ([]uint32, []float64) {
 		}
 		return columns, w.values
 	}
-	for len(w.every) < b.Cols {
-		w.every = append(w.every, uint32(len(w.every)))
+	for len(w.allColumns) < b.Cols {
+		w.allColumns = append(w.allColumns, uint32(len(w.allColumns)))
 	}
 	w.values = slices.Grow(w.values[:0], b.Cols)[:b.Cols]
 	Widen(b, r, w.values)
-	return w.every[:b.Cols], w.values
+	return w.allColumns[:b.Cols], w.values
 }
 
 // PanelRows is the largest number of rows of a Panel. With a block of columns they fill a quarter of the first-level cache.

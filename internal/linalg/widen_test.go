@@ -154,8 +154,8 @@ func TestWideRows(t *testing.T) {
 				t.Fatalf("%s: row %d has the norm %v of %d, want %v of %d, and the score %v, want %v", p.name, r, norm, count, n, len(stored), reader.Score(r, w), score)
 			}
 		}
-		if n := linalg.Elements(chunk); !reader.Centred() || n != elements {
-			t.Errorf("%s: centred %t, %d elements, want %d", p.name, reader.Centred(), n, elements)
+		if n := linalg.Elements(chunk); !reader.IsCentred() || n != elements {
+			t.Errorf("%s: centred %t, %d elements, want %d", p.name, reader.IsCentred(), n, elements)
 		}
 	}
 	if zeros == 0 {

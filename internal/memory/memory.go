@@ -19,8 +19,8 @@ import (
 //   - Windows: the free physical memory.
 func Available() int64 { return available() }
 
-// least is the smallest result of Available, except 0: less memory is of no use.
-const least = 16 << 20
+// leastMemory is the smallest result of Available, except 0: less memory is of no use.
+const leastMemory = 16 << 20
 
 // share returns percent/100 × bytes, at least 16 MiB. It takes percent as 100 if it is 0 or above 100. It returns 0 if
 // bytes is 0 or above 2^60 (unknown).
@@ -31,7 +31,7 @@ func share(bytes uint64, percent uint32) int64 {
 	if bytes == 0 || bytes > 1<<60 {
 		return 0
 	}
-	return max(least, int64(bytes/100*uint64(percent)))
+	return max(leastMemory, int64(bytes/100*uint64(percent)))
 }
 
 // Limit returns given if it is above 0. Otherwise it returns four fifths of Available, or math.MaxInt64 (no limit) if
@@ -73,7 +73,7 @@ func (b *Budget) Take(n int64, what string) error {
 	for {
 		used := b.used.Load()
 		if n > b.limit-used {
-			return b.tooMuch(n, used, what)
+			return b.excessError(n, used, what)
 		}
 		if b.used.CompareAndSwap(used, used+n) {
 			return nil
@@ -81,21 +81,21 @@ func (b *Budget) Take(n int64, what string) error {
 	}
 }
 
-// tooMuch returns the error of Take.
-func (b *Budget) tooMuch(n, used int64, what string) error {
+// excessError returns the error of Take.
+func (b *Budget) excessError(n, used int64, what string) error {
 	beside := ""
 	if used > 0 {
 		beside = fmt.Sprintf(" beside %s in use", humanize.Size(used))
 	}
-	return exceeded{message.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
+	return limitError{message.Sprintf("%s takes %s of memory%s, and the limit is %s: give more with --memory, or leave columns out",
 		what, humanize.Size(n), beside, humanize.Size(b.limit))}
 }
 
-// exceeded is an error about memory with the text for the user.
-type exceeded struct{ text string }
+// limitError is an error about memory with the text for the user.
+type limitError struct{ text string }
 
-func (e exceeded) Error() string { return e.text }
-func (e exceeded) Unwrap() error { return ErrMemory }
+func (e limitError) Error() string { return e.text }
+func (e limitError) Unwrap() error { return ErrMemory }
 
 // Give returns n bytes to the budget.
 func (b *Budget) Give(n int64) {

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-func available() int64 { return within("/") }
+func available() int64 { return availableIn("/") }
 
-// within returns the available memory. root is the folder that holds the system's folders, such as proc.
-func within(root string) int64 {
+// availableIn returns the available memory. root is the folder that holds the system's folders, such as proc.
+func availableIn(root string) int64 {
 	info, err := os.ReadFile(filepath.Join(root, "proc/meminfo"))
 	if err != nil {
 		return 0
 	}
 	if kib := field(string(info), "MemAvailable:"); kib > 0 && kib <= math.MaxInt64>>10 {
-		return limited(root, kib<<10)
+		return leastGroupMemory(root, kib<<10)
 	}
 	return 0
 }
@@ -39,10 +39,10 @@ func field(text, name string) int64 {
 // A version is a version of control groups: the names of a group's files, and the folder in which all groups are
 // mounted.
 type version struct {
-	base     string
-	limits   []string
-	used     string
-	inactive string // key in memory.stat for the group and the groups in it: cached files that were not used for long
+	base        string
+	limits      []string
+	usedFile    string
+	inactiveKey string // key in memory.stat for the group and the groups in it: cached files that were not used for long
 }
 
 var (
@@ -50,9 +50,10 @@ var (
 	version2 = version{"sys/fs/cgroup", []string{"memory.max", "memory.high"}, "memory.current", "inactive_file"}
 )
 
-// limited returns the least remaining memory of the control groups that contain the process, or most if that is less
-// (man 7 cgroups). In a container, the folder of the process's group may be the folder in which all groups are mounted.
-func limited(root string, most int64) int64 {
+// leastGroupMemory returns the least remaining memory of the control groups that contain the process, or most if that
+// is less (man 7 cgroups). In a container, the folder of the process's group may be the folder in which all groups are
+// mounted.
+func leastGroupMemory(root string, most int64) int64 {
 	groups, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
 	if err != nil {
 		return most
@@ -69,7 +70,7 @@ func limited(root string, most int64) int64 {
 			continue
 		}
 		for dir := path.Clean("/" + fields[2]); ; dir = path.Dir(dir) {
-			most = min(most, v.left(filepath.Join(root, v.base, dir)))
+			most = min(most, v.memoryLeft(filepath.Join(root, v.base, dir)))
 			if dir == "/" {
 				break
 			}
@@ -78,9 +79,9 @@ func limited(root string, most int64) int64 {
 	return most
 }
 
-// left returns the remaining memory of a group's limit. It doesn't count as used the memory that the system would give
-// up: cached files that were not used for long. It returns math.MaxInt64 if there is no limit.
-func (v version) left(dir string) int64 {
+// memoryLeft returns the remaining memory of a group's limit. It doesn't count as used the memory that the system would
+// give up: cached files that were not used for long. It returns math.MaxInt64 if there is no limit.
+func (v version) memoryLeft(dir string) int64 {
 	limit := int64(math.MaxInt64)
 	for _, file := range v.limits {
 		if n := number(dir, file); n > 0 { // without a limit the text is "max"
@@ -91,8 +92,8 @@ func (v version) left(dir string) int64 {
 		return limit
 	}
 	stat, _ := os.ReadFile(filepath.Join(dir, "memory.stat")) // if it is absent, the system gives up nothing
-	used := number(dir, v.used)
-	return max(least, limit-max(0, used-max(0, field(string(stat), v.inactive))))
+	used := number(dir, v.usedFile)
+	return max(leastMemory, limit-max(0, used-max(0, field(string(stat), v.inactiveKey))))
 }
 
 // number returns the number in a file, or 0 if there is none.

@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 		{"in use", meminfo, "0::/u\n", used, 3000000000},
 		{"in use, files among it", meminfo, "0::/u/f\n", used, 2500000000},
 		{"in use around it", meminfo, "0::/u/g\n", used, 3000000000},
-		{"used up", meminfo, "0::/full\n", used, least},
+		{"used up", meminfo, "0::/full\n", used, leastMemory},
 		{"more files than used", meminfo, "0::/odd\n", used, 3000000000},
 		{"in use of version 1", meminfo, "5:memory:/x/y\n", used1, 300000000},
 		{"in use of version 1 around it", meminfo, "5:memory:/x\n", used1, 450000000},
@@ -74,7 +74,7 @@ func TestLimits(t *testing.T) {
 		for path, text := range c.files {
 			put(filepath.Join("sys/fs/cgroup", path), text)
 		}
-		if got := within(root); got != c.want {
+		if got := availableIn(root); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -36,7 +36,7 @@ func testCopyNonTemporal(t *testing.T) {
 						t.Fatalf("n=%d %+v: element %d is %v, want %v", n, p, i, got[i], v)
 					}
 				}
-				if !dst.Intact() {
+				if !dst.IsIntact() {
 					t.Fatalf("n=%d %+v: wrote outside of the slice", n, p)
 				}
 			}

@@ -15,7 +15,7 @@ func TestPanics(t *testing.T) {
 	mr, nr := microkernel.TileShape()
 	long := make([]float32, 4*mr*nr)
 	wide := make([]float64, 32*32)
-	kerneltest.Misused(t, len(x), []kerneltest.Misuse[float32]{
+	kerneltest.CheckMisuses(t, len(x), []kerneltest.Misuse[float32]{
 		{"microkernel: panels don't have mr and nr elements for each k", func(dst []float32) { microkernel.Tile(dst, nr, 0, x[:mr*2-1], x[:nr], true) }},
 		{"microkernel: panels don't have mr and nr elements for each k", func(dst []float32) { microkernel.Tile(dst, nr, 0, long[:mr*2], long[:nr*2-1], true) }},
 		{"microkernel: short c", func(dst []float32) { microkernel.Tile(make([]float32, mr*nr-1), nr, 0, long[:mr], long[:nr], true) }},

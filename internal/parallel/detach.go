@@ -20,19 +20,19 @@ func Detach(ctx context.Context, end <-chan struct{}, f func()) bool {
 	})
 	select {
 	case failed := <-done:
-		return returned(failed)
+		return hasReturned(failed)
 	case <-ctx.Done():
 	case <-end:
 	}
 	select {
 	case failed := <-done: // f returned as well
-		return returned(failed)
+		return hasReturned(failed)
 	default:
 		return false
 	}
 }
 
-func returned(failed any) bool {
+func hasReturned(failed any) bool {
 	if failed != nil {
 		panic(failed)
 	}

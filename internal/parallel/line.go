@@ -8,19 +8,19 @@ import (
 
 // A Line is InOrder for a number of tasks that isn't known at the start.
 type Line struct {
-	ctx   context.Context
-	alone bool // one worker, which is the caller
-	g     errgroup.Group
-	o     *ordered
-	begun int
-	stop  func() bool
+	ctx            context.Context
+	isSingleWorker bool // one worker, which is the caller
+	g              errgroup.Group
+	o              *mergeQueue
+	begunTasks     int
+	stop           func() bool
 }
 
 // NewLine returns a line without tasks. It computes on up to workers goroutines. It merges results one at a time, in
 // the order of the calls of Go. A single worker is the caller's goroutine. The caller must call Wait at the end.
 func NewLine(ctx context.Context, workers int) *Line {
 	workers = Workers(workers)
-	l := &Line{ctx: ctx, alone: workers == 1, o: newOrdered(2 * workers)}
+	l := &Line{ctx: ctx, isSingleWorker: workers == 1, o: newOrdered(2 * workers)}
 	l.g.SetLimit(workers)
 	l.stop = context.AfterFunc(ctx, l.o.end)
 	return l
@@ -29,13 +29,13 @@ func NewLine(ctx context.Context, workers int) *Line {
 // Go starts the next task once there is room for its result. part returns the function that merges the result. If ctx
 // has ended, Go starts no task and returns false.
 func (l *Line) Go(part func() (merge func())) bool {
-	task := l.begun
+	task := l.begunTasks
 	if l.ctx.Err() != nil || !l.o.wait(task) {
 		return false
 	}
-	l.begun++
+	l.begunTasks++
 	do := func() { l.o.put(task, part()) }
-	if l.alone {
+	if l.isSingleWorker {
 		do()
 		return true
 	}

@@ -55,18 +55,18 @@ func For(ctx context.Context, workers, n int, do func(worker, task int)) error {
 	return g.Wait()
 }
 
-// Ordered computes part for each task from 0 to n-1 on up to workers goroutines. It passes the results to merge one at
-// a time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist at a
-// time.
-func Ordered[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
+// MergeInOrder computes part for each task from 0 to n-1 on up to workers goroutines. It passes the results to merge
+// one at a time, in the order of the tasks, whatever the number of workers. At most two results for each worker exist
+// at a time.
+func MergeInOrder[R any](ctx context.Context, workers, n int, part func(task int) R, merge func(R)) error {
 	return InOrder(ctx, workers, n, func(task int) func() {
 		r := part(task)
 		return func() { merge(r) }
 	})
 }
 
-// InOrder is Ordered for results of any type: part returns the function that merges the result of a task. InOrder is
-// compiled once, and Ordered adds only a few instructions for each type.
+// InOrder is MergeInOrder for results of any type: part returns the function that merges the result of a task. InOrder
+// is compiled once, and MergeInOrder adds only a few instructions for each type.
 func InOrder(ctx context.Context, workers, n int, part func(task int) (merge func())) error {
 	l := NewLine(ctx, workers)
 	for task := range n {
@@ -77,48 +77,48 @@ func InOrder(ctx context.Context, workers, n int, part func(task int) (merge fun
 	return l.Wait()
 }
 
-// An ordered takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few results
-// that wait.
-type ordered struct {
-	mu      sync.Mutex
-	moved   sync.Cond
-	merged  int      // number of results merged
-	results []func() // function that merges result i, at i modulo the room; nil: result i isn't there
-	ended   bool
+// A mergeQueue takes results 0, 1, 2, ... in any order and merges them in ascending order. It has room for a few
+// results that wait.
+type mergeQueue struct {
+	mu          sync.Mutex
+	changed     sync.Cond
+	mergedCount int      // number of results merged
+	results     []func() // function that merges result i, at i modulo the room; nil: result i isn't there
+	hasEnded    bool
 }
 
-func newOrdered(room int) *ordered {
-	o := &ordered{results: make([]func(), room)}
-	o.moved.L = &o.mu
+func newOrdered(room int) *mergeQueue {
+	o := &mergeQueue{results: make([]func(), room)}
+	o.changed.L = &o.mu
 	return o
 }
 
 // wait waits until there is room for result i, and returns true. It returns false after end.
-func (o *ordered) wait(i int) bool {
+func (o *mergeQueue) wait(i int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i >= o.merged+len(o.results) && !o.ended {
-		o.moved.Wait()
+	for i >= o.mergedCount+len(o.results) && !o.hasEnded {
+		o.changed.Wait()
 	}
-	return !o.ended
+	return !o.hasEnded
 }
 
 // end makes all waits return false.
-func (o *ordered) end() {
+func (o *mergeQueue) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.ended = true
-	o.moved.Broadcast()
+	o.hasEnded = true
+	o.changed.Broadcast()
 }
 
-func (o *ordered) put(i int, merge func()) {
+func (o *mergeQueue) put(i int, merge func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.results[i%len(o.results)] = merge
-	for k := o.merged % len(o.results); o.results[k] != nil; k = o.merged % len(o.results) {
+	for k := o.mergedCount % len(o.results); o.results[k] != nil; k = o.mergedCount % len(o.results) {
 		o.results[k]()
 		o.results[k] = nil
-		o.merged++
+		o.mergedCount++
 	}
-	o.moved.Broadcast()
+	o.changed.Broadcast()
 }

@@ -23,7 +23,7 @@ func TestWorkers(t *testing.T) {
 		}
 	}
 	sum := 0
-	if err := Ordered(context.Background(), math.MaxInt, 1000, func(i int) int { return i }, func(i int) { sum += i }); err != nil || sum != 499_500 {
+	if err := MergeInOrder(context.Background(), math.MaxInt, 1000, func(i int) int { return i }, func(i int) { sum += i }); err != nil || sum != 499_500 {
 		t.Errorf("sum %d, error %v", sum, err)
 	}
 }

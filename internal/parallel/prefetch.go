@@ -49,16 +49,16 @@ func Prefetch[B any](ctx context.Context, n int, buffers []B, begin func(i int, 
 	}
 }
 
-// A Leased is a buffer with a result. The caller owns it until Release is called, once, on any goroutine.
-type Leased[B any] struct {
+// A LeasedBuffer is a buffer with a result. The caller owns it until Release is called, once, on any goroutine.
+type LeasedBuffer[B any] struct {
 	Buffer  B
 	Release func()
 }
 
 // PrefetchLeased is Prefetch for callers that work on several results at once. A buffer gets its next result after its release. The
 // sequence ends once all buffers are released and all calls of prepare have returned.
-func PrefetchLeased[B any](ctx context.Context, n int, buffers []B, prepare func(i int, b B) error) iter.Seq2[Leased[B], error] {
-	return func(yield func(Leased[B], error) bool) {
+func PrefetchLeased[B any](ctx context.Context, n int, buffers []B, prepare func(i int, b B) error) iter.Seq2[LeasedBuffer[B], error] {
+	return func(yield func(LeasedBuffer[B], error) bool) {
 		var g errgroup.Group
 		var lent sync.WaitGroup
 		var ended atomic.Bool
@@ -88,7 +88,7 @@ func PrefetchLeased[B any](ctx context.Context, n int, buffers []B, prepare func
 				err = ctx.Err()
 			}
 			if err != nil {
-				yield(Leased[B]{}, err)
+				yield(LeasedBuffer[B]{}, err)
 				return
 			}
 			lent.Add(1)
@@ -96,7 +96,7 @@ func PrefetchLeased[B any](ctx context.Context, n int, buffers []B, prepare func
 				start(i + len(buffers))
 				lent.Done()
 			}
-			if !yield(Leased[B]{buffers[k], release}, nil) {
+			if !yield(LeasedBuffer[B]{buffers[k], release}, nil) {
 				return
 			}
 		}

@@ -29,10 +29,10 @@ func Value[V any](v V, err error) func(testing.TB) V {
 	}
 }
 
-// Opened returns the file of a call, which is closed when the test ends:
+// OpenFile returns the file of a call, which is closed when the test ends:
 //
-//	f := require.Opened(os.Open(path))(t)
-func Opened[F io.Closer](f F, err error) func(testing.TB) F {
+//	f := require.OpenFile(os.Open(path))(t)
+func OpenFile[F io.Closer](f F, err error) func(testing.TB) F {
 	return func(t testing.TB) F {
 		t.Helper()
 		NoError(t, err)
@@ -68,8 +68,9 @@ func Fixture(t testing.TB, path string, to any) {
 	}
 }
 
-// Near fails unless each element of got is within tol of want's, relative to it, or to a thousandth of the largest.
-func Near(t testing.TB, name string, got, want []float64, tol float64) {
+// NearNumbers fails unless each element of got is within tol of want's, relative to it, or to a thousandth of the
+// largest.
+func NearNumbers(t testing.TB, name string, got, want []float64, tol float64) {
 	t.Helper()
 	largest := 0.0
 	for _, v := range want {

@@ -74,8 +74,8 @@ func (m *Moments) AddChunk(r Sums) { m.all = m.all.merge(r) }
 // Count returns the number of numbers in the ended chunks.
 func (m *Moments) Count() int64 { return int64(m.all.n) }
 
-// Empty tells whether the ended chunks have no numbers.
-func (m *Moments) Empty() bool { return m.all.n == 0 }
+// IsEmpty tells whether the ended chunks have no numbers.
+func (m *Moments) IsEmpty() bool { return m.all.n == 0 }
 
 // Mean returns the mean over the ended chunks. The second result is the reason why the mean can't be used, or "".
 func (m *Moments) Mean() (mean float64, what string) {

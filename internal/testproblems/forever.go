@@ -8,9 +8,9 @@ type Table struct {
 	Y []string
 }
 
-// Forever returns tables that must never change: noisy rows of two chunks, noisy rows of three classes, bits, and noisy
-// rows with more columns than solvers compute a Hessian for.
-func Forever() map[string]Table {
+// UnchangingTables returns tables that must never change: noisy rows of two chunks, noisy rows of three classes, bits,
+// and noisy rows with more columns than solvers compute a Hessian for.
+func UnchangingTables() map[string]Table {
 	state := uint32(1)
 	random := func(n uint32) uint32 { // Knuth and Lewis' generator
 		state = state*1664525 + 1013904223

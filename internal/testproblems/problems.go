@@ -90,16 +90,16 @@ func (d *draw) label(slope, bias float64) {
 	}
 }
 
-// labelled returns the rule that labels normal features and then changes them.
-func labelled(change func(d *draw)) func(*draw) {
+// labelledRule returns the rule that labels normal features and then changes them.
+func labelledRule(change func(d *draw)) func(*draw) {
 	return func(d *draw) {
 		d.label(0.7, 0.3)
 		change(d)
 	}
 }
 
-// drawn returns the rule that replaces the features by values of next, and then labels the rows with that slope.
-func drawn(slope float64, next func(d *draw, j int) float64) func(*draw) {
+// drawnRule returns the rule that replaces the features by values of next, and then labels the rows with that slope.
+func drawnRule(slope float64, next func(d *draw, j int) float64) func(*draw) {
 	return func(d *draw) {
 		d.columns(func(j int) func() float64 { return func() float64 { return next(d, j) } })
 		d.label(slope, 0.1)
@@ -128,28 +128,28 @@ type adder func(fill func(*draw), format string, args ...any)
 
 func scales(add adder) {
 	for k := 1; k <= 4; k++ {
-		add(labelled(func(d *draw) {
+		add(labelledRule(func(d *draw) {
 			d.values(func(j int, v, _ float64) float64 { return v * math.Pow(10, float64(k)*(2*float64(j)/(Columns-1)-1)) })
 		}), "scales 1e-%d to 1e%d", k, k)
 	}
 	for _, scale := range []float64{1e-6, 1e-3, 1e4, 1e6} {
-		add(labelled(func(d *draw) { d.each(func(row []float64, _ float64) { row[0] *= scale }) }), "one column times %g", scale)
+		add(labelledRule(func(d *draw) { d.each(func(row []float64, _ float64) { row[0] *= scale }) }), "one column times %g", scale)
 	}
 }
 
 func offsets(add adder) {
 	for _, offset := range []float64{10, 1e2, 1e3, 1e4, 1e5} {
-		add(labelled(func(d *draw) { d.values(func(_ int, v, _ float64) float64 { return v + offset }) }), "mean %g deviations", offset)
+		add(labelledRule(func(d *draw) { d.values(func(_ int, v, _ float64) float64 { return v + offset }) }), "mean %g deviations", offset)
 	}
 	for _, offset := range []float64{1e6, 1e7} {
-		add(labelled(func(d *draw) { d.each(func(row []float64, _ float64) { row[0] += offset }) }), "one mean %g deviations", offset)
+		add(labelledRule(func(d *draw) { d.each(func(row []float64, _ float64) { row[0] += offset }) }), "one mean %g deviations", offset)
 	}
-	add(labelled(func(d *draw) { d.each(func(row []float64, at float64) { row[1] = 1.7e9 + 86400*365*at }) }), "Unix seconds of a year")
+	add(labelledRule(func(d *draw) { d.each(func(row []float64, at float64) { row[1] = 1.7e9 + 86400*365*at }) }), "Unix seconds of a year")
 }
 
 func outliers(add adder) {
 	for _, size := range []float64{1e2, 1e3, 1e4, 1e5} {
-		add(labelled(func(d *draw) {
+		add(labelledRule(func(d *draw) {
 			row := d.x[len(d.x)/2]
 			for j := range row {
 				row[j] *= size
@@ -157,7 +157,7 @@ func outliers(add adder) {
 		}), "one row times %g", size)
 	}
 	for _, size := range []float64{10, 100, 1000} {
-		add(labelled(func(d *draw) {
+		add(labelledRule(func(d *draw) {
 			d.each(func(row []float64, _ float64) {
 				if d.Float64() < 0.01 {
 					for j := range row {
@@ -167,7 +167,7 @@ func outliers(add adder) {
 			})
 		}), "1%% of rows times %g", size)
 	}
-	add(labelled(func(d *draw) {
+	add(labelledRule(func(d *draw) {
 		for i := range 4 {
 			at := (2*i + 1) * len(d.x) / 8
 			copy(d.x[at], d.x[0])
@@ -178,15 +178,15 @@ func outliers(add adder) {
 
 func indicators(add adder) {
 	for _, p := range []float64{0.5, 0.1, 0.01, 1e-3, 3e-4} {
-		add(drawn(0.7, func(d *draw, _ int) float64 { return d.flag(p) }), "indicators, %g set", p)
+		add(drawnRule(0.7, func(d *draw, _ int) float64 { return d.flag(p) }), "indicators, %g set", p)
 	}
-	add(drawn(0.7, func(d *draw, j int) float64 {
+	add(drawnRule(0.7, func(d *draw, j int) float64 {
 		if j%2 == 0 {
 			return d.NormFloat64()
 		}
 		return d.flag(1e-3)
 	}), "normals and indicators, 0.001 set")
-	add(drawn(0.7, func(d *draw, j int) float64 { return d.flag(math.Pow(4, -float64(j))) }), "indicators, 4^-j set")
+	add(drawnRule(0.7, func(d *draw, j int) float64 { return d.flag(math.Pow(4, -float64(j))) }), "indicators, 4^-j set")
 	add(func(d *draw) {
 		for i := range d.x {
 			d.x[i] = make([]float64, 20)
@@ -222,10 +222,10 @@ func (d *draw) poisson(mean float64) float64 {
 
 func counts(add adder) {
 	for _, mean := range []float64{0.1, 1, 10, 100} {
-		add(drawn(0.7/math.Sqrt(mean), func(d *draw, _ int) float64 { return d.poisson(mean) }), "counts of mean %g", mean)
+		add(drawnRule(0.7/math.Sqrt(mean), func(d *draw, _ int) float64 { return d.poisson(mean) }), "counts of mean %g", mean)
 	}
 	for _, sigma := range []float64{2, 3} {
-		add(drawn(0.1, func(d *draw, _ int) float64 { return math.Floor(math.Exp(sigma * d.NormFloat64())) }), "counts, lognormal %g", sigma)
+		add(drawnRule(0.1, func(d *draw, _ int) float64 { return math.Floor(math.Exp(sigma * d.NormFloat64())) }), "counts, lognormal %g", sigma)
 	}
 	add(func(d *draw) {
 		for _, row := range d.x {
@@ -241,10 +241,10 @@ func counts(add adder) {
 
 func tails(add adder) {
 	for _, sigma := range []float64{1, 2, 3} {
-		add(drawn(0.3, func(d *draw, _ int) float64 { return math.Exp(sigma * d.NormFloat64()) }), "lognormal %g", sigma)
+		add(drawnRule(0.3, func(d *draw, _ int) float64 { return math.Exp(sigma * d.NormFloat64()) }), "lognormal %g", sigma)
 	}
 	for _, freedom := range []int{5, 2, 1} {
-		add(drawn(0.5, func(d *draw, _ int) float64 {
+		add(drawnRule(0.5, func(d *draw, _ int) float64 {
 			sum := 0.0
 			for range freedom {
 				v := d.NormFloat64()
@@ -253,14 +253,14 @@ func tails(add adder) {
 			return d.NormFloat64() / math.Sqrt(sum/float64(freedom))
 		}), "Student's t, %d degrees", freedom)
 	}
-	add(drawn(0.1, func(d *draw, _ int) float64 { return 1 / (1 - d.Float64()) }), "Pareto, alpha 1")
+	add(drawnRule(0.1, func(d *draw, _ int) float64 { return 1 / (1 - d.Float64()) }), "Pareto, alpha 1")
 }
 
 func drifts(add adder) {
 	for _, size := range []float64{1, 10, 100} {
-		add(labelled(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v + size*at }) }), "means drift by %g", size)
+		add(labelledRule(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v + size*at }) }), "means drift by %g", size)
 	}
-	add(labelled(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v * math.Pow(100, at) }) }), "deviations drift to 100")
+	add(labelledRule(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v * math.Pow(100, at) }) }), "deviations drift to 100")
 	add(func(d *draw) {
 		for i, row := range d.x {
 			at := float64(i) / float64(len(d.x))
@@ -289,7 +289,7 @@ func drifts(add adder) {
 
 func weights(add adder) {
 	weighted := func(next func(d *draw, i int) float64) func(*draw) {
-		return labelled(func(d *draw) {
+		return labelledRule(func(d *draw) {
 			d.w = make([]float64, len(d.x))
 			for i := range d.w {
 				d.w[i] = next(d, i)

@@ -15,7 +15,7 @@ import (
 func TestPanics(t *testing.T) {
 	const stride = 16
 	x := slices.Repeat([]float64{1}, 4*stride)
-	kerneltest.Misused(t, len(x), []kerneltest.Misuse[float64]{
+	kerneltest.CheckMisuses(t, len(x), []kerneltest.Misuse[float64]{
 		{"f64: short y", func([]float64) { f64.Dot(x, x[1:]) }},
 		{"f64: short x", func([]float64) { f64.Dot(x[1:], x) }},
 		{"f64: short y", func(dst []float64) { f64.Axpy(dst[:len(x)-1], 1, x) }},

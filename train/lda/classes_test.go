@@ -64,8 +64,8 @@ func TestScikitLearnClasses(t *testing.T) {
 		for v := range slices.Chunk(r.ExactWeights, d+1) {
 			coef, intercept = append(coef, v[:d]...), append(intercept, v[d])
 		}
-		require.Near(t, c.Name, coef, c.Coef, 1e-7)
-		require.Near(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
+		require.NearNumbers(t, c.Name, coef, c.Coef, 1e-7)
+		require.NearNumbers(t, c.Name+" intercept", intercept, c.Intercept, 1e-7)
 		for i, row := range c.X[:3] {
 			p := probabilities(r.ExactWeights, row, c.Classes)
 			for k, v := range p {
@@ -91,9 +91,9 @@ func TestScikitLearnClasses(t *testing.T) {
 			t.Fatalf("%s: %d directions", c.Name, len(r.Projection))
 		}
 		for i, want := range c.Projection {
-			require.Near(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
+			require.NearNumbers(t, fmt.Sprintf("%s direction %d", c.Name, i), r.Projection[i], want, 1e-6)
 		}
-		require.Near(t, c.Name+" explained", r.ExplainedShares, c.Explained, 1e-7)
+		require.NearNumbers(t, c.Name+" explained", r.ExplainedShares, c.Explained, 1e-7)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestProjection(t *testing.T) {
 	for i, v := range r.Projection[0] {
 		ratios = append(ratios, r.ExactWeights[i]/v)
 	}
-	require.Near(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
+	require.NearNumbers(t, "ratio to w", ratios, []float64{ratios[0], ratios[0], ratios[0], ratios[0]}, 1e-9)
 	if ratios[0] <= 0 {
 		t.Errorf("w is %v times the direction", ratios[0])
 	}

@@ -58,8 +58,8 @@ func TestScikitLearn(t *testing.T) {
 	for _, c := range fixture.Cases {
 		d := len(c.Coef)
 		r := mustTrain(t, testproblems.Dense(c.X, c.Y, true))
-		require.Near(t, c.Name, r.ExactWeights[:d], c.Coef, 1e-8)
-		require.Near(t, c.Name+" intercept", r.ExactWeights[d:], []float64{c.Intercept}, 1e-8)
+		require.NearNumbers(t, c.Name, r.ExactWeights[:d], c.Coef, 1e-8)
+		require.NearNumbers(t, c.Name+" intercept", r.ExactWeights[d:], []float64{c.Intercept}, 1e-8)
 		for i, want := range c.Probability {
 			z := r.ExactWeights[d]
 			for k, v := range c.X[i] {
@@ -70,7 +70,7 @@ func TestScikitLearn(t *testing.T) {
 			}
 		}
 		without := mustTrain(t, testproblems.Dense(c.X, c.Y, false))
-		require.Near(t, c.Name+" without bias", without.ExactWeights, c.Coef, 1e-8)
+		require.NearNumbers(t, c.Name+" without bias", without.ExactWeights, c.Coef, 1e-8)
 		if passes := int64(1); strings.Contains(c.Name, "far from zero") != (r.Epochs == passes+1) {
 			t.Errorf("%s: %d passes", c.Name, r.Epochs)
 		}
@@ -87,7 +87,7 @@ func TestSingular(t *testing.T) {
 	}
 	r := mustTrain(t, testproblems.Dense(more, y, true))
 	w := r.ExactWeights
-	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.ExactWeights, 1e-6)
+	require.NearNumbers(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[5] + 7*w[4]}, plain.ExactWeights, 1e-6)
 	if r.Ridge == 0 || plain.Ridge != 0 {
 		t.Errorf("ridge %v, and %v of what is regular", r.Ridge, plain.Ridge)
 	}

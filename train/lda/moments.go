@@ -179,7 +179,7 @@ func shift(src block.Source, by []float64, _ int) block.Source {
 func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64, passed func()) (*linalg.Factor, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := linalg.Factorise(ctx, s, d)
-	if f == nil || opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.Blurred() {
+	if f == nil || opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.IsBlurred() {
 		return f, ridge, err
 	}
 	var args rootArgs

@@ -31,7 +31,7 @@ func (c *changedSource) Spec() *schema.Spec { return c.spec }
 
 // Remote returns the cluster of the rows; see block.Remote.
 func (c *changedSource) Remote() (block.Cluster, []block.View) {
-	return distributed.Changed(c.Source, c.view, c.args)
+	return distributed.ChangedCluster(c.Source, c.view, c.args)
 }
 
 // Blocks yields the changed blocks. A block is valid until the next block is requested.

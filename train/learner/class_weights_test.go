@@ -37,7 +37,7 @@ func TestWithClassWeights(t *testing.T) {
 				if weighted {
 					d = testproblems.Weighted(d, own)
 				}
-				file := require.Opened(cache.Temporary(t.Context(), d, nil))(t)
+				file := require.OpenFile(cache.Temporary(t.Context(), d, nil))(t)
 				classes := []float64{0.5, 3, 7}[:len(labels)]
 				want := func(r int) float64 {
 					c := int(y[r])
@@ -74,7 +74,7 @@ func TestWithClassWeights(t *testing.T) {
 						t.Errorf("%s: weighted %t before and %t after", name, src.Spec().Weighted, w.Spec().Weighted)
 					}
 				}
-				sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
+				sparse := require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
 				few := learner.WithClassWeights(sparse, classes).(block.Seekable)
 				dense := learner.WithClassWeights(file, classes).(block.Seekable)
 				to, elements := block.NewFor(dense.Spec(), 0, kernel.GroupRows), block.NewSparseFor(few.Spec(), 0, 0, 0)

@@ -118,31 +118,31 @@ func TestProperties(t *testing.T) {
 					permuted, permutedY = append(permuted, x[r]), append(permutedY, y[r])
 				}
 				name, want := fmt.Sprintf("%s, %d classes, bias %t, ", s.name, classes, bias), learn(data(x, y), 1)
-				require.Near(t, name+"permuted", learn(data(permuted, permutedY), 1).exact, want.exact, s.tol)
+				require.NearNumbers(t, name+"permuted", learn(data(permuted, permutedY), 1).exact, want.exact, s.tol)
 				if s.name != fmt.Sprintf("lda %+v", lda.Settings{Options: lda.Options{Shrinkage: lda.LedoitWolf}}) { // which shrinks more rows less
-					require.Near(t, name+"twice", learn(data(twice, twiceY), 2).exact, want.exact, s.copiesTol)
+					require.NearNumbers(t, name+"twice", learn(data(twice, twiceY), 2).exact, want.exact, s.copiesTol)
 				}
 				if classes == 2 {
 					got := learn(data(x, swapped), 1).exact
 					for i := range got {
 						got[i] = -got[i]
 					}
-					require.Near(t, name+"swapped", got, want.exact, s.tol)
+					require.NearNumbers(t, name+"swapped", got, want.exact, s.tol)
 				}
 				if !s.penalty && classes == 2 {
 					got := learn(data(scaled, y), 1).exact
 					got[0], got[1] = got[0]*0x1p20, got[1]*0x1p-20
-					require.Near(t, name+"scaled", got, want.exact, s.tol)
-					require.Near(t, name+"moved", learn(data(moved, y), 1).exact[:4], want.exact[:4], 10*s.tol)
+					require.NearNumbers(t, name+"scaled", got, want.exact, s.tol)
+					require.NearNumbers(t, name+"moved", learn(data(moved, y), 1).exact[:4], want.exact[:4], 10*s.tol)
 				}
 				if got := learn(testproblems.Weighted(data(x, y), func(int) float64 { return 1 }), 1); !slices.Equal(got.exact, want.exact) {
 					t.Errorf("%sweights of 1: %v, want %v", name, got.exact, want.exact)
 				}
 				got, want := learn(testproblems.Weighted(data(x, y), func(r int) float64 { return float64(r % 4) }), 1), learn(data(copies, copiesY), 1)
-				require.Near(t, name+"copies", got.exact, want.exact, s.copiesTol)
-				require.Near(t, name+"loss of copies", []float64{got.loss}, []float64{want.loss}, s.copiesTol)
+				require.NearNumbers(t, name+"copies", got.exact, want.exact, s.copiesTol)
+				require.NearNumbers(t, name+"loss of copies", []float64{got.loss}, []float64{want.loss}, s.copiesTol)
 				for i, v := range want.others {
-					require.Near(t, name+"numbers of copies", got.others[i], v, 100*s.copiesTol)
+					require.NearNumbers(t, name+"numbers of copies", got.others[i], v, 100*s.copiesTol)
 				}
 			}
 		}
@@ -166,5 +166,5 @@ func TestScaledLogistic(t *testing.T) {
 		x[r][0], x[r][1] = x[r][0]*0x1p20, x[r][1]*0x1p-20
 	}
 	got := learn()
-	require.Near(t, "scaled", []float64{got[0] * 0x1p20, got[1] * 0x1p-20, got[2]}, want, 1e-8)
+	require.NearNumbers(t, "scaled", []float64{got[0] * 0x1p20, got[1] * 0x1p-20, got[2]}, want, 1e-8)
 }

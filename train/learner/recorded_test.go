@@ -67,11 +67,11 @@ type table struct {
 	label    string
 }
 
-// tables returns the rows of testproblems.Forever, and those of the examples textbook.parquet and iris.parquet, of which setosa and
-// versicolor are parts.
+// tables returns the rows of testproblems.UnchangingTables, and those of the examples textbook.parquet and
+// iris.parquet, of which setosa and versicolor are parts.
 func tables(t *testing.T) map[string]table {
 	all := map[string]table{}
-	for name, rows := range testproblems.Forever() {
+	for name, rows := range testproblems.UnchangingTables() {
 		all[name] = table{Table: rows}
 	}
 	for _, name := range []string{"textbook", "iris"} {

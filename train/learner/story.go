@@ -29,7 +29,7 @@ func StepsSummary(m *model.Model, method, sum string) []string {
 	}
 	story := []string{"options", fmt.Sprintf("%sl2 %s, at most %s", loss, humanize.Real(*m.Options.L2), humanize.Passes(m.Options.Epochs)),
 		"solver", fmt.Sprintf("%s of %s in %s, %s", humanize.Plural(t.Updates, "step"), method, humanize.Passes(t.Epochs), converged),
-		"loss", humanize.Known(t.Loss, ", the sum of "+sum)}
+		"loss", humanize.NumberOrUnknown(t.Loss, ", the sum of "+sum)}
 	if t.Optimum != nil {
 		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", humanize.Real(t.Optimum.Objective),
 			humanize.Real(t.Optimum.Gap)))

@@ -28,7 +28,7 @@ func TestSingularErrors(t *testing.T) {
 			}
 			plain := mustTrain(t, testproblems.Dense(few, y, true), Settings{Options: Options{Robust: robust}}).StdErrors
 			want := []float64{plain[0], plain[1], plain[2], 0, 0, 0, 0, plain[3]}
-			require.Near(t, "standard errors", mustTrain(t, testproblems.Dense(more, y, true), Settings{Options: Options{Robust: robust}}).StdErrors, want, 1e-6)
+			require.NearNumbers(t, "standard errors", mustTrain(t, testproblems.Dense(more, y, true), Settings{Options: Options{Robust: robust}}).StdErrors, want, 1e-6)
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestSingular(t *testing.T) {
 		t.Errorf("converged %v, dependent %v", r.Converged, r.DependentColumns)
 	}
 	w := r.ExactWeights
-	require.Near(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.ExactWeights, 1e-6)
+	require.NearNumbers(t, "effect", []float64{w[0], w[1] + w[3], w[2], w[6] + 7*w[5]}, plain.ExactWeights, 1e-6)
 	if w[4] != 0 {
 		t.Errorf("the weight of zeros is %v", w[4])
 	}

@@ -65,7 +65,7 @@ func reweightedRows(t *testing.T, d *block.Data, rows, classes []float64) block.
 		return d
 	}
 	balanced := require.Value(learner.BalancedWeights(context.Background(), d, 2))(t)
-	require.Near(t, "class weights", balanced, classes, 1e-15)
+	require.NearNumbers(t, "class weights", balanced, classes, 1e-15)
 	return learner.WithClassWeights(d, balanced)
 }
 
@@ -96,7 +96,7 @@ func TestScikitLearn(t *testing.T) {
 		for _, d := range []*block.Data{rows, testproblems.Sparse(rows)} {
 			d := reweightedRows(t, d, c.SampleWeight, c.ClassWeight)
 			r := mustTrain(t, d, Settings{Options: Options{L2: c.L2, Solver: LBFGS}})
-			require.Near(t, c.Name+", L-BFGS", r.ExactWeights, c.Weights, 1e-7)
+			require.NearNumbers(t, c.Name+", L-BFGS", r.ExactWeights, c.Weights, 1e-7)
 			if !r.Converged || r.Gradient > relativeNorm || r.StdErrors != nil {
 				t.Errorf("%s, L-BFGS: converged %v, gradient %v, standard errors %v", c.Name, r.Converged, r.Gradient, r.StdErrors)
 			}
@@ -104,8 +104,8 @@ func TestScikitLearn(t *testing.T) {
 				t.Errorf("%s, L-BFGS: loss %v, want %v", c.Name, r.Loss, newton.Loss)
 			}
 		}
-		require.Near(t, c.Name, newton.ExactWeights, c.Weights, 1e-7)
-		require.Near(t, c.Name, newton.StdErrors, c.StdErrors, 1e-6) // of the weights as they are written
+		require.NearNumbers(t, c.Name, newton.ExactWeights, c.Weights, 1e-7)
+		require.NearNumbers(t, c.Name, newton.StdErrors, c.StdErrors, 1e-6) // of the weights as they are written
 		if !newton.Converged || newton.Gradient > normTolerance+normOfRounding(src, newton.ExactWeights, c.L2) || newton.Ridge != 0 {
 			t.Errorf("%s: converged %v, gradient %v, ridge %v", c.Name, newton.Converged, newton.Gradient, newton.Ridge)
 		}
@@ -172,7 +172,7 @@ func TestSample(t *testing.T) {
 	got := mustTrain(t, src, Settings{Options: Options{L2: 3}})
 	s := newSolver(src, Settings{Options: Options{Epochs: 100, L2: 3}, Run: learner.Run{Workers: 2}})
 	require.Value(s.minimise(context.Background()))(t)
-	require.Near(t, "with a sample", got.ExactWeights, s.w[:s.cols], 1e-7)
+	require.NearNumbers(t, "with a sample", got.ExactWeights, s.w[:s.cols], 1e-7)
 	if got.Epochs >= s.passes || !got.Converged {
 		t.Errorf("%d passes with a sample, %d without", got.Epochs, s.passes)
 	}

@@ -241,7 +241,7 @@ func (s *solver) checkSeparatedNear(ctx context.Context, w []float64) error {
 		bias = -1
 	}
 	out := make([]bool, s.cols)
-	dependent, err := linalg.Dependent(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
+	dependent, err := linalg.DependentColumns(ctx, g, s.cols, bias, make([]float64, s.cols), 0)
 	if err != nil {
 		return err
 	}

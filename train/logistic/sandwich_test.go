@@ -52,7 +52,7 @@ func TestSandwich(t *testing.T) {
 		for workers := 1; workers < 4; workers++ {
 			for _, src := range []block.Source{d, sparse} {
 				r := require.Value(Train(context.Background(), src, Settings{Options: Options{L2: c.L2, NoPenalty: true, Robust: true}, Run: learner.Run{Workers: workers}}))(t)
-				require.Near(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
+				require.NearNumbers(t, c.Name, r.StdErrors, want[i].StdErrors, 1e-6)
 				if first == nil {
 					first = r.StdErrors
 				}
@@ -69,7 +69,7 @@ func TestSandwich(t *testing.T) {
 			continue
 		}
 		heavy := mustTrain(t, learner.WithClassWeights(d, []float64{7, 7}), Settings{Options: Options{Robust: true}})
-		require.Near(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
+		require.NearNumbers(t, c.Name+", 7 times the weights", heavy.StdErrors, first, 1e-6)
 	}
 	if differ == 0 {
 		t.Error("no errors differ from those of numbers of rows")

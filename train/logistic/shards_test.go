@@ -125,7 +125,7 @@ func TestShards(t *testing.T) {
 		}
 		opt := Settings{Options: Options{Epochs: 3, Order: shape.order, Shards: shape.shards, L2: 1, Solver: SGD}, Run: learner.Run{Seed: 5}}
 		want, steps := mixedSteps(t, d, opt)
-		file := require.Opened(cache.Temporary(t.Context(), d, nil))(t)
+		file := require.OpenFile(cache.Temporary(t.Context(), d, nil))(t)
 		sources := []block.Source{d, file}
 		if shape.words < 100 {
 			sources = append(sources, denseRows(d))

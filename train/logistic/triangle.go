@@ -144,7 +144,7 @@ func (s *solver) factorise(ctx context.Context, w, hessian []float64) (err error
 // needsTriangle tells whether a factor of a matrix of n rows must come from a triangle, and the triangle isn't too
 // large.
 func (s *solver) needsTriangle(f *linalg.Factor, ridge float64, n int) bool {
-	return n <= linalg.MostTriangle && (ridge > 0 || f.Blurred())
+	return n <= linalg.MostTriangle && (ridge > 0 || f.IsBlurred())
 }
 
 // factoriseMoments returns the factor of the Hessian at zero weights, for the weights of one class.
@@ -196,7 +196,7 @@ func (s *solver) findDependent(ctx context.Context, hessian []float64) (err erro
 		}
 		sizes[i] = math.Sqrt(max(0, square))
 	}
-	found, err := linalg.Dependent(ctx, hessian, s.cols, bias, sizes, elementError)
+	found, err := linalg.DependentColumns(ctx, hessian, s.cols, bias, sizes, elementError)
 	if found == nil || s.cols > linalg.MostTriangle {
 		return err
 	}

@@ -36,8 +36,8 @@ func TestMultinomial(t *testing.T) {
 		opt := Settings{Options: Options{L2: c.L2}}
 		rows := testproblems.Classes(c.X, c.Y, c.Classes, c.FitIntercept)
 		r := mustTrain(t, rows, opt)
-		require.Near(t, c.Name, r.ExactWeights, c.Weights, 1e-6)
-		require.Near(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).ExactWeights, c.Weights, 1e-6)
+		require.NearNumbers(t, c.Name, r.ExactWeights, c.Weights, 1e-6)
+		require.NearNumbers(t, c.Name+", sparse", mustTrain(t, testproblems.Sparse(rows), opt).ExactWeights, c.Weights, 1e-6)
 		if !r.Converged || r.Solver != LBFGS {
 			t.Errorf("%s: converged %v, gradient %v, by %s", c.Name, r.Converged, r.Gradient, r.Solver)
 		}
@@ -125,7 +125,7 @@ func TestConstant(t *testing.T) {
 	}
 	r := mustTrain(t, testproblems.Dense(x, y, true), Settings{Options: Options{Solver: LBFGS}})
 	w := r.ExactWeights
-	require.Near(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.ExactWeights, 1e-7)
+	require.NearNumbers(t, "effect", []float64{w[0], w[1], w[2], w[4] + float64(float32(0.1))*w[3]}, plain.ExactWeights, 1e-7)
 	if !r.Converged || math.Abs(w[3]) > 1e-3 {
 		t.Errorf("converged %v, the constant's weight is %v", r.Converged, w[3])
 	}

@@ -93,9 +93,9 @@ func TestLiteral(t *testing.T) {
 				sources["sparse"] = testproblems.Sparse(data)
 			case c.rows > 1000 && order == learner.Random: // each row takes a call of the system
 			case n == 2:
-				sources["cache"] = require.Opened(cache.Temporary(t.Context(), data, nil))(t)
+				sources["cache"] = require.OpenFile(cache.Temporary(t.Context(), data, nil))(t)
 			default:
-				sources["sparse cache"] = require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
+				sources["sparse cache"] = require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
 			}
 			opt.Workers = 1 + (i+k)%3
 			testSources(t, what, sources, opt, want, converged)

@@ -123,9 +123,9 @@ func TestClasses(t *testing.T) {
 			case n < 2:
 				sources["sparse"] = testproblems.Sparse(d)
 			case n == 2:
-				sources["cache"] = require.Opened(cache.Temporary(t.Context(), d, nil))(t)
+				sources["cache"] = require.OpenFile(cache.Temporary(t.Context(), d, nil))(t)
 			default:
-				sources["sparse cache"] = require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
+				sources["sparse cache"] = require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)
 			}
 			want := newClassLiteral(d)
 			converged := want.train(order, 5, c.epochs, 0.5, c.updates)
@@ -200,7 +200,7 @@ func TestClassesValidation(t *testing.T) {
 // TestOneVersusRest: each class has the weights that it gets alone, in memory and from a cache.
 func TestOneVersusRest(t *testing.T) {
 	d := testproblems.RandomClasses(3000, 12, 5, 0.1)
-	sources := []block.Source{d, require.Opened(cache.Temporary(t.Context(), d, nil))(t), testproblems.Sparse(d), require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)}
+	sources := []block.Source{d, require.OpenFile(cache.Temporary(t.Context(), d, nil))(t), testproblems.Sparse(d), require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(d), nil))(t)}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for k, order := range learner.Orders {
 		opt := Settings{Options: Options{Order: order, Epochs: 3}, Run: learner.Run{Seed: rng.Uint64(), Workers: 1}}

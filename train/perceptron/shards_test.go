@@ -121,7 +121,7 @@ func TestShards(t *testing.T) {
 			m.epoch(int(c.shards), opt, e)
 		}
 		what := fmt.Sprintf("%s %s %d shards", c.order, c.mix, c.shards)
-		sources := []block.Source{rows, testproblems.Sparse(rows), require.Opened(cache.Temporary(t.Context(), rows, nil))(t), require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(rows), nil))(t)}
+		sources := []block.Source{rows, testproblems.Sparse(rows), require.OpenFile(cache.Temporary(t.Context(), rows, nil))(t), require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(rows), nil))(t)}
 		var mean []float32
 		for j, src := range sources {
 			if require.Small() && (i+j)%2 > 0 {

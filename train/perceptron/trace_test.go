@@ -33,7 +33,7 @@ func TestTrace(t *testing.T) {
 				}
 				where := fmt.Sprintf("%s, %s, form %d", name, order, k)
 				want := mustTrain(t, src, opt)
-				for n, rows := range []block.Source{src, require.Opened(cache.Temporary(t.Context(), src, nil))(t)} {
+				for n, rows := range []block.Source{src, require.OpenFile(cache.Temporary(t.Context(), src, nil))(t)} {
 					for _, every := range []int64{1, 7} {
 						if require.Small() && (every == 7) != ((n+k)%2 == 0) {
 							continue

@@ -277,7 +277,7 @@ func (r parquetReport) sheet() *console.Sheet {
 		if i == 0 {
 			s.Line("\nKey-value metadata:\n")
 		}
-		s.Line("  %s: %s", kv.Key, humanize.Begin(humanize.Line(kv.Value), 100))
+		s.Line("  %s: %s", kv.Key, humanize.FirstCharacters(humanize.Line(kv.Value), 100))
 	}
 	return s
 }

@@ -40,7 +40,7 @@ func (w weight) label() string {
 	if len(w.Texts) == 0 {
 		return w.Feature
 	}
-	return fmt.Sprintf("%s (%s)", w.Feature, humanize.Begin(strings.Join(w.Texts, ", "), 60))
+	return fmt.Sprintf("%s (%s)", w.Feature, humanize.FirstCharacters(strings.Join(w.Texts, ", "), 60))
 }
 
 func inspectModel(ctx context.Context, a *console.App, path string, top int, asJSON bool) error {
@@ -116,7 +116,7 @@ func preprocessingText(p *schema.Preprocessing) (pairs []string) {
 		case c.Kind == schema.NumberedColumn:
 			how = fmt.Sprintf("numbered from %d to %d", c.First, c.First+c.Elements-1)
 		case c.Kind == schema.OneHotColumn:
-			how = "one-hot: " + humanize.Begin(strings.Join(c.Categories, ", "), 60)
+			how = "one-hot: " + humanize.FirstCharacters(strings.Join(c.Categories, ", "), 60)
 		case c.Kind == schema.CrossColumn:
 			name = "cross"
 			fallthrough
@@ -218,9 +218,9 @@ func resultPairs(m *model.Model) (pairs []string) {
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
 	}
 	if console.Learner(m.Algorithm).PerceptronUpdate != nil {
-		pairs = append(pairs, "loss", humanize.Known(t.Loss, ""))
+		pairs = append(pairs, "loss", humanize.NumberOrUnknown(t.Loss, ""))
 	}
-	return append(pairs, "radius", humanize.Known(t.Radius, ""), "norm", humanize.Known(t.Norm, ""), "margin", console.Margin(t))
+	return append(pairs, "radius", humanize.NumberOrUnknown(t.Radius, ""), "norm", humanize.NumberOrUnknown(t.Norm, ""), "margin", console.Margin(t))
 }
 
 // tables writes the z-values if there are standard errors. Otherwise it writes the rows that were misclassified most

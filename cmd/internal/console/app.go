@@ -139,7 +139,7 @@ func (a *App) PrintJSON(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	return a.Print(humanize.VisibleJSON(b.Bytes()))
+	return a.Print(humanize.EscapeControlsJSON(b.Bytes()))
 }
 
 func (a *App) PrintLine(format string, args ...any) error {

@@ -63,7 +63,7 @@ func (s *Sheet) Table(rows [][]string) {
 	s.Tables = append(s.Tables, plot.Table{Caption: cmp.Or(strings.TrimSuffix(s.line, ":"), "Classes"), Head: rows[0], Rows: rows[1:]})
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = humanize.Short(humanize.Line(cell), longestCell)
+			row[i] = humanize.WithoutMiddle(humanize.Line(cell), longestCell)
 		}
 	}
 	for _, line := range plot.AlignedLines(rows) {

@@ -18,7 +18,7 @@ func ColumnTable(p *dataset.Profile) [][]string {
 		if c.More {
 			distinct = "over " + distinct
 		}
-		rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Missing), distinct, cmp.Or(c.Range, "-"), humanize.Begin(strings.Join(c.Examples, ", "), 40), c.Becomes})
+		rows = append(rows, []string{c.Name, c.Type, humanize.Count(c.Missing), distinct, cmp.Or(c.Range, "-"), humanize.FirstCharacters(strings.Join(c.Examples, ", "), 40), c.Becomes})
 	}
 	return rows
 }

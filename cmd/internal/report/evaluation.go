@@ -466,7 +466,7 @@ func (v *Values) add(t *plot.Table, worst []train.MisclassifiedRow) (text string
 			row.Values = make([]string, len(columns))
 		}
 		for k := range row.Values {
-			row.Values[k] = humanize.Short(row.Values[k], 80)
+			row.Values[k] = humanize.WithoutMiddle(row.Values[k], 80)
 		}
 		if len(files) > 1 {
 			t.Rows[i] = slices.Insert(t.Rows[i], 1, row.File)

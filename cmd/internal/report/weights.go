@@ -161,7 +161,7 @@ func (t *weightTable) group(name string, term *model.Term, means []float64) {
 		} else if texts := t.Texts(term.First + i); len(texts) > 0 {
 			text = strings.Join(texts, ", ")
 		}
-		t.add("– "+humanize.Short(text, 60), "", term.First+i, 1, means)
+		t.add("– "+humanize.WithoutMiddle(text, 60), "", term.First+i, 1, means)
 	}
 	if n := term.Features - len(order); n > 0 {
 		t.rows = append(t.rows, append([]string{"– " + humanize.Plural(int64(n), "other")}, slices.Repeat([]string{""}, len(t.head())-1)...))

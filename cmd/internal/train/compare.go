@@ -430,7 +430,7 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Best == "" {
 		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
 	} else {
-		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.Visible(c.Best) + "\n") // never shortened: people copy it
+		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.EscapeControls(c.Best) + "\n") // never shortened: people copy it
 	}
 	return s
 }

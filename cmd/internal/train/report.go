@@ -229,11 +229,11 @@ func (r *Report) weights(o *trainOptions, m *model.Model) []string {
 	pairs := console.Kernel(m.Expansion)
 	voted := m.Options.Form == string(learner.Voted) // each vector has its own loss and norm
 	if o.learner.PerceptronUpdate != nil && !voted {
-		pairs = append(pairs, "loss", humanize.Known(r.Loss, ""))
+		pairs = append(pairs, "loss", humanize.NumberOrUnknown(r.Loss, ""))
 	}
-	pairs = append(pairs, "radius", humanize.Known(r.Radius, ", the largest norm of a row"))
+	pairs = append(pairs, "radius", humanize.NumberOrUnknown(r.Radius, ", the largest norm of a row"))
 	if !voted {
-		pairs = append(pairs, "norm", humanize.Known(r.Norm, ", of the weights"))
+		pairs = append(pairs, "norm", humanize.NumberOrUnknown(r.Norm, ", of the weights"))
 	}
 	return append(pairs, "margin", console.Margin(&m.Training))
 }

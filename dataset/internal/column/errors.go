@@ -132,7 +132,7 @@ func Unchanged(path string, stat func() (os.FileInfo, error), seen os.FileInfo) 
 	switch {
 	case err != nil:
 		return PathError(path, err)
-	case !files.Same(now, seen):
+	case !files.SameFile(now, seen):
 		return fmt.Errorf("%s: the file changed while it was read: try again", path)
 	}
 	return nil

@@ -96,7 +96,7 @@ func (a *Array) read(lo, hi int64, columns []int) (all []arrow.Array, err error)
 		}
 	}
 	if err == nil {
-		err = column.Unchanged(a.path, files.Current(a.path, f), a.info)
+		err = column.Unchanged(a.path, files.CurrentInfo(a.path, f), a.info)
 	}
 	if err != nil {
 		return nil, err

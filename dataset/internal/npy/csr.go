@@ -352,7 +352,7 @@ type walk struct {
 	m      *matrix
 	part   *part
 	places *column.Places
-	file   files.Readable
+	file   files.ReadableFile
 	zip    *zip.Reader
 
 	indices, data io.Reader // of a compressed archive
@@ -408,7 +408,7 @@ func (w *walk) run(yield func(column.Job) bool) (more bool, err error) {
 		}
 		row, pending = row+int64(n), pending[n:]
 	}
-	return true, column.Unchanged(w.m.path, files.Current(w.m.path, w.file), w.m.info)
+	return true, column.Unchanged(w.m.path, files.CurrentInfo(w.m.path, w.file), w.m.info)
 }
 
 func (w *walk) open(m *member) (io.Reader, error) {
@@ -522,7 +522,7 @@ func (m *matrix) read(lo int64, e *elements) error {
 			return err
 		}
 	}
-	return column.Unchanged(m.path, files.Current(m.path, f), m.info)
+	return column.Unchanged(m.path, files.CurrentInfo(m.path, f), m.info)
 }
 
 // batch makes the batch of the rows from row number row on.

@@ -73,7 +73,7 @@ func Open(ctx context.Context, all []*source.File, req column.Request, p column.
 	in := &Input{Files: make([]*File, len(all)), paths: source.Paths(all)}
 	in.tables = column.NewTables(in.paths, req)
 	if files.Scheme(in.paths[0]) != "" {
-		p = column.NewPool(max(cap(p), files.Requests))
+		p = column.NewPool(max(cap(p), files.ParallelRequests))
 	}
 	if err := in.examine(ctx, p); err != nil {
 		return nil, err

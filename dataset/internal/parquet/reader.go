@@ -56,12 +56,12 @@ const shortGroup = 64 << 10
 // An openFile is the open file whose row groups are being read.
 type openFile struct {
 	file *File
-	src  files.Readable
+	src  files.ReadableFile
 }
 
 // get opens a file and closes the file before, unless it is the same file. It returns an error if the file changed
 // since its metadata was read.
-func (o *openFile) get(f *File) (files.Readable, error) {
+func (o *openFile) get(f *File) (files.ReadableFile, error) {
 	if o.file != f {
 		o.release()
 		src, err := source.Reopen(f.path, f.Info)
@@ -70,7 +70,7 @@ func (o *openFile) get(f *File) (files.Readable, error) {
 		}
 		o.file, o.src = f, src
 	}
-	return o.src, column.Unchanged(f.path, files.Current(f.path, o.src), f.Info)
+	return o.src, column.Unchanged(f.path, files.CurrentInfo(f.path, o.src), f.Info)
 }
 
 func (o *openFile) release() {
@@ -81,7 +81,7 @@ func (o *openFile) release() {
 }
 
 // Open begins reading a row group.
-func (f *File) Open(ctx context.Context, group *rowGroup, src files.Readable, mem *Pool) (*groupReader, error) {
+func (f *File) Open(ctx context.Context, group *rowGroup, src files.ReadableFile, mem *Pool) (*groupReader, error) {
 	r := &groupReader{File: f, group: group, left: group.rows}
 	bytes, all := int64(1), int64(0)
 	for i, c := range group.Chunks {

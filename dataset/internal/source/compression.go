@@ -132,7 +132,7 @@ func (x *xzStreams) Read(p []byte) (int, error) {
 }
 
 // openZip returns the text of the only file of a zip archive.
-func openZip(name string, f files.Readable, size int64) (io.Reader, error) {
+func openZip(name string, f files.ReadableFile, size int64) (io.Reader, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func openZip(name string, f files.Readable, size int64) (io.Reader, error) {
 	if len(members) != 1 {
 		say := "the zip archive has no file: write it again"
 		if len(members) > 1 {
-			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(members), humanize.Short(strings.Join(names, ", "), 80))
+			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(members), humanize.WithoutMiddle(strings.Join(names, ", "), 80))
 		}
 		return nil, inputError{column.Mark(column.ErrorIn(name, "%s", say), column.ErrFormat)}
 	}

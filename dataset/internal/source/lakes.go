@@ -201,7 +201,7 @@ func refuseObjects(ctx context.Context, s files.Store, p string, found []string)
 		}
 	}
 	tables := make([]*lakeTable, len(dirs))
-	err := column.NewPool(files.Requests).Each(ctx, len(dirs), func(i int) error {
+	err := column.NewPool(files.ParallelRequests).Each(ctx, len(dirs), func(i int) error {
 		tables[i] = tableIn(dirs[i], names)
 		return nil
 	})

@@ -35,7 +35,7 @@ func Expand(ctx context.Context, paths []string, rank Rank) (all, notes []string
 	}
 	pool := column.NewPool(1)
 	if slices.ContainsFunc(paths, func(p string) bool { return files.Scheme(p) != "" }) {
-		pool = column.NewPool(files.Requests)
+		pool = column.NewPool(files.ParallelRequests)
 	}
 	found, bad := make([]lister, len(paths)), make([]error, len(paths))
 	err = pool.Each(ctx, len(paths), func(i int) error {

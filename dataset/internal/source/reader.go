@@ -22,7 +22,7 @@ import (
 // A Reader reads the decompressed bytes of a file. io.EOF is the only error without the file's name.
 type Reader struct {
 	R           io.Reader
-	file        files.Readable // nil for standard input
+	file        files.ReadableFile // nil for standard input
 	info        os.FileInfo
 	Path        string
 	Compression string // its name, or ""

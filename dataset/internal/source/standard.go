@@ -109,7 +109,7 @@ func (s *StandardInput) hold(piece []byte) (err error) {
 		s.Data = append(s.Data, piece...)
 		return nil
 	case s.rest == nil:
-		if s.rest, err = files.Unnamed(); err != nil {
+		if s.rest, err = files.CreateUnnamed(); err != nil {
 			return unheld(err)
 		}
 	}

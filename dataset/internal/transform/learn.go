@@ -365,7 +365,7 @@ func (st *Statistics) Finish(name string) error {
 
 // note appends the moments of a column's next feature to the column. It returns an error text, or "".
 func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
-	if st.sel.Nulls == schema.NullsMean && m.Empty() {
+	if st.sel.Nulls == schema.NullsMean && m.IsEmpty() {
 		return "every value is missing, so that there is no mean"
 	}
 	mean, what := m.Mean()

@@ -23,8 +23,8 @@ func TestEpoch(t *testing.T) {
 		x[r], y[r] = []float64{float64(r)}, 1
 	}
 	data := testproblems.Dense(x, y, false)
-	file := require.Opened(cache.Temporary(t.Context(), data, nil))(t)
-	sparse := require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
+	file := require.OpenFile(cache.Temporary(t.Context(), data, nil))(t)
+	sparse := require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(data), nil))(t)
 	for _, order := range learner.Orders {
 		var want []uint32
 		permuted := func(epoch int64) {

@@ -249,7 +249,7 @@ func TestShards(t *testing.T) {
 		for w := range slices.Chunk(want.w, stride) {
 			weights = append(weights, w[:cols]...)
 		}
-		for j, src := range []block.Source{rows, testproblems.Sparse(rows), require.Opened(cache.Temporary(t.Context(), rows, nil))(t), require.Opened(cache.Temporary(t.Context(), testproblems.Sparse(rows), nil))(t)} {
+		for j, src := range []block.Source{rows, testproblems.Sparse(rows), require.OpenFile(cache.Temporary(t.Context(), rows, nil))(t), require.OpenFile(cache.Temporary(t.Context(), testproblems.Sparse(rows), nil))(t)} {
 			if require.Small() && (i+j)%2 > 0 {
 				continue
 			}
@@ -305,7 +305,7 @@ func TestWindows(t *testing.T) {
 		rows, shards int64
 		each, all    int64
 	}{{1000, 1, 1, 1}, {4096, 1, 1, 1}, {4097, 1, 2, 2}, {50_000, 1, 3, 3}, {50_000, 2, 3, 6}, {50_000, 8, 3, 13}} {
-		file := require.Opened(cache.Temporary(t.Context(), testproblems.RandomClasses(int(c.rows), 2, 2, 0.1), nil))(t)
+		file := require.OpenFile(cache.Temporary(t.Context(), testproblems.RandomClasses(int(c.rows), 2, 2, 0.1), nil))(t)
 		made := int64(0)
 		if _, err := online.NewPass(block.Source(file), learner.Options{Order: learner.Shuffle}, 0, func(p *online.Pass) {
 			p.PrepareIndex = func(*block.Index) (any, func()) {

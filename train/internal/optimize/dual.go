@@ -371,7 +371,7 @@ func (s *dual) objective() float64 {
 func (s *dual) measure(ctx context.Context) error {
 	s.refresh()
 	s.loss = 0
-	err := parallel.Ordered(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
+	err := parallel.MergeInOrder(ctx, s.Workers, len(s.rows), func(k int) (sum float64) {
 		for r := range s.rows[k].Len() {
 			i := k*block.ChunkRows + r
 			columns, values := s.rows[k].Row(r)

@@ -142,7 +142,7 @@ func (s *net) objective() float64 { return s.loss + s.Value(s.w[:s.features]) }
 // each chunk of rows, and returns the sums of do's results in row order.
 func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
-	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {
+	err = parallel.MergeInOrder(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {
 		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)
 		v := make([]float64, 4*(hi-lo))
 		z, f, c, l := v[:hi-lo], v[hi-lo:2*(hi-lo)], v[2*(hi-lo):3*(hi-lo)], v[3*(hi-lo):]

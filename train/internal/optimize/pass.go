@@ -210,7 +210,7 @@ func (s *search) scoreFlatRows(ctx context.Context, d, scores []float64) error {
 func (s *search) slope(ctx context.Context, scores, d []float64, length float64) (slope, curvature float64, err error) {
 	type pair struct{ slope, curvature float64 }
 	n := len(scores)
-	err = parallel.Ordered(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) (t pair) {
+	err = parallel.MergeInOrder(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) (t pair) {
 		c := s.scratch.Get().(*scratch)
 		defer s.scratch.Put(c)
 		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)

@@ -183,7 +183,7 @@ func appendScores(some, scores, curvature []float64, flat bool) []float64 {
 func (s *search) sumsRemote(ctx context.Context, p *point, merge func(*batchSums)) error {
 	factor, rows := make([]float64, s.Rows.Rows()), s.Rows.Rows()
 	var parts []*batchSums
-	err := parallel.Ordered(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
+	err := parallel.MergeInOrder(ctx, s.Workers, len(s.batches), func(g int) *batchSums {
 		c, t, chunk := s.scratch.Get().(*scratch), &batchSums{}, 0
 		defer s.scratch.Put(c)
 		if g > 0 {

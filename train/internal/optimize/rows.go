@@ -150,7 +150,7 @@ func (t *table) pass(ctx context.Context, squares bool, do func(*scratch, block.
 	case !stay:
 		return t.stream(ctx, squares, do, merge)
 	}
-	return parallel.Ordered(ctx, t.workers, len(t.batches), func(g int) *batchSums {
+	return parallel.MergeInOrder(ctx, t.workers, len(t.batches), func(g int) *batchSums {
 		c, p, first := t.scratch.Get().(*scratch), &batchSums{}, 0
 		defer t.scratch.Put(c)
 		if g > 0 {
@@ -278,7 +278,7 @@ func (c *scratch) columnSums(rows *linalg.SparseReader, factor, curvature []floa
 	for r, f := range factor {
 		switch {
 		case f == 0 && curvature[r] == 0:
-		case rows.Centred():
+		case rows.IsCentred():
 			columns, values := rows.CentredRow(r)
 			add(c, columns, values, f, curvature[r])
 		default:
@@ -296,7 +296,7 @@ func (c *scratch) product(rows *linalg.SparseReader, d, curvature, scores []floa
 			continue
 		}
 		n++
-		if rows.Centred() {
+		if rows.IsCentred() {
 			columns, values := rows.CentredRow(r)
 			scores[r] = linalg.ScoreSparse(columns, values, d)
 			addSum(c, columns, values, float64(curvature*scores[r]))

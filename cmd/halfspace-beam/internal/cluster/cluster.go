@@ -125,7 +125,7 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 // atOnce calls do for each number below n, for several at once. It returns the errors of the calls, and the error of ctx.
 func atOnce(ctx context.Context, n int, do func(i int) error) ([]error, error) {
 	errs := make([]error, n)
-	return errs, parallel.For(ctx, files.Requests, n, func(_, i int) { errs[i] = do(i) })
+	return errs, parallel.For(ctx, files.ParallelRequests, n, func(_, i int) { errs[i] = do(i) })
 }
 
 // compute returns the results of all pieces of a pass.

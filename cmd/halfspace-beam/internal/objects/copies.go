@@ -59,7 +59,7 @@ func (c *copies) open(url string, i info, fetch fetcher) *partial {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.objects[url]
-	if p == nil || !files.Same(p.info, i) {
+	if p == nil || !files.SameFile(p.info, i) {
 		if p != nil {
 			p.dropped = true
 			p.release()
@@ -107,7 +107,7 @@ func (c *copies) slot() (slot int64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.file == nil {
-		if c.file, err = files.Unnamed(); err != nil {
+		if c.file, err = files.CreateUnnamed(); err != nil {
 			return 0, err
 		}
 	}

@@ -113,7 +113,7 @@ func (s *service) stat(url string) (i info, err error) {
 }
 
 // Open opens the current version of an object, or the one that seen describes.
-func (s *service) Open(url string, seen fs.FileInfo) (_ store.Readable, err error) {
+func (s *service) Open(url string, seen fs.FileInfo) (_ store.ReadableFile, err error) {
 	i, is := seen.(info)
 	if !is {
 		if i, err = s.stat(url); err != nil {
@@ -240,7 +240,7 @@ func RemoveAll(ctx context.Context, folder string) error {
 		return err
 	}
 	var removing errgroup.Group
-	removing.SetLimit(store.Requests)
+	removing.SetLimit(store.ParallelRequests)
 	for objects := b.List(&blob.ListOptions{Prefix: key}); ; {
 		o, err := objects.Next(ctx)
 		if err != nil {

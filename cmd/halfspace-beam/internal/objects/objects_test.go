@@ -110,7 +110,7 @@ func TestServicesChanged(t *testing.T) {
 			t.Errorf("a block that wasn't there: error %v", err)
 		}
 		seen, _ := f.Stat()
-		if info, err := files.Stat(root + "x"); err != nil || files.Same(info, seen) || info.Size() != seen.Size() {
+		if info, err := files.Stat(root + "x"); err != nil || files.SameFile(info, seen) || info.Size() != seen.Size() {
 			t.Errorf("%+v is %+v, error %v", info, seen, err)
 		}
 		g, err := files.Open(root + "x")
