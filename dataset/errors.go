@@ -57,7 +57,7 @@ func (opt Options) Complete(ctx context.Context, paths []string, err error) erro
 		return err
 	}
 	if row.Line == 0 && (all || row.File != "") { // learners don't number rows that are left out
-		if path, line, ok := opt.Text.Line(ctx, paths, row.Row); ok {
+		if path, line, ok := opt.line(ctx, paths, row.Row); ok {
 			err = message.At(err, path, line)
 		}
 	}

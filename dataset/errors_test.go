@@ -30,8 +30,8 @@ func TestRowError(t *testing.T) {
 	}{
 		"x,y\n1,2\n\n,3\n4,\n": {RowError{Row: 1, Line: 4, Column: "x"}, []string{"null (exclude the column with Exclude",
 			`missing values are also in "y" (1): Prepare auto`}},
-		"x,y\n1,2\n3\n4,5,6\n":    {RowError{Row: -1, Line: 3}, []string{"mend the line; 1 more line can't be read either (4)"}},
-		"x,y\n1,2\n3,4\"5\n\n6,7": {RowError{Row: -1, Line: 3, Column: "y"}, []string{"a quote inside a field"}},
+		"x,y\n1,2\n3\n4,5,6\n":      {RowError{Row: -1, Line: 3}, []string{"mend the line; 1 more line can't be read either (4)"}},
+		"x,y\n1,2\n3,\"4\"5\n\n6,7": {RowError{Row: -1, Line: 3, Column: "y"}, []string{"text after closing quotes"}},
 	} {
 		path := datatest.TextFile(t, "a.csv", text)
 		_, err := Load(t.Context(), path, Options{})

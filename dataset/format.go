@@ -48,8 +48,7 @@ var ErrNoWeights = errors.New("svmlight files have no column of weights: convert
 
 // open opens files of a format, and selects the columns that a request names.
 func (opt Options) open(ctx context.Context, f format, files []*source.File, req column.Request, p column.Pool) (column.Input, error) {
-	text := opt.Text.reader()
-	text.Sound = opt.Rejects != nil
+	text := opt.textReader()
 	switch f {
 	case formatCSV:
 		return textfile.OpenCSV(ctx, files, req, text, p)
@@ -105,8 +104,25 @@ func (opt Options) checkBeside(path string, f format) error {
 	return nil
 }
 
-func (o TextOptions) reader() textfile.Options {
-	return textfile.Options{Header: o.Header, Delimiter: o.Delimiter, IndexBase: o.IndexBase}
+// mostNames is the largest number of a model's columns whose names tell the reader of text which line is the header.
+const mostNames = 20
+
+// textReader returns the options for the reader of text.
+func (opt Options) textReader() textfile.Options {
+	o := textfile.Options{Header: opt.Text.Header, Delimiter: opt.Text.Delimiter, IndexBase: opt.Text.IndexBase, Nulls: opt.Text.NullValues,
+		Sound: opt.Rejects != nil}
+	for _, name := range []string{opt.Label, opt.SampleWeight} {
+		if name != "" {
+			o.Names = append(o.Names, name)
+		}
+	}
+	if opt.Spec != nil {
+		columns := opt.Spec.Columns()
+		for _, c := range columns[:min(len(columns), mostNames)] {
+			o.Names = append(o.Names, c.Name)
+		}
+	}
+	return o
 }
 
 // errEmpty is the kind of the error that a file has no byte.
@@ -214,7 +230,7 @@ func sniff(s *source.File) (format, error) {
 		return formatNumPy, nil
 	case column.HasPrefix(head, workbook):
 		return "", source.Workbook(s.Path)
-	case bytes.IndexByte(head, 0) >= 0 && !textfile.IsUTF16(head):
+	case bytes.IndexByte(head, 0) >= 0:
 		return "", column.Mark(fmt.Errorf("%s: neither Parquet, Arrow IPC, CSV nor svmlight: convert it to one of them", s.Path), ErrFormat)
 	case textfile.LooksSvmlight(head):
 		return formatSvmlight, nil

@@ -107,7 +107,7 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 		return found, err
 	}
 	found.counts = f
-	place := func(odd plan.Odd) string { return t.place(ctx, q.Text, odd) }
+	place := func(odd plan.Odd) string { return t.place(ctx, q.Options, odd) }
 	if found.plan, err = f.Plan(q.Nulls, place); err != nil {
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
 	}
@@ -139,11 +139,11 @@ func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, err
 }
 
 // place returns the line of a text's first row, or its row if the files have no lines.
-func (t *Table) place(ctx context.Context, text TextOptions, odd plan.Odd) string {
+func (t *Table) place(ctx context.Context, opt Options, odd plan.Odd) string {
 	paths := t.paths()
 	file, line := paths[0], odd.Line
 	if line == 0 {
-		if path, at, ok := text.Line(ctx, paths, odd.Row); ok {
+		if path, at, ok := opt.line(ctx, paths, odd.Row); ok {
 			file, line = path, at
 		}
 	}

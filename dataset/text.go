@@ -69,6 +69,10 @@ func (opt Options) unused(f format) (notes []string) {
 // Line returns the text file and the line in which a row begins. Lines are numbered from 1 in each file, and rows
 // from 0 over all files. ok is false if the files aren't text or can't be read again.
 func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
+	return Options{Text: o}.line(ctx, paths, row)
+}
+
+func (opt Options) line(ctx context.Context, paths []string, row int64) (path string, line int64, ok bool) {
 	if slices.Contains(paths, "-") {
 		return "", 0, false // standard input can't be read again
 	}
@@ -78,7 +82,7 @@ func (o TextOptions) Line(ctx context.Context, paths []string, row int64) (path 
 	}
 	var files []textfile.CsvFile
 	if t.format == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, t.source.Files, o.reader()); err != nil {
+		if files, _, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
 			return "", 0, false
 		}
 	}

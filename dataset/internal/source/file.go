@@ -84,7 +84,11 @@ func (f *File) Open() (*Reader, error) {
 			return nil, err
 		}
 	}
-	if err := r.decompress(bufio.NewReaderSize(raw, 64<<10), f); err != nil {
+	err := r.decompress(bufio.NewReaderSize(raw, 64<<10), f)
+	if err == nil {
+		err = r.decode()
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type Reader struct {
 	info        os.FileInfo
 	Path        string
 	Compression string // its name, or ""
+	wide        bool   // the file is text in UTF-16, which R reads as UTF-8
 }
 
 // Read reads decompressed bytes. At the end it checks that the file didn't change.
@@ -68,6 +69,8 @@ func (r *Reader) explain(err error) error {
 		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), column.ErrDamaged)
 	case err == errWindow, errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return message.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
+	case r.wide && r.Compression == "" && err == io.ErrUnexpectedEOF:
+		return column.Mark(fmt.Errorf("%s: the text is UTF-16, and its last character is truncated: copy or write it again", r.Path), column.ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, zip.ErrFormat):
 		return column.Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), column.ErrDamaged)
 	}
@@ -77,7 +80,7 @@ func (r *Reader) explain(err error) error {
 
 // Most returns an upper bound of the number of decompressed bytes, or -1 if it is unknown.
 func (r *Reader) Most() int64 {
-	if r.file == nil || r.Compression != "" {
+	if r.file == nil || r.Compression != "" || r.wide {
 		return -1
 	}
 	return r.info.Size()

@@ -26,11 +26,6 @@ const (
 
 var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// IsUTF16 returns true if text begins with a byte order mark of UTF-16.
-func IsUTF16(b []byte) bool {
-	return column.HasPrefix(b, "\xff\xfe") || column.HasPrefix(b, "\xfe\xff")
-}
-
 // A Chunk is whole records of a text file.
 type Chunk struct {
 	Text  []byte
@@ -103,16 +98,26 @@ func (c *chunker) next() (Chunk, error) {
 		if !c.end || short {
 			cut = c.cut(buf)
 		}
+		if cut == 0 && c.detect && len(buf) >= longestRecord { // quotes that aren't closed may be part of the text
+			cut = bytes.LastIndexByte(buf, '\n') + 1
+		}
 		if cut > 0 && (c.least == nil || c.least(buf[:cut]) || len(buf) >= maxRecord) || c.end {
 			ch := Chunk{buf[:cut], c.line, c.line == 1}
 			c.rest = buf[cut:]
 			c.line += int64(bytes.Count(ch.Text, []byte{'\n'}))
-			return ch, c.check(&ch)
+			if ch.first {
+				ch.Text = bytes.TrimPrefix(ch.Text, ByteOrderMark)
+			}
+			return ch, nil
 		}
 		if len(buf) >= maxRecord {
 			c.end = true
 			hint := "break it"
-			if c.at.Quote != 0 && bytes.IndexByte(buf, c.at.Quote) >= 0 {
+			quote := c.at.Quote
+			if c.at.records != nil {
+				quote = c.at.records.quote
+			}
+			if quote != 0 && bytes.IndexByte(buf, quote) >= 0 {
 				hint = "close the quotes in it"
 			}
 			return Chunk{}, fmt.Errorf("%s: line %d: the record that begins here is longer than %s: %s", c.path, c.line,
@@ -158,18 +163,6 @@ func (c *chunker) read(p []byte) (int, error) {
 func endsInCR(text []byte) bool {
 	i := bytes.IndexByte(text, '\r')
 	return i >= 0 && bytes.IndexByte(text, '\n') < 0 && len(bytes.TrimSpace(text[i:])) > 0 && bytes.Count(text[:i], []byte{'"'})%2 == 0
-}
-
-// check removes the byte order mark from the first chunk. It returns an error for UTF-16.
-func (c *chunker) check(ch *Chunk) error {
-	if !ch.first {
-		return nil
-	}
-	ch.Text = bytes.TrimPrefix(ch.Text, ByteOrderMark)
-	if IsUTF16(ch.Text) {
-		return fmt.Errorf("%s: the text is UTF-16: save it as UTF-8", c.path)
-	}
-	return nil
 }
 
 // cut returns the end of the last whole record in text, which begins with a record, or 0 if there is none. A line

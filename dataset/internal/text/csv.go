@@ -4,6 +4,7 @@ package text
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -17,6 +18,7 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 )
 
 // SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
@@ -129,9 +131,14 @@ func (in *CSV) infer(ctx context.Context, first Chunk, req column.Request) (err 
 func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (err error) {
 	in.tables = column.NewTables(in.Paths(), req)
 	for i := range in.Parts {
-		in.tables.Set(i, cols(i))
+		in.tables.Set(i, in.Parts[i].withoutRowNames(cols(i)))
 	}
 	if in.Sel, err = in.tables.Choose(true); err != nil {
+		for _, f := range in.Parts {
+			if errors.Is(err, column.ErrColumn) && f.namesAt > 0 {
+				return message.Errorf("%w: the name is in line %d of %s: remove the lines above it", err, f.namesAt, f.path)
+			}
+		}
 		return err
 	}
 	for i := range in.Parts {
@@ -206,6 +213,7 @@ func Dialects(ctx context.Context, sources []*source.File, text Options) (files 
 		f.dialect, err = detect(ctx, s.Path, head, text)
 		if err == nil && i > lead && f.unsure {
 			like := text
+			like.inferred = true
 			like.Header = map[bool]string{true: "yes", false: "no"}[files[lead].Header]
 			f.dialect, err = detect(ctx, s.Path, head, like)
 		}
@@ -354,6 +362,7 @@ func (in *CSV) Notes() (notes []string) {
 		notes = append(notes, k.notes(in.Name())...)
 	}
 	notes = append(notes, in.Parts[0].notes()...)
+	notes = append(notes, in.frameNotes()...)
 	notes = append(notes, in.gaps()...)
 	if n := in.comments.Load(); n > 0 {
 		lines := "1 line that begins with # is left out as a comment"
@@ -402,6 +411,25 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		return One(c, jobOf(c))
 	})
 	return in.tables.CountRows(in.countComments(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs)))
+}
+
+// frameNotes returns lines about the parts of files that are no rows: of the first three such files, and the number of the others.
+func (in *CSV) frameNotes() (notes []string) {
+	const most = 3
+	files := 0
+	for i := range in.Parts {
+		lines := in.Parts[i].frameNotes(in.Parts[i].path)
+		if len(lines) == 0 {
+			continue
+		}
+		if files++; files <= most {
+			notes = append(notes, lines...)
+		}
+	}
+	if files > most {
+		notes = append(notes, fmt.Sprintf("%s: the same in %s", in.Name(), humanize.Plural(int64(files-most), "more file")))
+	}
+	return notes
 }
 
 // countComments yields the batches of a pass, and counts the comments between their rows.
@@ -516,7 +544,7 @@ func (f *CsvFile) row(s *scanner, to []cells, plain *decimals) error {
 		}
 		n++
 	}
-	if n != len(f.names) {
+	if !f.fits(n) {
 		return column.LineError(f.path, first, errFields(n, len(f.names)))
 	}
 	return nil
@@ -541,6 +569,8 @@ func (f *CsvFile) cell(s *scanner, to []cells, n int) error {
 		err = to[f.second[n]].Add(text, quoted)
 	}
 	switch {
+	case err == nil && n == len(f.names) && f.trailing && len(text) > 0:
+		return column.LineError(f.path, line, errFields(n+1, n))
 	case err == nil:
 		return nil
 	case n < len(f.names):

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -25,7 +26,10 @@ var Delimiters = map[string]byte{"comma": ',', "tab": '\t', "semicolon": ';', "p
 // Options are the TextOptions that a reader of text needs.
 type Options struct {
 	Header, Delimiter, IndexBase string
-	Sound                        bool // records that can't be read are left out
+	Sound                        bool     // records that can't be read are left out
+	inferred                     bool     // the first file, not the user, has determined Header
+	Names                        []string // columns that the reader needs
+	Nulls                        []string // texts that mean a missing value, if the user named some
 }
 
 // Comma returns the delimiter in the options, or 0 if there is none.
@@ -45,6 +49,7 @@ func (o Options) Comma() (byte, error) {
 // A dialect is the form of a CSV file: delimiter, header and column names.
 type dialect struct {
 	grammar
+	frame
 	Header bool     // the first record has the names of the columns
 	names  []string // of all columns
 	hash   int      // 1 + the position of a header that begins with #; 0: none
@@ -75,8 +80,14 @@ func (d *dialect) scan(c Chunk) scanner {
 }
 
 func (d *dialect) rowsOf(c Chunk) scanner {
-	s := d.scan(c)
-	if c.first && d.Header {
+	if !c.first {
+		return d.scan(c)
+	}
+	s := d.scan(d.body(c))
+	if d.Header {
+		s.skipRecord()
+	}
+	if d.units != nil {
 		s.skipRecord()
 	}
 	return s
@@ -140,27 +151,47 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	if d.Comma, err = opt.Comma(); err != nil {
 		return d, err
 	}
-	if d.Comma == 0 && source.Extension(path) == ".tsv" {
+	said := d.detectSeparator(c)
+	switch {
+	case d.Comma != 0:
+	case said != 0:
+		d.Comma = said
+	case source.Extension(path) == ".tsv":
 		d.Comma = '\t'
 	}
-	d.detectGrammar(c)
-	d.narrowComments(c)
-	look, err := d.look(ctx, c)
+	auto := opt.Header == "" || opt.Header == "auto" || opt.inferred
+	d.detectGrammar(d.body(c))
+	d.narrowComments(d.body(c))
+	if auto {
+		d.detectTitle(d.body(c), opt.Names)
+	}
+	body := d.body(c)
+	d.narrowComments(body)
+	look, err := d.look(ctx, body)
 	if err == nil && d.hashes {
-		d.judgeComments(c, look, opt.Header)
-		look, err = d.look(ctx, c)
+		d.judgeComments(body, look, opt.Header)
+		look, err = d.look(ctx, body)
 	}
 	if err != nil {
 		return d, column.ErrorIn(path, "%w", err)
 	}
-	d.detectHeader(look, opt.Header)
+	if opt.Header != "no" {
+		if d.detectRowNames(body, opt.Names); d.rowNames || d.trailing {
+			look, err = d.look(ctx, body)
+		}
+	}
+	if d.detectHeader(look, opt.Header, d.sample(body), opt.Names); auto && d.Header {
+		d.detectUnits(body, opt.Nulls)
+	}
 	d.width, d.remarks = len(d.names), look.leads
-	return d, ctx.Err()
+	d.namesAt = d.findNames(c, opt.Names)
+	return d, cmp.Or(err, ctx.Err())
 }
 
 // detectGrammar detects the grammar of a file from its first chunk. If there is a delimiter, it stays.
 func (d *dialect) detectGrammar(c Chunk) {
 	given := d.Comma
+	d.loose = true
 	d.comments = len(c.Text) > 0 && c.Text[0] == '#' || bytes.Contains(c.Text, []byte("\n#"))
 	d.hashes = d.comments
 	if s := d.scan(c); !s.record() { // the lines that begin with # are the only ones
@@ -169,6 +200,7 @@ func (d *dialect) detectGrammar(c Chunk) {
 	if given == 0 {
 		d.Comma = detectComma(c, d.grammar)
 	}
+	d.detectQuotes(c)
 	if bytes.IndexByte(c.Text, '\'') < 0 {
 		return
 	}
@@ -181,15 +213,20 @@ func (d *dialect) detectGrammar(c Chunk) {
 	}
 }
 
-// detectHeader detects whether the first record is a header, unless an option says so, and names the columns.
-func (d *dialect) detectHeader(l look, header string) {
+// detectHeader detects whether the first record is a header, unless an option says so, and names the columns. records are the first
+// records, and known are the names of columns that the reader needs.
+func (d *dialect) detectHeader(l look, header string, records []sampled, known []string) {
 	plain := len(l.first) > 0 && !slices.ContainsFunc(l.first, csvField.typed) && !column.SheetNull(l.first[0].text)
 	switch header {
 	case "yes":
 		d.Header = true
 	case "", "auto":
-		header := plain && (l.typed || l.rows == 1 || areNames(l.first))
-		d.Header = header && (l.names || !l.row)
+		header := plain && (l.typed || l.rows == 1 || areNames(withoutEnd(l.first, records)))
+		d.Header = header && (l.names || !l.row && !namesByPosition(l.first, known))
+		if !d.Header && len(records) > 0 && hasNumberedNames(records, known) {
+			d.Header, d.assumed = true, true
+			break
+		}
 		d.guessed, d.unsure, d.assumed = plain && !l.typed, plain && !l.names, d.Header
 		if header {
 			d.recurs, d.column = l.recurs, l.column
@@ -202,6 +239,9 @@ func (d *dialect) detectHeader(l look, header string) {
 			d.names[i] = f.text
 		}
 		taken[d.names[i]] = true
+	}
+	if d.rowNames { // no column has this name
+		d.names[0] = ""
 	}
 	seen := map[string]bool{}
 	for i, name := range d.names {
@@ -253,10 +293,13 @@ func detectComma(c Chunk, g grammar) byte {
 			ragged, raggedMost = comma, first
 		}
 	}
-	if most == 1 { // reading a damaged file will report the line
-		return ragged
+	if most > 1 {
+		return best
 	}
-	return best
+	if comma := framedComma(c, g); comma != 0 {
+		return comma
+	}
+	return ragged // reading a damaged file will report the line
 }
 
 // fieldsOfFirst returns the number n of fields of the first records, whether it is the same in all of them, and the
@@ -317,7 +360,7 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 			return nil, err
 		}
 		if whole := s; f.sound {
-			if n, err := whole.skim(); err != nil || n != len(f.names) {
+			if n, err := whole.skim(); err != nil || !f.fits(n) {
 				s = whole
 				continue
 			}

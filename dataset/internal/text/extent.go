@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -109,24 +110,32 @@ func beginsAtZero(line []byte) bool {
 	}
 }
 
-// LooksSvmlight returns true if text is svmlight: in the first line with a pair, only pairs follow the label.
+// LooksSvmlight returns true if text is svmlight: in the first line with a pair, only pairs follow a label. The last line of text may have
+// been cut.
 func LooksSvmlight(text []byte) bool {
 	for line := range bytes.Lines(text) {
+		whole := line[len(line)-1] == '\n'
 		line, _, _ = bytes.Cut(line, []byte{'#'})
 		tokens := bytes.Fields(line)
+		if !whole && len(tokens) > 2 {
+			tokens = tokens[:len(tokens)-1]
+		}
 		if len(tokens) < 2 {
 			if len(tokens) == 1 && bytes.ContainsAny(tokens[0], ",;|\"") {
 				return false
 			}
 			continue
 		}
-		for _, t := range tokens[1:] {
-			index, value, ok := bytes.Cut(t, []byte{':'})
-			if !ok || len(index) == 0 || len(value) == 0 || index[0]-'0' >= 10 && string(index) != "qid" {
-				return false
-			}
-		}
-		return true
+		return !bytes.ContainsRune(tokens[0], ':') && !slices.ContainsFunc(tokens[1:], func(t []byte) bool { return !isPair(t) })
 	}
 	return false
+}
+
+// isPair returns true if a token is an index and a value, or a query. A time such as 12:30:00 is none.
+func isPair(token []byte) bool {
+	index, value, ok := bytes.Cut(token, []byte{':'})
+	if !ok || len(index) == 0 || len(value) == 0 || bytes.ContainsRune(value, ':') {
+		return false
+	}
+	return string(index) == "qid" || !slices.ContainsFunc(index, func(b byte) bool { return b-'0' >= 10 })
 }

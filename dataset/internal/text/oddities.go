@@ -36,11 +36,15 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 			break
 		}
 		if l.rows++; l.rows == 1 {
+			if d.rowNames {
+				l.first = append(l.first, csvField{})
+			}
 			l.first = append(l.first, fields...)
-			recurs, typed, texts = make([]bool, len(fields)), make([]bool, len(fields)), make([]bool, len(fields))
+			n := len(l.first)
+			recurs, typed, texts = make([]bool, n), make([]bool, n), make([]bool, n)
 			continue
 		}
-		if d.sound && len(fields) != len(l.first) {
+		if d.sound && len(fields) != len(l.first) && !(d.trailing && len(fields) == len(l.first)+1) {
 			continue
 		}
 		for i, f := range fields {

@@ -248,12 +248,15 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 		return column.InColumn(f.names[n], err)
 	case err != nil:
 		return err
-	case n != len(f.names):
+	case !f.fits(n):
 		return errFields(n, len(f.names))
 	}
 	for n = 0; s.more; n++ {
-		k, second := f.place[n], -1
-		if f.second != nil {
+		k, second := -1, -1
+		if n < len(f.place) {
+			k = f.place[n]
+		}
+		if n < len(f.second) {
 			second = f.second[n]
 		}
 		if k >= 0 && second < 0 && probes[k].ofNumbers() && !probes[k].keepsTexts && !probes[k].widensToNumbers {
@@ -263,6 +266,12 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 		}
 		at := s.line
 		text, quoted, err := s.field()
+		if n == len(f.names) {
+			if len(text) > 0 {
+				return errFields(n+1, n)
+			}
+			break
+		}
 		for _, k := range [...]int{k, second} {
 			if k < 0 || err != nil {
 				continue

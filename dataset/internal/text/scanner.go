@@ -19,6 +19,7 @@ type grammar struct {
 	comments bool // each line that begins with # is a comment, until width is known
 	remarks  bool // of one column of numbers: a line of # and a blank is a comment
 	loose    bool // a quote inside a field that doesn't begin with one is part of its text
+	trailing bool // a delimiter may end each line, behind the last field
 	sound    bool // records that can't be read are left out
 	width    int  // number of fields of a row: a line that begins with # and has another number is a comment; 0: unknown
 }
@@ -38,6 +39,7 @@ type scanner struct {
 	names   int          // 1 + the position of a header that begins with #; 0: none
 	above   int          // the position of the first record: lines above that begin with # are comments
 	skipped int64        // number of comments so far
+	stray   bool         // a field that doesn't begin with a quote had one
 	comment func(at int) // called at each comment; nil: not called
 }
 
@@ -77,7 +79,11 @@ func (s *scanner) isComment(at int) bool {
 	case s.width == 1:
 		return s.remarks && at+1 < len(s.text) && strings.IndexByte(" \t\r\n", s.text[at+1]) >= 0
 	}
-	return s.width > 0 && s.fieldsAt(at) != s.width
+	n := 0
+	if s.width > 0 {
+		n = s.fieldsAt(at)
+	}
+	return n != s.width && !(s.trailing && n == s.width+1)
 }
 
 // fieldsAt returns the number of fields of the record at a position. A malformed record has the expected number, so that reading it
@@ -114,7 +120,7 @@ func (s *scanner) skipComment() {
 // quotes.
 func (s *scanner) field() (text []byte, quoted bool, err error) {
 	i := s.skip(s.pos)
-	if i < len(s.text) && s.text[i] == s.quote {
+	if i < len(s.text) && s.text[i] == s.quote && s.quote != 0 {
 		text, err = s.quoted(i + 1)
 		return text, true, err
 	}
@@ -124,7 +130,10 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 		if b == s.Comma || b == '\n' || b == '\t' && s.Comma == blanks {
 			break
 		}
-		if b == '"' && s.quote == '"' && !s.loose {
+		if b == '"' && s.quote == '"' {
+			if s.stray = true; s.loose {
+				continue
+			}
 			return nil, false, errors.New("a quote inside a field: put the field in quotes and double the quote")
 		}
 	}

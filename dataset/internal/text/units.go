@@ -1,0 +1,41 @@
+package text
+
+import (
+	"slices"
+	"strings"
+)
+
+// noUnits are texts that stand for a missing value more often than for a unit.
+var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "no data", "not available", "tbd", "n.d.", "nd", "null", "empty"}
+
+// longestUnit is the length of the longest text that is taken for a unit.
+const longestUnit = 20
+
+// detectUnits finds out whether the line below the header has units: each column of numbers has a short text there, or nothing, and each
+// column of text has nothing. nulls are the texts that the user named for missing values.
+func (d *dialect) detectUnits(c Chunk, nulls []string) {
+	records := d.sample(c)
+	if len(records) < 4 || len(records[1].fields) != len(records[2].fields) {
+		return
+	}
+	found := 0
+	units := records[1].fields
+	for i, f := range units {
+		numbers, others := columnOf(records[2:], i)
+		bracketed := len(f.text) > 1 && strings.Contains("[](){}", f.text[:1]) && strings.Contains("[](){}", f.text[len(f.text)-1:])
+		switch {
+		case f.missing() || slices.Contains(nulls, f.text):
+		case numbers > 0 && others == 0 && !f.typed() && len(f.text) <= longestUnit && !slices.Contains(noUnits, strings.ToLower(f.text)):
+			found++
+		case !bracketed:
+			return
+		}
+	}
+	if found == 0 {
+		return
+	}
+	d.units, d.unitsAt = []string{}, records[1].line
+	for _, f := range units {
+		d.units = append(d.units, f.text)
+	}
+}
