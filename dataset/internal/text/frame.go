@@ -254,9 +254,9 @@ func (d *dialect) fits(n int) bool { return n == len(d.names) || d.trailing && n
 // notes returns lines about the parts of the file that are no rows.
 func (d *dialect) frameNotes(path string) (lines []string) {
 	if n := len(d.titles); n > 0 {
-		what := fmt.Sprintf("line %d (%q) is a title above the header and is left out", d.titleAt, humanize.Short(d.titles[0], 60))
+		what := fmt.Sprintf("line %d (%q) is a title above the header and is left out", d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))
 		if n > 1 {
-			what = fmt.Sprintf("%d lines from line %d (%q) on are a title above the header and are left out", n, d.titleAt, humanize.Short(d.titles[0], 60))
+			what = fmt.Sprintf("%d lines from line %d (%q) on are a title above the header and are left out", n, d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))
 		}
 		lines = append(lines, message.Sprintf("%s: %s (use --header yes if the first line names the columns)", path, what))
 	}
@@ -265,7 +265,7 @@ func (d *dialect) frameNotes(path string) (lines []string) {
 	}
 	if d.units != nil {
 		lines = append(lines, message.Sprintf("%s: line %d (%s) has the units of the columns and is left out (use --header yes if it is a row)", path, d.unitsAt,
-			humanize.Short(strings.Join(d.units, ","), 60)))
+			humanize.WithoutMiddle(strings.Join(d.units, ","), 60)))
 	}
 	if d.unread > 0 {
 		lines = append(lines, fmt.Sprintf("%s: quotes are part of the texts, since those from line %d on enclose no field (enclose each such field in quotes, and double the quotes inside, if they aren't)", path, d.unread))
