@@ -121,7 +121,7 @@ func widths(records []sampled) (width, before int) {
 	return width, before
 }
 
-// names returns true if the first of the records can have the names of columns: a column has numbers or booleans alone below, or known
+// isNamed returns true if the first of the records can have the names of columns: a column has numbers or booleans alone below, or known
 // names a column of it.
 func isNamed(records []sampled, known []string) bool {
 	first := records[0].fields
@@ -240,7 +240,7 @@ func (d *dialect) findNames(c Chunk, known []string) int64 {
 	return 0
 }
 
-// withoutRowNames returns the columns of a file without that of the names of rows.
+// withoutRowNames returns the columns of a file without the column of the names of rows.
 func (d *dialect) withoutRowNames(columns []column.Column) []column.Column {
 	if !d.rowNames {
 		return columns
@@ -251,7 +251,7 @@ func (d *dialect) withoutRowNames(columns []column.Column) []column.Column {
 // fits returns true if a record of n fields can be a row. The reader of a row checks that a field behind the last column is empty.
 func (d *dialect) fits(n int) bool { return n == len(d.names) || d.trailing && n == len(d.names)+1 }
 
-// notes returns lines about the parts of the file that are no rows.
+// frameNotes returns lines about the parts of the file that are no rows.
 func (d *dialect) frameNotes(path string) (lines []string) {
 	if n := len(d.titles); n > 0 {
 		what := fmt.Sprintf("line %d (%q) is a title above the header and is left out", d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))

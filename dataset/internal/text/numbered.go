@@ -29,7 +29,7 @@ func hasNumberedNames(records []sampled, known []string) bool {
 	return counts && isApart(records)
 }
 
-// namesByPosition returns true if a known name is that of a column without a name, such as c2, and isn't among the first record.
+// namesByPosition returns true if a known name, such as c2, is the name of a column without a name, and isn't among the first record.
 func namesByPosition(first []csvField, known []string) bool {
 	return slices.ContainsFunc(known, func(name string) bool {
 		n, err := strconv.Atoi(strings.TrimPrefix(name, "c"))
@@ -56,7 +56,7 @@ func countsUp(fields []csvField) bool {
 }
 
 // isApart returns true if the values below the first record are of another kind: fractions in half of three or more columns of numbers; or texts
-// that recur but for that of the first record, below years or beside fractions.
+// that recur but for the text of the first record, below years or beside fractions.
 func isApart(records []sampled) bool {
 	fractions, columns, texts, years := 0, 0, 0, false
 	for i, f := range records[0].fields {
@@ -77,7 +77,7 @@ func isApart(records []sampled) bool {
 	return columns > 2 && fractions > 1 && 2*fractions >= columns && len(records) > 2 || texts > 0 && (fractions > 0 || years)
 }
 
-// recursBelow returns true if some texts of a column recur, and that of the first record doesn't.
+// recursBelow returns true if some texts of a column recur, and the text of the first record doesn't.
 func recursBelow(records []sampled, i int) bool {
 	seen := map[string]int{}
 	for _, r := range records[1:] {

@@ -5,7 +5,7 @@ import "bytes"
 // quoteBytes is the number of bytes at the beginning of a file in which quotes are examined.
 const quoteBytes = 1 << 20
 
-// detectQuotes finds out what quotes mean. A quote inside a field that doesn't begin with one is part of its text (loose). If records
+// detectQuotes finds the meaning of quotes. A quote inside a field that doesn't begin with one is part of its text (loose). If records
 // can't be read with quotes, and each line has the same number of fields without, all quotes are part of the text.
 func (d *dialect) detectQuotes(c Chunk) {
 	if d.quote != '"' || bytes.IndexByte(c.Text, '"') < 0 {
