@@ -79,7 +79,8 @@ func (d *data) matrices() []*item {
 	const n, depth, scattered = 1024, 512, 400_000
 	var x *gram.Rows
 	m, err := gram.NewSymmetric(n, gram.Packed)
-	products := &item{group: "kernel", name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth), level: microkernel.Form("Tile"), cores: d.workers,
+	products := &item{group: "kernel", name: fmt.Sprintf("Gram/type=float32/n=%d/d=%d", n, depth),
+		level: microkernel.Form("Tile"), cores: d.workers,
 		flops: n * n * depth, limit: fmaF32, run: func() (time.Duration, error) {
 			if err != nil {
 				return 0, err
@@ -90,7 +91,8 @@ func (d *data) matrices() []*item {
 			return 0, gram.Gram(d.ctx, m, x, gram.Kernel{}, d.workers)
 		}}
 	s, sErr := gram.NewTriangle(features + 1)
-	scatter := &item{group: "kernel", name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features), level: microkernel.Form("RankKUpdate"), cores: d.workers,
+	scatter := &item{group: "kernel", name: fmt.Sprintf("Scatter/type=float32/rows=%d/d=%d", scattered, features),
+		level: microkernel.Form("RankKUpdate"), cores: d.workers,
 		flops: scattered * (features + 1) * (features + 2), limit: fmaF64, run: func() (time.Duration, error) {
 			if sErr != nil {
 				return 0, sErr

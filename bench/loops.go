@@ -69,7 +69,8 @@ func (d *loopData) Loops() []loop {
 		wide[i].Bytes, wide[i].Flops = 0, 0 // only counted
 	}
 	return slices.Concat(vectors(), d.epochs(cached, features), d.epochs(memory, features), d.errors(256, features),
-		[]loop{d.epochIndexed(cached, features), d.epochIndexed(memory, features)}, elementary(), tiles(), d.moves(features), wide, scores64(), sparseLoops())
+		[]loop{d.epochIndexed(cached, features), d.epochIndexed(memory, features)}, elementary(), tiles(),
+		d.moves(features), wide, scores64(), sparseLoops())
 }
 
 // normals returns the same n normal numbers in each call.
@@ -124,7 +125,8 @@ func (d *loopData) panels(rows, features int, f func(x, y []float32)) {
 
 // loopShape returns the end of the names of loops over rows with a bias, and their bytes and flops.
 func loopShape(rows, features int) (name string, bytes, flops float64) {
-	return fmt.Sprintf("/type=float32/rows=%d/d=%d", rows, features), float64(rows) * float64(kernel.Stride(features+1)) * 4, 2 * float64(rows) * float64(features+1)
+	return fmt.Sprintf("/type=float32/rows=%d/d=%d", rows, features),
+		float64(rows) * float64(kernel.Stride(features+1)) * 4, 2 * float64(rows) * float64(features+1)
 }
 
 // epochs returns the loops that take rows in their order.
@@ -183,7 +185,8 @@ func (d *loopData) errors(rows, features int) []loop {
 	const candidates = 64
 	stride := kernel.Stride(features + 1)
 	name := fmt.Sprintf("/type=float32/rows=%d/candidates=%d/d=%d", rows, candidates, features)
-	c, counts, weights := kernel.NewErrorCounter(normals[float32](candidates*stride), features+1), make([]int64, candidates), make([]int32, rows)
+	c, counts, weights := kernel.NewErrorCounter(normals[float32](candidates*stride), features+1),
+		make([]int64, candidates), make([]int32, rows)
 	for i := range weights {
 		weights[i] = int32(i)
 	}
@@ -242,7 +245,8 @@ func (d *loopData) moves(features int) []loop {
 	}
 	all := []loop{
 		{fmt.Sprintf("Dot/type=float32/n=%d", n), 2 * n * 4, 2 * n, true, func() { each(func(x, y []float32) { kernel.Dot(x, y) }) }},
-		{fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n * 4, 0, true, func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) }},
+		{fmt.Sprintf("CopyNonTemporal/type=float32/n=%d", n), n * 4, 0, true,
+			func() { each(func(x, y []float32) { microkernel.CopyNonTemporal(y, x) }) }},
 	}
 	for _, rows := range []int{256, 1 << 19} {
 		cols, stride := features+1, kernel.Stride(features+1)

@@ -115,7 +115,8 @@ func (m *measurement) prepare() error {
 		m.total += int64(m.Rounds * len(all))
 	}
 	if m.total == 0 {
-		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or train/Train/learner=svm", strings.Join(m.Only, " or "))
+		return fmt.Errorf("no item of bench has %s in its group and name, such as kernel/Dot/type=float32 or "+
+			"train/Train/learner=svm", strings.Join(m.Only, " or "))
 	}
 	return nil
 }
@@ -169,7 +170,8 @@ func (m *measurement) limits() error {
 		for _, limit := range []struct {
 			of, unit    string
 			rate, scale float64
-		}{{"FMA-float32", "GFLOP/s", l.FMAF32, 1e9}, {"FMA-float64", "GFLOP/s", l.FMAF64, 1e9}, {"L1", "MB/s", l.L1, 1e6}, {"L2", "MB/s", l.L2, 1e6},
+		}{{"FMA-float32", "GFLOP/s", l.FMAF32, 1e9}, {"FMA-float64", "GFLOP/s", l.FMAF64, 1e9},
+			{"L1", "MB/s", l.L1, 1e6}, {"L2", "MB/s", l.L2, 1e6},
 			{"L3", "MB/s", l.L3, 1e6}, {"DRAM", "MB/s", l.DRAM, 1e6}, {"stream", "MB/s", l.Stream, 1e6}, {"clock", "GHz", l.Clock, 1e9}} {
 			r := testing.BenchmarkResult{N: 1, Extra: map[string]float64{limit.unit: limit.rate / limit.scale}}
 			if err := m.result("Limit/of="+limit.of, cores, r); err != nil {

@@ -94,7 +94,8 @@ func (d *data) trainings() []*item {
 		for _, option := range slices.Sorted(maps.Keys(shape.options)) {
 			name += "/" + option + "=" + shape.options[option]
 		}
-		i := &item{group: "train", name: name, level: kernel.Active(), cores: d.workers, run: func() (time.Duration, error) { return d.train(l, shape) }}
+		i := &item{group: "train", name: name, level: kernel.Active(), cores: d.workers,
+			run: func() (time.Duration, error) { return d.train(l, shape) }}
 		if shape.usesOneCore {
 			i.cores = 1
 		}
@@ -128,8 +129,8 @@ func (d *data) train(of *learner.Learner, shape shape) (time.Duration, error) {
 	}
 	sum := fmt.Sprintf("%x", hash.Sum(nil))
 	if known := d.hashes[of.Name]; known != "" && known != sum {
-		return 0, fmt.Errorf("%s learned two models from the same rows: the files' SHA-256 are %s and, on %s, %s: this is a bug, please report it with the processor",
-			of.Name, known, kernel.Active(), sum)
+		return 0, fmt.Errorf("%s learned two models from the same rows: the files' SHA-256 are %s and, on %s, %s: "+
+			"this is a bug, please report it with the processor", of.Name, known, kernel.Active(), sum)
 	}
 	d.hashes[of.Name] = sum
 	return time.Duration(f.Result.Seconds * float64(time.Second)), nil

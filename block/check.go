@@ -296,8 +296,8 @@ func (c *checker) rowError(b *Block, r int) error {
 	b.Row(r, row)
 	for i, v := range row[:c.spec.Width()] {
 		if v-v != 0 {
-			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill in a number", b.First+int64(r), i,
-				c.spec.FeatureName(i), v)
+			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill "+
+				"in a number", b.First+int64(r), i, c.spec.FeatureName(i), v)
 		}
 	}
 	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias is true: set it to 1, or Bias to false",

@@ -26,7 +26,8 @@ type generator[F float32 | float64, L Label] = func(yield func(x []F, label L) b
 //
 // Options, errors and blocks are the same as for FromRows. Every pass checks the rows, and returns an error if their
 // number differs from the first pass.
-func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error, opt RowOptions) (Source, error) {
+func FromGenerator[F float32 | float64, L Label](ctx context.Context, rows func(yield func(x []F, label L) bool) error,
+	opt RowOptions) (Source, error) {
 	g := &generatedRows[F, L]{generate: rows, labels: newLabels[L](opt.Spec), weights: opt.Weights}
 	if err := g.survey(ctx, &opt); err != nil {
 		return nil, err
@@ -56,7 +57,8 @@ func (g *generatedRows[F, L]) withSpec(spec *schema.Spec) *generatedRows[F, L] {
 }
 
 // refit computes the means and deviations again; see Data.Refit.
-func (g *generatedRows[F, L]) refit(ctx context.Context, choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
+func (g *generatedRows[F, L]) refit(ctx context.Context,
+	choices []func(class int) bool) (all []func(context.Context) (Source, error), err error) {
 	specs, err := standardizedSpecs(ctx, g.spec, g.labels, g.generate, choices)
 	for _, s := range specs {
 		all = append(all, func(context.Context) (Source, error) { return AssumeValid(g.withSpec(s)), nil })

@@ -44,7 +44,8 @@ func (l *labels[L]) number(label L) (int, error) {
 		return 0, err
 	}
 	if l.knownClasses != nil && !slices.Contains(l.knownClasses, class) {
-		return 0, fmt.Errorf("the label %s is no class of the model: its classes are %s", schema.NameClass(class), schema.ListClasses(l.knownClasses))
+		return 0, fmt.Errorf("the label %s is no class of the model: its classes are %s", schema.NameClass(class),
+			schema.ListClasses(l.knownClasses))
 	}
 	n := len(l.classes)
 	if n == schema.MaxClasses {

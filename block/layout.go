@@ -31,7 +31,8 @@ func newLayout(src Source) (*layout, error) {
 	case l.spec.Cols() == 0:
 		return nil, errors.New("Spec has no columns: name the features")
 	case l.spec.Positive < schema.FirstClass || l.spec.Positive > max(1, len(l.spec.Classes)-1):
-		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one", l.spec.Positive, len(l.spec.Classes))
+		return nil, fmt.Errorf("Spec.Positive is %d, and there are %d classes: leave it 0 for the last one",
+			l.spec.Positive, len(l.spec.Classes))
 	}
 	l.cols, l.stride = l.spec.Cols(), kernel.Stride(l.spec.Cols())
 	return l, nil

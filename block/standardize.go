@@ -104,7 +104,8 @@ func withMoments(spec *schema.Spec, learned []stats.Moments, rows int64) (*schem
 		if what = cmp.Or(what, more); what != "" {
 			return nil, fmt.Errorf("column %d (%q): %s: leave it out", i, spec.FeatureName(i), what)
 		}
-		p.Columns = append(p.Columns, schema.Column{Name: spec.FeatureName(i), Kind: schema.NumberColumn, Center: []float64{mean}, Scale: []float64{scale}})
+		p.Columns = append(p.Columns, schema.Column{Name: spec.FeatureName(i), Kind: schema.NumberColumn,
+			Center: []float64{mean}, Scale: []float64{scale}})
 	}
 	s := *spec
 	s.Preprocessing = p

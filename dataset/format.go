@@ -83,7 +83,8 @@ func IsArray(path string) bool {
 }
 
 func (opt Options) beside() npy.Beside {
-	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName), WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
+	return npy.Beside{Labels: opt.Labels, Weights: opt.Weights, LabelName: cmp.Or(opt.Label, DefaultLabelName),
+		WeightName: cmp.Or(opt.SampleWeight, DefaultWeightName)}
 }
 
 // paired returns true if the rows of a format name the features that aren't 0.
@@ -97,9 +98,11 @@ func (opt Options) checkBeside(path string, f format) error {
 	case f == formatNumPy, f == formatCSR:
 		return nil
 	case opt.Labels != "":
-		return message.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the classes with --label", path, f)
+		return message.Errorf("%s is %s, and --labels is a file beside arrays of NumPy: name the column with the "+
+			"classes with --label", path, f)
 	case opt.Weights != "":
-		return message.Errorf("%s is %s, and --weights is a file beside arrays of NumPy: name the column of weights with --sample-weight", path, f)
+		return message.Errorf("%s is %s, and --weights is a file beside arrays of NumPy: name the column of weights "+
+			"with --sample-weight", path, f)
 	}
 	return nil
 }
@@ -159,7 +162,8 @@ func errStandardInput(f format) error {
 		return errors.New("-: a Parquet file can't come from standard input, since it is read from its end: " +
 			"save it and name the file")
 	case formatNumPy, formatCSR:
-		return errors.New("-: an array of NumPy can't come from standard input, since workers read different rows of it: save it and name the file")
+		return errors.New("-: an array of NumPy can't come from standard input, since workers read different rows of " +
+			"it: save it and name the file")
 	}
 	return errors.New("-: standard input can't be read beside other files: save it and name the file")
 }
@@ -221,7 +225,8 @@ func sniff(s *source.File) (format, error) {
 		}
 		return "", column.Mark(fmt.Errorf("%s: the file is empty: write it again", s.Path), errEmpty)
 	case r.Compression != "" && (column.HasPrefix(head, "PAR1") || column.HasPrefix(head, "PARE")):
-		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from its end: decompress it", s.Path, r.Compression), ErrFormat)
+		return "", column.Mark(fmt.Errorf("%s: a Parquet file inside %s data can't be read, since it is read from "+
+			"its end: decompress it", s.Path, r.Compression), ErrFormat)
 	case column.HasPrefix(head, "PAR1"), column.HasPrefix(head, "PARE"):
 		return formatParquet, nil
 	case column.HasPrefix(head, ipcfile.ArrowMagic), column.HasPrefix(head, ipcfile.ArrowContinuation), column.HasPrefix(head, "FEA1"):

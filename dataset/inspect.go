@@ -149,8 +149,8 @@ func (info *FileInfo) add(group *parquetfile.Group) error {
 	for i := range info.Columns {
 		chunk, c := &group.Chunks[i], &info.Columns[i]
 		if chunk.Stored > info.Bytes || chunk.Values >= 0 && c.Repetition != "repeated" && chunk.Values != group.Rows {
-			return fmt.Errorf("column %q, row group %d: %d values in %d bytes, but %d rows in a file of %d bytes", c.Name, len(info.RowGroups),
-				chunk.Values, chunk.Stored, group.Rows, info.Bytes)
+			return fmt.Errorf("column %q, row group %d: %d values in %d bytes, but %d rows in a file of %d bytes",
+				c.Name, len(info.RowGroups), chunk.Values, chunk.Stored, group.Rows, info.Bytes)
 		}
 		stored, uncompressed := max(0, chunk.Stored), max(0, chunk.Uncompressed)
 		total.Compressed, total.Uncompressed = total.Compressed+stored, total.Uncompressed+uncompressed

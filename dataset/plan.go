@@ -157,7 +157,8 @@ func checkRows(in *openedInput, rejects *Rejects) error {
 		if text.LeftOut() {
 			return fmt.Errorf("%s: no line is a row: %s has the reasons", in.Name(), rejects.Path())
 		}
-		return message.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first line is a row", in.Name())
+		return message.Errorf("%s: no rows after the header: name a file with rows, or use --header no if the first "+
+			"line is a row", in.Name())
 	}
 	return nil
 }

@@ -134,7 +134,8 @@ func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, err
 			q.notes = append(q.notes, c.Note)
 		}
 	}
-	q.features, q.Nulls, q.DropUnlabelled, q.notes = made.Inputs, made.Nulls, q.DropUnlabelled || made.Unlabelled, append(q.notes, made.Notes...)
+	q.features, q.Nulls, q.DropUnlabelled, q.notes = made.Inputs, made.Nulls, q.DropUnlabelled || made.Unlabelled,
+		append(q.notes, made.Notes...)
 	return true, nil
 }
 

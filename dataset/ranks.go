@@ -23,7 +23,8 @@ import (
 // they are ordered by time.
 func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime bool) ([]int64, error) {
 	if slices.Contains(paths, "-") {
-		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save it and name the file", col)
+		return nil, fmt.Errorf("column %q is read apart from the rows, and standard input can't be read twice: save "+
+			"it and name the file", col)
 	}
 	opt.KeepTexts = !inTime
 	t, err := Examine(ctx, paths, opt)
@@ -42,13 +43,14 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if inTime {
 		r.dates = plan.NewTextDates(name, p.query.types[name])
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, first int64) error {
-		kept, err := p.sel.Kept(ctx, p.table.pool, bt)
-		if err == nil {
-			err = r.add(bt, p.sel.Keep[0], kept, first)
-		}
-		return err
-	})
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns),
+		func(bt *column.Batch, first int64) error {
+			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
+			if err == nil {
+				err = r.add(bt, p.sel.Keep[0], kept, first)
+			}
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +197,8 @@ func keysOf(a arrow.Array) (func(row int) rankKey, error) {
 	}
 	v, err := column.NewView64(a)
 	if err != nil {
-		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one", column.Describe(a.DataType()))
+		return nil, fmt.Errorf("it is %s, and groups and times are numbers, dates or texts: choose another one",
+			column.Describe(a.DataType()))
 	}
 	return func(row int) rankKey {
 		values, _ := v.Read(row, row+1, make([]float64, 1))

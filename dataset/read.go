@@ -46,9 +46,10 @@ import (
 // label or weight is an error unless rows are dropped. If a Spec drops rows and there is no label, all rows stay,
 // with NaN for missing numbers, because each row gets a prediction.
 type Options struct {
-	Label        string       // label column; for a text file also its number from 1, or "last"; "": no labels
-	Labels       string       `json:",omitempty"` // .npy file with the labels of the rows of arrays, whose column Label names; "": none
-	Weights      string       `json:",omitempty"` // .npy file with the sample weights of the rows of arrays, whose column SampleWeight names; "": none
+	Label  string // label column; for a text file also its number from 1, or "last"; "": no labels
+	Labels string `json:",omitempty"` // .npy file with the labels of the rows of arrays, whose column Label names; "": none
+	// .npy file with the sample weights of the rows of arrays, whose column SampleWeight names; "": none
+	Weights      string       `json:",omitempty"`
 	Features     []string     // feature columns in this order, matches of a pattern in the file's order; empty: all usable columns
 	Exclude      []string     // columns that aren't features; each must match a column of the file
 	Positive     string       // text of the class +1; "": the greater class
@@ -56,14 +57,15 @@ type Options struct {
 	NoBias       bool         // no bias column of ones
 	Nulls        schema.Nulls // treatment of missing values; "": return an error. With a Spec, drop counts if the Spec has an error
 	Keep         []string     `json:"-"` // for Scan and Convert: columns to pass on unchanged
-	KeepTexts    bool         `json:"-"` // columns of Keep have the texts of a text file, digit for digit, not the numbers that the texts stand for
-	Workers      int          `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
-	Text         TextOptions  // the form of CSV and svmlight files
+	// columns of Keep have the texts of a text file, digit for digit, not the numbers that the texts stand for
+	KeepTexts bool        `json:"-"`
+	Workers   int         `json:"-"` // goroutines that compute at the same time; 0: GOMAXPROCS. Results don't depend on it
+	Text      TextOptions // the form of CSV and svmlight files
 
-	// Memory is the maximum number of bytes of the blocks, and of the data that is read at a time: pages of Parquet files,
-	// pieces of text, or messages of Arrow IPC. These data always may have 48 MiB. If a file requires more, reading
-	// returns an error. 0 means four fifths of the memory that is available to the process. The rows that are decoded at a time take additional memory; their number doesn't
-	// depend on Memory.
+	// Memory is the maximum number of bytes of the blocks, and of the data that is read at a time: pages of Parquet
+	// files, pieces of text, or messages of Arrow IPC. These data always may have 48 MiB. If a file requires more,
+	// reading returns an error. 0 means four fifths of the memory that is available to the process. The rows that are
+	// decoded at a time take additional memory; their number doesn't depend on Memory.
 	Memory int64 `json:"-"`
 
 	// Categorical determines how columns of text, and columns with a dictionary, become features. A value such as
@@ -197,7 +199,8 @@ func (opt Options) withoutFeatures() Options {
 
 // Learned returns true if features may depend on the values in the rows.
 func (opt Options) Learned() bool {
-	return opt.Spec == nil && (opt.Prepare || opt.Standardize || opt.Nulls == schema.NullsMean || opt.HashTexts || transform.LearnsCategories(opt.Categorical, opt.Cross))
+	return opt.Spec == nil && (opt.Prepare || opt.Standardize || opt.Nulls == schema.NullsMean || opt.HashTexts ||
+		transform.LearnsCategories(opt.Categorical, opt.Cross))
 }
 
 // A Pass is the purpose of a pass over the files.
@@ -291,15 +294,16 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 	}
 	p.within(beside)
 	kept := keptSchema(sel)
-	b := transform.NewBuilder(sel, transform.NewLabels(p.query.Spec), pool, mem, in.Total(), func(full *block.Block, keep []arrow.Array) error {
-		transform.Sign(full.Y, signs)
-		var rec arrow.Record
-		if len(keep) > 0 {
-			rec = array.NewRecord(kept, keep, int64(full.Len()))
-			defer rec.Release()
-		}
-		return fn(spec, full, rec)
-	})
+	b := transform.NewBuilder(sel, transform.NewLabels(p.query.Spec), pool, mem, in.Total(),
+		func(full *block.Block, keep []arrow.Array) error {
+			transform.Sign(full.Y, signs)
+			var rec arrow.Record
+			if len(keep) > 0 {
+				rec = array.NewRecord(kept, keep, int64(full.Len()))
+				defer rec.Release()
+			}
+			return fn(spec, full, rec)
+		})
 	b.Budget, b.Live, b.Reuse = column.NewBudget(p.query.Memory), p.query.Live, true
 	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.query.told(PassRows)); err != nil {
 		return err

@@ -40,9 +40,10 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 		share.sel = &sel
 		plans[i] = &share
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, _ int64) error {
-		return p.learnShares(ctx, bt, found, chosen, learned)
-	})
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns),
+		func(bt *column.Batch, _ int64) error {
+			return p.learnShares(ctx, bt, found, chosen, learned)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +56,8 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 }
 
 // learnShares adds the rows of a batch to the statistics of the choices that choose them.
-func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transform.Labels, chosen []func(class int) bool, learned []*transform.Statistics) error {
+func (p *Plan) learnShares(ctx context.Context, bt *column.Batch, found *transform.Labels,
+	chosen []func(class int) bool, learned []*transform.Statistics) error {
 	classes, kept, err := found.Number(ctx, p.sel, p.table.pool, bt, learned[0].Input)
 	if err != nil {
 		return err

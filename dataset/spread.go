@@ -172,7 +172,8 @@ func othersOf(t *Table, in *openedInput, q query) *others {
 // learn lets the other processes compute everything that the features of sel depend on, and stores the result in sel.
 // rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
 // other processes, or they found an error that this process must find again to report it.
-func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool, progress func(rows, total int64)) (done bool, err error) {
+func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool,
+	progress func(rows, total int64)) (done bool, err error) {
 	if o == nil || !sel.Unlearned() {
 		return false, nil
 	}
@@ -217,22 +218,24 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 // appear. If there is an error, their results are nil. Then the process that requested the task reads the files
 // itself, and returns the first error.
 var (
-	learnTask = distributed.New("dataset.learn", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
-		return learned, f.read(ctx, piece, func(p *Plan) (err error) {
-			learned, err = p.sel.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
-			return err
+	learnTask = distributed.New("dataset.learn",
+		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (learned *transform.Learned, err error) {
+			return learned, f.read(ctx, piece, func(p *Plan) (err error) {
+				learned, err = p.sel.LearnPart(ctx, p.table.pool, p.in.Batches(ctx, p.table.pool, p.table.mem))
+				return err
+			})
 		})
-	})
-	labelsTask = distributed.New("dataset.labels", func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
-		return classes, f.read(ctx, piece, func(p *Plan) error {
-			l := transform.NewLabels(nil)
-			_, err := p.readLabels(ctx, l, func() bool { return false })
-			if err == nil {
-				classes = l.Classes
-			}
-			return err
+	labelsTask = distributed.New("dataset.labels",
+		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
+			return classes, f.read(ctx, piece, func(p *Plan) error {
+				l := transform.NewLabels(nil)
+				_, err := p.readLabels(ctx, l, func() bool { return false })
+				if err == nil {
+					classes = l.Classes
+				}
+				return err
+			})
 		})
-	})
 )
 
 // read calls do with the range of a piece. It returns the error of ctx, or an error if the range doesn't exist. It

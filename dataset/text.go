@@ -58,7 +58,8 @@ func (opt Options) unused(f format) (notes []string) {
 	for _, of := range []struct {
 		name, value string
 		format      format
-	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"null-values", nulls, formatCSV}, {"index-base", o.IndexBase, formatSvmlight}} {
+	}{{"header", o.Header, formatCSV}, {"delimiter", o.Delimiter, formatCSV}, {"null-values", nulls, formatCSV},
+		{"index-base", o.IndexBase, formatSvmlight}} {
 		if of.value != "" && of.value != "auto" && f != of.format && (of.name != "null-values" || f != formatJSON) {
 			notes = append(notes, message.Sprintf("%s is ignored: it is for %s, and the data is %s", message.Option(of.name), of.format, f))
 		}

@@ -40,25 +40,26 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	}
 	found, left := make(map[int64]Row, len(numbers)), slices.Sorted(slices.Values(numbers))
 	file, begin, row := "", int64(0), int64(0)
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns), func(bt *column.Batch, first int64) error {
-		if bt.File != file {
-			file, begin = bt.File, first
-		}
-		kept, err := p.sel.Kept(ctx, p.table.pool, bt)
-		if err != nil {
-			return err
-		}
-		for at, span := range kept.Spans() {
-			for ; len(left) > 0 && left[0] < row+int64(at+span.Len()); left = left[1:] {
-				i := span.Lo + int(left[0]-row) - at
-				found[left[0]] = Row{file, first - begin + int64(i), textsOf(p.sel, bt, i)}
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns),
+		func(bt *column.Batch, first int64) error {
+			if bt.File != file {
+				file, begin = bt.File, first
 			}
-		}
-		if row += int64(kept.Len()); len(left) == 0 {
-			return transform.ErrEnough
-		}
-		return nil
-	})
+			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
+			if err != nil {
+				return err
+			}
+			for at, span := range kept.Spans() {
+				for ; len(left) > 0 && left[0] < row+int64(at+span.Len()); left = left[1:] {
+					i := span.Lo + int(left[0]-row) - at
+					found[left[0]] = Row{file, first - begin + int64(i), textsOf(p.sel, bt, i)}
+				}
+			}
+			if row += int64(kept.Len()); len(left) == 0 {
+				return transform.ErrEnough
+			}
+			return nil
+		})
 	return found, err
 }
 

@@ -87,7 +87,8 @@ func WriteC(w io.Writer, m *model.Model, name string) error {
 }
 
 var languageC = language{
-	extension: ".c", tab: "    ", row: "row->", null: "NULL", minusOperator: " - ", blockEnd: "};\n", types: [3]string{"long", "char *const", "double"},
+	extension: ".c", tab: "    ", row: "row->", null: "NULL", minusOperator: " - ", blockEnd: "};\n",
+	types:    [3]string{"long", "char *const", "double"},
 	rowStart: "// A row of the data. Texts and comparisons are of bytes.\nstruct NAME_row {",
 	members:  [3]string{"const char *%[1]s;", "double %[1]s[%[2]d];", "double %[1]s;"},
 	functionStart: "// NAME_features sets x to the features of a row.\nvoid NAME_features(const struct NAME_row *row, double *x)\n{\n" +

@@ -10,8 +10,9 @@ import (
 	"halfspace/model"
 )
 
-// WriteGo writes the model as a Go package of one file that imports at most the standard library. The package has the given name in lower case;
-// characters other than ASCII letters, digits and underscores become underscores. For two classes, the package has
+// WriteGo writes the model as a Go package of one file that imports at most the standard library. The package has the
+// given name in lower case; characters other than ASCII letters, digits and underscores become underscores. For two
+// classes, the package has
 //
 //	func Score(x []float64) float64
 //	func Predict(x []float64) int
@@ -78,7 +79,8 @@ func WriteGo(w io.Writer, m *model.Model, name string) error {
 }
 
 var languageGo = language{
-	extension: ".go.txt", tab: "\t", row: "r.", null: "nil", minusOperator: "-", blockEnd: "}\n", separator: "\n", types: [3]string{"int", "string", "float64"},
+	extension: ".go.txt", tab: "\t", row: "r.", null: "nil", minusOperator: "-", blockEnd: "}\n", separator: "\n",
+	types:         [3]string{"int", "string", "float64"},
 	rowStart:      "// A Row is a row of the data.\ntype Row struct {",
 	members:       [3]string{"%[1]s *string", "%[1]s [%[2]d]float64", "%[1]s float64"},
 	functionStart: "// Features returns the features of a row.\nfunc (r *Row) Features() []float64 {\n\tx := make([]float64, Features)",

@@ -32,7 +32,8 @@ func WriteLIBLINEAR(w io.Writer, m *model.Model) error {
 	}
 	for _, c := range m.Classes {
 		if _, err := strconv.ParseInt(c.Text, 10, 32); err != nil || c.Kind != schema.Number {
-			return fmt.Errorf("class %s: LIBLINEAR's classes are whole numbers of 32 bits: train on a label with such numbers", schema.NameClass(c))
+			return fmt.Errorf("class %s: LIBLINEAR's classes are whole numbers of 32 bits: train on a label with "+
+				"such numbers", schema.NameClass(c))
 		}
 	}
 	solver := vectorSolver

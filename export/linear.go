@@ -35,9 +35,11 @@ func newLinear(m *model.Model) (*linearScores, error) {
 	}
 	switch {
 	case m.Expansion != nil:
-		return nil, errors.New("the model has support vectors in place of weights, and only weights can be written: train a linear learner, such as averaged or svm")
+		return nil, errors.New("the model has support vectors in place of weights, and only weights can be written: " +
+			"train a linear learner, such as averaged or svm")
 	case m.Voters != nil:
-		return nil, errors.New("the model is the vote of many vectors of weights, and only one can be written: train averaged, which learns the mean of the same vectors")
+		return nil, errors.New("the model is the vote of many vectors of weights, and only one can be written: train " +
+			"averaged, which learns the mean of the same vectors")
 	}
 	maker := stats.NewMaker(m.Spec())
 	l := &linearScores{weights: make([][]float64, len(m.Weights)), bias: make([]float64, len(m.Weights)), replacements: maker.Missing()}
@@ -68,7 +70,8 @@ func (l *linearScores) checkFinite(m *model.Model) error {
 	for k, row := range l.weights {
 		for i, w := range row {
 			if w-w != 0 {
-				return fmt.Errorf("feature %q: its weight for values that aren't standardized is %v: leave the column out of the training, since it hardly varies", m.FeatureName(i), w)
+				return fmt.Errorf("feature %q: its weight for values that aren't standardized is %v: leave the "+
+					"column out of the training, since it hardly varies", m.FeatureName(i), w)
 			}
 		}
 		if b := l.bias[k]; b-b != 0 {

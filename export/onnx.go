@@ -131,7 +131,8 @@ func (l *linearScores) classifier(m *model.Model) (coefficients, intercepts []fl
 	}
 	for i, v := range coefficients {
 		if v-v != 0 {
-			return nil, nil, fmt.Errorf("feature %q: its weight is too large for float32, which ONNX computes in: scale the column", m.FeatureName(i%m.Width()))
+			return nil, nil, fmt.Errorf("feature %q: its weight is too large for float32, which ONNX computes in: "+
+				"scale the column", m.FeatureName(i%m.Width()))
 		}
 	}
 	for _, v := range intercepts {
@@ -408,7 +409,9 @@ func (g *graph) addThreshold(m *model.Model, labels []int64, order []schema.Clas
 	g.node("", "Greater", []string{"positive", "threshold"}, []string{"above"})
 	g.node("", "Where", []string{"above", "class1", "class0"}, []string{"label"})
 	g.proto.message(graphInitializer, scalar(g.freeName("column"), elementInt64, binary.LittleEndian.AppendUint64(nil, 1)))
-	g.proto.message(graphInitializer, scalar(g.freeName("threshold"), elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(roundDown(at)))))
+	g.proto.message(graphInitializer,
+		scalar(g.freeName("threshold"), elementFloat,
+			binary.LittleEndian.AppendUint32(nil, math.Float32bits(roundDown(at)))))
 	for i, name := range []string{"class0", "class1"} {
 		var t message
 		if labels != nil {

@@ -108,7 +108,9 @@ func (g *graph) addMark(i int, c *schema.Column) (string, error) {
 			return "", fmt.Errorf(`the training had both empty and missing texts, and an input has no missing text: replace "" in the data`)
 		}
 		empty := g.freeName(fmt.Sprintf("empty%d", i))
-		g.proto.message(graphNode, node(onnxDomain, "OneHotEncoder", []string{c.Name}, []string{empty}, texts("cats_strings", []string{""}))) // [N, 1, 1]
+		// [N, 1, 1]
+		g.proto.message(graphNode, node(onnxDomain, "OneHotEncoder", []string{c.Name}, []string{empty},
+			texts("cats_strings", []string{""})))
 		g.proto.message(graphNode, node("", "Flatten", []string{empty}, []string{name}))
 		return name, nil
 	}
@@ -135,7 +137,9 @@ func (g *graph) addColumn(i int, c *schema.Column) (string, error) {
 	case c.Kind == schema.NumberColumn || c.Kind == schema.ListColumn:
 		return c.Name, nil
 	case c.Values == "":
-		g.proto.message(graphNode, node(onnxDomain, "OneHotEncoder", []string{c.Name}, []string{matches}, texts("cats_strings", c.Categories))) // [N, 1, K]
+		// [N, 1, K]
+		g.proto.message(graphNode, node(onnxDomain, "OneHotEncoder", []string{c.Name}, []string{matches},
+			texts("cats_strings", c.Categories)))
 		g.proto.message(graphNode, node("", "Flatten", []string{matches}, []string{features}))
 		return features, nil
 	}
@@ -162,7 +166,8 @@ func categoryNumbers(c *schema.Column) ([]float64, error) {
 		v := numbers[k]
 		narrow := float32(v)
 		if other, same := before[narrow]; same {
-			return nil, fmt.Errorf("float32, which the input has, can't tell the categories %s and %s: make them text in the data", other, text)
+			return nil, fmt.Errorf("float32, which the input has, can't tell the categories %s and %s: make them "+
+				"text in the data", other, text)
 		}
 		if v == math.Trunc(v) && float64(narrow) != v {
 			return nil, fmt.Errorf("float32, which the input has, can't hold the category %s: make the categories text in the data", text)

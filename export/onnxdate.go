@@ -69,7 +69,8 @@ func (d *dateNodes) feature(c *schema.Column, i int) string {
 		v = d.node("Gather", d.g.freeName(table), parts[part])
 	}
 	nan := d.name()
-	d.g.proto.message(graphInitializer, scalar(nan, elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))))
+	d.g.proto.message(graphInitializer,
+		scalar(nan, elementFloat, binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))))
 	return d.node("Where", d.missing, nan, v)
 }
 

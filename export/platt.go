@@ -27,7 +27,8 @@ func newPlattNodes(m *model.Model) (*plattNodes, error) {
 	}
 	for _, v := range slices.Concat(n.slopes, n.offsets) {
 		if s := float32(v); s-s != 0 {
-			return nil, errors.New("the calibration has a number too large for float32, which ONNX computes in: calibrate again with other data, or leave it out")
+			return nil, errors.New("the calibration has a number too large for float32, which ONNX computes in: " +
+				"calibrate again with other data, or leave it out")
 		}
 	}
 	return n, nil

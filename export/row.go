@@ -144,7 +144,8 @@ func (s *source) statement(l *language, value string, p *placedInput) string {
 		part, _ = datePart(p.Derive)
 		table = tableName(p.Derive)
 	}
-	return strings.NewReplacer("NAME", s.name, "AT", strconv.Itoa(p.first), "VALUE", value, "COUNT", strconv.Itoa(count), "MASK", strconv.Itoa(1<<p.HashBits-1),
+	return strings.NewReplacer("NAME", s.name, "AT", strconv.Itoa(p.first), "VALUE", value, "COUNT",
+		strconv.Itoa(count), "MASK", strconv.Itoa(1<<p.HashBits-1),
 		"ORIGIN", number(p.Origin), "SHIFT", shift, "PART", strconv.Itoa(part), "TABLE", table).Replace(l.statements[p.kind()])
 }
 

@@ -41,7 +41,8 @@ type source struct {
 // newSource begins a source file. words are further words of templates, with the texts that they stand for.
 func newSource(w io.Writer, m *model.Model, name string, words ...string) *source {
 	other, positive := sides(m)
-	words = append(words, "NAME", name, "WIDTH", strconv.Itoa(m.Width()), "CLASSES", strconv.Itoa(len(m.Classes)), "THRESHOLD", number(m.ScoreThreshold()),
+	words = append(words, "NAME", name, "WIDTH", strconv.Itoa(m.Width()), "CLASSES", strconv.Itoa(len(m.Classes)),
+		"THRESHOLD", number(m.ScoreThreshold()),
 		"POSITIVE", strconv.Itoa(positive), "OTHER", strconv.Itoa(other), "WINNER", strconv.Quote(m.Positive.Text))
 	return &source{bufio.NewWriter(w), m, name, strings.NewReplacer(words...)}
 }

@@ -110,7 +110,8 @@ func (c *ErrorCounter) newJudgement() *judgement {
 	rows := max(1, judgedBytes/(nr*c.cols*4)) * nr
 	most := max(rows, (c.weightRows()+nr-1)/nr*nr)
 	return &judgement{packed: make([]float32, most*c.cols), limits: make([]float32, judgedTogether), scores: make([]float32, rows),
-		rest: make([]float32, nr*c.stride), restY: make([]float32, nr), low: make([]int64, judgedTogether), high: make([]int64, judgedTogether), weights: make([]int32, most)}
+		rest: make([]float32, nr*c.stride), restY: make([]float32, nr), low: make([]int64, judgedTogether),
+		high: make([]int64, judgedTogether), weights: make([]int32, most)}
 }
 
 // Len returns the number of candidates.
@@ -204,7 +205,8 @@ func (c *ErrorCounter) addWeights(j *judgement, x, y []float32, weights []int32,
 	for first, limits := range c.tiles(j, norm) {
 		bounds := j.low[:len(limits)]
 		clear(bounds)
-		boundsWeightedF32(bounds, j.packed[:rows*c.cols], j.weights[:rows], c.packed[first*c.cols:(first+len(limits))*c.cols], limits, c.cols)
+		boundsWeightedF32(bounds, j.packed[:rows*c.cols], j.weights[:rows],
+			c.packed[first*c.cols:(first+len(limits))*c.cols], limits, c.cols)
 		for i := first; i < min(first+len(limits), c.n); i++ {
 			sums[i] += bounds[i-first]
 		}

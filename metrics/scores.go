@@ -318,7 +318,8 @@ func (s *Scores) ROC() []Point { return slices.Collect(s.roc()) }
 
 func (s *Scores) roc() iter.Seq[Point] {
 	return thin(s.points(), func(a, b, c Point) bool {
-		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives, b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
+		return equalProducts(b.FalsePositives-a.FalsePositives, c.TruePositives-b.TruePositives,
+			b.TruePositives-a.TruePositives, c.FalsePositives-b.FalsePositives)
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // errFloat64Rows is the error of a model of float64 rows, as earlier versions could train.
-var errFloat64Rows error = message.Constant("the model was trained on float64 rows, and rows are float32 now: train it again, with --standardize if a column needs more than 24 bits")
+var errFloat64Rows error = message.Constant("the model was trained on float64 rows, and rows are float32 now: train " +
+	"it again, with --standardize if a column needs more than 24 bits")
 
 // Check returns an error if the model can't be used. It reports the first fault that it finds. A model that was read
 // from a file has passed Check.
@@ -25,7 +26,8 @@ func (m *Model) Check() error {
 		return fmt.Errorf("dtype is %q, not %s", m.Dtype, Float32)
 	}
 	// Later checks rely on earlier ones.
-	for _, check := range []func() error{m.checkClasses, m.checkFeatures, m.checkSize, m.checkProjection, m.checkExpansion, m.checkWeights, m.checkVoters, m.checkState,
+	for _, check := range []func() error{m.checkClasses, m.checkFeatures, m.checkSize, m.checkProjection,
+		m.checkExpansion, m.checkWeights, m.checkVoters, m.checkState,
 		m.checkCalibration, m.checkThreshold, m.checkStdErrors, m.checkOptions, m.checkCounts, m.checkSums} {
 		if err := check(); err != nil {
 			return err
@@ -91,7 +93,8 @@ func (m *Model) checkCounts() error {
 	counts := []struct {
 		name  string
 		value int64
-	}{{"data.rows", m.Data.Rows}, {"training.rows", t.Rows}, {"training.epochs", t.Epochs}, {"training.visits", t.Visits}, {"training.updates", t.Updates},
+	}{{"data.rows", m.Data.Rows}, {"training.rows", t.Rows}, {"training.epochs", t.Epochs},
+		{"training.visits", t.Visits}, {"training.updates", t.Updates},
 		{"training.errors", valueOf(t.Errors)}, {"training.mistakes", valueOf(t.Mistakes)},
 		{"training.kept", valueOf(t.KeptUpdate)}}
 	for _, c := range counts {
@@ -127,7 +130,8 @@ func (m *Model) checkSums() error {
 	for _, s := range []struct {
 		name  string
 		value float64
-	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", valueOf(t.Loss)}, {"radius", valueOf(t.Radius)}, {"norm", valueOf(t.Norm)}, {"ridge", t.Ridge},
+	}{{"eta", m.Options.Eta}, {"margin", m.Options.Margin}, {"loss", valueOf(t.Loss)}, {"radius", valueOf(t.Radius)},
+		{"norm", valueOf(t.Norm)}, {"ridge", t.Ridge},
 		{"objective", optimum.Objective}, {"duality_gap", optimum.Gap}} {
 		if math.IsNaN(s.value) || math.IsInf(s.value, 0) {
 			return fmt.Errorf("%s is %v: scale the features down", s.name, s.value)

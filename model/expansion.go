@@ -153,7 +153,8 @@ func checkKernel(k *gram.Kernel) error {
 	default:
 		return fmt.Errorf("kernel is %q: linear, poly and rbf are known", k.Kind)
 	}
-	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) || math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) || k.Kind == gram.Polynomial && k.Degree < 1 {
+	if !(k.Gamma > 0) || math.IsInf(k.Gamma, 0) || math.IsNaN(k.Coef0) || math.IsInf(k.Coef0, 0) ||
+		k.Kind == gram.Polynomial && k.Degree < 1 {
 		return fmt.Errorf("kernel %s has degree %d, gamma %v and coef0 %v", k.Kind, k.Degree, k.Gamma, k.Coef0)
 	}
 	return nil

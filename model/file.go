@@ -35,15 +35,17 @@ func (m *Model) encode() ([]byte, error) {
 		return nil, err
 	}
 	if len(m.Classes) > 2 && m.Options.Multiclass == "" {
-		return nil, fmt.Errorf("Options.Multiclass is empty, so that nobody knows what scores of %d classes mean: set it to model.Joint where one "+
-			"training learned the vectors of all classes together, else to model.OneVersusRest", len(m.Classes))
+		return nil, fmt.Errorf("Options.Multiclass is empty, so that nobody knows what scores of %d classes mean: "+
+			"set it to model.Joint where one training learned the vectors of all classes together, else to "+
+			"model.OneVersusRest", len(m.Classes))
 	}
 	c := *m.Compact()
 	c.Preprocessing = m.savedPreprocessing()
 	c.Features = append([]string{}, c.Features...) // null in the file would count as damage
 	data, err := withChecksum(&c)
 	if err == errTooLarge {
-		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features", m.Width(), maxFileBytes>>20)
+		return nil, fmt.Errorf("a model of %d features makes a file of more than %d MiB: train on fewer features",
+			m.Width(), maxFileBytes>>20)
 	}
 	return data, err
 }
@@ -198,7 +200,8 @@ func checkFormat(name string) error {
 	case name == Format:
 		return nil
 	case strings.HasPrefix(name, kind+"/"):
-		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it", ErrVersion, humanize.WithoutMiddle(name, 40), Format)
+		return fmt.Errorf("%w: it is %q, and this program reads %q: use the version of halfspace that wrote it",
+			ErrVersion, humanize.WithoutMiddle(name, 40), Format)
 	}
 	return fmt.Errorf("%w: it has no \"format\": %q", ErrNoModel, Format)
 }

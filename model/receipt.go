@@ -52,7 +52,8 @@ func (s Sum) MarshalText() ([]byte, error) { return []byte(sumPrefix + hex.Encod
 func (s *Sum) UnmarshalText(text []byte) error {
 	digits, ok := bytes.CutPrefix(text, []byte(sumPrefix))
 	if n, err := hex.Decode(s[:], digits[:min(len(digits), 2*len(s))]); !ok || err != nil || n != len(s) || len(digits) != 2*n {
-		return fmt.Errorf("%q is not a sum: a sum has %q and %d hexadecimal digits", humanize.WithoutMiddle(string(text), 80), sumPrefix, 2*len(s))
+		return fmt.Errorf("%q is not a sum: a sum has %q and %d hexadecimal digits",
+			humanize.WithoutMiddle(string(text), 80), sumPrefix, 2*len(s))
 	}
 	return nil
 }
@@ -182,7 +183,8 @@ func ReadReceipt(from io.Reader) (*Receipt, error) {
 	}
 	var head struct{ Format string }
 	if err := json.Unmarshal(data, &head); err != nil || head.Format != ReceiptFormat && head.Format != oldReceiptFormat {
-		return nil, fmt.Errorf("%w: its format is %q, and this program reads %q", ErrReceipt, humanize.WithoutMiddle(head.Format, 40), ReceiptFormat)
+		return nil, fmt.Errorf("%w: its format is %q, and this program reads %q", ErrReceipt,
+			humanize.WithoutMiddle(head.Format, 40), ReceiptFormat)
 	}
 	what := sumFault(data)
 	if what == "" && !bytes.HasSuffix(data, []byte("\n}\n")) {

@@ -63,8 +63,8 @@ func (m *Model) expand(most int64) error {
 		return fmt.Errorf("sparse_weights stands for %d weights: a model has at most %d", n, maxWeights)
 	}
 	if n > mostUnlimitedWeights && 8*n > memory.Limit(most)/2 {
-		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more, or train on fewer features", ErrMemory, humanize.Count(n),
-			humanize.Size(8*n), humanize.Size(memory.Limit(most)))
+		return fmt.Errorf("%w for %s weights, %s: they may take half of %s, so give it more, or train on "+
+			"fewer features", ErrMemory, humanize.Count(n), humanize.Size(8*n), humanize.Size(memory.Limit(most)))
 	}
 	if len(m.Weights) > 0 || len(m.SparseWeights) != m.vectors() {
 		return fmt.Errorf("it has %d vectors in weights and %d in sparse_weights: %d classes have %d", len(m.Weights), len(m.SparseWeights),

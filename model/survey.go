@@ -154,6 +154,8 @@ func (s *survey) value(i int) {
 		s.classes++
 	}
 	if s.values > fewValues+len(s.data)/bytesPerValue || s.objects > maxObjects || s.arrays > maxArrays || s.classes > schema.MaxClasses+1 {
-		s.hasTooManyValues, s.fault = true, fmt.Errorf("it has %d values, %d lists and %d objects or more, and a model fewer", s.values, s.arrays, s.objects)
+		s.hasTooManyValues, s.fault = true,
+			fmt.Errorf("it has %d values, %d lists and %d objects or more, and a model fewer", s.values,
+				s.arrays, s.objects)
 	}
 }

@@ -63,7 +63,8 @@ func Witness(rows []int64, labels []int, weights []float64, names [2]string) *Fi
 	f := &Figure{Title: "Rows of the witness", Subtitle: "weights of rows whose weighted sum of label × (features, bias) is zero"}
 	if n := len(all); n > mostBars {
 		all = all[:mostBars]
-		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero", mostBars, humanize.Plural(int64(n), "row"))
+		f.Subtitle = fmt.Sprintf("the %d largest weights, of %s whose weighted sum of label × (features, bias) is zero",
+			mostBars, humanize.Plural(int64(n), "row"))
 	}
 	f.Text += largestRows(all)
 	f.bars(all, names)

@@ -23,7 +23,8 @@ const (
 func Confusion(classes []schema.Class, c *metrics.Confusion) *Figure {
 	drawn := mostConfused(len(classes), c)
 	right, wrong := Series{Name: "right", Shape: Cells}, Series{Name: "wrong", Shape: Cells, Colour: 1}
-	f := &Figure{Title: "Confusion of classes", IsSquare: true, Width: 560, Height: 600, X: Axis{Name: "predicted class"}, Y: Axis{Name: "class"},
+	f := &Figure{Title: "Confusion of classes", IsSquare: true, Width: 560, Height: 600,
+		X: Axis{Name: "predicted class"}, Y: Axis{Name: "class"},
 		Subtitle: "rows of each class by predicted class; the colour is the share of the rows of the class"}
 	if c.HasWeights() {
 		f.Subtitle = "weight of the rows of each class by predicted class; the colour is the share of the weight of the class"

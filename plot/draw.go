@@ -51,7 +51,8 @@ func (f *Figure) picture() *picture {
 		plot.trail(f.steps)
 	}
 	const edge = 5 // beyond the axes, so that points on them are whole
-	c.draw(&clip{Box: box{X: c.left - edge, Y: c.top - edge, Width: c.right - c.left + 2*edge, Height: c.bottom - c.top + 2*edge}, Elements: plot.Elements})
+	c.draw(&clip{Box: box{X: c.left - edge, Y: c.top - edge, Width: c.right - c.left + 2*edge,
+		Height: c.bottom - c.top + 2*edge}, Elements: plot.Elements})
 	if f.steps != nil {
 		c.animate(f.steps)
 	}
@@ -245,7 +246,8 @@ func (c *canvas) series(s *Series) {
 			c.draw(&box{X: px - 3.2, Y: py - 3.2, Width: 6.4, Height: 6.4, Paint: paint{Colour: p.Colour, Width: 1.4}})
 		case Bars:
 			x0, x1, zero := c.px(x-s.Size/2), c.px(x+s.Size/2), c.py(0)
-			c.draw(&box{X: x0 + 0.3, Y: min(py, zero), Width: max(0.4, x1-x0-0.6), Height: math.Abs(zero - py), Paint: paint{Colour: p.Colour, Opacity: barOpacity}})
+			c.draw(&box{X: x0 + 0.3, Y: min(py, zero), Width: max(0.4, x1-x0-0.6), Height: math.Abs(zero - py),
+				Paint: paint{Colour: p.Colour, Opacity: barOpacity}})
 		case Ranges:
 			c.draw(segment(c.px(s.Low[i]), py, c.px(s.High[i]), py, paint{Colour: p.Colour, Width: 2}))
 			c.draw(&disc{X: px, Y: py, Radius: 4, Paint: p})

@@ -25,8 +25,10 @@ const MostPoints = 2000
 
 // ROC draws ROC curves of models.
 func ROC(curves ...Curve) *Figure {
-	f := &Figure{Title: "ROC curve", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
-		Subtitle: "share of each class above each threshold", Series: []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
+	f := &Figure{Title: "ROC curve", IsSquare: true, Width: 460, Height: 500,
+		X: Axis{Name: "false positive rate", To: 1}, Y: Axis{Name: "true positive rate", To: 1},
+		Subtitle: "share of each class above each threshold",
+		Series:   []Series{{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	return f.curves(curves, "ROC curve", "AUC", Line, func(p, last metrics.Point) (x, y float64) {
 		return p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives
 	})
@@ -34,8 +36,8 @@ func ROC(curves ...Curve) *Figure {
 
 // PrecisionRecall draws precision-recall curves of models.
 func PrecisionRecall(curves ...Curve) *Figure {
-	f := &Figure{Title: "Precision and recall", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1}, Y: Axis{Name: "precision", To: 1},
-		Subtitle: "of the positive class, above each threshold"}
+	f := &Figure{Title: "Precision and recall", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "recall", To: 1},
+		Y: Axis{Name: "precision", To: 1}, Subtitle: "of the positive class, above each threshold"}
 	return f.curves(curves, "Precision-recall curve", "average precision", Steps, func(p, last metrics.Point) (x, y float64) {
 		return p.TruePositives / last.TruePositives, p.Precision()
 	})
@@ -60,7 +62,8 @@ func (f *Figure) curves(curves []Curve, title, figure string, shape Shape, at fu
 
 // Calibration draws the share of rows that are positive against the predicted probability.
 func Calibration(bins []metrics.Bin) *Figure {
-	f := &Figure{Title: "Calibration", IsSquare: true, Width: 460, Height: 500, X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
+	f := &Figure{Title: "Calibration", IsSquare: true, Width: 460, Height: 500,
+		X: Axis{Name: "predicted probability", To: 1}, Y: Axis{Name: "share that came true", To: 1},
 		Subtitle: "with 95 % intervals (Wilson); on the dashed line, predictions are right"}
 	ideal := Series{Colour: -1, Dash: 1, X: []float64{0, 1}, Y: []float64{0, 1}}
 	dots, means := Series{Shape: Dots, Name: "rows in ten bins"}, Series{}
@@ -110,8 +113,11 @@ func Margins(margins []float64, wrong []bool) *Figure {
 		}
 		s.X, s.Y = append(s.X, (float64(k)+0.5)*size), append(s.Y, counts[k])
 	}
-	return &Figure{Title: "Margins", Subtitle: "distance of each row from the plane, negative on the wrong side", X: Axis{Name: "label × score / norm of the weights", From: axis.From, To: axis.To, step: axis.step},
-		Y: Axis{Name: "rows"}, Series: []Series{above, below}, Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", humanize.Plural(int64(len(margins)), "row"), humanize.Count(int64(errors)))}
+	return &Figure{Title: "Margins", Subtitle: "distance of each row from the plane, negative on the wrong side",
+		X: Axis{Name: "label × score / norm of the weights", From: axis.From, To: axis.To, step: axis.step},
+		Y: Axis{Name: "rows"}, Series: []Series{above, below},
+		Text: fmt.Sprintf("Histogram of the margins of %s; %s wrong.", humanize.Plural(int64(len(margins)), "row"),
+			humanize.Count(int64(errors)))}
 }
 
 // A Score is the result of a learner on the folds of a cross-validation.
@@ -125,7 +131,8 @@ type Score struct {
 // greatest fold.
 func Scores(name string, scores []Score) *Figure {
 	s, low, high := Series{Shape: Dots, Name: "mean over the folds"}, math.Inf(1), math.Inf(-1)
-	f := &Figure{Title: "Scores of the learners", Subtitle: "lines go from the least to the greatest fold", X: Axis{Name: name}, Height: 140 + 26*len(scores)}
+	f := &Figure{Title: "Scores of the learners", Subtitle: "lines go from the least to the greatest fold",
+		X: Axis{Name: name}, Height: 140 + 26*len(scores)}
 	for k := range scores {
 		v := &scores[len(scores)-1-k]
 		from, to := v.Mean, v.Mean

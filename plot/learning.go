@@ -21,7 +21,8 @@ func Learning(columns map[string][]float64) *Figure {
 		{Name: "norm of w", X: t, Y: columns["norm"]}, {Name: "upper bound", Dash: 1, X: t, Y: columns["upper"]}}}
 	f.Subtitle = "|w| stays below the dashed line, which grows with the root of the updates"
 	if hasNumber(columns["dot"]) {
-		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]}, Series{Name: "lower bound", Colour: 1, Dash: 1, X: t, Y: columns["lower"]})
+		f.Series = append(f.Series, Series{Name: "w·u", Colour: 1, X: t, Y: columns["dot"]},
+			Series{Name: "lower bound", Colour: 1, Dash: 1, X: t, Y: columns["lower"]})
 		f.Subtitle += ", and |w| is at least w·u"
 	}
 	if lower := columns["lower"]; hasNumber(lower) {
@@ -29,7 +30,8 @@ func Learning(columns map[string][]float64) *Figure {
 	}
 	f.Series = slices.DeleteFunc(f.Series, func(s Series) bool { return !hasNumber(s.Y) })
 	last := len(t) - 1
-	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", humanize.Count(int64(t[last])), humanize.Real(columns["norm"][last]))
+	f.Text = fmt.Sprintf("After update %s the norm of the weights is %s.", humanize.Count(int64(t[last])),
+		humanize.Real(columns["norm"][last]))
 	return f
 }
 
@@ -45,10 +47,12 @@ func passes(columns map[string][]float64) *Figure {
 	if len(t) == 0 || !hasNumber(objective) {
 		return nil
 	}
-	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "value", Log: true}, Subtitle: "on a logarithmic scale"}
+	f := &Figure{Title: "Passes over the rows", X: Axis{Name: "pass"}, Y: Axis{Name: "value", Log: true},
+		Subtitle: "on a logarithmic scale"}
 	from := restart(objective)
 	if from > 0 {
-		f.Subtitle = fmt.Sprintf("on a logarithmic scale, from pass %s on, where another method began again at the first weights", humanize.Count(int64(t[from])))
+		f.Subtitle = fmt.Sprintf("on a logarithmic scale, from pass %s on, where another method began again at the "+
+			"first weights", humanize.Count(int64(t[from])))
 	}
 	t, objective = t[from:], objective[from:]
 	f.Series = []Series{{Name: "objective", X: t, Y: log10(objective)}}
@@ -110,9 +114,12 @@ func Errors(columns map[string][]float64) *Figure {
 		}
 		best[i] = least
 	}
-	return &Figure{Title: "Errors of the pocket", Subtitle: "rows that the weights are wrong on, after each update", X: Axis{Name: "update"}, Y: Axis{Name: "errors", includesZero: true},
-		Series: []Series{{Name: "weights of the update", Colour: 5, X: t, Y: errors}, {Name: "best so far", Shape: Steps, Colour: 1, X: t, Y: best}},
-		Text:   fmt.Sprintf("The fewest errors are %s, after %s.", humanize.Count(int64(least)), humanize.Plural(int64(len(t)), "traced update"))}
+	return &Figure{Title: "Errors of the pocket", Subtitle: "rows that the weights are wrong on, after each update",
+		X: Axis{Name: "update"}, Y: Axis{Name: "errors", includesZero: true},
+		Series: []Series{{Name: "weights of the update", Colour: 5, X: t, Y: errors},
+			{Name: "best so far", Shape: Steps, Colour: 1, X: t, Y: best}},
+		Text: fmt.Sprintf("The fewest errors are %s, after %s.", humanize.Count(int64(least)),
+			humanize.Plural(int64(len(t)), "traced update"))}
 }
 
 // KeptErrors draws the errors of the weights that a pocket kept, for a training without a trace. It returns nil for
@@ -122,14 +129,18 @@ func KeptErrors(updates, errors []float64) *Figure {
 		return nil
 	}
 	last := len(updates) - 1
-	return &Figure{Title: "Best weights so far", Subtitle: "errors of the weights that are kept, by the update that made them", X: Axis{Name: "update"}, Y: Axis{Name: "errors", includesZero: true},
+	return &Figure{Title: "Best weights so far",
+		Subtitle: "errors of the weights that are kept, by the update that made them", X: Axis{Name: "update"},
+		Y:      Axis{Name: "errors", includesZero: true},
 		Series: []Series{{Shape: Steps, X: updates, Y: errors}}, Height: 320,
-		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", humanize.Count(int64(errors[0])), humanize.Count(int64(errors[last])), humanize.Plural(int64(updates[last]), "update"))}
+		Text: fmt.Sprintf("Errors fall from %s to %s after %s.", humanize.Count(int64(errors[0])),
+			humanize.Count(int64(errors[last])), humanize.Plural(int64(updates[last]), "update"))}
 }
 
 // Mistakes draws the share of mistakes among the first rows. Package train counts mistakes at powers of two.
 func Mistakes(rows, mistakes []float64) *Figure {
-	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning", X: Axis{Name: "rows, on a logarithmic scale", Log: true},
+	f := &Figure{Title: "Mistakes so far", Subtitle: "share of wrong predictions, made before learning",
+		X: Axis{Name: "rows, on a logarithmic scale", Log: true},
 		Y: Axis{Name: "share", includesZero: true}, Series: []Series{{X: log10(rows)}}}
 	for i, n := range rows {
 		f.Series[0].Y = append(f.Series[0].Y, mistakes[i]/n)
@@ -142,7 +153,8 @@ func Mistakes(rows, mistakes []float64) *Figure {
 
 // Samples draws a learning curve: the share of wrong rows among judged held-out rows, for models of more and more rows.
 func Samples(rows []float64, wrong, judged []int64) *Figure {
-	f := &Figure{Title: "Learning curve", Subtitle: "wrong held-out rows of models of more and more rows, with 95 % intervals (Wilson)", X: Axis{Name: "rows to learn from, on a logarithmic scale", Log: true},
+	f := &Figure{Title: "Learning curve", Subtitle: "wrong held-out rows of models of more and more rows, with 95 % " +
+		"intervals (Wilson)", X: Axis{Name: "rows to learn from, on a logarithmic scale", Log: true},
 		Y: Axis{Name: "share of wrong rows", includesZero: true}}
 	s := Series{Shape: Dots, X: log10(rows)}
 	for i, n := range wrong {

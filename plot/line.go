@@ -26,7 +26,8 @@ const mostSteps = 80
 // Plane draws rows of two features with the line on which the score is 0. If there is a path, it shows the lines of the
 // path one after another, once.
 func Plane(r *Rows) *Figure {
-	f := &Figure{Title: "Rows and the line", Subtitle: "on the line the score is 0", X: Axis{Name: r.Names[0]}, Y: Axis{Name: r.Names[1]}, Height: 520,
+	f := &Figure{Title: "Rows and the line", Subtitle: "on the line the score is 0", X: Axis{Name: r.Names[0]},
+		Y: Axis{Name: r.Names[1]}, Height: 520,
 		Series: []Series{{Name: r.Classes[1], Shape: Dots}, {Name: r.Classes[0], Shape: Rings, Colour: 1}}}
 	for i, x := range r.X {
 		s := &f.Series[1]
@@ -51,7 +52,8 @@ func Plane(r *Rows) *Figure {
 	if x0, y0, x1, y1, ok := crossings(r.Weights, f); ok {
 		f.Series = append(f.Series, Series{Name: "score 0", Colour: 2, X: []float64{x0, x1}, Y: []float64{y0, y1}})
 	}
-	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.", humanize.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
+	f.Text += fmt.Sprintf("%s of classes %s and %s by %s and %s. The score is %s %s + %s %s + %s.",
+		humanize.Plural(int64(len(r.X)), "row"), r.Classes[1], r.Classes[0], r.Names[0], r.Names[1],
 		humanize.Real(r.Weights[0]), r.Names[0], humanize.Real(r.Weights[1]), r.Names[1], humanize.Real(r.Weights[2]))
 	return f
 }
@@ -137,7 +139,8 @@ func (c *canvas) animate(steps []step) {
 		if s.row[0] == s.row[0] {
 			f.Elements = append(f.Elements, &disc{X: c.px(s.row[0]), Y: c.py(s.row[1]), Radius: 8, Paint: paint{Colour: strong, Width: 2}})
 		}
-		f.Elements = append(f.Elements, &text{X: c.right, Y: 28, Anchor: end, Colour: ink, String: "update " + humanize.Count(int64(s.update))})
+		f.Elements = append(f.Elements, &text{X: c.right, Y: 28, Anchor: end, Colour: ink,
+			String: "update " + humanize.Count(int64(s.update))})
 		c.draw(f)
 	}
 }

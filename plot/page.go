@@ -46,8 +46,10 @@ var pageStyle = strings.ReplaceAll(pageCSS, "\n", "")
 // HTML returns the page.
 func (p *Page) HTML() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"+
-		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>%s</title>\n<style>%s%s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n",
+	fmt.Fprintf(&s, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "+
+		"content=\"width=device-width,initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" "+
+		"content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" "+
+		"href=\"data:,\">\n<title>%s</title>\n<style>%s%s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%s</h1>\n",
 		escape(p.Title), pageStyle, AutoTheme.style(), escape(p.Title))
 	paragraph(&s, ` class="lead"`, p.Lead)
 	s.WriteString("<nav aria-label=\"Sections\">\n")
@@ -122,7 +124,8 @@ func (t *Table) write(s *strings.Builder, id string) {
 	if t.Caption != "" {
 		fmt.Fprintf(s, "<h3 id=\"%s\">%s</h3>\n", id, escape(t.Caption))
 	}
-	fmt.Fprintf(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">\n<table class=\"n\" aria-labelledby=\"%s\">\n<thead><tr>", id, id)
+	fmt.Fprintf(s, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-labelledby=\"%s\">\n<table class=\"n\" "+
+		"aria-labelledby=\"%s\">\n<thead><tr>", id, id)
 	for _, name := range t.Head {
 		fmt.Fprintf(s, "<th scope=\"col\">%s</th>", escape(name))
 	}

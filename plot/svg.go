@@ -40,8 +40,9 @@ type writer struct {
 // the theme "", the page has the style sheet.
 func (p *picture) svg(id string, t Theme) string {
 	w := &writer{id: id}
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-labelledby="%s-t %s-d" `+
-		`font-family="system-ui, sans-serif" font-size="%d">`+"\n", p.Width, p.Height, p.Width, p.Height, id, id, usualSize)
+	fmt.Fprintf(w,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g" role="img" aria-labelledby="%s-t %s-d" `+
+			`font-family="system-ui, sans-serif" font-size="%d">`+"\n", p.Width, p.Height, p.Width, p.Height, id, id, usualSize)
 	fmt.Fprintf(w, "<title id=\"%s-t\">%s</title>\n<desc id=\"%s-d\">%s</desc>\n", id, escape(p.Title), id, escape(p.Text))
 	if t != "" {
 		fmt.Fprintf(w, "<style>%s</style>\n", t.style())
@@ -215,7 +216,8 @@ type frame struct {
 }
 
 func (f *frame) svg(w *writer) {
-	fmt.Fprintf(w, `<g visibility="hidden"><set attributeName="visibility" to="visible" begin="%.2fs" dur="%.2fs"/>`+"\n", f.Begin, f.Length)
+	fmt.Fprintf(w, `<g visibility="hidden"><set attributeName="visibility" to="visible" begin="%.2fs" dur="%.2fs"/>`+
+		"\n", f.Begin, f.Length)
 	w.writeAll(f.Elements)
 	w.WriteString("</g>\n")
 }

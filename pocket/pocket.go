@@ -195,7 +195,8 @@ func (p *Pocket) check(w []float32) error {
 		return errNoRows
 	}
 	if len(w) != p.judge.stride {
-		return fmt.Errorf("there are %d weights, and a candidate has %d: the stride of its columns, see kernel.Stride", len(w), p.judge.stride)
+		return fmt.Errorf("there are %d weights, and a candidate has %d: the stride of its columns, see kernel.Stride",
+			len(w), p.judge.stride)
 	}
 	if cols := p.judge.src.Spec().Cols(); !isZero(w[cols:]) {
 		return fmt.Errorf("the candidate isn't 0 after its %d columns", cols)

@@ -134,7 +134,8 @@ func (c *input) category(value any) (text string, missing bool, err error) {
 	}
 	list, ok := value.([]any)
 	if !ok || len(list) != len(c.Of) {
-		return "", false, fmt.Errorf("a value of the type %T, and the cross takes []any with a value for each of its %d columns", value, len(c.Of))
+		return "", false, fmt.Errorf("a value of the type %T, and the cross takes []any with a value for each of its "+
+			"%d columns", value, len(c.Of))
 	}
 	texts := make([]string, len(list))
 	for i, part := range c.Of {

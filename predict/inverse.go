@@ -56,7 +56,8 @@ func (o Odds) isotonicScore(p float64) (float64, error) {
 	last := len(c.Scores) - 1
 	above := sort.Search(last+1, func(i int) bool { return c.Probabilities[i] > p })
 	if above == 0 || above > last {
-		return 0, fmt.Errorf("no score has the probability %v: by its calibration, the model's probabilities are from %v to %v", p, c.Probabilities[0], c.Probabilities[last])
+		return 0, fmt.Errorf("no score has the probability %v: by its calibration, the model's probabilities are "+
+			"from %v to %v", p, c.Probabilities[0], c.Probabilities[last])
 	}
 	low, high := c.Probabilities[above-1], c.Probabilities[above]
 	share := (p - low) / (high - low)

@@ -50,9 +50,11 @@ func New(m *model.Model) (*Predictor, error) {
 		return nil, err
 	}
 	spec := m.Spec()
-	p := &Predictor{columns: newColumns(spec), model: scorer, spec: spec, features: stats.NewMaker(spec), threshold: m.ScoreThreshold(), odds: OddsOf(m)}
+	p := &Predictor{columns: newColumns(spec), model: scorer, spec: spec, features: stats.NewMaker(spec),
+		threshold: m.ScoreThreshold(), odds: OddsOf(m)}
 	if !m.HasProbabilities() {
-		p.noProbabilities = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or take the scores", m.Algorithm)
+		p.noProbabilities = fmt.Errorf("a model of %s has no probabilities: calibrate it, train logistic or lda, or "+
+			"take the scores", m.Algorithm)
 	}
 	if e := scorer.expansion; e != nil {
 		if p.support, err = gram.NewSupport(e.support, e.kernel); err != nil {

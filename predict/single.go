@@ -23,7 +23,8 @@ type scratch struct {
 
 func newScratch(p *Predictor) *scratch {
 	vectors := p.spec.Vectors()
-	c := &scratch{row: *block.New(0, 1, p.spec.Cols()), vector: make([]float64, 2*vectors), scores: oneElementSlices(vectors), odds: oneElementSlices(max(2, vectors))}
+	c := &scratch{row: *block.New(0, 1, p.spec.Cols()), vector: make([]float64, 2*vectors),
+		scores: oneElementSlices(vectors), odds: oneElementSlices(max(2, vectors))}
 	for _, v := range p.model.votes {
 		c.voters = make([]float32, max(len(c.voters), v.panel()))
 	}

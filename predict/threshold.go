@@ -48,7 +48,8 @@ func ParseThreshold(text string) (Threshold, error) {
 		t.FalsePositive, falsePositive = cost(a)
 		t.FalseNegative, falseNegative = cost(b)
 		if !falsePositive || !falseNegative || t.FalsePositive+t.FalseNegative == 0 {
-			return Threshold{}, errors.New("write the cost of a false positive and that of a false negative, each at most 1e100, such as cost=1:5")
+			return Threshold{}, errors.New("write the cost of a false positive and that of a false negative, each at " +
+				"most 1e100, such as cost=1:5")
 		}
 		return t, nil
 	}

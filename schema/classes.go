@@ -45,8 +45,9 @@ func KindOf(values string) ClassKind {
 	return String
 }
 
-// TextAs returns the text by which the class matches classes of another kind: a text that is a number is written as the shortest decimal, so that
-// 1.0 matches the number 1, and True matches the boolean true. A text with leading zeros or a plus, such as 01, is no number here.
+// TextAs returns the text by which the class matches classes of another kind: a text that is a number is written as the
+// shortest decimal, so that 1.0 matches the number 1, and True matches the boolean true. A text with leading zeros or a
+// plus, such as 01, is no number here.
 func (c Class) TextAs(kind ClassKind) string {
 	if c.Kind != String || kind == String || c.Text == "" {
 		return c.Text

@@ -50,8 +50,9 @@ type Column struct {
 	Buckets    []int    `json:"buckets,omitempty"`    // with more than MaxAllBuckets bits: buckets of the training rows, ascending
 
 	Derive Derivation `json:"derive,omitempty"` // of a number that is computed from the column's value; "": the number itself
-	Layout string     `json:"layout,omitempty"` // of a date written as text, as package time has it; "": year, month, day, with or without a time
-	Origin float64    `json:"origin,omitempty"` // of Days: the day from which days are counted, in days since 1970-01-01
+	// of a date written as text, as package time has it; "": year, month, day, with or without a time
+	Layout string  `json:"layout,omitempty"`
+	Origin float64 `json:"origin,omitempty"` // of Days: the day from which days are counted, in days since 1970-01-01
 
 	Dictionary *Dictionary `json:"dictionary,omitempty"` // texts of hashed features, if the training recorded them
 
@@ -290,8 +291,8 @@ func (c *Column) check() error {
 	}
 	has := map[string]bool{"unit": c.Unit != "", "elements": c.Elements != 0, "categories": len(c.Categories) != 0,
 		"hash_bits": c.HashBits != 0, "of": len(c.Of) != 0}
-	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, NumberedColumn: {"elements"}, OneHotColumn: {"categories"}, HashColumn: {"hash_bits"},
-		CrossColumn: {"hash_bits", "of"}}
+	needs := map[Kind][]string{NumberColumn: nil, ListColumn: {"elements"}, NumberedColumn: {"elements"},
+		OneHotColumn: {"categories"}, HashColumn: {"hash_bits"}, CrossColumn: {"hash_bits", "of"}}
 	need, known := needs[c.Kind]
 	if !known {
 		return fmt.Errorf("unknown kind %q", c.Kind)
@@ -301,7 +302,8 @@ func (c *Column) check() error {
 			return fmt.Errorf("of the kind %q, but %q is there: %t", c.Kind, key, has[key])
 		}
 	}
-	if text := c.Kind != OneHotColumn && c.Kind != HashColumn; c.Values != "" && (text || c.Values != Number.String() && c.Values != Bool.String()) {
+	if text := c.Kind != OneHotColumn && c.Kind != HashColumn; c.Values != "" &&
+		(text || c.Values != Number.String() && c.Values != Bool.String()) {
 		return fmt.Errorf("of the kind %q, but its values are %q", c.Kind, c.Values)
 	}
 	if c.Elements < 0 || c.HashBits < 0 || c.HashBits > MaxHashBits || len(c.Categories) > MaxNamed {

@@ -46,7 +46,9 @@ func (s *searcher) setNotSeparable(ctx context.Context, r *Result, f *finding) e
 // scores as 134 passes over a million rows.
 func (s *searcher) pocket(ctx context.Context) (int64, error) {
 	updates := max(64, min(10_000, 1<<27/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src), perceptron.Settings{Options: perceptron.Options{Epochs: 1000, MaxUpdates: updates, Pocket: pocket.Exact}, Run: learner.Run{Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src),
+		perceptron.Settings{Options: perceptron.Options{Epochs: 1000, MaxUpdates: updates, Pocket: pocket.Exact},
+			Run: learner.Run{Workers: s.opt.Workers}})
 	if err != nil {
 		return -1, err
 	}

@@ -206,6 +206,7 @@ func largestNorm(ctx context.Context, src block.Source, workers int) (float64, e
 		return 0, errors.New("the labels aren't -1 and +1: take rows of two classes")
 	}
 	norm := 0.0
-	err := block.ReduceChunks(ctx, src, workers, func(r block.Chunk) float64 { return math.Sqrt(r.MaxSquaredNorm()) }, func(n float64) { norm = max(norm, n) })
+	err := block.ReduceChunks(ctx, src, workers, func(r block.Chunk) float64 { return math.Sqrt(r.MaxSquaredNorm()) },
+		func(n float64) { norm = max(norm, n) })
 	return norm, err
 }

@@ -151,7 +151,8 @@ func (s *searcher) perceptron(ctx context.Context, r *Result) ([]float64, error)
 		visits = 1 << 24 // the search after it is slow
 	}
 	epochs := max(5, min(1000, visits/s.src.Rows()))
-	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src), perceptron.Settings{Options: perceptron.Options{Epochs: epochs}, Run: learner.Run{Workers: s.opt.Workers}})
+	learned, err := perceptron.Train(ctx, block.AssumeValid(s.src),
+		perceptron.Settings{Options: perceptron.Options{Epochs: epochs}, Run: learner.Run{Workers: s.opt.Workers}})
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,8 @@ func (s *searcher) setSeparable(ctx context.Context, r *Result, plane *Plane) er
 }
 
 func tooCloseReason(distance, radius float64) string {
-	return fmt.Sprintf("the hull of the rows is %.3g from the origin, and the longest row is %.3g: float64 can't tell it from 0", distance, radius)
+	return fmt.Sprintf("the hull of the rows is %.3g from the origin, and the longest row is %.3g: float64 can't "+
+		"tell it from 0", distance, radius)
 }
 
 // A search keeps about poolRows rows in memory, or poolRowsPerColumn rows for each column, but at most the rows that
@@ -335,8 +337,8 @@ func (s *searcher) nearest(ctx context.Context, parts int, w []float64) (*findin
 			return f, nil
 		}
 		if s.passes >= s.mostPasses {
-			f.reason = fmt.Sprintf("%d passes over the rows gave no verdict: their hull is %.3g from the origin, and the longest row is %.3g",
-				s.opt.MaxPasses, length, s.radius)
+			f.reason = fmt.Sprintf("%d passes over the rows gave no verdict: their hull is %.3g from the origin, and "+
+				"the longest row is %.3g", s.opt.MaxPasses, length, s.radius)
 			return f, nil
 		}
 		if swept, err = s.judge(ctx, f); err != nil {

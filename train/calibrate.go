@@ -91,14 +91,17 @@ func (s *Session) foldSession() Session {
 
 // trainFold trains on the rows outside a fold, and calls use with the training, its model and both parts of the rows. stage
 // names the work.
-func (c *crossState) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string, use func(j *job, m *model.Model, parts *Parts) error) error {
-	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number), Total: int64(c.Folds)}, l)
+func (c *crossState) trainFold(ctx context.Context, all block.Source, number int, l Learner, stage string,
+	use func(j *job, m *model.Model, parts *Parts) error) error {
+	show := c.opt.watch(Stage{Name: stage, Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number),
+		Total: int64(c.Folds)}, l)
 	parts, err := split(ctx, all, c.deal.learnedRows[number], c.deal.judgedRows[number], &c.opt.Options)
 	if err != nil {
 		return err
 	}
 	defer parts.Close()
-	j := &job{Learner: l.WithWorkers(c.workers, show), opt: &c.opt, src: parts.KeptRows, heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
+	j := &job{Learner: l.WithWorkers(c.workers, show), opt: &c.opt, src: parts.KeptRows,
+		heldBytes: 2 * block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())}
 	f, err := j.learn(ctx, ctx)
 	if err != nil {
 		return err

@@ -157,7 +157,8 @@ func (s *Session) newCrossState(ctx context.Context, learners []Learner, folds i
 	if err != nil {
 		return nil, err
 	}
-	c := &crossState{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score}, cv: s.CV, src: withoutRefit(src), refit: refitOf(src),
+	c := &crossState{CrossValidation: &CrossValidation{Folds: folds, Split: s.Split.name(), Score: s.CV.Score},
+		cv: s.CV, src: withoutRefit(src), refit: refitOf(src),
 		learners: learners, opt: s.foldSession(), seed: l.Settings.RunOptions().Seed, workers: l.Workers()}
 	if c.deal, err = newDeal(ctx, c.src, folds, c.seed, c.workers, &s.Options); err != nil && purpose != "" {
 		err = fmt.Errorf("%s: %w", purpose, err)
@@ -246,7 +247,8 @@ func (c *crossState) hasUnjudged(fold int) bool {
 
 // eachFold calls judge for each fold that is left, one after another. If the source can learn its features again, it
 // does so for each fold from the rows outside the fold.
-func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool, judge func(ctx context.Context, from block.Source, number int) error) error {
+func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool,
+	judge func(ctx context.Context, from block.Source, number int) error) error {
 	var choices []func(class int) bool
 	for f := range c.Folds {
 		choices = append(choices, c.deal.learnedRows[f]())
@@ -270,7 +272,8 @@ func (c *crossState) eachFold(ctx context.Context, left func(fold int) bool, jud
 			err = judge(ctx, from, f)
 		}
 		if err != nil && ctx.Err() != nil {
-			return &learner.UnfinishedError{Position: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1, c.Folds), Err: ctx.Err()}
+			return &learner.UnfinishedError{Position: fmt.Sprintf("the cross-validation was at fold %d of %d", f+1,
+				c.Folds), Err: ctx.Err()}
 		}
 		if err != nil {
 			return fmt.Errorf("fold %d of %d: %w", f+1, c.Folds, err)
@@ -288,7 +291,8 @@ func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int
 		return err
 	}
 	defer parts.Close()
-	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights()) // bytes of the rows, and of their two parts
+	// bytes of the rows, and of their two parts
+	side, bytes := 1, 2*block.MemoryBytes(all, all.Spec().Weighted || c.opt.Weights.hasClassWeights())
 	if _, inMemory := all.(*block.Data); inMemory && !c.oneAtATime {
 		side = c.parallelLearners(all.Rows(), bytes)
 	}
@@ -308,7 +312,8 @@ func (c *crossState) judgeFold(ctx context.Context, all block.Source, number int
 			if side > 1 { // several at a time: one line reports how many are done
 				progress = nil
 			}
-			j := &job{Learner: l.WithWorkers(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows, parallelTrainings: side, heldBytes: bytes}
+			j := &job{Learner: l.WithWorkers(max(1, c.workers/side), progress), opt: &own, src: parts.KeptRows,
+				parallelTrainings: side, heldBytes: bytes}
 			t, value, err := c.judgePoint(ctx, p, j, parts)
 			if err != nil && ctx.Err() != nil {
 				return ctx.Err()

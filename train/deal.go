@@ -79,7 +79,8 @@ func (s *Split) check(rows int64) error {
 	}
 	for name, values := range map[string][]int64{"groups": s.Groups, "times": s.Times} {
 		if values != nil && int64(len(values)) != rows {
-			return fmt.Errorf("the %s of %s for %s: give one for each row", name, humanize.Plural(int64(len(values)), "row"), humanize.Plural(rows, "row"))
+			return fmt.Errorf("the %s of %s for %s: give one for each row", name,
+				humanize.Plural(int64(len(values)), "row"), humanize.Plural(rows, "row"))
 		}
 	}
 	return nil

@@ -68,7 +68,8 @@ const mostWorstRows = 10
 func (e *Evaluation) addWorstRows(b *block.Block, scores, p [][]float32, losses []float64) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive), Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
+		m := MisclassifiedRow{Row: b.First + int64(r), Class: predict.LabelClass(y, len(scores), positive),
+			Predicted: predict.PredictedClassAbove(scores, r, positive, e.threshold), Probability: math.NaN()}
 		if m.Class == m.Predicted {
 			continue
 		}
@@ -120,7 +121,8 @@ func NewEvaluation(m *model.Model, workers int) (*Evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(), odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
+	e := &Evaluation{Confusion: metrics.NewConfusion(len(m.Classes)), spec: m.Spec(), threshold: m.ScoreThreshold(),
+		odds: predict.OddsOf(m), scorer: scorer, hasOdds: m.HasProbabilities()}
 	if e.hasOdds && len(m.Classes) == 2 {
 		e.Calibration = new(metrics.Calibration)
 	}
@@ -170,7 +172,8 @@ func (e *Evaluation) Add(ctx context.Context, b *block.Block) error {
 func (e *Evaluation) add(scores [][]float32, b *block.Block) {
 	positive := e.spec.PositiveClass()
 	for r, y := range b.Y {
-		e.Confusion.Add(predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive, e.threshold), b.Weight(r))
+		e.Confusion.Add(predict.LabelClass(y, len(scores), positive), predict.PredictedClassAbove(scores, r, positive,
+			e.threshold), b.Weight(r))
 	}
 	var p [][]float32
 	var losses []float64
@@ -296,7 +299,8 @@ func CountErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 }
 
 // countErrors is CountErrors. It also calls show with each block and its scores.
-func countErrors(ctx context.Context, m *model.Model, src block.Source, workers int, show func([][]float32, *block.Block)) (t ErrorCount, err error) {
+func countErrors(ctx context.Context, m *model.Model, src block.Source, workers int,
+	show func([][]float32, *block.Block)) (t ErrorCount, err error) {
 	spec, err := block.SpecOf(src)
 	if err != nil {
 		return t, err
@@ -330,7 +334,8 @@ func countErrors(ctx context.Context, m *model.Model, src block.Source, workers 
 }
 
 // eachScoredBlock calls add with each block and its scores by m, which are valid until the call returns.
-func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int, add func([][]float32, *block.Block) error) error {
+func eachScoredBlock(ctx context.Context, m *model.Model, blocks iter.Seq2[*block.Block, error], workers int,
+	add func([][]float32, *block.Block) error) error {
 	scorer, err := predict.NewScorer(m, workers)
 	if err != nil {
 		return err

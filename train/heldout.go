@@ -141,7 +141,8 @@ func (j *job) learnShare(ctx context.Context, opt *Session, kept *share, judge f
 	if err != nil {
 		return err
 	}
-	part := &job{Learner: j.WithWorkers(j.Workers(), nil), opt: opt, src: src, validation: j.validation, heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
+	part := &job{Learner: j.WithWorkers(j.Workers(), nil), opt: opt, src: src, validation: j.validation,
+		heldBytes: j.heldBytes + block.MemoryBytes(src, src.Spec().Weighted)}
 	f, err := part.learn(ctx, ctx)
 	if err != nil {
 		return err
@@ -208,7 +209,8 @@ func (s *Session) PoolFolds(ctx context.Context) error {
 		p.scoreThreshold = t.Value
 	}
 	err = c.eachFold(ctx, func(int) bool { return true }, func(ctx context.Context, from block.Source, number int) error {
-		return c.trainFold(ctx, from, number, l, "judging the held-out rows", func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
+		return c.trainFold(ctx, from, number, l, "judging the held-out rows",
+			func(j *job, m *model.Model, parts *Parts) error { return p.add(ctx, j, m, parts) })
 	})
 	if err == nil {
 		s.HeldOut = p.HeldOutEvaluation

@@ -14,8 +14,8 @@ func (j *job) model(learned *learner.Result) *model.Model {
 			m.Options.Multiclass = model.Joint
 		}
 	}
-	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits, Updates: learned.Updates, MixedUpdates: learned.MixedUpdates,
-		Converged: learned.Converged}
+	m.Training = model.Training{Rows: j.src.Rows(), Epochs: learned.Epochs, Visits: learned.Visits,
+		Updates: learned.Updates, MixedUpdates: learned.MixedUpdates, Converged: learned.Converged}
 	if len(learned.Curve) > 0 {
 		m.Training.KeptUpdate = &learned.KeptUpdate
 	}
@@ -40,7 +40,9 @@ func (j *job) modelOptions() model.Options {
 			m.Set(o.Name, o.Get(j.Settings))
 		}
 	}
-	if shared := learner.SharedOptions(j.Settings); j.Has("order") && shared.Order != learner.Cyclic || j.opt.HoldOut > 0 || j.opt.CrossValidation != nil || j.opt.Path != nil || j.opt.Calibration != nil || j.opt.ChosenThreshold != nil {
+	if shared := learner.SharedOptions(j.Settings); j.Has("order") && shared.Order != learner.Cyclic ||
+		j.opt.HoldOut > 0 || j.opt.CrossValidation != nil || j.opt.Path != nil || j.opt.Calibration != nil ||
+		j.opt.ChosenThreshold != nil {
 		m.Seed = &shared.Seed
 	}
 	if init := j.opt.Init; init != nil && init.Data.Fingerprint != "" {

@@ -72,8 +72,8 @@ func (s *Session) online(ctx context.Context) (*Outcome, error) {
 		begin = unpaddedStart(start, src.Spec())
 		stepper.Begin(start.Weights, start.State)
 	}
-	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: l, scores: make([][]float32, src.Spec().Vectors()), initialWeights: begin,
-		scoresAreLogOdds: l.HasOdds(), show: s.Online.Show}
+	v := &visitor{Source: src, ctx: ctx, Stepper: stepper, learner: l, scores: make([][]float32, src.Spec().Vectors()),
+		initialWeights: begin, scoresAreLogOdds: l.HasOdds(), show: s.Online.Show}
 	if err = v.learn(l.Workers()); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -97,8 +97,10 @@ func (s *Session) checkOnline(l Learner) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
-	if s.HoldOut != 0 || s.Validation != nil || s.CV.isSet() || s.Weights.hasClassWeights() || s.Output != (Output{}) || s.Checkpoint.Dir != "" || s.Trace != nil {
-		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, folds, weights of classes, outputs, checkpoints and traces")
+	if s.HoldOut != 0 || s.Validation != nil || s.CV.isSet() || s.Weights.hasClassWeights() || s.Output != (Output{}) ||
+		s.Checkpoint.Dir != "" || s.Trace != nil {
+		return errors.New("online, each row is predicted before it is learned from: leave out rows to validate on, " +
+			"folds, weights of classes, outputs, checkpoints and traces")
 	}
 	if isPerceptron(l) {
 		if margin, l2 := l.PerceptronUpdate(l.Settings); margin != 0 || l2 != 0 {
@@ -243,7 +245,8 @@ func (v *visitor) finish(ctx context.Context, t *Outcome, again bool) error {
 	if sum := norm + radius; sum-sum != 0 {
 		return learner.OverflowError()
 	}
-	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes, Radius: &radius, Norm: &norm}
+	m.Training = model.Training{Rows: r.Rows, Epochs: 1, Visits: r.Rows, Updates: r.Updates, Mistakes: &r.Mistakes,
+		Radius: &radius, Norm: &norm}
 	t.Model = m
 	if !again {
 		return nil

@@ -71,7 +71,8 @@ func (s *Session) followPath(ctx context.Context, l Learner) (*Path, error) {
 	for i, stage := range state.stages {
 		p.Weights = append(p.Weights, stage.W)
 		loss, deviation := state.losses[i].mean()
-		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, NonzeroWeights: stage.Nonzero(spec.Width()), Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
+		p.Points = append(p.Points, model.PathPoint{L1: stage.L1, NonzeroWeights: stage.Nonzero(spec.Width()),
+			Objective: stage.Objective, Gap: stage.Gap, Loss: loss, StdError: deviation})
 		if cv.Score != "" {
 			value, off := state.scores[i].mean()
 			p.Points[i].Score, p.Points[i].ScoreError = knownOrNil(value), knownOrNil(off)
@@ -97,7 +98,9 @@ func (c *crossState) followFolds(ctx context.Context, follower *pathLearner, l L
 	c.part.Mark(1, 0, s.state)
 	left := func(fold int) bool { return fold >= s.folds }
 	return s, c.eachFold(ctx, left, func(ctx context.Context, from block.Source, number int) error {
-		follower.run.Progress = c.opt.watch(Stage{Name: "following the path", Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1), Total: int64(c.Folds + 1)}, l)
+		follower.run.Progress = c.opt.watch(Stage{Name: "following the path",
+			Detail: fmt.Sprintf("fold %d of %d", number+1, c.Folds), Done: int64(number + 1),
+			Total: int64(c.Folds + 1)}, l)
 		err := c.judgePath(ctx, from, number, follower, l, s)
 		if err == nil {
 			s.folds++
@@ -161,8 +164,10 @@ func (c *crossState) judgePath(ctx context.Context, all block.Source, number int
 
 // A pathLearner is a learner that can follow a path: logistic or svm.
 type pathLearner struct {
-	run    *learner.Run
-	path   func(ctx context.Context, rows block.Source, share float64, n int, penalties []float64) ([]*optimize.Stage, error) // with l2 times share
+	run *learner.Run
+	// with l2 times share
+	path func(ctx context.Context, rows block.Source, share float64, n int,
+		penalties []float64) ([]*optimize.Stage, error)
 	losses func(ctx context.Context, rows block.Source, weights [][]float64) ([]float64, error)
 }
 

@@ -51,7 +51,8 @@ func (c *crossState) watchFold(l Learner, fold int) func(learner.Progress) {
 
 // stage returns the stage of a fold, with the number of trainings done and a text for the present work.
 func (c *crossState) stage(fold int, what string) Stage {
-	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what), Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
+	s := Stage{Name: "cross-validating", Detail: fmt.Sprintf("fold %d of %d, %s", fold+1, c.Folds, what),
+		Total: int64(c.Folds * len(c.learners)), Best: c.bestSoFar()}
 	for i := range c.Points {
 		if s.Done += int64(len(c.Points[i].FoldAccuracy)); c.Points[i].failure != nil { // a failed point trains on no further fold
 			s.Done += int64(c.Folds - len(c.Points[i].FoldAccuracy))

@@ -256,7 +256,9 @@ func (j *job) learnAtOnce(ctx, after context.Context) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(), ClassWeights: j.classWeights, VersusClasses: j.versus, ParallelTrainings: j.parallelTrainings, Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
+	task := &learner.Task{Rows: block.AssumeValid(j.src), Settings: settings, Init: j.startingPoint(),
+		ClassWeights: j.classWeights, VersusClasses: j.versus, ParallelTrainings: j.parallelTrainings,
+		Memory: j.opt.Memory, HeldBytes: j.heldBytes, Note: j.opt.note}
 	if j.validation != nil {
 		task.Validation = block.AssumeValid(j.validation)
 	}

@@ -102,7 +102,8 @@ func (v verdict) mean() (mean, deviation float64) {
 // scoreModel returns the score of a model on the rows of a fold, and the errors on the rows. If score is "", the part
 // has the weight 0. judges are the rows with the weights of classes. Scores of rows are kept only for ByAUC and ByAP,
 // and by merit, which may be nil.
-func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int, merit *foldMerit) (t ErrorCount, p foldValue, err error) {
+func scoreModel(ctx context.Context, score string, m *model.Model, judges block.Source, workers int,
+	merit *foldMerit) (t ErrorCount, p foldValue, err error) {
 	var loss metrics.Mean
 	ranks := newRanking(m)
 	confusion, odds, positive := metrics.NewConfusion(len(m.Classes)), predict.OddsOf(m), judges.Spec().PositiveClass()
@@ -245,7 +246,8 @@ type TooSlowError struct {
 }
 
 func (e *TooSlowError) Error() string {
-	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model", humanize.Rough(e.Multiplications), humanize.Count(int64(e.Vectors)))
+	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model",
+		humanize.Rough(e.Multiplications), humanize.Count(int64(e.Vectors)))
 }
 
 // A model is too slow if it takes more than mostMultiplications multiplications, about ten seconds of a processor, and

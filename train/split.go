@@ -200,7 +200,8 @@ func split(ctx context.Context, all block.Source, learn, hold Chooser, opt *Opti
 	case err != nil:
 		return nil, err
 	case spread:
-		return &Parts{KeptRows: block.AssumeValid(block.Source(kept)), HeldRows: block.AssumeValid(block.Source(held)), heldBits: picked}, nil
+		return &Parts{KeptRows: block.AssumeValid(block.Source(kept)), HeldRows: block.AssumeValid(block.Source(held)),
+			heldBits: picked}, nil
 	}
 	p := &Parts{heldBits: picked}
 	if p.HeldRows, err = p.store(ctx, held, opt); err == nil {
@@ -268,7 +269,8 @@ func newShares(ctx context.Context, src block.Source, learn, hold Chooser, sprea
 	}
 	for c, is := range seen {
 		if is && !learned[c] && rows[0] > 0 {
-			return nil, nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or leave the class out", schema.NameClass(spec.Classes[c]))
+			return nil, nil, nil, fmt.Errorf("no row of class %s is left to learn from: hold back fewer rows, or "+
+				"leave the class out", schema.NameClass(spec.Classes[c]))
 		}
 	}
 	of := func(part int) *share {
@@ -325,7 +327,8 @@ func classesOf(src block.Source, _ struct{}) func(block.Chunk) string {
 
 // learnsOnCluster tells whether a cluster can make the passes of a training on its rows.
 func learnsOnCluster(l Learner) bool {
-	return learner.SharedOptions(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum && l.Access(l.Settings) < learner.AnyOrder
+	return learner.SharedOptions(l.Settings).Shards > 1 && l.Option("shards") != nil || l.SolvesForOptimum &&
+		l.Access(l.Settings) < learner.AnyOrder
 }
 
 // Refiter is a source whose features are learned from its rows, for example standardized features. A cross-validation

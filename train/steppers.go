@@ -22,7 +22,8 @@ func onlineStepper(spec *schema.Spec, l Learner) (learner.Stepper, error) {
 		if err := learner.TwoClasses(spec); err != nil {
 			return nil, err
 		}
-		return &perceptronStepper{eta: float32(learner.SharedOptions(l.Settings).Eta), w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
+		return &perceptronStepper{eta: float32(learner.SharedOptions(l.Settings).Eta),
+			w: block.Alloc[float32](kernel.Stride(spec.Cols()))}, nil
 	}
 	if l.Stepper == nil {
 		return nil, fmt.Errorf("%s doesn't learn from rows one by one: use perceptron, %s", l.Name, strings.Join(Names(HasStepper), ", "))

@@ -90,7 +90,8 @@ func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceOpt
 	if err := learner.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
 		return nil, err
 	}
-	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, UpdateMargin: how.Margin, severalClasses: spec.Vectors() > 1}
+	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, UpdateMargin: how.Margin,
+		severalClasses: spec.Vectors() > 1}
 	if how.InitialWeights != nil {
 		r.bounds.Norm = learner.Norm(how.InitialWeights)
 		r.bounds.Dot = dot(how.InitialWeights, r.unit)

@@ -21,21 +21,23 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 	start := time.Now()
 	shared := &sharedProgress{show: j.Settings.RunOptions().Progress, classes: make([]learner.Progress, j.classes())}
 	var trained atomic.Int64 // number of trained classes
-	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.learnsClassesAtOnce(), func(ctx context.Context, class, workers int) (*Outcome, error) {
-		one := j.ofClass(class)
-		one.Learner = j.WithWorkers(workers, shared.class(class))
-		f, err := one.learnAtOnce(ctx, after)
-		if err == nil {
-			trained.Add(1)
-		}
-		if f != nil {
-			err = nil // the other classes may have weights too
-		}
-		return f, err
-	})
+	binary, err := learner.OneVersusRest(ctx, j.src, j.Workers(), j.learnsClassesAtOnce(),
+		func(ctx context.Context, class, workers int) (*Outcome, error) {
+			one := j.ofClass(class)
+			one.Learner = j.WithWorkers(workers, shared.class(class))
+			f, err := one.learnAtOnce(ctx, after)
+			if err == nil {
+				trained.Add(1)
+			}
+			if f != nil {
+				err = nil // the other classes may have weights too
+			}
+			return f, err
+		})
 	interrupted := ctx.Err()
 	if err != nil && interrupted != nil {
-		return nil, &learner.UnfinishedError{Position: fmt.Sprintf("%d of %d classes were trained, and a model needs all", trained.Load(), j.classes()), Err: interrupted}
+		return nil, &learner.UnfinishedError{Position: fmt.Sprintf("%d of %d classes were trained, and a model "+
+			"needs all", trained.Load(), j.classes()), Err: interrupted}
 	}
 	if err != nil {
 		return nil, err

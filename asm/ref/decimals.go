@@ -96,7 +96,8 @@ func quotient(digits uint64, divisor float64, long bool) (v float64, ok bool) {
 	return v, v == q+float64(t*(1-0x1p-48)) && (digits < 1<<53 || v != math.Trunc(v))
 }
 
-// divisors are powers of ten, which float64 holds exactly, and 1 at place 32; and from place 64 on their negatives, for numbers with a minus.
+// divisors are powers of ten, which float64 holds exactly, and 1 at place 32; and from place 64 on their negatives, for
+// numbers with a minus.
 var divisors = func() (d [64 + 33]float64) {
 	for i, power := 0, 1.0; i < mostDigits; i, power = i+1, 10*power {
 		d[i], d[64+i] = power, -power

@@ -145,7 +145,8 @@ func EpochPassiveF32(w []float32, log []uint32, x, y []float32, most, slack floa
 	return len(y), updates
 }
 
-func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (rows, updates int) {
+func EpochAdaptiveF32(w []float32, log []uint32, z, n, root []float64, x, y []float32, weights, l1, l2 []float64,
+	inverse, beta float64, hinge bool) (rows, updates int) {
 	stride := len(w)
 	for r, label := range y {
 		row := x[r*stride : (r+1)*stride]

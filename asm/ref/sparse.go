@@ -106,7 +106,8 @@ func SparseEpochF32(w []float32, log []uint32, ptr []int64, idx []uint32, val, y
 	return len(y), updates
 }
 
-func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32, eta, margin float32) (visits, updates int) {
+func SparseEpochIndexedF32(w []float32, log []uint32, ptr [][]int64, idx [][]uint32, val, y [][]float32, rows []uint32,
+	eta, margin float32) (visits, updates int) {
 	for i, id := range rows {
 		c, r := id/GroupRows, int(id%GroupRows)
 		wrong, ok := sparseVisit(w, ptr[c], idx[c], val[c], r, y[c][r], eta, margin)

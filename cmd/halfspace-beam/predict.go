@@ -103,7 +103,8 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 1
 	}
-	fmt.Fprintf(stdout, "predictions of %s: %s\n", humanize.Plural(int64(len(a.outs)), "file"), strings.Join(a.outs[:min(3, len(a.outs))], ", "))
+	fmt.Fprintf(stdout, "predictions of %s: %s\n", humanize.Plural(int64(len(a.outs)), "file"),
+		strings.Join(a.outs[:min(3, len(a.outs))], ", "))
 	return 0
 }
 
@@ -114,7 +115,8 @@ func patternOf(out string, files int) (string, error) {
 	case strings.Contains(out, "*") || extension != "" && files == 1:
 		return out, nil
 	case extension != "":
-		return "", fmt.Errorf("--out %s is one file, and DATA is %d files: write '*%s', where * stands for the name of each", out, files, extension)
+		return "", fmt.Errorf("--out %s is one file, and DATA is %d files: write '*%s', where * stands for the "+
+			"name of each", out, files, extension)
 	}
 	return strings.TrimRight(out, "/") + "/*.parquet", nil
 }

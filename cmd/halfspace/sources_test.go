@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"halfspace/internal/require"
 )
@@ -125,6 +126,35 @@ func TestFunctions(t *testing.T) {
 			}
 		}
 	}
+}
+
+// mostColumns is the most characters of a line, where a tab counts as 4. New lines have at most 120.
+const mostColumns = 140
+
+// TestLines: a line has at most 140 characters. Tests, generated code and its generator are exempt.
+func TestLines(t *testing.T) {
+	all, err := sources()
+	require.NoError(t, err)
+	for _, s := range all {
+		if ast.IsGenerated(s.file) || strings.HasPrefix(s.name, "asm/gen/") {
+			continue
+		}
+		number := 0
+		for text := range strings.Lines(s.text) {
+			number++
+			if n := columns(text); n > mostColumns {
+				t.Errorf("%s:%d: the line has %d characters, more than %d", s.name, number, n, mostColumns)
+			}
+		}
+	}
+	if got := columns("\t\té = 1\n"); got != 13 {
+		t.Errorf("a line of 13 characters has %d", got)
+	}
+}
+
+// columns returns the number of characters of a line without its end.
+func columns(line string) int {
+	return utf8.RuneCountInString(strings.TrimRight(line, "\r\n")) + 3*strings.Count(line, "\t")
 }
 
 // TestNoBareGo: goroutines start through errgroup, so that their errors and their end reach the caller. The command and nested modules

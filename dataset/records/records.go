@@ -108,7 +108,8 @@ func Load(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, 
 // choices returns the options that determine which columns are read and how they are used.
 func (opt Options) choices() transform.Choices {
 	return transform.Choices{Label: opt.Label, Positive: opt.Positive, SampleWeight: opt.SampleWeight, Features: opt.Features,
-		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls, Categorical: opt.Categorical, Cross: opt.Cross,
+		Exclude: opt.Exclude, NoBias: opt.NoBias, Standardize: opt.Standardize, Nulls: opt.Nulls,
+		Categorical: opt.Categorical, Cross: opt.Cross,
 		HashTexts: opt.HashTexts, Most: opt.Storage.Widest(), Spec: opt.Spec}
 }
 

@@ -58,7 +58,8 @@ func run(ctx context.Context, most int64) error {
 
 // batches returns a reader of two batches.
 func batches() (array.RecordReader, error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: "pulse", Type: arrow.PrimitiveTypes.Float64}, {Name: "state", Type: arrow.BinaryTypes.String}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "pulse", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "state", Type: arrow.BinaryTypes.String}}, nil)
 	var all []arrow.Record
 	for _, rows := range []string{
 		`[{"pulse": 72, "state": "healthy"}, {"pulse": 98, "state": "ill"}, {"pulse": 70, "state": "healthy"}]`,

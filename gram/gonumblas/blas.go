@@ -95,7 +95,8 @@ func (i Implementation) Dgemv(tA blas.Transpose, m, n int, alpha float64, a []fl
 }
 
 // gemv adds alpha*A*x, or the same with A transposed, to y.
-func gemv[T float32 | float64](trans bool, m, n int, alpha T, a []T, lda int, x, y []T, dot func(x, y []T) T, axpy func(y []T, a T, x []T)) {
+func gemv[T float32 | float64](trans bool, m, n int, alpha T, a []T, lda int, x, y []T, dot func(x, y []T) T,
+	axpy func(y []T, a T, x []T)) {
 	if m == 0 || n == 0 {
 		return
 	}

@@ -136,7 +136,8 @@ func (f *File) begin() (err error) {
 		return err
 	}
 	f.sums = table[:f.groups():f.groups()]
-	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 && json.Unmarshal(warnings, &f.warnings) != nil {
+	if words := f.words(); !slices.Equal(endTable(table[:words:words], warnings), table) || len(warnings) > 0 &&
+		json.Unmarshal(warnings, &f.warnings) != nil {
 		return errDamaged
 	}
 	if f.isSparse && !f.place(table[f.groups():f.words()]) {

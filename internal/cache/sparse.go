@@ -181,7 +181,8 @@ func (f *File) appendRow(r int64, to *block.Block) error {
 	labels := values + value*all
 	to.Y = append(to.Y, 0)
 	s.Ptr = append(s.Ptr, int64(len(s.Idx)))
-	err := cmp.Or(f.read(bytesOf(s.Idx[n:]), columns+4*before), f.read(bytesOf(s.Val[n:]), values+value*before), f.read(bytesOf(to.Y[have:]), labels+value*int64(k)))
+	err := cmp.Or(f.read(bytesOf(s.Idx[n:]), columns+4*before), f.read(bytesOf(s.Val[n:]), values+value*before),
+		f.read(bytesOf(to.Y[have:]), labels+value*int64(k)))
 	if f.weight > 0 {
 		to.W = append(to.W, 0)
 		err = cmp.Or(err, f.read(bytesOf(to.W[have:]), labels+value*rows+int64(f.weight*k)))

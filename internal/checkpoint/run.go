@@ -75,7 +75,8 @@ func Open(opt Options) (*Run, error) {
 		opt.Every = DefaultEvery
 	}
 	if opt.Every < LeastEvery || opt.Epochs < 0 || opt.Dir == "" {
-		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
+		return nil, fmt.Errorf("checkpoints in %q, every %v or %d epochs: name a folder, and use %v or more, or a "+
+			"positive number", opt.Dir, opt.Every, opt.Epochs, LeastEvery)
 	}
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, folderError(err)
@@ -232,7 +233,8 @@ func (r *Run) Same(name, value string) error {
 	if i >= 0 {
 		was = "was " + quote(r.savedFacts[i].value)
 	}
-	return message.Located(fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or name an empty folder", r.opt.Dir, name, quote(value), was))
+	return message.Located(fmt.Errorf("%s: the training can't go on: %s is %s, and %s before: change that back, or "+
+		"name an empty folder", r.opt.Dir, name, quote(value), was))
 }
 
 // quote returns a value in the form that errors show.

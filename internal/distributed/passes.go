@@ -51,9 +51,10 @@ func newTask[A, R any](name string, own reflect.Type, do func(ctx context.Contex
 	if tasks[name] != nil {
 		panic("distributed: two tasks of one name")
 	}
-	t := &task{name: name, argsType: reflect.TypeFor[A](), ownType: own, resultType: reflect.TypeFor[R](), do: func(ctx context.Context, piece Piece, args any) (any, error) {
-		return do(ctx, piece, args.(A))
-	}}
+	t := &task{name: name, argsType: reflect.TypeFor[A](), ownType: own, resultType: reflect.TypeFor[R](),
+		do: func(ctx context.Context, piece Piece, args any) (any, error) {
+			return do(ctx, piece, args.(A))
+		}}
 	tasks[name] = t
 	return t
 }
@@ -71,7 +72,8 @@ func (t *task) pass(ctx context.Context, cluster block.Cluster, p block.Pass, me
 
 // each computes the task for pieces of the rows of a Remote source. own is nil if the pieces have no arguments of their
 // own.
-func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any, merge func(result any) error) error {
+func (t *task) each(ctx context.Context, src block.Source, args any, pieces [][]int64, own func(i int) any,
+	merge func(result any) error) error {
 	cluster, views := block.RemoteOf(src)
 	if cluster == nil {
 		return errNoCluster
@@ -129,7 +131,8 @@ func NewPerChunk[A, R any](name string, of func(block.Source, A) func(block.Chun
 
 // Reduce is block.ReduceChunks. If the rows have a cluster, it makes the pass as the task t there. part computes the same
 // result of a chunk as t.
-func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerChunk[A, R], args A, part func(block.Chunk) R, merge func(R)) error {
+func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *PerChunk[A, R], args A,
+	part func(block.Chunk) R, merge func(R)) error {
 	return t.task.reduce(ctx, src, workers, args, func(chunk block.Chunk) func() {
 		r := part(chunk)
 		return func() { merge(r) }
@@ -142,7 +145,8 @@ func Reduce[A, R any](ctx context.Context, src block.Source, workers int, t *Per
 
 // reduce is Reduce for results of any type. here computes the result of a chunk and returns the function that merges it.
 // there merges the results of a piece that a cluster computed.
-func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Chunk) func(), there func(results any)) error {
+func (t *task) reduce(ctx context.Context, src block.Source, workers int, args any, here func(block.Chunk) func(),
+	there func(results any)) error {
 	if cluster, _ := block.RemoteOf(src); cluster == nil {
 		return block.MergeChunks(ctx, src, workers, here)
 	}
@@ -180,7 +184,8 @@ func RowsOf(piece []int64, rows int64) (lo, hi int64) {
 }
 
 // ErrOtherRows is the error of a piece whose own arguments are for another number of rows than the piece has.
-var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it was read, or differs between computers: use the same files everywhere, and train again")
+var ErrOtherRows = errors.New("a worker has other rows of DATA than the driver counted: the data changed while it " +
+	"was read, or differs between computers: use the same files everywhere, and train again")
 
 var fingerprintPass = NewPerChunk("block.fingerprint", func(block.Source, struct{}) func(block.Chunk) uint64 { return block.HashChunk })
 

@@ -146,7 +146,8 @@ func (c *choice) Pass(ctx context.Context, p block.Pass, merge func(result any) 
 // chunksAround returns the chunks of src that contain rows of the given chunks of the choice.
 func (c *choice) chunksAround(chunks []int64) (of []int64) {
 	for _, chunk := range chunks {
-		first, _ := slices.BinarySearch(c.rowsBefore, chunk*block.ChunkRows+1) // one after the chunk with the choice's row chunk*block.ChunkRows
+		// one after the chunk with the choice's row chunk*block.ChunkRows
+		first, _ := slices.BinarySearch(c.rowsBefore, chunk*block.ChunkRows+1)
 		for first--; first < len(c.rowsBefore)-1 && c.rowsBefore[first] < (chunk+1)*block.ChunkRows; first++ {
 			if n := len(of); n == 0 || of[n-1] < int64(first) {
 				of = append(of, int64(first))

@@ -83,7 +83,8 @@ func (f *File) Patch(p []byte) error {
 	}
 	to, ok := f.out.(io.WriterAt)
 	if !ok {
-		return fmt.Errorf("%s can't be written: it is a pipe or a device, and the beginning of the file is written last: name a file", f.path)
+		return fmt.Errorf("%s can't be written: it is a pipe or a device, and the beginning of the file is written "+
+			"last: name a file", f.path)
 	}
 	_, err := to.WriteAt(p, 0)
 	f.err = explain(f.path, err)

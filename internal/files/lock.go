@@ -138,7 +138,8 @@ func openLock(name string) (f *os.File, how lockOrigin, err error) {
 // hold writes a description of this process into the file of a lock.
 func hold(f *os.File) (*Lock, error) {
 	host, _ := os.Hostname()
-	text, err := json.Marshal(holder{os.Getpid(), host, humanize.WithoutMiddle(strings.Join(os.Args, " "), mostCommandLetters), time.Now().UTC().Truncate(time.Second)})
+	text, err := json.Marshal(holder{os.Getpid(), host, humanize.WithoutMiddle(strings.Join(os.Args, " "),
+		mostCommandLetters), time.Now().UTC().Truncate(time.Second)})
 	if err == nil {
 		err = f.Truncate(0)
 	}
@@ -162,7 +163,8 @@ func inUse(path, kind string, f *os.File) error {
 			return fmt.Errorf("%s is written by this run already: name another %s", path, kind)
 		}
 		if ok {
-			who = fmt.Sprintf(", process %d on %s since %s, %s", h.Process, h.Host, h.Since.UTC().Format("2006-01-02 15:04:05 MST"), h.Command)
+			who = fmt.Sprintf(", process %d on %s since %s, %s", h.Process, h.Host,
+				h.Since.UTC().Format("2006-01-02 15:04:05 MST"), h.Command)
 			break
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -77,7 +77,8 @@ func StoreOf(path string) (Store, error) {
 		return nil, &StoreError{Text: "this is an address, not a path: leave out file://"}
 	case AnyStore():
 		known := strings.Join(slices.Sorted(maps.Keys(stores)), ":// and ")
-		return nil, &StoreError{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to a local folder", scheme, known)}
+		return nil, &StoreError{Text: fmt.Sprintf("no store is known for %s://, only for %s://: copy it there, or to "+
+			"a local folder", scheme, known)}
 	case scheme == "gs" || scheme == "s3":
 		return nil, &StoreError{Text: "halfspace reads local files: use halfspace-beam, mount the bucket, or copy it here first"}
 	}

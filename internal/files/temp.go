@@ -41,7 +41,8 @@ func createTemp(target string) (*tempFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	if existing != nil && existing.Mode().IsRegular() && runtime.GOOS != "windows" { // the umask may have removed some permissions; Windows has no modes of open files
+	// the umask may have removed some permissions; Windows has no modes of open files
+	if existing != nil && existing.Mode().IsRegular() && runtime.GOOS != "windows" {
 		if err := f.Chmod(mode); err != nil {
 			f.abort()
 			return nil, err

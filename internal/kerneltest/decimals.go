@@ -44,8 +44,10 @@ func (h *harness[T]) record(n int) []byte {
 		case kind == 0 && n%2 == 0:
 			text = append(text, byte(h.rng.IntN(256)))
 		case kind == 1 && n%2 == 0:
-			text = append(text, []string{"", ".", "-", "-.", "5.", ".5", "--1", "1.2.3", "1-", "\r", "/", ":", " 1", "1e5", "\x80", "99999999999999999999", "9999999999999999999",
-				"10000000000000000000", "0000000000000000000000000000001", "0.00000000000000000000000000001", "00000000000000000000000000000001"}[h.rng.IntN(21)]...)
+			text = append(text, []string{"", ".", "-", "-.", "5.", ".5", "--1", "1.2.3", "1-", "\r", "/", ":", " 1",
+				"1e5", "\x80", "99999999999999999999", "9999999999999999999",
+				"10000000000000000000", "0000000000000000000000000000001", "0.00000000000000000000000000001",
+				"00000000000000000000000000000001"}[h.rng.IntN(21)]...)
 		case kind < 5:
 			text = strconv.AppendFloat(text, h.rng.NormFloat64(), 'f', h.rng.IntN(25), 64)
 		case kind < 9:
@@ -75,7 +77,8 @@ func (h *harness[T]) short(text []byte) []byte {
 		text = slices.Insert(text, from+h.rng.IntN(len(text)-from+1), '.')
 	}
 	if h.rng.IntN(40) == 0 {
-		text = slices.Insert(text, from+h.rng.IntN(len(text)-from+1), []byte{'.', '-', '/', ':', ' ', 0, '\r', byte(h.rng.IntN(256))}[h.rng.IntN(8)])
+		text = slices.Insert(text, from+h.rng.IntN(len(text)-from+1),
+			[]byte{'.', '-', '/', ':', ' ', 0, '\r', byte(h.rng.IntN(256))}[h.rng.IntN(8)])
 	}
 	return text
 }

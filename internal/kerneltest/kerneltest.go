@@ -17,14 +17,15 @@ import (
 
 // A Set is the kernels for one element type. Few exist for float64; the other fields are nil then.
 type Set[T Float] struct {
-	Dot            func(x, y []T) T
-	Axpy           func(y []T, a T, x []T)
-	Axpy4          func(y, a []T, x [][]T)
-	FirstMistake   func(y, scores []T) int
-	Scores         func(out, x, w []T)
-	Epoch          func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
-	EpochPassive   func(w []T, log []uint32, x, y []T, most, slack float64) (int, int)
-	EpochAdaptive  func(w []T, log []uint32, z, n, root []float64, x, y []T, weights, l1, l2 []float64, inverse, beta float64, hinge bool) (int, int)
+	Dot           func(x, y []T) T
+	Axpy          func(y []T, a T, x []T)
+	Axpy4         func(y, a []T, x [][]T)
+	FirstMistake  func(y, scores []T) int
+	Scores        func(out, x, w []T)
+	Epoch         func(w []T, log []uint32, x, y []T, eta, margin T) (int, int)
+	EpochPassive  func(w []T, log []uint32, x, y []T, most, slack float64) (int, int)
+	EpochAdaptive func(w []T, log []uint32, z, n, root []float64, x, y []T, weights, l1, l2 []float64, inverse,
+		beta float64, hinge bool) (int, int)
 	EpochIndexed   func(w []T, log []uint32, x, y [][]T, idx []uint32, ahead []T, eta, margin T) (int, int)
 	Transpose      func(dst []T, stride int, cols [][]T)
 	MaxSquaredNorm func(x []T, stride int) float64

@@ -169,7 +169,8 @@ func (h *harness[T]) epochAdaptive(t *testing.T) {
 		if h.rng.IntN(2) == 0 {
 			weights = nil
 		}
-		state := [5][]float64{h.doubles(stride, f), h.doubles(stride, f), h.doubles(stride, f), make([]float64, stride), make([]float64, stride)}
+		state := [5][]float64{h.doubles(stride, f), h.doubles(stride, f), h.doubles(stride, f), make([]float64, stride),
+			make([]float64, stride)}
 		for c := range stride { // z, n, root, l1, l2
 			state[2][c], state[3][c], state[4][c] = math.Sqrt(state[1][c]), float64(h.rng.IntN(2))*h.rng.Float64(), float64(h.rng.IntN(2))
 		}
@@ -180,13 +181,15 @@ func (h *harness[T]) epochAdaptive(t *testing.T) {
 			for i := range all {
 				all[i] = slices.Clone(state[i])
 			}
-			want.visits, want.updates = h.want.EpochAdaptive(want.w, want.log, all[0], all[1], all[2], x, y, weights, all[3], all[4], inverse, beta, hinge)
+			want.visits, want.updates = h.want.EpochAdaptive(want.w, want.log, all[0], all[1], all[2], x, y, weights,
+				all[3], all[4], inverse, beta, hinge)
 			h.try(t, fmt.Sprintf("%s log=%d", what, length), h.edges(), func(what string, p Place) {
 				got, own := walk[T]{w: Put(h.buffers[0], p, w), log: make([]uint32, length)}, state
 				for i := range 3 {
 					own[i] = Put(h.buffers[1+i], p, state[i])
 				}
-				got.visits, got.updates = h.got.EpochAdaptive(got.w, got.log, own[0], own[1], own[2], Put(h.buffers[4], p, x), Put(h.buffers[5], p, y), weights, own[3], own[4], inverse, beta, hinge)
+				got.visits, got.updates = h.got.EpochAdaptive(got.w, got.log, own[0], own[1], own[2],
+					Put(h.buffers[4], p, x), Put(h.buffers[5], p, y), weights, own[3], own[4], inverse, beta, hinge)
 				h.compareWalks(t, what, got, want)
 				for i, part := range []string{"z", "n", "root"} {
 					compareSlices(t, what+" "+part, own[i], all[i])
@@ -203,7 +206,8 @@ func (h *harness[T]) epochIndexed(t *testing.T) {
 		eta, margin := h.rates()
 		h.walks(t, what, len(idx), w, func(to *walk[T], p Place) {
 			xs, ys := groups(Put(h.buffers[2], p, x), stride), groups(Put(h.buffers[3], p, y), 1)
-			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, Put(h.buffers[4], p, idx), xs[h.rng.IntN(len(xs))], eta, margin)
+			to.visits, to.updates = h.got.EpochIndexed(to.w, to.log, xs, ys, Put(h.buffers[4], p, idx),
+				xs[h.rng.IntN(len(xs))], eta, margin)
 		}, func(to *walk[T], _ Place) {
 			to.visits, to.updates = h.want.EpochIndexed(to.w, to.log, groups(x, stride), groups(y, 1), idx, nil, eta, margin)
 		})

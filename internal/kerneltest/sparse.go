@@ -58,7 +58,8 @@ func (h *harness[T]) sparse(test func(what string, f flavour, n, cols int, c csr
 			for _, most := range []int{0, 1, 3, 7, 40} {
 				for _, fault := range faults {
 					n := []int{0, 1, 2, 13}[h.rng.IntN(4)]
-					test(fmt.Sprintf("%s n=%d cols=%d most=%d fault=%s", f.name, n, cols, most, fault), f, n, cols, h.csr(n, cols, most, f, fault))
+					test(fmt.Sprintf("%s n=%d cols=%d most=%d fault=%s", f.name, n, cols, most, fault), f, n, cols,
+						h.csr(n, cols, most, f, fault))
 				}
 			}
 		}
@@ -73,7 +74,8 @@ func (h *harness[T]) sparseScores8(t *testing.T) {
 	h.sparseScoring(t, 8, h.got.SparseScores8, h.want.SparseScores8)
 }
 
-func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores, wantScores func(out []T, ptr []int64, idx []uint32, val, w []T) int) {
+func (h *harness[T]) sparseScoring(t *testing.T, candidates int, gotScores,
+	wantScores func(out []T, ptr []int64, idx []uint32, val, w []T) int) {
 	stopped := 0
 	h.sparse(func(what string, f flavour, n, cols int, c csr[T]) {
 		w, out := h.numbers(candidates*cols, f), h.numbers(candidates*n, flavours[0])

@@ -96,7 +96,8 @@ func NormSparse[T float32 | float64](columns []uint32, values []T, first int) fl
 // TransposeSparse copies rows to column order. Column j has the values val[k] in the rows idx[k], for k from ptr[j] to
 // ptr[j+1], in the order in which each yields the rows. Transpose calls each twice. Both times each must call do for
 // the same rows. Transpose returns the error of each.
-func TransposeSparse[T float32 | float64](cols int, each func(do func(r uint32, columns []uint32, values []T)) error) (ptr []int64, idx []uint32, val []T, err error) {
+func TransposeSparse[T float32 | float64](cols int,
+	each func(do func(r uint32, columns []uint32, values []T)) error) (ptr []int64, idx []uint32, val []T, err error) {
 	next := make([]int64, cols+1) // first the number of elements of each column, then the place of the column's next element
 	err = each(func(_ uint32, columns []uint32, _ []T) {
 		for _, j := range columns {

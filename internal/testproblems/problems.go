@@ -225,7 +225,8 @@ func counts(add adder) {
 		add(drawnRule(0.7/math.Sqrt(mean), func(d *draw, _ int) float64 { return d.poisson(mean) }), "counts of mean %g", mean)
 	}
 	for _, sigma := range []float64{2, 3} {
-		add(drawnRule(0.1, func(d *draw, _ int) float64 { return math.Floor(math.Exp(sigma * d.NormFloat64())) }), "counts, lognormal %g", sigma)
+		add(drawnRule(0.1, func(d *draw, _ int) float64 { return math.Floor(math.Exp(sigma * d.NormFloat64())) }),
+			"counts, lognormal %g", sigma)
 	}
 	add(func(d *draw) {
 		for _, row := range d.x {
@@ -260,7 +261,8 @@ func drifts(add adder) {
 	for _, size := range []float64{1, 10, 100} {
 		add(labelledRule(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v + size*at }) }), "means drift by %g", size)
 	}
-	add(labelledRule(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v * math.Pow(100, at) }) }), "deviations drift to 100")
+	add(labelledRule(func(d *draw) { d.values(func(_ int, v, at float64) float64 { return v * math.Pow(100, at) }) }),
+		"deviations drift to 100")
 	add(func(d *draw) {
 		for i, row := range d.x {
 			at := float64(i) / float64(len(d.x))

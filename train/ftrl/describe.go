@@ -27,7 +27,8 @@ var adaGrad = online.WithSteppers(&learner.Learner{Name: "adagrad",
 	WhenToUse: "rare features beside frequent ones", Example: "--eta 0.05",
 	Options: []learner.Option{learner.OrderOption, learner.EtaOption, lossOption, learner.EpochsOption, learner.ShardsOption},
 	New: func() learner.Settings {
-		return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1, Loss: Logistic}, Run: learner.Run{Seed: 1}}
+		return &AdaGradSettings{AdaGradOptions: AdaGradOptions{Order: learner.Cyclic, Epochs: 100, Eta: 0.1, Shards: 1,
+			Loss: Logistic}, Run: learner.Run{Seed: 1}}
 	},
 	ScoresAreLogOdds: true, NotFoundText: notFound,
 	RowLoss: func(s learner.Settings) learner.RowLoss { return learner.RowLoss(s.(*AdaGradSettings).Loss) },
@@ -51,14 +52,23 @@ func AdaGrad(o AdaGradOptions) learner.ConfiguredLearner {
 }
 
 var (
-	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER", Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its squared gradients).",
-		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: isPositive, Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
+	alphaOption = learner.Option{Name: "alpha", Value: "NUMBER",
+		Help: "Factor of the learning rates: that of a feature is alpha/(beta + the root of the sum of its " +
+			"squared gradients).",
+		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: isPositive,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Alpha })}
 	betaOption = learner.Option{Name: "beta", Value: "NUMBER", Help: "Number that keeps the first learning rates small; see --alpha.",
 		AllowedNumbers: "a number above 0", IsAllowed: isPositive, Field: learner.FieldOf(func(o *Settings) any { return &o.Beta })}
-	l1Option = learner.Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is not penalised.",
+	l1Option = learner.Option{Name: "l1", Value: "NUMBER",
+		Help: "Penalty on the weights: l1 |w|_1 is added to the sum of losses of all visits. The bias is " +
+			"not penalised.",
 		AllowedNumbers: "a penalty of 0 or more", IsAllowed: isPenalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L1 })}
-	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias is not penalised.",
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER",
+		Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses of all visits. The bias " +
+			"is not penalised.",
 		AllowedNumbers: "a penalty of 0 or more", IsAllowed: isPenalty, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
-	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, 1-y(w.x+b)) (hinge).",
+	lossOption = learner.Option{Name: "loss",
+		Help: "Loss of a row: log(1 + e^(-y(w.x+b))) (logistic), which gives probabilities, or max(0, " +
+			"1-y(w.x+b)) (hinge).",
 		Words: learner.WordsOf(Losses), Field: learner.FieldOf(func(o *AdaGradSettings) any { return &o.Loss })}
 )

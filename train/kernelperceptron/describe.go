@@ -33,10 +33,14 @@ func Dual(o Options) learner.ConfiguredLearner {
 }
 
 func describe(name, minimises, example string) *learner.Learner {
-	l := &learner.Learner{Name: name, Objective: minimises, WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true, VersusRest: true,
-		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption, learner.EpochsOption}, options...),
+	l := &learner.Learner{Name: name, Objective: minimises,
+		WhenToUse: "few rows that no plane separates, with a kernel", Example: example, InMemory: true,
+		VersusRest: true,
+		Options: append([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption,
+			learner.EpochsOption}, options...),
 		New: func() learner.Settings {
-			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last, Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
+			return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Eta: 1, Form: learner.Last,
+				Kernel: gram.Kernel{Kind: "linear", Degree: 3}}, Run: learner.Run{Seed: 1}}
 		},
 		PerceptronUpdate: func(learner.Settings) (margin, l2 float64) { return 0, 0 }}
 	l.Train = func(ctx context.Context, task *learner.Task) (*learner.TaskResult, error) {
@@ -47,17 +51,25 @@ func describe(name, minimises, example string) *learner.Learner {
 
 var options = []learner.Option{
 	{Name: "kernel", Help: "Kernel k(x,z): x.z (linear), (gamma x.z + coef0)^degree (poly) or exp(-gamma |x-z|^2) (rbf).",
-		Words: []string{"linear", "poly", "rbf"}, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
-	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", AllowedNumbers: "1 or more", IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredElsewhere,
-		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
-	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of features.", AllowedNumbers: "a factor above 0, or 0 for 1 divided by the number of features",
-		IsAllowed: func(v float64) bool { return v >= 0 }, Stored: learner.StoredElsewhere, Condition: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
-		Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Gamma })},
+		Words: []string{"linear", "poly", "rbf"}, Stored: learner.StoredElsewhere,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Kind })},
+	{Name: "degree", Value: "NUMBER", Help: "Exponent of the polynomial kernel.", AllowedNumbers: "1 or more",
+		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredElsewhere,
+		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}},
+		Field:     learner.FieldOf(func(o *Settings) any { return &o.Kernel.Degree })},
+	{Name: "gamma", Value: "NUMBER", Help: "gamma of the kernels poly and rbf. 0 means 1 divided by the number of " +
+		"features.", AllowedNumbers: "a factor above 0, or 0 for 1 divided by the number of features",
+		IsAllowed: func(v float64) bool { return v >= 0 }, Stored: learner.StoredElsewhere,
+		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly", "rbf"}},
+		Field:     learner.FieldOf(func(o *Settings) any { return &o.Kernel.Gamma })},
 	{Name: "coef0", Value: "NUMBER", Help: "Constant that the polynomial kernel adds to gamma x.z.",
 		Stored:    learner.StoredElsewhere,
-		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}}, Field: learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
-	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit (averaged), or all, with one vote for each visit (voted).",
-		Words: learner.WordsOf(learner.Forms), Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
+		Condition: &learner.Condition{Option: "kernel", Values: []string{"poly"}},
+		Field:     learner.FieldOf(func(o *Settings) any { return &o.Kernel.Coef0 })},
+	{Name: "form", Help: "Weights to keep: the last ones (last), the mean of the weights after every visit " +
+		"(averaged), or all, with one vote for each visit (voted).",
+		Words: learner.WordsOf(learner.Forms), Stored: learner.StoredIfChanged,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Form })},
 }
 
 // learnTask trains on rows in memory. It may use 9/10 of the rest of the memory for inner products.

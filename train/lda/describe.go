@@ -12,8 +12,10 @@ import (
 
 // Learner describes linear discriminant analysis.
 var Learner = &learner.Learner{Name: "lda", Objective: "the scatter within the classes, relative to the scatter between them (Fisher)",
-	WhenToUse: "probabilities in one pass, if the classes are nearly normal", Options: []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
-	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, ScoresAreLogOdds: true, SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
+	WhenToUse: "probabilities in one pass, if the classes are nearly normal",
+	Options:   []learner.Option{shrinkageOption, solverOption}, Example: "--shrinkage auto",
+	New: func() learner.Settings { return &Settings{Run: learner.Run{Seed: 1}} }, ScoresAreLogOdds: true,
+	SolvesForOptimum: true, JointClasses: true, JointByDefault: true,
 	IsScaleFree: func(s learner.Settings) bool { return s.(*Settings).Shrinkage == 0 },
 	SolverTexts: story}
 
@@ -25,10 +27,15 @@ func New(o Options) learner.ConfiguredLearner {
 }
 
 var (
-	shrinkageOption = learner.Option{Name: "shrinkage", Value: "NUMBER|auto", Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for each class (Ledoit and Wolf).",
-		AllowedNumbers: "auto or a share from 0 to 1", IsAllowed: func(v float64) bool { return v >= 0 && v <= 1 }, NamedNumbers: map[string]float64{"auto": LedoitWolf}, Stored: learner.StoredIfChanged,
+	shrinkageOption = learner.Option{Name: "shrinkage", Value: "NUMBER|auto",
+		Help: "Share of a multiple of the identity in the covariance, from 0 to 1. auto estimates it for " +
+			"each class (Ledoit and Wolf).",
+		AllowedNumbers: "auto or a share from 0 to 1", IsAllowed: func(v float64) bool { return v >= 0 && v <= 1 },
+		NamedNumbers: map[string]float64{"auto": LedoitWolf}, Stored: learner.StoredIfChanged,
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Shrinkage })}
-	solverOption = learner.Option{Name: "solver", Help: "What to compute: the weights (cholesky), or also the directions for predict --project (eigen). auto is cholesky.", Words: append([]string{"auto"}, learner.WordsOf(Solvers)...),
+	solverOption = learner.Option{Name: "solver",
+		Help: "What to compute: the weights (cholesky), or also the directions for predict --project (eigen). auto " +
+			"is cholesky.", Words: append([]string{"auto"}, learner.WordsOf(Solvers)...),
 		MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
@@ -55,7 +62,9 @@ func story(m *model.Model) (pairs []string) {
 		for _, v := range p.ExplainedShares {
 			shares = append(shares, humanize.Percent(v))
 		}
-		pairs = append(pairs, "projection", fmt.Sprintf("%s, which explain %s", humanize.Plural(int64(len(shares)), "direction"), strings.Join(shares, ", ")))
+		pairs = append(pairs, "projection",
+			fmt.Sprintf("%s, which explain %s", humanize.Plural(int64(len(shares)), "direction"),
+				strings.Join(shares, ", ")))
 	}
 	return pairs
 }

@@ -194,7 +194,8 @@ func (m *moments) check(spec *schema.Spec) error {
 }
 
 // discriminate computes the weights, and with project the projection. m are the moments of the rows minus shift.
-func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Factor, shift []float64, spec *schema.Spec, project bool) error {
+func (r *Result) discriminate(ctx context.Context, m *moments, factor *linalg.Factor, shift []float64,
+	spec *schema.Spec, project bool) error {
 	d, k := len(shift), len(m.N)
 	var weights [][]float64 // S^-1 (m_k - m)
 	from := make([][]float64, k)

@@ -176,7 +176,8 @@ func shift(src block.Source, by []float64, _ int) block.Source {
 // factorise returns the factor of the covariance s within classes, and the ridge that it added. m are the moments of
 // the rows. If s loses too many digits by its squares, factorise finds the factor without squares in a pass over the
 // rows, and calls passed after it.
-func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64, passed func()) (*linalg.Factor, float64, error) {
+func factorise(ctx context.Context, src block.Source, opt Settings, m *moments, s []float64,
+	passed func()) (*linalg.Factor, float64, error) {
 	d := src.Spec().Width()
 	f, ridge, err := linalg.Factorise(ctx, s, d)
 	if f == nil || opt.Shrinkage != 0 || d > linalg.MostTriangle || ridge == 0 && !f.IsBlurred() {

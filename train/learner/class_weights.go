@@ -125,7 +125,9 @@ func WithClassWeights(src block.Source, classes []float64) block.Source {
 const classWeightsView = "train.class-weights"
 
 func init() {
-	distributed.NewView(classWeightsView, func(src block.Source, classes []float64, _ int) block.Source { return WithClassWeights(src, classes) })
+	distributed.NewView(classWeightsView, func(src block.Source, classes []float64, _ int) block.Source {
+		return WithClassWeights(src, classes)
+	})
 }
 
 // reweight returns b with its new sample weights, which it writes to buf. buf may be b.W.

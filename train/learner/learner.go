@@ -169,7 +169,8 @@ func (l *Learner) Has(s Settings, name string) bool {
 // Access returns how a training with these settings reads rows.
 func (l *Learner) Access(s Settings) Access {
 	shared := SharedOptions(s)
-	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil && shared.Order != Cyclic && shared.Order != "" {
+	if l.Option("shards") != nil && shared.Shards > 1 || !l.InMemory && l.Option("order") != nil &&
+		shared.Order != Cyclic && shared.Order != "" {
 		return AnyOrder
 	}
 	return l.RowAccess

@@ -62,20 +62,36 @@ type OptionError = message.OptionError
 
 // The options that several learners share.
 var (
-	OrderOption = Option{Name: "order", Help: "Order of the rows in an epoch: as in the files (cyclic), a new permutation in each epoch (shuffle), " +
-		"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).", Words: WordsOf(Orders), Field: sharedField("Order")}
-	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch", AllowedNumbers: "1 or more", IsAllowed: func(v float64) bool { return v >= 1 },
-		Field: sharedField("Epochs")}
-	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER", Help: "Most updates of the weights. 0 means no limit.", Unit: "update", AllowedNumbers: "1 or more, or 0 for no limit",
-		IsAllowed: func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
-	ShardsOption = Option{Name: "shards", Value: "NUMBER", Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at the same time, on all cores. Their weights are mixed after it. The model depends on this number, and not on the number of cores.",
-		AllowedNumbers: fmt.Sprintf("1 to %d", mostShards), IsAllowed: func(v float64) bool { return v >= 1 && v <= mostShards }, Stored: StoredIfSeveral, MustExist: true, Field: sharedField("Shards")}
-	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share of the updates (mistakes).", Words: WordsOf(Mixes), Stored: StoredIfChanged,
+	OrderOption = Option{Name: "order",
+		Help: "Order of the rows in an epoch: as in the files (cyclic), a new permutation in each epoch (shuffle), " +
+			"the same permutation in all epochs (fixed-shuffle), or drawn with replacement (random).",
+		Words: WordsOf(Orders), Field: sharedField("Order")}
+	EpochsOption = Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows.", Unit: "epoch",
+		AllowedNumbers: "1 or more", IsAllowed: func(v float64) bool { return v >= 1 }, Field: sharedField("Epochs")}
+	MaxUpdatesOption = Option{Name: "max-updates", Value: "NUMBER",
+		Help: "Most updates of the weights. 0 means no limit.", Unit: "update",
+		AllowedNumbers: "1 or more, or 0 for no limit",
+		IsAllowed:      func(v float64) bool { return v >= 0 }, Field: sharedField("MaxUpdates")}
+	ShardsOption = Option{Name: "shards", Value: "NUMBER",
+		Help: "Number of parts of the rows, each of 4,096 rows or more. In each epoch the parts learn at " +
+			"the same time, on all cores. Their weights are mixed after it. The model depends on this number, and " +
+			"not on the number of cores.",
+		AllowedNumbers: fmt.Sprintf("1 to %d", mostShards),
+		IsAllowed:      func(v float64) bool { return v >= 1 && v <= mostShards }, Stored: StoredIfSeveral,
+		MustExist: true, Field: sharedField("Shards")}
+	MixOption = Option{Name: "mix", Help: "Share of each of the --shards in the mix: equal (uniform), or its share " +
+		"of the updates (mistakes).", Words: WordsOf(Mixes), Stored: StoredIfChanged,
 		Condition: &Condition{Option: "shards", Values: []string{"1"}, Except: true}, MustExist: true, Field: sharedField("Mix")}
-	L1Option = Option{Name: "l1", Value: "NUMBER", Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It makes weights exactly 0. --l2 is then 0 unless given.",
-		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, Stored: StoredIfChanged, Field: sharedField("L1")}
-	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL", Help: "Keep weights at 0 or more; the bias may be below 0.", Stored: StoredIfChanged, Field: sharedField("NonNegative")}
-	EtaOption         = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.", AllowedNumbers: "a learning rate above 0 and up to 1", Float32: true,
+	L1Option = Option{Name: "l1", Value: "NUMBER",
+		Help: "Penalty on the absolute values of the weights: l1 |w|_1 is added to the sum of losses. It " +
+			"makes weights exactly 0. --l2 is then 0 unless given.",
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 },
+		Stored: StoredIfChanged, Field: sharedField("L1")}
+	NonNegativeOption = Option{Name: "nonnegative", Value: "BOOL",
+		Help: "Keep weights at 0 or more; the bias may be below 0.", Stored: StoredIfChanged,
+		Field: sharedField("NonNegative")}
+	EtaOption = Option{Name: "eta", Value: "NUMBER", Help: "Learning rate, above 0 and up to 1.",
+		AllowedNumbers: "a learning rate above 0 and up to 1", Float32: true,
 		IsAllowed: func(v float64) bool { return v > 0 && v <= 1 }, Field: sharedField("Eta")}
 )
 

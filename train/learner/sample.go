@@ -50,7 +50,8 @@ func Sample(ctx context.Context, src block.Source) (*block.Data, error) {
 }
 
 // sampleTask returns copies of the chunks of a piece from a cluster.
-var sampleTask = distributed.New("train.sample", func(ctx context.Context, piece distributed.Piece, _ struct{}) (chunks []*block.Block, err error) {
+var sampleTask = distributed.New("train.sample", func(ctx context.Context, piece distributed.Piece,
+	_ struct{}) (chunks []*block.Block, err error) {
 	for b, err := range piece.Blocks(ctx) {
 		if err != nil {
 			return nil, err

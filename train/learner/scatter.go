@@ -75,7 +75,8 @@ func ScatterWithSums[A, R any](ctx context.Context, m *gram.Triangle, src block.
 
 // scatter is ScatterWithSums without a cluster, for sums of any type: part returns a function that merges the sums of
 // its chunk.
-func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int, part func(chunk block.Chunk, s, f []float64) (merge func())) error {
+func scatter(ctx context.Context, m *gram.Triangle, src block.Source, workers int,
+	part func(chunk block.Chunk, s, f []float64) (merge func())) error {
 	var merges []func()
 	var first int64 // number of the first chunk of the block
 	begin := func(row, rows int64) {

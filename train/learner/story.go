@@ -31,8 +31,8 @@ func StepsSummary(m *model.Model, method, sum string) []string {
 		"solver", fmt.Sprintf("%s of %s in %s, %s", humanize.Plural(t.Updates, "step"), method, humanize.Passes(t.Epochs), converged),
 		"loss", humanize.NumberOrUnknown(t.Loss, ", the sum of "+sum)}
 	if t.Optimum != nil {
-		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)", humanize.Real(t.Optimum.Objective),
-			humanize.Real(t.Optimum.Gap)))
+		story = append(story, "objective", fmt.Sprintf("%s, at most %s above the optimum (the duality gap)",
+			humanize.Real(t.Optimum.Objective), humanize.Real(t.Optimum.Gap)))
 	}
 	if m.Options.L1 > 0 || m.Options.NonNegative {
 		story = append(story, "weights", sparsity(m))
@@ -48,10 +48,12 @@ func StepsSummary(m *model.Model, method, sum string) []string {
 func pathTexts(p *model.Path) []string {
 	of := func(i int) string {
 		point := p.Points[i]
-		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss), humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.NonzeroWeights), "weight"))
+		return fmt.Sprintf("l1 %s, loss %s +- %s in %d folds, %s", humanize.Real(point.L1), humanize.Real(point.Loss),
+			humanize.Real(point.StdError), p.Folds, humanize.Plural(int64(point.NonzeroWeights), "weight"))
 	}
 	last := len(p.Points) - 1
-	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", humanize.Real(p.Points[0].L1), humanize.Real(p.Points[last].L1), humanize.Plural(int64(last+1), "point"), humanize.Passes(p.Passes)),
+	return []string{"path", fmt.Sprintf("l1 from %s to %s, %s in %s", humanize.Real(p.Points[0].L1),
+		humanize.Real(p.Points[last].L1), humanize.Plural(int64(last+1), "point"), humanize.Passes(p.Passes)),
 		"chosen", of(p.ChosenPoint), "sparser", of(p.PointWithinError)}
 }
 

@@ -98,7 +98,8 @@ func (s *solver) check(ctx context.Context, claims []linalg.Claim) (*mismatches,
 	all := newMismatches(len(claims), s.cols, s.vectors)
 	return all, distributed.Reduce(ctx, s.src, s.workers, checkPass, args, checkChunk(s.src, args), func(d *mismatches) {
 		for k := range all.LargestDifferences {
-			all.LargestDifferences[k], all.CentredDifferences[k] = max(all.LargestDifferences[k], d.LargestDifferences[k]), max(all.CentredDifferences[k], d.CentredDifferences[k])
+			all.LargestDifferences[k], all.CentredDifferences[k] = max(all.LargestDifferences[k],
+				d.LargestDifferences[k]), max(all.CentredDifferences[k], d.CentredDifferences[k])
 			f64.Axpy(all.Sums[k], 1, d.Sums[k])
 			f64.Axpy(all.Slopes[k], 1, d.Slopes[k])
 			f64.Axpy(all.Squares[k], 1, d.Squares[k])
@@ -164,7 +165,8 @@ func checkChunk(src block.Source, args claimArgs) func(block.Chunk) *mismatches 
 					off, terms = math.FMA(f, row[c], off), terms+float64(math.Abs(f)*size)
 				}
 				if off != 0 {
-					d.LargestDifferences[k], d.CentredDifferences[k] = max(d.LargestDifferences[k], math.Abs(off)/terms), max(d.CentredDifferences[k], math.Abs(off)/own)
+					d.LargestDifferences[k], d.CentredDifferences[k] = max(d.LargestDifferences[k],
+						math.Abs(off)/terms), max(d.CentredDifferences[k], math.Abs(off)/own)
 					f64.Axpy(d.Sums[k], float64(weight*off), row)
 					d.addSlopes(k, float64(chunk.Y[r]), float64(weight*off))
 				}

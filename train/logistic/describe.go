@@ -18,12 +18,18 @@ import (
 )
 
 // Learner describes logistic regression.
-var Learner = &learner.Learner{Name: "logistic", Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
+var Learner = &learner.Learner{Name: "logistic",
+	Objective: "the sum of log(1 + e^(-y(w.x+b))), or of -log p of each row's class, + l1 |w|_1 + 1/2 l2 |w|^2",
 	WhenToUse: "probabilities, and standard errors of weights", Example: "--l2 0.1",
-	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, {Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, KeepZero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
-		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
-		sgdOption(learner.OrderOption, learner.StoredIfChanged, false), sgdOption(learner.EtaOption, learner.StoredAlways, true), sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)},
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption,
+		{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The " +
+			"bias is not penalised.",
+			AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 },
+			KeepZero: func(s learner.Settings) { s.(*Settings).NoPenalty = true },
+			Field:    learner.FieldOf(func(o *Settings) any { return &o.L2 })}, solverOption,
+		sgdOption(learner.OrderOption, learner.StoredIfChanged, false),
+		sgdOption(learner.EtaOption, learner.StoredAlways, true),
+		sgdOption(learner.ShardsOption, learner.StoredIfSeveral, false)},
 	New: func() learner.Settings {
 		return &Settings{Options: Options{Order: learner.Cyclic, Shards: 1, L2: 1, Solver: Auto}, Run: learner.Run{Seed: 1}}
 	},
@@ -53,10 +59,16 @@ func New(o Options) learner.ConfiguredLearner {
 }
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for more than 16,384 columns; else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER",
+		Help: "Most passes over the rows. The default is 1000 with --solver lbfgs and truncated, and with --l1 for " +
+			"more than 16,384 columns; else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
 		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
-	solverOption = learner.Option{Name: "solver", Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients (truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
-		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere, Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
+	solverOption = learner.Option{Name: "solver",
+		Help: "How to find the optimum: Newton's method (newton), the same with steps by conjugate gradients " +
+			"(truncated), L-BFGS (lbfgs) or stochastic gradient descent (sgd). For two classes, auto is newton with " +
+			"up to 256 columns, and truncated with more and --l2 above 0. Else it is lbfgs.",
+		Words: learner.WordsOf(Solvers), MustExist: true, Stored: learner.StoredElsewhere,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Solver })}
 )
 
 // sgdOption returns an option that only the solver SGD uses.
@@ -121,7 +133,8 @@ func hasFractionalWeights(ctx context.Context, task *learner.Task) (bool, error)
 		return true, nil
 	}
 	broken := false
-	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, fractionPass, struct{}{}, hasFraction, func(b bool) { broken = broken || b })
+	err := distributed.Reduce(ctx, task.Rows, task.Settings.RunOptions().Workers, fractionPass, struct{}{}, hasFraction,
+		func(b bool) { broken = broken || b })
 	return broken, err
 }
 

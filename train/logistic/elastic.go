@@ -57,7 +57,8 @@ func learnMethod(ctx context.Context, src block.Source, pivots []float64, opt Se
 	if err == nil && opt.Solver == Truncated && r.Weight == 0 {
 		return nil, learner.ErrWeightless
 	}
-	return &Result{Result: r.Result, Solver: opt.Solver, ExactWeights: r.ExactWeights, Objective: r.Objective, Gap: r.Gap, GapLostByRounding: r.GapLostByRounding}, err
+	return &Result{Result: r.Result, Solver: opt.Solver, ExactWeights: r.ExactWeights, Objective: r.Objective,
+		Gap: r.Gap, GapLostByRounding: r.GapLostByRounding}, err
 }
 
 // Path returns the minima for up to n falling penalties l1, or for the given penalties; see optimize.Task.Path. Weights

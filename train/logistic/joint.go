@@ -25,7 +25,8 @@ const (
 
 func newProducts(cols, n int) *products {
 	blocks := (n + blockColumns - 1) / blockColumns
-	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * linalg.PanelRows * blockColumns), blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * blockElements)}
+	return &products{cols: cols, n: n, u: block.Alloc[float64](blocks * linalg.PanelRows * blockColumns),
+		blocks: block.Alloc[float64](blocks * (blocks + 1) / 2 * blockElements)}
 }
 
 // addProducts adds the products of the rows of a panel. c.scores has their probabilities of each class.

@@ -157,7 +157,10 @@ func (s *solver) moments(ctx context.Context) (*moments, error) {
 	return r, s.findDependent(ctx, r.hessian)
 }
 
-var momentsPass = newScatter("logistic.moments", func(*problem, struct{}) func(chunk block.Chunk, weights, _ []float64) float64 { return weigh })
+var momentsPass = newScatter("logistic.moments", func(*problem, struct{}) func(chunk block.Chunk, weights,
+	_ []float64) float64 {
+	return weigh
+})
 
 // weigh writes the sample weights of a chunk to weights, and returns their sum.
 func weigh(chunk block.Chunk, weights, _ []float64) (sum float64) {

@@ -136,7 +136,8 @@ func learn(ctx context.Context, src block.Source, pivots []float64, opt Settings
 	if err != nil && (!interrupted || !counted && after.Err() == nil) {
 		return nil, err
 	}
-	r := &Result{Solver: opt.Solver, ExactWeights: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap, GapLostByRounding: s.gapLostByRounding}
+	r := &Result{Solver: opt.Solver, ExactWeights: slices.Clone(s.compact(s.w)), Objective: s.at.Objective, Gap: s.gap,
+		GapLostByRounding: s.gapLostByRounding}
 	r.Epochs, r.Visits, r.Updates, r.OutOfPasses = s.passes, s.passes*src.Rows(), s.steps, s.passes >= opt.Epochs
 	r.Converged, r.Seconds = s.converged, s.learnTime.Seconds()
 	if pivots != nil {

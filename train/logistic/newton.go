@@ -39,7 +39,8 @@ func (s *solver) minimise(ctx context.Context) (reached bool, err error) {
 		if s.lastNorm > 0 {
 			left = s.norm * min(1, staleGrowth*s.norm/s.lastNorm)
 		}
-		if goal := s.goal * min(1, vanishedNorm*math.Sqrt(s.at.Objective)); left <= goal || s.factorIsFresh && s.norm <= noiseNorm && s.norm > s.lastNorm/2 {
+		if goal := s.goal * min(1, vanishedNorm*math.Sqrt(s.at.Objective)); left <= goal || s.factorIsFresh &&
+			s.norm <= noiseNorm && s.norm > s.lastNorm/2 {
 			s.w = s.weightsAfter(step) // the last step: no pass is needed after it
 			s.factorIsFresh = false
 			return true, nil

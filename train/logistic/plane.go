@@ -57,14 +57,16 @@ func newOnSides() sideScores {
 func (o *sideScores) add(z float64, exact bool, t *terms) {
 	if exact || z < o.LeastScore {
 		size := t.size()
-		o.LeastAboveError, o.LeastBelowError = min(o.LeastAboveError, z+float64(planeError*size)), min(o.LeastBelowError, z-float64(trueScoreError*size))
+		o.LeastAboveError, o.LeastBelowError = min(o.LeastAboveError, z+float64(planeError*size)),
+			min(o.LeastBelowError, z-float64(trueScoreError*size))
 		o.GreatestTerms, o.LeastScore = max(o.GreatestTerms, size), min(o.LeastScore, z)
 	}
 	o.GreatestScore = max(o.GreatestScore, z)
 }
 
 func (o *sideScores) merge(p sideScores) {
-	o.LeastAboveError, o.LeastBelowError, o.GreatestTerms = min(o.LeastAboveError, p.LeastAboveError), min(o.LeastBelowError, p.LeastBelowError), max(o.GreatestTerms, p.GreatestTerms)
+	o.LeastAboveError, o.LeastBelowError, o.GreatestTerms = min(o.LeastAboveError, p.LeastAboveError),
+		min(o.LeastBelowError, p.LeastBelowError), max(o.GreatestTerms, p.GreatestTerms)
 	o.GreatestScore, o.LeastScore = max(o.GreatestScore, p.GreatestScore), min(o.LeastScore, p.LeastScore)
 }
 
@@ -220,7 +222,8 @@ func (s *solver) checkSeparated(ctx context.Context, w []float64) error {
 	case 1:
 		return fmt.Errorf("column %q: a plane has class %s alone on one side: %w", spec.Label, schema.NameClass(names[0]), ErrSeparable)
 	}
-	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label, schema.ListClasses(names), ErrSeparable)
+	return fmt.Errorf("column %q: for each of the classes %s, a plane has it alone on one side: %w", spec.Label,
+		schema.ListClasses(names), ErrSeparable)
 }
 
 // isSuspicious tells whether the norm falls as it does when weights grow without end. Each step then adds 1 to scores,

@@ -113,7 +113,8 @@ type pass[A, R any] struct {
 }
 
 func newPass[A, R any](name string, of func(*problem, A) func(block.Chunk) R) pass[A, R] {
-	return pass[A, R]{of, distributed.NewPerChunk(name, func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })}
+	return pass[A, R]{of, distributed.NewPerChunk(name,
+		func(src block.Source, args A) func(block.Chunk) R { return of(newProblem(src, 0, 1), args) })}
 }
 
 // sum calls add with the sums of each chunk, in row order.

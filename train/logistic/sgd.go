@@ -103,7 +103,8 @@ func (s *solver) descend(ctx context.Context) error {
 
 // visit calls learn with the rows of an epoch: 32 rows at a time, or one row if the order isn't cyclic and there are
 // more than 16,384 columns. pass makes passes over the rows of src. learn may use the scratch c until it returns.
-func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass, epoch int64, learn func(part *block.Block, c *scratch)) error {
+func (s *solver) visit(ctx context.Context, src block.Source, pass *online.Pass, epoch int64,
+	learn func(part *block.Block, c *scratch)) error {
 	c := s.scratch.Get().(*scratch)
 	defer s.scratch.Put(c)
 	if s.opt.Order != learner.Cyclic {

@@ -284,5 +284,6 @@ func (s *solver) boundDual(ctx context.Context) (bool, error) {
 func (s *solver) balanceWeights() { s.w = s.spread(s.balance(slices.Clone(s.compact(s.w)))) }
 
 func (s *solver) report(sum func() [sha256.Size]byte) {
-	s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: s.measure})
+	s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(),
+		Updates: s.steps, Sum: sum, Measure: s.measure})
 }

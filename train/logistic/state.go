@@ -50,7 +50,8 @@ func (s *solver) mark() {
 // the first passes over the rows, for example scalings.
 func (s *solver) state(w *checkpoint.Walk) {
 	learner.State(w, &s.start, &s.passes, &s.steps, &s.epochs, &s.stage, &s.finishRounds, &s.suspectedSteps, &s.staleEpochs,
-		(*float64)(&s.damping), &s.goal, &s.farthestNorm, &s.lastNorm, &s.leastLoss, &s.lowerBound, &s.initialNorm, &s.presentNorm, &s.norm, &s.gap, &s.ridge,
+		(*float64)(&s.damping), &s.goal, &s.farthestNorm, &s.lastNorm, &s.leastLoss, &s.lowerBound, &s.initialNorm,
+		&s.presentNorm, &s.norm, &s.gap, &s.ridge,
 		&s.knowsDependent, &s.factorIsFresh, &s.optimumExists, &s.gapLostByRounding, &s.dependenceIsInexact, &s.factorIsSharp, s.w)
 	for _, v := range []*[]float64{&s.zeroGradient, &s.rowTotal, &s.v} {
 		s.vector(w, v)

@@ -12,7 +12,8 @@ var Learner = online.WithSteppers(&learner.Learner{Name: "passive-aggressive",
 	WhenToUse: "streams of rows, since one pass is often enough", Example: "--C 0.1",
 	Options: []learner.Option{learner.OrderOption, cOption, lossOption, learner.EpochsOption, learner.ShardsOption, learner.MixOption},
 	New: func() learner.Settings {
-		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Shards: 1, Mix: learner.Uniform, Loss: Hinge, C: 1}, Run: learner.Run{Seed: 1}}
+		return &Settings{Options: Options{Order: learner.Cyclic, Epochs: 100, Shards: 1, Mix: learner.Uniform,
+			Loss: Hinge, C: 1}, Run: learner.Run{Seed: 1}}
 	},
 	JointClasses: true, JointByDefault: true,
 	NotFoundText: "no plane with a margin of 1 for every row was found",
@@ -27,8 +28,10 @@ func New(o Options) learner.ConfiguredLearner {
 }
 
 var (
-	cOption = learner.Option{Name: "C", Value: "NUMBER", Help: "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
-		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: func(v float64) bool { return v > 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
+	cOption = learner.Option{Name: "C", Value: "NUMBER",
+		Help:           "Aggressiveness: the weight of a row's loss in its update. A small C changes the weights less.",
+		AllowedNumbers: "a number above 0", MustExist: true, IsAllowed: func(v float64) bool { return v > 0 },
+		Field: learner.FieldOf(func(o *Settings) any { return &o.C })}
 	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: hinge is PA-I, squared_hinge is PA-II.", Words: learner.WordsOf(Losses),
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )

@@ -11,20 +11,29 @@ import (
 )
 
 // Learner is the perceptron. It keeps the last weights.
-var Learner = describe(learner.Learner{Name: "perceptron", Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
-	WhenToUse: "rows that a plane separates", Example: "--order shuffle", JointClasses: true, ChoosesByValidation: true, KeepsLastWeights: true, BeginsWithModel: true}, Options{}, marginOption, l2Option, earlyStopOption)
+var Learner = describe(learner.Learner{Name: "perceptron",
+	Objective: "the perceptron's loss: the sum of -y(w.x+b) over the rows that are wrong",
+	WhenToUse: "rows that a plane separates", Example: "--order shuffle", JointClasses: true, ChoosesByValidation: true,
+	KeepsLastWeights: true, BeginsWithModel: true}, Options{}, marginOption, l2Option, earlyStopOption)
 
 // pocketLearner is the perceptron that keeps the weights with the fewest errors.
-var pocketLearner = describe(learner.Learner{Name: "pocket", Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
-	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true, RowAccess: learner.NestedPasses}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
+var pocketLearner = describe(learner.Learner{Name: "pocket",
+	Objective: "the number of wrong rows: a perceptron learns, and the best weights so far are kept",
+	WhenToUse: "any rows, if the number of errors matters", Example: "--pocket ratchet", ChoosesByValidation: true,
+	RowAccess: learner.NestedPasses}, Options{Pocket: pocket.Exact}, marginOption, earlyStopOption, pocketOption)
 
 // averagedLearner is the perceptron that keeps the mean of the weights after every visit.
-var averagedLearner = describe(learner.Learner{Name: "averaged", Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
-	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10", JointClasses: true, ChoosesByValidation: true, BeginsWithModel: true, ConvergedText: "the mean of all is kept"}, Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
+var averagedLearner = describe(learner.Learner{Name: "averaged",
+	Objective: "the perceptron's loss; the model is the mean of the weights after every visit",
+	WhenToUse: "a first model of any rows", Example: "--order shuffle --epochs 10", JointClasses: true,
+	ChoosesByValidation: true, BeginsWithModel: true, ConvergedText: "the mean of all is kept"},
+	Options{Form: learner.Averaged}, marginOption, l2Option, earlyStopOption)
 
 // votedLearner is the perceptron that keeps all weights, which vote.
-var votedLearner = describe(learner.Learner{Name: "voted", Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
-	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10", ConvergedText: "all are kept"}, Options{Form: learner.Voted}, marginOption)
+var votedLearner = describe(learner.Learner{Name: "voted",
+	Objective: "the perceptron's loss; all weights vote, with one vote for each visit that they survived",
+	WhenToUse: "rows that no plane separates; models are large", Example: "--order shuffle --epochs 10",
+	ConvergedText: "all are kept"}, Options{Form: learner.Voted}, marginOption)
 
 // LearnerOf returns the learner for the options.
 func LearnerOf(o *Options) *learner.Learner {
@@ -64,20 +73,31 @@ func Voted(o Options) learner.ConfiguredLearner {
 }
 
 var (
-	marginOption = learner.Option{Name: "margin", Value: "NUMBER", Help: "Update the weights unless label times score is above this number.",
-		AllowedNumbers: "a number of 0 or more", Float32: true, IsAllowed: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
-	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised.",
-		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 }, Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
-	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER", Help: "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
-		AllowedNumbers: "1 or more epochs, or 0 for none", IsAllowed: func(v float64) bool { return v >= 0 }, Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
-	pocketOption = learner.Option{Name: "pocket", Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each epoch (epoch), " +
-		"or after a longer run of rows without a mistake than the kept weights had (ratchet). With several --shards, the errors are counted at the end of each epoch.", Words: learner.WordsOf(pocket.Modes), Condition: &learner.Condition{Option: "shards", Values: []string{"1"}},
+	marginOption = learner.Option{Name: "margin", Value: "NUMBER",
+		Help:           "Update the weights unless label times score is above this number.",
+		AllowedNumbers: "a number of 0 or more", Float32: true, IsAllowed: func(v float64) bool { return v >= 0 },
+		Field: learner.FieldOf(func(o *Settings) any { return &o.Margin })}
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER",
+		Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not " +
+			"penalised.",
+		AllowedNumbers: "a penalty of 0 or more", IsAllowed: func(v float64) bool { return v >= 0 },
+		Stored: learner.StoredIfChanged, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+	earlyStopOption = learner.Option{Name: "early-stop", Value: "NUMBER",
+		Help:           "Stop after this many epochs without fewer errors on the --validation rows. 0 means never.",
+		AllowedNumbers: "1 or more epochs, or 0 for none", IsAllowed: func(v float64) bool { return v >= 0 },
+		Field: learner.FieldOf(func(o *Settings) any { return &o.EarlyStop })}
+	pocketOption = learner.Option{Name: "pocket",
+		Help: "When to count the errors of new weights on all rows: after every update (exact), at the end of each " +
+			"epoch (epoch), or after a longer run of rows without a mistake than the kept weights had (ratchet). " +
+			"With several --shards, the errors are counted at the end of each epoch.",
+		Words: learner.WordsOf(pocket.Modes), Condition: &learner.Condition{Option: "shards", Values: []string{"1"}},
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Pocket })}
 )
 
 // describe completes a description with the options that all perceptrons share.
 func describe(l learner.Learner, defaults Options, options ...learner.Option) *learner.Learner {
-	l.Options = slices.Concat([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption}, options, []learner.Option{learner.EpochsOption})
+	l.Options = slices.Concat([]learner.Option{learner.OrderOption, learner.EtaOption, learner.MaxUpdatesOption},
+		options, []learner.Option{learner.EpochsOption})
 	if defaults.Form != learner.Voted {
 		l.Option(learner.MaxUpdatesOption.Name).Help += " With several --shards, training ends after the epoch that reaches this number."
 		l.Options = append(l.Options, learner.ShardsOption, learner.MixOption)

@@ -60,7 +60,8 @@ func (o Settings) withDefaults(validated bool) (Settings, error) {
 	case voted && (o.Pocket != "" || validated):
 		return o, errors.New("the form voted takes no pocket and no rows to validate on: leave them out")
 	case o.Shards > 1 && (voted || o.Trace != nil || o.Pocket == pocket.Ratchet):
-		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard has its own: leave them out, or the shards")
+		return o, errors.New("votes, a trace and a pocket with ratchet follow one path of weights, and each shard " +
+			"has its own: leave them out, or the shards")
 	case o.Form == learner.Averaged && o.Pocket != "":
 		return o, errors.New("the form averaged takes no pocket: leave it out")
 	case (voted || o.Pocket != "") && o.L2 > 0:
@@ -81,10 +82,11 @@ func checkValidation(ctx context.Context, spec *schema.Spec, rows block.Source, 
 	other := rows.Spec()
 	switch {
 	case rows.Rows() == 0 || other.Cols() != spec.Cols():
-		return nil, fmt.Errorf("there are %d rows to validate on, of %d columns: use rows of %d columns", rows.Rows(), other.Cols(), spec.Cols())
+		return nil, fmt.Errorf("there are %d rows to validate on, of %d columns: use rows of %d columns", rows.Rows(),
+			other.Cols(), spec.Cols())
 	case !slices.Equal(other.Classes, spec.Classes) || other.PositiveClass() != spec.PositiveClass():
-		return nil, fmt.Errorf("the rows to validate on have the classes %s and the others %s, or another one is +1: give both the same Spec",
-			schema.ListClasses(other.Classes), schema.ListClasses(spec.Classes))
+		return nil, fmt.Errorf("the rows to validate on have the classes %s and the others %s, or another one is +1: "+
+			"give both the same Spec", schema.ListClasses(other.Classes), schema.ListClasses(spec.Classes))
 	}
 	return rows, nil
 }

@@ -306,7 +306,8 @@ func (l *training) unvisited(visits int64) {
 // prediction is right.
 func (l *training) mayUpdate(ctx context.Context, w []float32) (anyUpdates bool, err error) {
 	args := mayUpdateArgs{Settings{Options: Options{Eta: l.opt.Eta, Margin: l.opt.Margin, Pocket: l.opt.Pocket, Form: l.opt.Form}}, w}
-	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, mayUpdatePass, args, mayUpdateChunk(l.Src, args), func(is bool) { anyUpdates = anyUpdates || is })
+	err = distributed.Reduce(ctx, l.Src, l.opt.Workers, mayUpdatePass, args, mayUpdateChunk(l.Src, args),
+		func(is bool) { anyUpdates = anyUpdates || is })
 	return anyUpdates, err
 }
 

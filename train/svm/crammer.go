@@ -45,7 +45,8 @@ const (
 // The labels of the task's rows are class numbers. A pass counts as many visits as there are rows.
 func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.Solution, error) {
 	spec := t.Rows.Spec()
-	s := &jointSearch{Tally: optimize.Tally{Task: t, Start: time.Now()}, classes: len(spec.Classes), cols: spec.Cols(), features: spec.Width(), objective: math.Inf(1)}
+	s := &jointSearch{Tally: optimize.Tally{Task: t, Start: time.Now()}, classes: len(spec.Classes), cols: spec.Cols(),
+		features: spec.Width(), objective: math.Inf(1)}
 	s.violation, s.noRowRests = firstViolation, true
 	err := s.begin(ctx)
 	if err == nil {
@@ -54,8 +55,9 @@ func solveJoint(ctx context.Context, t *optimize.Task, seed uint64) (*optimize.S
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective, LowerBound: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.VisitedRows, Steps: s.Steps,
-		OutOfPasses: s.lacksPasses(0)}, err
+	return &optimize.Solution{W: s.weights(), Loss: s.loss, Objective: s.objective,
+		LowerBound: s.objective - max(0, s.objective-s.lower), Passes: s.Passes(), Visits: s.VisitedRows,
+		Steps: s.Steps, OutOfPasses: s.lacksPasses(0)}, err
 }
 
 // A jointSearch is the state of solveJoint. All numbers are divided by l2: weights have the penalty 1/2 |w|^2, and dual
@@ -116,7 +118,8 @@ func (s *jointSearch) begin(ctx context.Context) error {
 		}
 		for r, y := range b.Y {
 			s.scratch.load(b, r, s.features)
-			one := jointRow{square: linalg.SquareSparse(s.scratch.columns, s.scratch.values, s.cols), bound: b.Weight(r) / s.L2, class: int32(y)}
+			one := jointRow{square: linalg.SquareSparse(s.scratch.columns, s.scratch.values, s.cols),
+				bound: b.Weight(r) / s.L2, class: int32(y)}
 			s.rows = append(s.rows, one)
 			squares, weight = squares+float64(one.square*b.Weight(r)), weight+b.Weight(r)
 		}

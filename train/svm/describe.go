@@ -8,9 +8,10 @@ import (
 )
 
 // Learner describes the support vector machine.
-var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + l1 |w|_1 + 1/2 l2 |w|^2",
-	WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
-	Options:   []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption}, Example: "--loss hinge --l2 0.1",
+var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(w.x+b))^2, or without the square, + " +
+	"l1 |w|_1 + 1/2 l2 |w|^2", WhenToUse: "the fewest errors on new rows, with a proof of the optimum",
+	Options: []learner.Option{epochsOption, learner.L1Option, learner.NonNegativeOption, l2Option, lossOption},
+	Example: "--loss hinge --l2 0.1",
 	New: func() learner.Settings {
 		return &Settings{Options: Options{L2: 1, Loss: SquaredHinge}, Run: learner.Run{Seed: 1}}
 	},
@@ -28,7 +29,8 @@ var Learner = &learner.Learner{Name: "svm", Objective: "the sum of max(0, 1 - y(
 		if m.Options.L1 > 0 || m.Options.NonNegative {
 			return learner.StepsSummary(m, "the proximal Newton method", sum)
 		}
-		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && usesDualDescent(m.Training.Rows, len(m.Weights[0])+min(len(m.Bias), 1)) {
+		if m.Options.Loss == string(Hinge) && len(m.Weights) > 0 && usesDualDescent(m.Training.Rows,
+			len(m.Weights[0])+min(len(m.Bias), 1)) {
 			return learner.StepsSummary(m, "dual coordinate descent", sum)
 		}
 		return learner.StepsSummary(m, "Newton's", sum)
@@ -42,11 +44,18 @@ func New(o Options) learner.ConfiguredLearner {
 }
 
 var (
-	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER", Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge or more than 256 columns, else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
+	epochsOption = learner.Option{Name: "epochs", Value: "NUMBER",
+		Help: "Most passes over the rows. The default is 10000 for several classes together, 1000 with --loss hinge " +
+			"or more than 256 columns, else 100.", AllowedNumbers: "1 or more", ZeroMeansChosen: true,
 		IsAllowed: func(v float64) bool { return v >= 1 }, Stored: learner.StoredIfChanged, Field: learner.EpochsOption.Field}
-	l2Option = learner.Option{Name: "l2", Value: "NUMBER", Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not penalised. It is 1/C of other programs.",
-		AllowedNumbers: "a penalty above 0", IsAllowed: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true, Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
-	lossOption = learner.Option{Name: "loss", Help: "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).", Words: learner.WordsOf(Losses), WithoutName: true,
+	l2Option = learner.Option{Name: "l2", Value: "NUMBER",
+		Help: "Penalty on the weights: 1/2 l2 |w|^2 is added to the sum of losses. The bias is not " +
+			"penalised. It is 1/C of other programs.",
+		AllowedNumbers: "a penalty above 0", IsAllowed: func(v float64) bool { return v >= 0 }, ZeroMeansChosen: true,
+		Field: learner.FieldOf(func(o *Settings) any { return &o.L2 })}
+	lossOption = learner.Option{Name: "loss",
+		Help:  "Loss of a row: max(0, 1-y(w.x+b)) (hinge), or its square (squared_hinge).",
+		Words: learner.WordsOf(Losses), WithoutName: true,
 		Field: learner.FieldOf(func(o *Settings) any { return &o.Loss })}
 )
 

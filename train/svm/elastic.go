@@ -32,7 +32,8 @@ func (o *Settings) penalty() optimize.Penalty {
 func taskOf(src block.Source, opt Settings) *optimize.Task {
 	none := opt
 	none.L2 = 0
-	return &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: squaredHinges, Sums: newProblem(src, opt).sumLosses,
+	return &optimize.Task{Penalty: opt.penalty(), Options: learner.SharedOptions(&opt), Rows: src, Loss: squaredHinges,
+		Sums: newProblem(src, opt).sumLosses,
 		Dense: func(src block.Source) optimize.DenseLoss {
 			l := &rowLoss{problem: newProblem(src, none)}
 			if !opt.needsElastic() {

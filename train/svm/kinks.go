@@ -43,7 +43,8 @@ func (k *kinks) row(loss *smoothing, i int, c, from, to float64) {
 	if loss.base != nil {
 		begin, end = begin+loss.base[i], end+loss.base[i]
 	}
-	if free = begin > 0 && begin < loss.mostDual; !free && (begin <= 0) == (end <= 0) && (begin >= loss.mostDual) == (end >= loss.mostDual) {
+	if free = begin > 0 && begin < loss.mostDual; !free && (begin <= 0) == (end <= 0) &&
+		(begin >= loss.mostDual) == (end >= loss.mostDual) {
 		return
 	}
 	by := float64((to - from) * (to - from) * loss.slope * c)

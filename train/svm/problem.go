@@ -369,7 +369,8 @@ func bit(b bool) uint64 {
 func (p *problem) addLeftOut(w []float64, at *sums) {
 	if p.leftOutSums != nil {
 		at.add(*p.leftOutSums)
-		at.Loss += p.leftOutSums.A[0] + p.leftOutSums.A[1] + f64.Dot(w[:p.cols], p.leftOutSums.Ax[0]) - f64.Dot(w[:p.cols], p.leftOutSums.Ax[1])
+		at.Loss += p.leftOutSums.A[0] + p.leftOutSums.A[1] +
+			f64.Dot(w[:p.cols], p.leftOutSums.Ax[0]) - f64.Dot(w[:p.cols], p.leftOutSums.Ax[1])
 	}
 }
 

@@ -68,7 +68,8 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) *pair {
 		r := &pair{}
 		if args.Hessian {
-			r.products = learner.ScatterChunk(src.Spec(), chunk, p.cols, func(chunk block.Chunk, s, _ []float64) { r.sums = p.chunk(chunk, args.At, s) })
+			r.products = learner.ScatterChunk(src.Spec(), chunk, p.cols,
+				func(chunk block.Chunk, s, _ []float64) { r.sums = p.chunk(chunk, args.At, s) })
 		} else {
 			r.sums = p.chunk(chunk, args.At, nil)
 		}
@@ -85,16 +86,17 @@ func hingeOf(ctx context.Context, src distributed.Piece, args *hingeArgs, base [
 func (p *problem) passRemote(ctx context.Context, pt point, products []float64, at *sums) error {
 	pieces, base := p.pieces()
 	var raised []float64
-	err := distributed.EachOwn(ctx, p.src, hingeTask, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base, func(s *hingeSums) error {
-		for k, r := range s.Chunks {
-			if products != nil {
-				f64.Axpy(products, 1, s.Products[k])
+	err := distributed.EachOwn(ctx, p.src, hingeTask, &hingeArgs{pt, p.loss.slope, products != nil}, pieces, base,
+		func(s *hingeSums) error {
+			for k, r := range s.Chunks {
+				if products != nil {
+					f64.Axpy(products, 1, s.Products[k])
+				}
+				at.add(r)
 			}
-			at.add(r)
-		}
-		raised = append(raised, s.Base...)
-		return nil
-	})
+			raised = append(raised, s.Base...)
+			return nil
+		})
 	if err == nil {
 		copy(p.loss.base, raised)
 	}
@@ -126,7 +128,8 @@ func nearIn(ctx context.Context, src distributed.Piece, args *hingeArgs, own *ne
 		chosen[row] = true
 	}
 	s = &nearSums{Base: own.Base}
-	err = block.ReduceChunks(ctx, src.Source, src.Workers, func(chunk block.Chunk) nearRows { return p.nearOfChunk(chunk, args.At.W, chosen) },
+	err = block.ReduceChunks(ctx, src.Source, src.Workers,
+		func(chunk block.Chunk) nearRows { return p.nearOfChunk(chunk, args.At.W, chosen) },
 		func(r nearRows) { s.Chunks = append(s.Chunks, r) })
 	return s, err
 }

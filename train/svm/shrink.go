@@ -89,7 +89,8 @@ func (s *solver) eachNear(ctx context.Context, add func(nearRows)) error {
 	if s.remote() {
 		return s.nearRemote(ctx, add)
 	}
-	return block.ReduceChunks(ctx, s.src, s.opt.Workers, func(chunk block.Chunk) nearRows { return s.nearOfChunk(chunk, s.w, s.chosenRows) }, add)
+	return block.ReduceChunks(ctx, s.src, s.opt.Workers,
+		func(chunk block.Chunk) nearRows { return s.nearOfChunk(chunk, s.w, s.chosenRows) }, add)
 }
 
 // nearOfChunk returns the near rows of a chunk at w. It sets their elements of chosen.

@@ -62,7 +62,8 @@ func (s *solver) state(w *checkpoint.Walk) {
 		&s.lowerBound, &s.ridge, &s.halfGap, &s.leastSlope, &s.loss.slope, &s.factorIsFresh, &s.nearRowsMisled, s.w)
 	vectors := []*[]float64{&s.hessian.w, &s.hessian.mostDiagonal, &s.bestW}
 	for _, at := range []*sums{&s.at, &s.bestAt} {
-		learner.State(w, &at.Loss, &at.DualPart, &at.Weight, &at.ActiveWeight, &at.objective, &at.dual, &at.NearRows, &at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
+		learner.State(w, &at.Loss, &at.DualPart, &at.Weight, &at.ActiveWeight, &at.objective, &at.dual, &at.NearRows,
+			&at.A[0], &at.Squares[0], &at.A[1], &at.Squares[1])
 		vectors = append(vectors, &at.gradient, &at.Ax[0], &at.Ax[1])
 	}
 	for _, v := range vectors {
@@ -76,7 +77,8 @@ func (s *solver) state(w *checkpoint.Walk) {
 	}
 	linalg.State(w, &s.factor, s.cols)
 	checkpoint.Values(w, s.loss.base)
-	if checkpoint.Slice(w, &s.chosenRows); s.stage > stageShrink || s.stage != stageNewton && len(s.chosenRows) != int(s.src.Rows()) || s.stage == stageNewton && s.factor == nil {
+	if checkpoint.Slice(w, &s.chosenRows); s.stage > stageShrink || s.stage != stageNewton &&
+		len(s.chosenRows) != int(s.src.Rows()) || s.stage == stageNewton && s.factor == nil {
 		w.Fail(errors.New("it is of another stage"))
 	}
 }

@@ -165,7 +165,8 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 }
 
 func resultOf(l *optimize.RoundedSolution) *Result {
-	return &Result{Result: l.Result, ExactWeights: l.ExactWeights, Objective: l.Objective, Gap: l.Gap, GapLostByRounding: l.GapLostByRounding}
+	return &Result{Result: l.Result, ExactWeights: l.ExactWeights, Objective: l.Objective, Gap: l.Gap,
+		GapLostByRounding: l.GapLostByRounding}
 }
 
 // solve returns the exact weights, with the solver for the loss and the size of the rows.
@@ -183,8 +184,8 @@ func solve(ctx context.Context, task *optimize.Task, opt Settings) (*optimize.So
 	}
 	s := newSolver(src, opt)
 	err := s.solve(ctx)
-	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lowerBound, Passes: s.passes, Visits: s.visits, Steps: s.steps,
-		OutOfPasses: s.passes >= opt.Epochs}, err
+	return &optimize.Solution{W: s.w[:s.cols], Loss: s.at.Loss, Objective: s.at.objective, LowerBound: s.lowerBound,
+		Passes: s.passes, Visits: s.visits, Steps: s.steps, OutOfPasses: s.passes >= opt.Epochs}, err
 }
 
 // hasManyColumns tells whether Newton's method finds its steps by conjugate gradients: with more than 256 columns.
@@ -304,7 +305,8 @@ func (s *solver) minimise(ctx context.Context) error {
 func (s *solver) countPass(at *sums, pass func() error) error {
 	var measure *learner.Measure // state after the pass; nil if unknown
 	report := func(sum func() [sha256.Size]byte) {
-		s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(), Updates: s.steps, Sum: sum, Measure: measure})
+		s.opt.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.opt.Epochs, Rows: s.src.Rows(),
+			Updates: s.steps, Sum: sum, Measure: measure})
 	}
 	report(nil)
 	if err := pass(); err != nil {
@@ -312,7 +314,8 @@ func (s *solver) countPass(at *sums, pass func() error) error {
 	}
 	s.passes, s.visits = s.passes+1, s.visits+s.src.Rows()
 	if at.gradient != nil {
-		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient), Gap: max(0, at.objective-max(s.lowerBound, at.dual))}
+		measure = &learner.Measure{Objective: at.objective, Gradient: learner.Norm(at.gradient),
+			Gap: max(0, at.objective-max(s.lowerBound, at.dual))}
 	}
 	report(learner.SumOf(s.w))
 	return nil

@@ -113,7 +113,8 @@ func findSigned(ctx context.Context, src block.Source) ([]bool, error) {
 	}
 	for c, is := range signed {
 		if is && filled[c] < rows {
-			return nil, fmt.Errorf("column %q has -1 and 0: literals are of columns of 0 and 1, or of -1 and 1; leave others out", spec.FeatureName(c))
+			return nil, fmt.Errorf("column %q has -1 and 0: literals are of columns of 0 and 1, or of -1 and 1; "+
+				"leave others out", spec.FeatureName(c))
 		}
 	}
 	return signed, nil

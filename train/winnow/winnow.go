@@ -133,7 +133,8 @@ func newRule(ctx context.Context, t *online.Training) (online.Rule, error) {
 
 // newStartRule returns the rule before its first visit.
 func newStartRule(cols int, opt Settings) *rule {
-	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raiseFactor: float32(opt.Alpha), lowerFactor: float32(1 / opt.Alpha), weightCount: cols - 1}
+	r := &rule{w: block.Alloc[float32](kernel.Stride(cols)), raiseFactor: float32(opt.Alpha),
+		lowerFactor: float32(1 / opt.Alpha), weightCount: cols - 1}
 	if opt.Variant == Winnow1 {
 		r.lowerFactor = 0
 	}

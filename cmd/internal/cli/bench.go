@@ -52,7 +52,8 @@ models in another round or on another instruction set.`,
 		Args: cobra.NoArgs,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&o.Only, "only", nil, "`TEXT,...` Measure only items that contain one of these texts, such as kernel/, load/, train/ or Dot. (default all)")
+	f.StringSliceVar(&o.Only, "only", nil, "`TEXT,...` Measure only items that contain one of these texts, such as "+
+		"kernel/, load/, train/ or Dot. (default all)")
 	f.IntVar(&o.Rounds, "rounds", 6, "`NUMBER` Number of rounds. An item that takes long has fewer. benchstat wants 6 for its intervals.")
 	f.DurationVar(&o.Time, "time", 50*time.Millisecond, "`DURATION` Time of an item in a round, such as 200ms. It runs once at least.")
 	o.machine.AddTo(cmd)

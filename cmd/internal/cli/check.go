@@ -211,7 +211,8 @@ type errorsReport struct {
 }
 
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separability.Result) *CheckReport {
-	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows, Features: append([]string{}, spec.Features...), width: spec.Width(),
+	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows,
+		Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias,
 		Radius: found.Radius, Passes: found.Passes, ExactRows: found.ExactRows,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
@@ -286,15 +287,16 @@ func (r *CheckReport) sheet() *console.Sheet {
 	case r.Separable != nil:
 		verdict = "not separable"
 	}
-	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(max(r.width, len(r.Features))), "feature"),
-		console.ClassNames(r.Classes), r.Positive)
+	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, humanize.Plural(r.Rows, "row"),
+		humanize.Plural(int64(max(r.width, len(r.Features))), "feature"), console.ClassNames(r.Classes), r.Positive)
 	var pairs []string
 	switch verdict {
 	case "undecided":
 		pairs = append(pairs, "reason", r.Reason, "next", r.next)
 	case "separable":
 		pairs = append(pairs,
-			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s", humanize.Count(r.ExactRows)),
+			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s",
+				humanize.Count(r.ExactRows)),
 			"margin", r.PlaneReport.text(", of the plane through the origin of features and bias"),
 			"widest", r.Widest.text(", the distance of the widest plane from the rows"))
 		if r.PlaneReport.below() || r.Widest.below() {
@@ -306,11 +308,13 @@ func (r *CheckReport) sheet() *console.Sheet {
 		pairs = append(pairs, "normalized", humanize.Real(*r.NormalizedMargin)+", margin / radius")
 	}
 	if r.MistakeBound != nil {
-		pairs = append(pairs, "bound", humanize.Bound(*r.MistakeBound)+" updates of the perceptron at most, in any order: (radius / margin)^2")
+		pairs = append(pairs, "bound", humanize.Bound(*r.MistakeBound)+
+			" updates of the perceptron at most, in any order: (radius / margin)^2")
 	}
 	pairs = append(pairs, "perceptron", r.Perceptron.text(), "errors", r.Errors.text(),
 		"passes", humanize.Count(r.Passes)+" over the rows until the verdict, those of the perceptron included",
-		"time", fmt.Sprintf("load %s, check %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Check), humanize.Seconds(r.Seconds.Total)))
+		"time", fmt.Sprintf("load %s, check %s, total %s", humanize.Seconds(r.Seconds.Load),
+			humanize.Seconds(r.Seconds.Check), humanize.Seconds(r.Seconds.Total)))
 	s.Pairs(pairs...)
 	if len(r.Witness) > 0 {
 		s.Line("\nThe weighted sum of label * (features, bias) over these rows is zero, exactly:\n")
@@ -409,7 +413,8 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *plo
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}
-	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(), o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
+	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(),
+		o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
 	return p
 }
 

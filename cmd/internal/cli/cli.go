@@ -52,7 +52,8 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater()
 	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) }) // earlier, a signal would end the exiting process
+	// earlier, a signal would end the exiting process
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) })
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
@@ -181,7 +182,8 @@ number of workers.`,
 			c.Hush()
 		}
 	}
-	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify, predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, Bench, Version} {
+	for _, verb := range []func(*console.App) *cobra.Command{train.Train, train.Compare, report.Plot, train.Verify,
+		predict.Predict, predict.Eval, predict.Online, Check, Inspect, Export, Convert, Gen, Bench, Version} {
 		root.AddCommand(c.finish(verb(c.App)))
 	}
 	return root

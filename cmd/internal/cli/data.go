@@ -89,7 +89,8 @@ func convert(ctx context.Context, a *console.App, o *convertOptions, paths []str
 	defer undo()
 	opt := o.data.Options
 	opt.Workers, opt.Memory, opt.Progress, opt.Warn = o.workers, memory, bar.Reading("converting"), a.Warn
-	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression, RowGroupRows: o.GroupRows, Label: o.label})
+	rows, err := dataset.Convert(ctx, paths, o.Out, opt, dataset.WriterOptions{Compression: o.Compression,
+		RowGroupRows: o.GroupRows, Label: o.label})
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,12 @@ func Inspect(a *console.App) *cobra.Command {
 		Args: flags.NeedsOne("files: name one model or data file"),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
-	cmd.Flags().IntVar(&top, "top", largestWeights, "`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the largest z-values come first.")
-	cmd.Flags().StringVar(&data.Label, "label", "", "`COLUMN` Column with the classes: read the data, and show for each column its values and the features that train makes of it.")
+	cmd.Flags().IntVar(&top, "top", largestWeights,
+		"`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the "+
+			"largest z-values come first.")
+	cmd.Flags().StringVar(&data.Label, "label", "",
+		"`COLUMN` Column with the classes: read the data, and show for each column its values and the features that "+
+			"train makes of it.")
 	data.AddLabels(cmd)
 	cmd.Flags().StringSliceVar(&data.Types, "type", nil, "`COLUMN=TYPE,...` As in train, with --label.")
 	data.AddRows(cmd)
@@ -76,7 +80,8 @@ func Inspect(a *console.App) *cobra.Command {
 }
 
 // inspectFile shows a file that it recognises by its content.
-func inspectFile(cmd *cobra.Command, a *console.App, path string, top int, text dataset.TextOptions, memory *flags.Size, asJSON bool) error {
+func inspectFile(cmd *cobra.Command, a *console.App, path string, top int, text dataset.TextOptions, memory *flags.Size,
+	asJSON bool) error {
 	isModel, err := isObject(path)
 	if err != nil {
 		return err
@@ -119,7 +124,8 @@ func inspectFolder(ctx context.Context, a *console.App, path string, asJSON bool
 	return a.Report(asJSON, r, func() *console.Sheet {
 		s := new(console.Sheet)
 		s.Line("%s: a folder\n", path)
-		s.Pairs("files", humanize.Count(int64(len(r.Files))), "size", humanize.Size(r.Bytes), "first", r.Files[0], "partitions", cmp.Or(strings.Join(r.Partitions, ", "), "none"))
+		s.Pairs("files", humanize.Count(int64(len(r.Files))), "size", humanize.Size(r.Bytes), "first", r.Files[0],
+			"partitions", cmp.Or(strings.Join(r.Partitions, ", "), "none"))
 		s.Line("\nhalfspace inspect %s --label COLUMN shows the columns and their values.", path)
 		return s
 	})
@@ -164,7 +170,8 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 		s.Table(report.ColumnTable(p))
 		classes := [][]string{{"class", "rows", "share"}}
 		for _, c := range p.Classes {
-			classes = append(classes, []string{schema.NameClass(c.Class), humanize.Count(c.Rows), fmt.Sprintf("%.2f %%", 100*float64(c.Rows)/float64(max(1, p.Rows-p.Unlabelled)))})
+			classes = append(classes, []string{schema.NameClass(c.Class), humanize.Count(c.Rows),
+				fmt.Sprintf("%.2f %%", 100*float64(c.Rows)/float64(max(1, p.Rows-p.Unlabelled)))})
 		}
 		if len(p.Classes) > 0 {
 			s.Line("")
@@ -256,7 +263,8 @@ func (r parquetReport) sheet() *console.Sheet {
 		"rows", humanize.Count(r.Rows),
 		"row groups", fmt.Sprintf("%s, of %s at most", humanize.Count(int64(len(r.RowGroups))), humanize.Plural(largest, "row")),
 		"columns", humanize.Count(int64(len(r.Columns))),
-		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", humanize.Size(r.Bytes), humanize.Size(compressed), humanize.Size(uncompressed)),
+		"size", fmt.Sprintf("%s, column data of %s (%s uncompressed)", humanize.Size(r.Bytes),
+			humanize.Size(compressed), humanize.Size(uncompressed)),
 		"written by", cmp.Or(r.CreatedBy, "unknown"),
 	)
 	rows := [][]string{{"column", "type", "logical type", "nulls", "feature", "size", "compression"}}
@@ -268,8 +276,8 @@ func (r parquetReport) sheet() *console.Sheet {
 		case c.Nulls >= 0:
 			nulls = humanize.Count(c.Nulls)
 		}
-		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), cmp.Or(c.Logical, "-"), nulls, yesNo(c.Feature), humanize.Size(c.Compressed),
-			cmp.Or(strings.Join(c.Codecs, " "), "-")})
+		rows = append(rows, []string{c.Name, strings.ToLower(c.Physical), cmp.Or(c.Logical, "-"), nulls,
+			yesNo(c.Feature), humanize.Size(c.Compressed), cmp.Or(strings.Join(c.Codecs, " "), "-")})
 	}
 	s.Line("")
 	s.Table(rows)

@@ -150,7 +150,8 @@ func (r modelReport) pairs() []string {
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
 	}
-	pairs = append(pairs, "weights", console.Weights(r.Model), "calibrated", console.Calibration(r.Model), "threshold", console.KeptThreshold(r.Model))
+	pairs = append(pairs, "weights", console.Weights(r.Model), "calibrated", console.Calibration(r.Model), "threshold",
+		console.KeptThreshold(r.Model))
 	pairs = append(pairs, console.Kernel(r.Expansion)...)
 	pairs = append(pairs, "classes", console.Multiclass(r.Model), "voters", console.Voters(r.Voters))
 	pairs = append(pairs, resultPairs(r.Model)...)
@@ -191,7 +192,8 @@ func optionsText(m *model.Model) string {
 }
 
 func updatesText(t *model.Training) string {
-	text := fmt.Sprintf("%s in %s (%s), ", humanize.Count(t.Updates), humanize.Plural(t.Epochs, "epoch"), humanize.Plural(t.Visits, "visit"))
+	text := fmt.Sprintf("%s in %s (%s), ", humanize.Count(t.Updates), humanize.Plural(t.Epochs, "epoch"),
+		humanize.Plural(t.Visits, "visit"))
 	if !t.Converged {
 		text += "not "
 	}
@@ -212,7 +214,8 @@ func resultPairs(m *model.Model) (pairs []string) {
 		pairs = append(pairs, "errors", console.Errors(*t.Errors, t.Rows))
 	}
 	if v := t.CrossValidation; v != nil {
-		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation", console.Errors(v.Errors, t.Rows), v.Folds))
+		pairs = append(pairs, "folds", fmt.Sprintf("errors %s, in %d folds of a cross-validation",
+			console.Errors(v.Errors, t.Rows), v.Folds))
 	}
 	if v := t.Validation; v != nil {
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+", data "+v.Fingerprint)
@@ -220,7 +223,8 @@ func resultPairs(m *model.Model) (pairs []string) {
 	if console.Learner(m.Algorithm).PerceptronUpdate != nil {
 		pairs = append(pairs, "loss", humanize.NumberOrUnknown(t.Loss, ""))
 	}
-	return append(pairs, "radius", humanize.NumberOrUnknown(t.Radius, ""), "norm", humanize.NumberOrUnknown(t.Norm, ""), "margin", console.Margin(t))
+	return append(pairs, "radius", humanize.NumberOrUnknown(t.Radius, ""), "norm", humanize.NumberOrUnknown(t.Norm, ""),
+		"margin", console.Margin(t))
 }
 
 // tables writes the z-values if there are standard errors. Otherwise it writes the rows that were misclassified most
@@ -230,7 +234,8 @@ func (r modelReport) tables(s *console.Sheet) {
 		if r.HasRobustErrors {
 			s.Line("\nStandard errors are robust (the sandwich estimator), since the weights of rows aren't counts.")
 		}
-		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
+		s.Line("\nThe largest z-values (weights in standard errors), with two-sided p-values and 95 %% "+
+			"intervals, of %s:\n", humanize.Plural(int64(r.Width()), "feature"))
 		s.Table(zTable(r.Model, r.top))
 		return
 	}
@@ -279,7 +284,8 @@ func zTable(m *model.Model, n int) [][]string {
 		}
 		row := []string{name, humanize.Real(weights[i]), "-", "-", "-", "-", "-"}
 		if m.StdErrors[i] != 0 { // not left out of the model
-			copy(row[2:], []string{humanize.Real(m.StdErrors[i]), humanize.Fixed(of.Z[i], 2), strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
+			copy(row[2:], []string{humanize.Real(m.StdErrors[i]), humanize.Fixed(of.Z[i], 2),
+				strconv.FormatFloat(of.PValues[i], 'g', 3, 64),
 				humanize.Real(of.Intervals[i][0]), humanize.Real(of.Intervals[i][1])})
 		}
 		rows = append(rows, row)

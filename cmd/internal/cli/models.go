@@ -29,11 +29,17 @@ type target struct {
 
 func targets() []*target {
 	return []*target{
-		{flag: "c", name: "C99", write: export.WriteC, help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
-		{flag: "go", name: "a Go package", write: export.WriteGo, help: "`FILE` Go source to write: a package with the name of the file, which imports at most the standard library."},
-		{flag: "onnx", name: "ONNX", write: unnamed(export.WriteONNX), help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
-		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(export.WriteONNXColumns), help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
-		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(export.WriteLIBLINEAR), help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
+		{flag: "c", name: "C99", write: export.WriteC,
+			help: "`FILE` C source to write, without any dependency. Names in it begin with the name of the file."},
+		{flag: "go", name: "a Go package", write: export.WriteGo,
+			help: "`FILE` Go source to write: a package with the name of the file, which imports at most the " +
+				"standard library."},
+		{flag: "onnx", name: "ONNX", write: unnamed(export.WriteONNX),
+			help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
+		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(export.WriteONNXColumns),
+			help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
+		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(export.WriteLIBLINEAR),
+			help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
 	}
 }
 
@@ -116,8 +122,9 @@ func chosen(a *console.App, all []*target, from string) (wanted []*target, err e
 
 // goPlatforms are the words that, at the end of a file's name, restrict the file to an operating system or a CPU, as in
 // go/build. The list in go/build isn't exported.
-var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos " +
-	"386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
+var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd " +
+	"plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le " +
+	"mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
 
 // leftOut describes the file names for which the Go command ignores a file, everywhere or on some platforms, if path
 // has one. Otherwise it returns "".

@@ -52,7 +52,8 @@ fastest one, unless --isa of another command or the environment variable
 		}
 		c := kernel.DetectedCPU()
 		r := &versionReport{
-			Version: console.Version(), Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads, Usable: runtime.GOMAXPROCS(0),
+			Version: console.Version(), Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads,
+			Usable:   runtime.GOMAXPROCS(0),
 			L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
 			Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 		}

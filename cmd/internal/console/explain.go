@@ -105,7 +105,8 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 	if plain == "dtype" { // an option of earlier versions
 		advice := "leave it out"
 		if slices.Contains(names, "standardize") {
-			advice += message.Sprintf(", and use --standardize if a column needs more digits: it subtracts the mean in float64 before it rounds")
+			advice += message.Sprintf(", and use --standardize if a column needs more digits: it subtracts the mean " +
+				"in float64 before it rounds")
 		}
 		return Usagef("unknown option %s: rows are float32, %s", typed, advice)
 	}
@@ -163,7 +164,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 
 // wanted says which values a flag of a type takes.
 var wanted = map[string]string{
-	"int": "use a whole number", "int64": "use a whole number", "uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
+	"int": "use a whole number", "int64": "use a whole number",
+	"uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
 	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",
 	"stringSlice": `put quotes around each item with a comma, such as "a,b",c`,
 }

@@ -113,7 +113,8 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 	if err := checkData(cmd, args); err != nil {
 		return err
 	}
-	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"}, {"cache", "written"}, {"roc", "written"},
+	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"},
+		{"cache", "written"}, {"roc", "written"},
 		{"c", "written"}, {"go", "written"}, {"liblinear", "written"}, {"onnx", "written"}, {"onnx-columns", "written"}} {
 		flag := cmd.Flags().Lookup(f.name)
 		if flag == nil {

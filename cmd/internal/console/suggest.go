@@ -39,7 +39,8 @@ var otherOptions = map[string]string{
 }
 
 // dataOptions are options of other programs that name the data. In halfspace the data has no option.
-var dataOptions = []string{"data", "file", "files", "input", "dataset", "train-data", "train-file", "training-data", "test-data", "csv", "parquet", "i", "d"}
+var dataOptions = []string{"data", "file", "files", "input", "dataset", "train-data", "train-file", "training-data",
+	"test-data", "csv", "parquet", "i", "d"}
 
 // AdviseVerb returns the end of a sentence about an unknown verb: the text to type instead. It returns "" if it knows
 // none.

@@ -65,7 +65,8 @@ func Voters(v *model.Voters) string {
 
 // Errors returns the number of wrong rows of rows, and the accuracy.
 func Errors(errors, rows int64) string {
-	return fmt.Sprintf("%s of %s, accuracy %s", humanize.Count(errors), humanize.Plural(rows, "row"), humanize.Percent(float64(rows-errors)/float64(rows)))
+	return fmt.Sprintf("%s of %s, accuracy %s", humanize.Count(errors), humanize.Plural(rows, "row"),
+		humanize.Percent(float64(rows-errors)/float64(rows)))
 }
 
 // Multiclass says how a model of more than two classes was trained. It returns "" for two classes.
@@ -90,7 +91,8 @@ func Classes(m *model.Model) string {
 func Solved(m *model.Model) []string {
 	singular := ""
 	if ridge := m.Training.Ridge; ridge > 0 {
-		singular = fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for weights that mean something", humanize.Real(ridge))
+		singular = fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+
+			"weights that mean something", humanize.Real(ridge))
 	}
 	return append(Learner(m.Algorithm).SolverTexts(m), "dependent", dependences(m.Training.Dependences), "singular", singular)
 }
@@ -192,7 +194,8 @@ func Calibration(m *model.Model) string {
 
 // NoProbabilities says that a model has no probabilities, and which training gives a model that has.
 func NoProbabilities(m *model.Model) string {
-	return message.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo logistic, lda or ftrl", m.Algorithm)
+	return message.Sprintf("a model of --algo %s has no probabilities: train it with --calibrate platt, or --algo "+
+		"logistic, lda or ftrl", m.Algorithm)
 }
 
 // Kernel returns the kernel of an expansion and its number of support rows, as pairs. It returns nil for nil.

@@ -64,7 +64,8 @@ func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdate
 		}
 		return text
 	}
-	text := "epoch " + humanize.Count(min(p.Epoch+1, p.Epochs)) + " of at most " + humanize.Count(p.Epochs) + ", " + humanize.Plural(p.Updates, "update")
+	text := "epoch " + humanize.Count(min(p.Epoch+1, p.Epochs)) + " of at most " + humanize.Count(p.Epochs) + ", " +
+		humanize.Plural(p.Updates, "update")
 	if mostUpdates > 0 {
 		text += " of at most " + humanize.Count(mostUpdates)
 	}

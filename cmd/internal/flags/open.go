@@ -83,7 +83,8 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 		}
 		opt.LearnFrom, opt.LearnedFrom = o.LearnFrom, o.LearnFromName
 	}
-	opt.Workers, opt.Memory, opt.Progress, opt.Storage = o.Workers, o.Storage.Memory.Limit(), bar.Reading("loading"), dataset.Storage(o.form)
+	opt.Workers, opt.Memory, opt.Progress, opt.Storage = o.Workers, o.Storage.Memory.Limit(), bar.Reading("loading"),
+		dataset.Storage(o.form)
 	return opt
 }
 
@@ -98,9 +99,11 @@ func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Op
 
 // OpenValidation opens the rows of a validation, with the features and classes of learned. It keeps them in memory if
 // they fit in addition to learned, and in a temporary cache otherwise.
-func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *dataset.Rows, bar *console.Progress) (*dataset.Rows, error) {
+func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []string, learned *dataset.Rows,
+	bar *console.Progress) (*dataset.Rows, error) {
 	if o.Data.Labels != "" && dataset.IsArray(paths[0]) {
-		return nil, message.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
+		return nil, message.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of "+
+			"these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
 	}
 	opt := o.validated(learned.Spec(), bar)
 	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }

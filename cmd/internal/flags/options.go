@@ -46,26 +46,36 @@ func (o *Options) AddData(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (required, except for svmlight, and with --labels)")
 	o.Data.AddLabels(cmd)
-	f.StringSliceVar(&o.Data.Features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Data.Features, "features", nil,
+		"`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.Data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
-	f.Var((*List)(&o.Data.Categorical), "categorical", "`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
-		"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
-	f.StringArrayVar(&o.Data.Cross, "cross", nil, "`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
-		"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
-	f.BoolVar(&o.Data.HashTexts, "hash-texts", false, "Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
-		"inspect prints them.")
+	f.Var((*List)(&o.Data.Categorical), "categorical",
+		"`CODING` Use columns of text as features. onehot makes one feature for each category; hash:BITS hashes "+
+			"the categories to 2^BITS features. COLUMN=CODING,... codes only these columns, also columns of numbers.")
+	f.StringArrayVar(&o.Data.Cross, "cross", nil,
+		"`COLUMN,COLUMN` Use the categories of these columns together as features: each pair of categories is hashed "+
+			"to 2^20 features, or to 2^BITS with COLUMN,COLUMN=hash:BITS. Give it again for more.")
+	f.BoolVar(&o.Data.HashTexts, "hash-texts", false,
+		"Keep texts of hashed categories in the model: the first three of each feature that has a weight. "+
+			"inspect prints them.")
 	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
-	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill in and mark missing values, and leave out columns "+
-		"that count or name the rows and rows without a label (auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.", "auto", "none")
+	AddChoice(cmd, &o.prepare, "prepare", "`auto|none` Make features of texts, dates, and numbers with units, fill "+
+		"in and mark missing values, and leave out columns that count or name the rows and rows without a label "+
+		"(auto). Tables of numbers without a gap stay as they are. none makes features of numbers only.",
+		"auto", "none")
 	f.StringSliceVar(&o.Data.Types, "type", nil, "`COLUMN=TYPE,...` The type of columns, for --prepare auto: "+
 		humanize.OneOf(dataset.TypeNames())+". (default as the values suggest)")
-	AddChoice(cmd, &o.nulls, "nulls", "`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the row (drop), "+
-		"fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, which also marks the rows, and error with --prepare none.", append([]string{"auto"}, words(schema.AllNulls)...)...)
+	AddChoice(cmd, &o.nulls, "nulls",
+		"`auto|error|drop|zero|mean` What to do with missing values, NaN and infinities: stop (error), skip the "+
+			"row (drop), fill with 0 (zero) or with the mean of the column (mean). auto is mean with --prepare auto, "+
+			"which also marks the rows, and error with --prepare none.",
+		append([]string{"auto"}, words(schema.AllNulls)...)...)
 	f.BoolVar(&o.Data.Standardize, "standardize", false, "Subtract each feature's mean and divide by its standard deviation. "+
 		"Features made from text stay as they are.")
-	AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or those that aren't 0 (sparse). auto chooses sparse where "+
-		"that takes an eighth of the memory or less.", words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
+	AddChoice(cmd, &o.form, "storage", "`auto|dense|sparse` How rows are held in memory: every value (dense), or "+
+		"those that aren't 0 (sparse). auto chooses sparse where that takes an eighth of the memory or less.",
+		words([]dataset.Storage{dataset.Auto, dataset.Dense, dataset.Sparse})...)
 	o.Data.AddRows(cmd)
 	o.Data.AddText(cmd)
 }
@@ -73,7 +83,8 @@ func (o *Options) AddData(cmd *cobra.Command) {
 // AddMachine adds the flags that change no result.
 func (o *Options) AddMachine(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are read again in each pass. (default 80 % of what is available)")
+	f.Var(&o.Storage.Memory, "memory", "`SIZE` Most memory for rows, such as 256MiB or 8G. Rows that don't fit are "+
+		"read again in each pass. (default 80 % of what is available)")
 	f.StringVar(&o.Storage.cache, "cache", "", "`FILE` Store the decoded rows in this file, for this run and later ones.")
 	o.Machine.AddTo(cmd)
 }
@@ -144,7 +155,8 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 		return err
 	}
 	if d.Rejects != nil && o.Storage.cache != "" {
-		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the good lines to another file first with halfspace convert --rejects")
+		return console.Usagef("--rejects with --cache, which keeps no rejects: leave one of them out, or write the " +
+			"good lines to another file first with halfspace convert --rejects")
 	}
 	if err := o.Storage.check(); err != nil {
 		return err
@@ -161,9 +173,11 @@ type Split struct {
 
 func (s *Split) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay together: in one fold, and on one side of --validation.")
-	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order of time (the order of the rows), so that later rows are judged by models of earlier ones. "+
-		"--cv 5 then cuts the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
+	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay "+
+		"together: in one fold, and on one side of --validation.")
+	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order "+
+		"of time (the order of the rows), so that later rows are judged by models of earlier ones. --cv 5 then cuts "+
+		"the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
 	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: "+
 		"numbers, dates, or texts of dates such as 2006-01-02 or 6/16/14.")
 }

@@ -25,13 +25,15 @@ type Machine struct {
 
 func (m *Machine) AddTo(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&m.Workers, "workers", 0, "`NUMBER` Most threads to use. (default one for each core)")
-	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
+	cmd.Flags().StringVar(&m.isa, "isa", "", "`"+strings.Join(LevelNames(), "|")+
+		"` Instruction set to compute with. It doesn't change the result. (default the fastest)")
 	completeWords(cmd, "isa", LevelNames())
 	AddProgress(cmd, &m.Progress)
 }
 
 func AddProgress(cmd *cobra.Command, when *string) {
-	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text elsewhere. auto shows it on a terminal.", "auto", "always", "never")
+	AddChoice(cmd, when, "progress", "`auto|always|never` When to show progress: a line on a terminal, lines of text "+
+		"elsewhere. auto shows it on a terminal.", "auto", "always", "never")
 }
 
 // Apply checks the options, and makes the kernels use the instruction set of --isa.
@@ -89,12 +91,17 @@ type Data struct {
 
 // AddText adds the flags for CSV and svmlight files.
 func (d *Data) AddText(cmd *cobra.Command) {
-	AddChoice(cmd, &d.Text.Header, "header", "`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
-	cmd.Flags().StringVar(&d.Text.Delimiter, "delimiter", "", "`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
-		"space for any number of blanks. (default found out)")
-	cmd.Flags().StringSliceVar(&d.Text.NullValues, "null-values", nil, "`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and so does - "+
-		"in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
-	AddChoice(cmd, &d.Text.IndexBase, "index-base", "`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.", "auto", "0", "1")
+	AddChoice(cmd, &d.Text.Header, "header",
+		"`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
+	cmd.Flags().StringVar(&d.Text.Delimiter, "delimiter", "",
+		"`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
+			"space for any number of blanks. (default found out)")
+	cmd.Flags().StringSliceVar(&d.Text.NullValues, "null-values", nil,
+		"`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and "+
+			"so does - in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
+	AddChoice(cmd, &d.Text.IndexBase, "index-base",
+		"`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.",
+		"auto", "0", "1")
 }
 
 func (d *Data) AddWeights(cmd *cobra.Command) {
@@ -118,10 +125,14 @@ func NameArrays(opt *dataset.Options) {
 // AddRows adds the flags that choose rows.
 func (d *Data) AddRows(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.Where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < 1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
-	f.Float64Var(&d.Sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same rows, which a hash of their numbers chooses.")
+	f.StringVar(&d.Where, "where", "", "`CONDITION` Take only the rows for which this is true, as in SQL: \"amount < "+
+		"1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
+	f.Float64Var(&d.Sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same "+
+		"rows, which a hash of their numbers chooses.")
 	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
-	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with the reasons.")
+	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a "+
+		"wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with "+
+		"the reasons.")
 }
 
 // Claim returns an error if the file of --rejects can't be written. inputs are the files that the command reads.
@@ -132,7 +143,8 @@ func (d *Data) Claim(a *console.App, inputs []string) error {
 	case console.ToStdout(d.rejects):
 		return console.Usagef("--rejects is %s: name a file", d.rejects)
 	case a.Cluster != nil:
-		return console.Usagef("--rejects with several computers: write the good lines to another file first, with halfspace convert --rejects %s", console.Quote(d.rejects))
+		return console.Usagef("--rejects with several computers: write the good lines to another file first, with "+
+			"halfspace convert --rejects %s", console.Quote(d.rejects))
 	}
 	return console.Claim(a, d.rejects, inputs)
 }
@@ -193,13 +205,16 @@ type RowsFile struct {
 
 // AddGroups adds --compression and --row-group-rows. Many columns make row groups smaller; the help calls them wide.
 func (w *RowsFile) AddGroups(cmd *cobra.Command, wide string) {
-	AddChoice(cmd, &w.Compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy", "none", "zstd", "gzip")
-	cmd.Flags().Int64Var(&w.GroupRows, "row-group-rows", 0, "`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
-		"(default 131,072, or fewer with many "+wide+")")
+	AddChoice(cmd, &w.Compression, "compression", "`snappy|none|zstd|gzip` Compression of a .parquet file.", "snappy",
+		"none", "zstd", "gzip")
+	cmd.Flags().Int64Var(&w.GroupRows, "row-group-rows", 0,
+		"`NUMBER` Most rows in a row group of a .parquet file. A row group also ends at 64 MiB of values. "+
+			"(default 131,072, or fewer with many "+wide+")")
 }
 
 func (w *RowsFile) AddOut(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or - for CSV on standard output. (required)")
+	cmd.Flags().StringVar(&w.Out, "out", "", "`FILE` File to write: .parquet, .csv, .jsonl, .arrow, .npy or .svm, or "+
+		"- for CSV on standard output. (required)")
 }
 
 func (w *RowsFile) AddJSON(cmd *cobra.Command) {

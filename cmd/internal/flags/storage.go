@@ -105,7 +105,8 @@ func (s *Storage) budgetBeside(learned block.Source) dataset.Budget {
 	b.Beside = func(_ int64, cols int, bytes func(rows int64) int64) int64 {
 		switch {
 		case !inMemory:
-			return min(used, block.BlocksInFlight*bytes(int64(block.Rows(cols)))) + learner.WindowBytes(learned.Rows(), max(1, s.Shards), bytes)
+			return min(used, block.BlocksInFlight*bytes(int64(block.Rows(cols)))) + learner.WindowBytes(learned.Rows(),
+				max(1, s.Shards), bytes)
 		case s.Memory.Bytes == 0:
 			return held - used // the limit is relative to the memory that is available now
 		}

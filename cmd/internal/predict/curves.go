@@ -39,8 +39,8 @@ func createCurves(ctx context.Context, a *console.App, o *evalOptions, models []
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives}
 		}}
-	pr := &curve{flag: "pr", path: o.pr, name: "precision-recall curve", needs: "the positive class", shares: [2]string{"precision", "recall"},
-		points: func(r *evalReport) []metrics.Point { return r.pr },
+	pr := &curve{flag: "pr", path: o.pr, name: "precision-recall curve", needs: "the positive class",
+		shares: [2]string{"precision", "recall"}, points: func(r *evalReport) []metrics.Point { return r.pr },
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.Precision(), p.TruePositives / last.TruePositives}
 		}}
@@ -107,7 +107,8 @@ func (c *curve) write(reports []*evalReport) error {
 			if r.PerClass[i].Rows > 0 {
 				what = "every row of class " + class.String() + " has the sample weight 0"
 			}
-			return message.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what, c.name, c.needs, c.flag)
+			return message.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what,
+				c.name, c.needs, c.flag)
 		}
 	}
 	const batch = 1 << 16 // points in a record, which bounds the memory that records take in addition to the curve

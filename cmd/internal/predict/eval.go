@@ -115,11 +115,17 @@ func (o *evalOptions) addTo(cmd *cobra.Command) {
 	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label's name in training)")
 	o.Data.AddLabels(cmd)
 	o.Data.AddWeights(cmd)
-	f.StringVar(&o.Data.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
-	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is above this number, the probability above p, or the score above the number with the best F1 or the least cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
-	f.StringVar(&o.saveThreshold, "save-threshold", "", "`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a FILE to that of --model.")
+	f.StringVar(&o.Data.SampleWeight, "sample-weight", "",
+		"`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows.")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER|f1|cost=FP:FN` Predict the positive class where the score is "+
+		"above this number, the probability above p, or the score above the number with the best F1 or the least "+
+		"cost on these rows. (default the threshold of the model, which is 0 unless it keeps one)")
+	f.StringVar(&o.saveThreshold, "save-threshold", "",
+		"`FILE` Write the model with the threshold of --threshold to this file (--save-threshold=FILE), or without a "+
+			"FILE to that of --model.")
 	f.Lookup("save-threshold").NoOptDefVal = ownFile
-	f.BoolVar(&o.calibration, "calibration", false, "Print the calibration table too: how often the positive class came true, by its predicted probability.")
+	f.BoolVar(&o.calibration, "calibration", false,
+		"Print the calibration table too: how often the positive class came true, by its predicted probability.")
 	f.StringVar(&o.roc, "roc", "", "`FILE` Write the ROC curves of two classes to this file: .csv, .parquet or .arrow.")
 	f.StringVar(&o.pr, "pr", "", "`FILE` Write the precision-recall curves of two classes to this file: .csv, .parquet or .arrow.")
 	o.reporting.AddFlag(f)
@@ -179,7 +185,8 @@ func (o *evalOptions) suits(models []*model.Model) error {
 			what  string
 		}{
 			{"roc", o.roc != "", "a ROC curve is one of two"}, {"pr", o.pr != "", "a precision-recall curve is one of two"},
-			{"threshold", o.threshold.By != "", "a threshold needs two"}, {"calibration", o.calibration, "the calibration table is one of two"},
+			{"threshold", o.threshold.By != "", "a threshold needs two"},
+			{"calibration", o.calibration, "the calibration table is one of two"},
 		} {
 			if n := len(m.Classes); flag.given && n > 2 {
 				return console.Usagef("--%s: %s has %d classes, and %s", flag.name, o.models[i], n, flag.what)
@@ -202,7 +209,8 @@ func loadAll(ctx context.Context, o *evalOptions) (models []*model.Model, err er
 			return nil, err
 		}
 		if left -= 2 * bytesOf(m); left < 0 && len(o.models) > 1 {
-			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with --memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
+			return nil, message.Errorf("%w: the models, %s included, take more than half of %s: give more with "+
+				"--memory, or judge fewer models at a time", model.ErrMemory, path, humanize.Size(o.Memory.Limit()))
 		}
 		models = append(models, m)
 	}
@@ -265,7 +273,8 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	case e.Confusion.Rows() == 0:
 		return nil, fmt.Errorf("%s: no rows with a label: name data that has some", humanize.Files(paths))
 	case e.Confusion.Total() == 0:
-		return nil, message.Errorf("%s: column %q: every sample weight is 0: choose another column with --sample-weight", humanize.Files(paths), o.Data.SampleWeight)
+		return nil, message.Errorf("%s: column %q: every sample weight is 0: choose another column with "+
+			"--sample-weight", humanize.Files(paths), o.Data.SampleWeight)
 	}
 	return e, nil
 }
@@ -285,7 +294,8 @@ func (o *evalOptions) scanOptions(a *console.App, m *model.Model) (opt dataset.O
 }
 
 // evalModel evaluates the model of the file path on the rows of paths. held is as in judge.
-func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string, held int64) (*evalReport, error) {
+func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, path string, paths []string,
+	held int64) (*evalReport, error) {
 	e, err := judge(ctx, a, o, m, paths, held)
 	if err != nil {
 		return nil, err
@@ -295,8 +305,8 @@ func evalModel(ctx context.Context, a *console.App, o *evalOptions, m *model.Mod
 		at, err = predict.ChooseThreshold(o.threshold.Threshold, m, &e.Scores)
 		switch {
 		case errors.Is(err, predict.ErrNoPositiveRows):
-			return nil, message.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has the best F1: name data of this class, or give --threshold a number",
-				humanize.Files(paths), m.Positive)
+			return nil, message.Errorf("%s: no row of the positive class %s has a weight, so that no threshold has "+
+				"the best F1: name data of this class, or give --threshold a number", humanize.Files(paths), m.Positive)
 		case err != nil:
 			return nil, console.Usagef("--threshold: %s: %w", path, err)
 		}
@@ -352,7 +362,8 @@ func room(memory, rows, scores, curves int64) error {
 		return message.Errorf("the scores of %s for the AUC take at least %s of memory: give more than %s with --memory",
 			humanize.Plural(rows, "row"), humanize.Size(scores), humanize.Size(memory))
 	}
-	return message.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s with --memory, or leave --roc and --pr out",
+	return message.Errorf("the scores of %s and the points of curves take at least %s of memory: give more than %s "+
+		"with --memory, or leave --roc and --pr out",
 		humanize.Plural(rows, "row"), humanize.Size(scores+curves), humanize.Size(memory))
 }
 
@@ -372,7 +383,8 @@ func (r *evalReport) setThreshold(t predict.Threshold, at float64, m *model.Mode
 	}
 	if t.By == predict.ByCost {
 		positive := r.PositiveClass
-		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-positive, positive) + t.FalseNegative*r.Confusion.Weight(positive, 1-positive))
+		r.Cost = console.Finite(t.FalsePositive*r.Confusion.Weight(1-positive, positive) +
+			t.FalseNegative*r.Confusion.Weight(positive, 1-positive))
 	}
 }
 

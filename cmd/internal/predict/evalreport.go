@@ -47,10 +47,13 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 		column("avg precision", func(r *evalReport) string { return report.Fixed(r.AveragePrecision, 6) }),
 		column("log loss", func(r *evalReport) string { return report.Fixed(r.LogLoss, 6) }),
 		column("Brier", func(r *evalReport) string { return report.Fixed(r.Brier, 6) }),
-		column("threshold", func(r *evalReport) string { return r.At() }).If(slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Threshold != nil })))
-	if b := reports[0].Baseline; !slices.ContainsFunc(reports, func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
+		column("threshold", func(r *evalReport) string { return r.At() }).If(slices.ContainsFunc(reports,
+			func(r *evalReport) bool { return r.Threshold != nil })))
+	if b := reports[0].Baseline; !slices.ContainsFunc(reports,
+		func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
 		row := slices.Repeat([]string{"-"}, len(rows[0]))
-		copy(row, []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows), humanize.Count(b.Errors), humanize.Percent(b.Accuracy)})
+		copy(row, []string{"always " + schema.NameClass(b.Class), humanize.Count(reports[0].Rows),
+			humanize.Count(b.Errors), humanize.Percent(b.Accuracy)})
 		rows = append(rows, row)
 	}
 	return rows
@@ -71,11 +74,13 @@ func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 
 func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*evalReport, paths []string) *plot.Page {
 	first := reports[0]
-	p := &plot.Page{Title: "Evaluation of " + first.Model, Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
+	p := &plot.Page{Title: "Evaluation of " + first.Model,
+		Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
 		p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
 		rows := sideBySide(reports, o)
-		p.Sections = []plot.Section{{Heading: "Side by side", Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
+		p.Sections = []plot.Section{{Heading: "Side by side",
+			Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 	}
 	of := func(r *evalReport) string {
 		if len(reports) == 1 {

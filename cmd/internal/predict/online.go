@@ -84,7 +84,8 @@ doesn't say how many features it has.`,
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(console.Claim(a, o.out, paths), o.Data.Claim(a, append(paths, o.model)), o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
+		if err := cmp.Or(console.Claim(a, o.out, paths), o.Data.Claim(a, append(paths, o.model)),
+			o.reporting.Check(a, cmd, args, append(paths, o.model), []string{o.out})); err != nil {
 			return err
 		}
 		if o.out == "" {
@@ -97,17 +98,21 @@ doesn't say how many features it has.`,
 
 func (o *onlineOptions) addTo(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Data.Label, "label", "", "`COLUMN` Column with the classes. (default the label of --model; required without --model, except for svmlight)")
+	f.StringVar(&o.Data.Label, "label", "",
+		"`COLUMN` Column with the classes. (default the label of --model; required without --model, except for "+
+			"svmlight)")
 	o.Data.AddLabels(cmd)
 	f.StringVar(&o.model, "model", "", "`FILE` Model to continue from.")
 	f.StringVar(&o.model, "init", "", "`FILE` The same as --model.")
-	f.StringSliceVar(&o.Data.Features, "features", nil, "`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
+	f.StringSliceVar(&o.Data.Features, "features", nil,
+		"`COLUMN,...` Columns to use as features, by name or glob. (default all except the label that can be features)")
 	f.StringSliceVar(&o.Data.Exclude, "exclude", nil, "`COLUMN,...` Columns to leave out, by name or glob.")
 	f.StringVar(&o.Data.Positive, "positive", "", "`CLASS` The class with label +1. (default the greater of two classes)")
 	f.BoolVar(&o.Data.NoBias, "no-bias", false, "Leave out the bias: the plane goes through the origin.")
 	names := onlineNames()
 	o.algo = names[0]
-	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+"` Learner. With --model the default is that of the model.", names...)
+	flags.AddChoice(cmd, &o.algo, "algo", "`"+strings.Join(names, "|")+
+		"` Learner. With --model the default is that of the model.", names...)
 	f.Float64Var(&o.eta, "eta", 1, "`NUMBER` Learning rate of perceptron and adagrad, above 0 and up to 1. For adagrad the default is 0.1.")
 	for _, o := range learnerOptions() {
 		var defaults []string
@@ -170,7 +175,8 @@ func checkGoesOn(path, algo string, m *model.Model) error {
 	case algo != onlineNames()[0]:
 		return nil
 	case len(m.Classes) != 2:
-		return message.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo passive-aggressive, ftrl or adagrad", path, len(m.Classes))
+		return message.Errorf("%s: the model has %d classes, and the perceptron takes two: use --algo "+
+			"passive-aggressive, ftrl or adagrad", path, len(m.Classes))
 	case m.Algorithm != train.OnlineName && console.Learner(m.Algorithm).PerceptronUpdate == nil:
 		return message.Errorf("%s: the perceptron can't continue a model of --algo %s: use --algo ftrl, adagrad or passive-aggressive, "+
 			"or train one with --algo averaged", path, m.Algorithm)
@@ -285,8 +291,8 @@ func (r *onlineReport) sheet() *console.Sheet {
 		rows[0] = append(rows[0], "log loss")
 	}
 	for _, p := range r.Progressive {
-		rows = append(rows, []string{humanize.Count(p.Rows), humanize.Count(p.Mistakes), share(p.Mistakes, p.Rows), share(p.Mistakes-last.Mistakes, p.Rows-last.Rows),
-			humanize.Count(p.Updates)})
+		rows = append(rows, []string{humanize.Count(p.Rows), humanize.Count(p.Mistakes), share(p.Mistakes, p.Rows),
+			share(p.Mistakes-last.Mistakes, p.Rows-last.Rows), humanize.Count(p.Updates)})
 		if p.LogLoss != nil {
 			rows[len(rows)-1] = append(rows[len(rows)-1], humanize.Fixed(*p.LogLoss, 6))
 		}
@@ -302,9 +308,13 @@ func (r *onlineReport) sheet() *console.Sheet {
 	switch {
 	case r.Errors == nil || r.Algorithm != "":
 	case r.MistakeBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights", humanize.Bound(*r.MistakeBound), humanize.Real(*r.Margin)))
+		pairs = append(pairs, "bound",
+			fmt.Sprintf("%s mistakes, (radius/margin)^2 with the margin %s of the last weights",
+				humanize.Bound(*r.MistakeBound), humanize.Real(*r.Margin)))
 	case r.UpdateBound != nil:
-		pairs = append(pairs, "bound", fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights", humanize.Bound(*r.UpdateBound), humanize.Real(*r.Margin)))
+		pairs = append(pairs, "bound",
+			fmt.Sprintf("%s mistakes from the weights of --model, with the margin %s of the last weights",
+				humanize.Bound(*r.UpdateBound), humanize.Real(*r.Margin)))
 	case r.Margin == nil:
 		pairs = append(pairs, "bound", "unknown: the last weights don't separate the rows")
 	}
@@ -328,7 +338,9 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	}
 	o.reporting.Interrupted = r.Interrupted
 	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
-		Sections: []plot.Section{result, pictures, report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}), o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
+		Sections: []plot.Section{result, pictures,
+			report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}),
+			o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
 }
 
 // onlineNames lists the learners of online, the perceptron first.

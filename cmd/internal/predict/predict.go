@@ -97,11 +97,16 @@ func (o *predictOptions) addTo(cmd *cobra.Command) {
 	f.StringArrayVar(&o.models, "model", nil, "`FILE` Model to apply. (required)")
 	o.file.AddOut(cmd)
 	f.StringSliceVar(&o.Data.Keep, "keep", nil, "`COLUMN,...` Columns of the data to write next to the predictions, by name or glob.")
-	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above this number, or its probability above this one. (default the threshold of the model, which is 0 unless it keeps one)")
-	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the positive class. With more than two classes, write \"score_CLASS\" for each class.")
-	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, ftrl and adagrad, and those of train --calibrate.")
-	f.BoolVar(&o.project, "project", false, "Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates along the "+
-		"directions in which the classes differ most.")
+	f.Var(&o.threshold, "threshold", "`NUMBER|p=NUMBER` Predict the positive class of two where the score is above "+
+		"this number, or its probability above this one. (default the threshold of the model, which is 0 unless it "+
+		"keeps one)")
+	f.BoolVar(&o.score, "score", false, "Write the column \"score\" too. A score above the threshold predicts the "+
+		"positive class. With more than two classes, write \"score_CLASS\" for each class.")
+	f.BoolVar(&o.proba, "proba", false, "Write the columns \"probability_CLASS\" too, for models of logistic, lda, "+
+		"ftrl and adagrad, and those of train --calibrate.")
+	f.BoolVar(&o.project, "project", false,
+		"Write the columns \"projection_1\", ... too, for models of lda with --solver eigen. They are coordinates "+
+			"along the directions in which the classes differ most.")
 	o.file.AddJSON(cmd)
 	o.Scan.AddTo(cmd)
 }
@@ -115,7 +120,9 @@ func (o *predictOptions) check(args []string) error {
 	case len(args) == 0:
 		return console.Usagef("no data: name a file, a glob or a directory")
 	case o.file.Out != "" && o.threshold.NeedsRows():
-		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval --threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold, o.threshold.Threshold)
+		return console.Usagef("--threshold %s is chosen on rows with labels: find the number with halfspace eval "+
+			"--threshold %s, or keep it in the model with eval --save-threshold", o.threshold.Threshold,
+			o.threshold.Threshold)
 	}
 	if o.numpy() {
 		asked := 0
@@ -126,7 +133,8 @@ func (o *predictOptions) check(args []string) error {
 		}
 		switch {
 		case asked > 1:
-			return console.Usagef("--score, --proba and --project: a .npy file holds one array, give one of them, or write .parquet or .csv")
+			return console.Usagef("--score, --proba and --project: a .npy file holds one array, give one of them, or " +
+				"write .parquet or .csv")
 		case len(o.Data.Keep) > 0:
 			return console.Usagef("--keep with a .npy file, which holds one array: leave it out, or write .parquet or .csv")
 		}
@@ -268,7 +276,8 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 }
 
 // columns calls add for each column with the predictions of a block: class, scores, probabilities and projections.
-func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []int, valid []bool, add func(name string, column arrow.Array)) {
+func (p *predictions) columns(b *block.Block, scores [][]float32, predicted []int, valid []bool,
+	add func(name string, column arrow.Array)) {
 	if !p.o.numpy() || !p.o.score && !p.o.proba && !p.o.project {
 		add(records.PredictionName, records.Classes(p.spec.Classes, predicted, valid))
 	}

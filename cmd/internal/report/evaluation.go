@@ -18,8 +18,8 @@ import (
 	"halfspace/train"
 )
 
-// An Evaluation is figures about the predictions of a model: the part of eval --json for one model. Undefined figures are null. With sample weights, all figures
-// but rows and errors are by weight.
+// An Evaluation is figures about the predictions of a model: the part of eval --json for one model. Undefined figures
+// are null. With sample weights, all figures but rows and errors are by weight.
 type Evaluation struct {
 	Model            string             `json:"model"`
 	Rows             int64              `json:"rows"`
@@ -99,7 +99,8 @@ func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pi
 	}
 	if e.Calibration != nil {
 		for _, b := range e.Calibration.Bins() {
-			r.Calibration = append(r.Calibration, binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
+			r.Calibration = append(r.Calibration,
+				binReport{b.Low, b.High, b.Rows, b.Weight, console.Finite(b.Probability), console.Finite(b.Share)})
 		}
 	}
 	if pictures && len(r.Classes) == 2 {
@@ -111,7 +112,8 @@ func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pi
 func newEvaluation(m *model.Model, c *metrics.Confusion) *Evaluation {
 	r := &Evaluation{Rows: c.Rows(), Errors: c.Errors(), Accuracy: console.Finite(c.Accuracy()), Interval: finite(c.AccuracyInterval()),
 		Classes: m.Classes, Positive: m.Positive, Confusion: c, PositiveClass: m.Spec().PositiveClass(),
-		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()), F1Weighted: console.Finite(c.WeightedF1())}
+		BalancedAccuracy: console.Finite(c.BalancedAccuracy()), F1Macro: console.Finite(c.MacroF1()),
+		F1Weighted: console.Finite(c.WeightedF1())}
 	if c.HasWeights() {
 		r.Weight, r.ErrorWeight = console.Finite(c.Total()), console.Finite(c.ErrorWeight())
 	}
@@ -163,7 +165,8 @@ func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 	if len(r.Classes) == 2 {
 		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
 		c := r.PerClass[r.PositiveClass]
-		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", Fixed(c.Precision, 4), between(c.PrecisionInterval), Fixed(c.Recall, 4), between(c.RecallInterval)))
+		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", Fixed(c.Precision, 4),
+			between(c.PrecisionInterval), Fixed(c.Recall, 4), between(c.RecallInterval)))
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
@@ -258,7 +261,8 @@ func (r *Evaluation) CalibrationTable() [][]string {
 	rows := [][]string{{"probability", "rows", "mean", "came true"}}
 	for _, b := range r.Calibration {
 		if b.Rows > 0 {
-			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), humanize.Count(b.Rows), Fixed(b.Probability, 4), Fixed(b.Share, 4)})
+			rows = append(rows, []string{fmt.Sprintf("%.1f to %.1f", b.Low, b.High), humanize.Count(b.Rows),
+				Fixed(b.Probability, 4), Fixed(b.Share, 4)})
 		}
 	}
 	return rows
@@ -381,7 +385,8 @@ func addFeatures(t *plot.Table, m *model.Model, worst []train.MisclassifiedRow) 
 		for _, i := range shown {
 			center, deviation := scale.Scale(i)
 			value := 0.0
-			if at, ok := slices.BinarySearchFunc(miss.Features, i, func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
+			if at, ok := slices.BinarySearchFunc(miss.Features, i,
+				func(v train.Value, i int) int { return cmp.Compare(v.Feature, i) }); ok {
 				value = miss.Features[at].Value
 			}
 			t.Rows[k] = append(t.Rows[k], humanize.Real(value*deviation+center))

@@ -64,7 +64,8 @@ func (f *Follower) add(p train.TracePoint) {
 		errors = float64(p.Errors)
 	}
 	// A point adds to every column, so that all columns have the same length.
-	for name, v := range map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch), "objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient,
+	for name, v := range map[string]float64{"update": float64(p.Update), "pass": float64(p.Epoch),
+		"objective": p.Objective, "gap": p.Gap, "gradient": p.Gradient,
 		"norm": p.Norm, "upper": p.UpperBound, "dot": p.Dot, "lower": p.LowerBound, "errors": errors} {
 		f.columns[name] = append(f.columns[name], v)
 	}
@@ -111,5 +112,6 @@ func (f *Follower) Rows() []plot.Section {
 		t.Rows = append(t.Rows, []string{humanize.Count(r), humanize.Count(f.updates[r])})
 	}
 	return []plot.Section{{Heading: "Hard rows", Tables: []plot.Table{t},
-		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.", humanize.Plural(int64(len(rows)), "row"))}}}
+		Text: []string{fmt.Sprintf("%s made updates. Rows are numbered from 0 among those that were learned from.",
+			humanize.Plural(int64(len(rows)), "row"))}}}
 }

@@ -53,15 +53,20 @@ type picture struct {
 
 func kinds() []kind {
 	return []kind{
-		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true, draw: (*picture).learning},
+		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true,
+			draw: (*picture).learning},
 		{name: "errors", what: "a trace of a pocket: errors after each update", classes: true, draw: (*picture).errors},
-		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true, classes: true, draw: (*picture).weights},
-		{name: "alphas", what: "dual coefficients of the rows that a dual model is made of", models: true, classes: true, draw: (*picture).alphas},
+		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true,
+			classes: true, draw: (*picture).weights},
+		{name: "alphas", what: "dual coefficients of the rows that a dual model is made of", models: true,
+			classes: true, draw: (*picture).alphas},
 		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
 		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
-		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true, draw: (*picture).calibration},
+		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true,
+			draw: (*picture).calibration},
 		{name: "margins", what: "histogram of the margins of rows", data: true, models: true, draw: (*picture).margins},
-		{name: "line", what: "rows of two features with the line; with --trace every line on the way", data: true, models: true, draw: (*picture).line},
+		{name: "line", what: "rows of two features with the line; with --trace every line on the way", data: true,
+			models: true, draw: (*picture).line},
 	}
 }
 
@@ -139,7 +144,8 @@ func (p *picture) check(k *kind) error {
 	case len(p.models) > 1 && !k.several:
 		return console.Usagef("plot %s takes one model: name one with --model", k.name)
 	case needs && len(p.args) == 0:
-		return console.Usagef("plot %s needs a file: %s", k.name, map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
+		return console.Usagef("plot %s needs a file: %s", k.name,
+			map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
 	case !k.data && len(p.args) > 1:
 		return console.Usagef("plot %s takes one trace: leave out %s", k.name, strings.Join(p.args[1:], " "))
 	case !needs && len(p.args) > 0:
@@ -174,7 +180,8 @@ func (p *picture) check(k *kind) error {
 			return err
 		}
 		if n := len(m.Classes); k.data && n > 2 {
-			return console.Usagef("%s has %d classes, and plot %s takes two: name a model of two, or draw the weights of one class with plot weights --class CLASS", path, n, k.name)
+			return console.Usagef("%s has %d classes, and plot %s takes two: name a model of two, or draw the "+
+				"weights of one class with plot weights --class CLASS", path, n, k.name)
 		}
 		p.loaded = append(p.loaded, m)
 	}
@@ -276,11 +283,13 @@ func (p *picture) alphas() (*plot.Figure, error) {
 	}
 	if f := plot.Alphas(m, class); f != nil {
 		if m.Expansion == nil && p.class != "" {
-			return nil, console.Usagef("--class %s: the model counts the updates of a row for all classes together: leave out --class", p.class)
+			return nil, console.Usagef("--class %s: the model counts the updates of a row for all classes together: "+
+				"leave out --class", p.class)
 		}
 		return f, nil
 	}
-	return nil, message.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or draw plot weights", p.models[0])
+	return nil, message.Errorf("%s: the model has no dual coefficients: train --algo dual or kernel-perceptron, or "+
+		"draw plot weights", p.models[0])
 }
 
 // planes reads a trace: the weights after each update, with the number of the update and of the row that made it (-1 if
@@ -295,7 +304,8 @@ func (p *picture) planes(m *model.Model) (path [][3]float64, updates, rows []int
 		w[i] = columns[name]
 	}
 	if w[0] == nil || w[1] == nil {
-		return nil, nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
+		return nil, nil, nil, fmt.Errorf("%s: the trace has no weights of %s and %s: trace a training of this "+
+			"model's features", p.trace, m.FeatureName(0), m.FeatureName(1))
 	}
 	for i := range w[0] {
 		at := [3]float64{w[0][i], w[1][i]}

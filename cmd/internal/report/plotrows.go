@@ -73,7 +73,8 @@ func (p *picture) judge(negatives, positives bool, use func(e *train.Evaluation,
 		}
 		for class, rows := range e.Confusion.Counts() {
 			if is := class == m.Spec().PositiveClass(); rows == 0 && (is && positives || !is && negatives) {
-				return fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too", humanize.Files(p.args), m.Classes[class].Text)
+				return fmt.Errorf("%s: no row is of class %s, and the picture needs some: name data of this class too",
+					humanize.Files(p.args), m.Classes[class].Text)
 			}
 		}
 		name := ""
@@ -158,16 +159,20 @@ func (p *picture) margins() (*plot.Figure, error) {
 func (p *picture) line() (*plot.Figure, error) {
 	m := p.loaded[0]
 	if m.Expansion != nil {
-		return nil, message.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train another learner", p.models[0], m.Algorithm)
+		return nil, message.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train "+
+			"another learner", p.models[0], m.Algorithm)
 	}
 	if m.Width() == 2 && len(m.Weights) != 1 {
-		return nil, message.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not have: train another learner", p.models[0], m.Algorithm)
+		return nil, message.Errorf("%s: plot line needs one vector of weights, which a model of --algo %s does not "+
+			"have: train another learner", p.models[0], m.Algorithm)
 	}
 	if m.Width() != 2 {
-		return nil, message.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with --features A,B", p.models[0], m.Width())
+		return nil, message.Errorf("%s: plot line needs a linear model of two features, and it has %d: train with "+
+			"--features A,B", p.models[0], m.Width())
 	}
 	spec := m.Spec()
-	r := &plot.Rows{Weights: [3]float64{m.Weights[0][0], m.Weights[0][1]}, Classes: [2]string{m.Classes[1-spec.PositiveClass()].Text, m.Classes[spec.PositiveClass()].Text}}
+	r := &plot.Rows{Weights: [3]float64{m.Weights[0][0], m.Weights[0][1]},
+		Classes: [2]string{m.Classes[1-spec.PositiveClass()].Text, m.Classes[spec.PositiveClass()].Text}}
 	if m.FitBias {
 		r.Weights[2] = m.Bias[0]
 	}

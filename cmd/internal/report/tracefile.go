@@ -39,7 +39,8 @@ func ReadTrace(ctx context.Context, path string, memory int64) (*TraceTable, err
 		t.Rows += int(rec.NumRows())
 		const each = 8 * 9 / 4 // bytes of a number, in slices that are in memory twice while they grow
 		if bytes += each * rec.NumRows() * rec.NumCols(); memory > 0 && bytes > memory {
-			return message.Errorf("%s: the first %s of the trace take %s of memory, and %s is for them: give more with --memory, or trace fewer updates with train --trace-every",
+			return message.Errorf("%s: the first %s of the trace take %s of memory, and %s is for them: give more "+
+				"with --memory, or trace fewer updates with train --trace-every",
 				path, humanize.Plural(int64(t.Rows), "point"), humanize.Size(bytes), humanize.Size(memory))
 		}
 		for i, c := range rec.Columns() {

@@ -73,13 +73,17 @@ func (l *TraceLayout) columns() []column {
 	if !l.Updates {
 		return []column{whole("pass", func(p *train.TracePoint) int64 { return p.Epoch }), visit, update,
 			part("objective", func(p *train.TracePoint) float64 { return p.Objective }),
-			part("gradient", func(p *train.TracePoint) float64 { return p.Gradient }), part("gap", func(p *train.TracePoint) float64 { return p.Gap })}
+			part("gradient", func(p *train.TracePoint) float64 { return p.Gradient }),
+			part("gap", func(p *train.TracePoint) float64 { return p.Gap })}
 	}
-	all := []column{update, whole("epoch", func(p *train.TracePoint) int64 { return p.Epoch }), visit, whole("row", func(p *train.TracePoint) int64 { return p.Row }),
-		part("score", func(p *train.TracePoint) float64 { return p.Score }), part("norm", func(p *train.TracePoint) float64 { return p.Norm }),
+	all := []column{update, whole("epoch", func(p *train.TracePoint) int64 { return p.Epoch }), visit,
+		whole("row", func(p *train.TracePoint) int64 { return p.Row }),
+		part("score", func(p *train.TracePoint) float64 { return p.Score }),
+		part("norm", func(p *train.TracePoint) float64 { return p.Norm }),
 		part("upper", func(p *train.TracePoint) float64 { return p.UpperBound })}
 	if l.Reference {
-		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }), part("lower", func(p *train.TracePoint) float64 { return p.LowerBound }),
+		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }),
+			part("lower", func(p *train.TracePoint) float64 { return p.LowerBound }),
 			part("angle", func(p *train.TracePoint) float64 { return p.Angle }))
 	}
 	if l.Errors {

@@ -30,9 +30,12 @@ func Weights(m *model.Model) []plot.Section {
 	t.exact = len(m.Weights) == 1 && len(m.StdErrors) >= m.Width()
 	terms := m.Terms()
 	t.fill(terms)
-	s := plot.Section{Heading: "Weights", Text: []string{t.explained()}, Tables: []plot.Table{{Caption: "Weights in the units of the data, the strongest first", Head: t.head(), Rows: t.rows}}}
+	s := plot.Section{Heading: "Weights", Text: []string{t.explained()},
+		Tables: []plot.Table{{Caption: "Weights in the units of the data, the strongest first", Head: t.head(),
+			Rows: t.rows}}}
 	if n := len(terms) - mostTerms; n > 0 {
-		s.Text = append(s.Text, fmt.Sprintf("The table has the %d strongest of %s features and columns.", mostTerms, humanize.Count(int64(len(terms)))))
+		s.Text = append(s.Text, fmt.Sprintf("The table has the %d strongest of %s features and columns.", mostTerms,
+			humanize.Count(int64(len(terms)))))
 	}
 	for class := range t.classes {
 		if f := plot.Weights(m, class); f != nil {
@@ -164,7 +167,8 @@ func (t *weightTable) group(name string, term *model.Term, means []float64) {
 		t.add("– "+humanize.WithoutMiddle(text, 60), "", term.First+i, 1, means)
 	}
 	if n := term.Features - len(order); n > 0 {
-		t.rows = append(t.rows, append([]string{"– " + humanize.Plural(int64(n), "other")}, slices.Repeat([]string{""}, len(t.head())-1)...))
+		t.rows = append(t.rows, append([]string{"– " + humanize.Plural(int64(n), "other")},
+			slices.Repeat([]string{""}, len(t.head())-1)...))
 	}
 }
 

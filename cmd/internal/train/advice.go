@@ -49,7 +49,8 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 	case r.Validation != nil && r.Validation.Errors == 0 && o.learner.ChoosesByValidation:
 		return "it stopped, since no row of the validation is wrong. More rows there may find better weights.", false
 	case early > 0 && r.Epochs < s.Epochs && !full:
-		return fmt.Sprintf("it stopped after %s without fewer errors, since --early-stop is %d.", humanize.Plural(early, "epoch"), early), false
+		return fmt.Sprintf("it stopped after %s without fewer errors, since --early-stop is %d.",
+			humanize.Plural(early, "epoch"), early), false
 	case r.Validation != nil && o.learner.ChoosesByValidation && r.Kept != nil && *r.Kept <= r.Updates/2:
 		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
 			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
@@ -89,7 +90,8 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	for _, option := range flags.LearnerOptions(train.Learners) {
 		used := func(l train.Learner) bool { return l.Has(option.Name) }
-		strict := (option.MustExist || option.Name == thresholdName) && o.learner.Option(option.Name) == nil // an error, or the model's threshold
+		// an error, or the model's threshold
+		strict := (option.MustExist || option.Name == thresholdName) && o.learner.Option(option.Name) == nil
 		if cmd.Flags().Changed(option.Name) && !strict && !slices.ContainsFunc(o.learners, used) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
@@ -128,7 +130,8 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 		a.Note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
 	}
 	if one, other, more := alike(spec.Classes); one != "" {
-		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike", spec.Label, one, other, more)
+		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike",
+			spec.Label, one, other, more)
 	}
 }
 
@@ -180,10 +183,12 @@ const mostUnlike = 1000
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	heedsUnits := o.learner.IsScaleFree == nil || !o.learner.IsScaleFree(o.learner.Settings)
 	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
-		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)", spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
+		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)",
+			spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
 	if i := s.TellingFeature(); i >= 0 {
-		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave it out (use --exclude %s)",
+		a.Note("feature %q alone tells the classes of the first %s apart: if it isn't known when you predict, leave "+
+			"it out (use --exclude %s)",
 			spec.FeatureName(i), humanize.Plural(s.ProfiledRows(), "row"), console.Quote(columnOf(spec, i)))
 	}
 	if advice := shuffled(o.learner); advice != "" && s.SortedByClass() {

@@ -81,7 +81,8 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 	opt.HoldOut = t.share
 	parts, err := train.HoldOut(ctx, all.Source, t.learner, opt)
 	if errors.Is(err, train.ErrEmptyShare) {
-		return message.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation, humanize.Plural(all.Rows(), "row"), err)
+		return message.Errorf("%s of %s %w: take another share, or another --seed", t.trainOptions.validation,
+			humanize.Plural(all.Rows(), "row"), err)
 	}
 	if err != nil {
 		return err
@@ -109,13 +110,16 @@ type judging struct {
 // addScore adds --score. The help begins with lead and ends with more.
 func (o *judging) addScore(cmd *cobra.Command, lead, more string) {
 	scores := append([]string{autoName}, train.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` "+lead+": "+humanize.OneOf(scores)+". auto is weighted if rows or classes have weights, else errors."+more, scores...)
+	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` "+lead+": "+humanize.OneOf(scores)+
+		". auto is weighted if rows or classes have weights, else errors."+more, scores...)
 }
 
 // addWeights adds --class-weight. where says in the help in which places the weights count.
 func (o *judging) addWeights(f *pflag.FlagSet, where string) {
-	f.StringSliceVar(&o.classWeight, "class-weight", nil, "`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number"+where+". balanced takes, for k classes, "+
-		"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
+	f.StringSliceVar(&o.classWeight, "class-weight", nil,
+		"`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number"+where+
+			". balanced takes, for k classes, "+
+			"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 }
 
 func (o *judging) addSeed(f *pflag.FlagSet) {
@@ -138,7 +142,8 @@ func (o *judging) readWeights() error {
 	for _, item := range o.classWeight {
 		i := strings.LastIndexByte(item, '=')
 		if i < 0 {
-			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or \"A,B=W\",... for one with a comma", item, balanced)
+			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or "+
+				"\"A,B=W\",... for one with a comma", item, balanced)
 		}
 		weight, err := humanize.ParseNumber(item[i+1:])
 		if err != nil {
@@ -166,7 +171,8 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 		return err
 	}
 	if m.Expansion != nil || m.Voters != nil {
-		return message.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s", o.init, m.Algorithm, humanize.OneOf(train.NamesWithInit()))
+		return message.Errorf("%s: a model of --algo %s has no vector of weights to begin with: use one of --algo %s",
+			o.init, m.Algorithm, humanize.OneOf(train.NamesWithInit()))
 	}
 	if !cmd.Flags().Changed("algo") {
 		o.algo = m.Algorithm
@@ -174,7 +180,8 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 			o.algo = "perceptron"
 		}
 		if train.Describe(o.algo) == nil {
-			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm, humanize.OneOf(train.NamesWithInit()))
+			return message.Errorf("%s: a model of %s can't go on without --algo: use %s", o.init, m.Algorithm,
+				humanize.OneOf(train.NamesWithInit()))
 		}
 	}
 	for _, name := range []string{"features", "exclude", "categorical", "positive", "no-bias", "nulls", "standardize"} {
@@ -196,7 +203,8 @@ func (o *trainOptions) noteSplit(a *console.App) {
 	}
 	for _, s := range [][2]string{{"group", o.Split.Group}, {"order-by", o.Split.OrderBy}} {
 		if s[1] != "" {
-			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, --path, --calibrate or --threshold f1", s[0], s[1])
+			a.Note("--%s leaves out column %q, and has no other effect without --validation SHARE, --cv, --grid, "+
+				"--path, --calibrate or --threshold f1", s[0], s[1])
 		}
 	}
 	if o.Split.InOrder() {
@@ -218,8 +226,9 @@ func (o *trainOptions) kept(counts []int64) func(class int) bool {
 const thresholdName = "threshold"
 
 // thresholdUsage is the help text of --threshold for learners other than winnow.
-const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the exports obey: this number, the score of a probability (p=0.3), " +
-	"or the score with the best F1 (f1) or the least cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
+const thresholdUsage = "`NUMBER|p=NUMBER|f1|cost=FP:FN` Keep a threshold in the model, which predict, eval and the " +
+	"exports obey: this number, the score of a probability (p=0.3), or the score with the best F1 (f1) or the least " +
+	"cost on five held-out folds. cost=1:5 says that a false positive costs 1 and a false negative 5. (default 0)"
 
 // choosesThreshold tells whether held-out folds choose the threshold.
 func (o *trainOptions) choosesThreshold() bool { return o.threshold.NeedsRows() }

@@ -158,7 +158,8 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	}{{"algo", o.algo}, {"skip", o.skip}} {
 		for _, name := range list.words {
 			if !slices.Contains(names, name) {
-				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name, humanize.OneOf(names), console.DidYouMean(name, names))
+				return console.Usagef("--%s %s: compare has no such learner: use %s%s", list.flag, name,
+					humanize.OneOf(names), console.DidYouMean(name, names))
 			}
 		}
 	}
@@ -196,8 +197,8 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if err != nil {
 		return err
 	}
-	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Data.Standardize, LeftOut: []leftOut{},
-		Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
+	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Data.Standardize,
+		LeftOut: []leftOut{}, Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
 		return err
@@ -205,8 +206,10 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	if len(learners) == 0 {
 		return c.nobody()
 	}
-	opt := train.Options{Memory: o.Storage.Memory.Bytes, Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
-		CV: train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()}, Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
+	opt := train.Options{Memory: o.Storage.Memory.Bytes,
+		Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
+		CV:    train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()},
+		Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
 	if err = unfinished(a, err); judged == nil {
 		return console.OfLearner(err, true)
@@ -223,7 +226,9 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
 	o.reporting.Interrupted = c.Interrupted
-	if bad := o.reporting.Write(ctx, func() (*plot.Page, error) { return c.page(a, o, paths, looked.Counts, data.Spec().Classes), nil }); bad != nil {
+	if bad := o.reporting.Write(ctx, func() (*plot.Page, error) {
+		return c.page(a, o, paths, looked.Counts, data.Spec().Classes), nil
+	}); bad != nil {
 		return bad
 	}
 	return cmp.Or(a.Report(o.json, c, c.sheet), err)
@@ -285,7 +290,8 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 		text.WriteString(" --standardize")
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split"}, f.Name) {
+		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip",
+			"report", "split"}, f.Name) {
 			return
 		}
 		value := strings.Join(flags.Values(f), ",")
@@ -360,7 +366,8 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 			continue
 		}
 		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.NoScoreReason, Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
+		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.NoScoreReason,
+			Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
 			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
 			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.TotalSeconds, folds: p.FoldScores()}
 		if c.Interrupted {
@@ -407,7 +414,8 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Standardize {
 		how = "standardized"
 	}
-	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how, foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
+	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how,
+		foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
 	s.Table(c.table())
 	if len(c.LeftOut) > 0 || c.last().Unranked != "" {
 		s.Line("")
@@ -430,7 +438,8 @@ func (c *comparison) sheet() *console.Sheet {
 	if c.Best == "" {
 		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
 	} else {
-		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.EscapeControls(c.Best) + "\n") // never shortened: people copy it
+		// never shortened: people copy it
+		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.EscapeControls(c.Best) + "\n")
 	}
 	return s
 }
@@ -475,10 +484,14 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 			result.Text = append(result.Text, line)
 		}
 	}
-	p := &plot.Page{Title: "Comparison of learners", Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")),
-		Sections: []plot.Section{result}}
+	p := &plot.Page{Title: "Comparison of learners",
+		Lead: fmt.Sprintf("%s of %s, in %s.", humanize.Plural(c.Rows, "row"),
+			humanize.Plural(int64(c.Features), "feature"),
+			foldsOf(c.Folds, c.Split, ". Each fold is predicted by a model of ")), Sections: []plot.Section{result}}
 	if c.Best != "" {
-		p.Sections = append(p.Sections, plot.Section{Heading: "The best learner", Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
+		p.Sections = append(p.Sections,
+			plot.Section{Heading: "The best learner",
+				Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
 		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}
@@ -494,7 +507,8 @@ func (c *comparison) figure() *plot.Figure {
 	var scores []plot.Score
 	for _, l := range c.Learners {
 		if l.Score != nil {
-			scores = append(scores, plot.Score{Name: strings.TrimSuffix(l.name(), " --order shuffle --epochs 10"), Mean: *l.Score, Folds: l.folds})
+			scores = append(scores, plot.Score{Name: strings.TrimSuffix(l.name(), " --order shuffle --epochs 10"),
+				Mean: *l.Score, Folds: l.folds})
 		}
 	}
 	return plot.Scores(c.Score, scores)

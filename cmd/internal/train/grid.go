@@ -64,7 +64,8 @@ func (o *trainOptions) limitShards(a *console.App) {
 		}
 	}
 	if wanted > 0 {
-		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model is the same", humanize.Plural(most, "shard"), wanted)
+		a.Note("memory has room for %s at a time, not for %d: give more with --memory to learn faster; the model "+
+			"is the same", humanize.Plural(most, "shard"), wanted)
 	}
 }
 
@@ -142,7 +143,8 @@ func (o *trainOptions) checkEffect() error {
 			if last.Option("l2") != nil {
 				more = message.Sprintf(" or --l2")
 			}
-			return console.Usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add --margin%s", axis.Option, blame(last, axis.Option), more)
+			return console.Usagef("--grid varies %q, which only scales the weights of %s: leave it out, or add "+
+				"--margin%s", axis.Option, blame(last, axis.Option), more)
 		default:
 			return console.Usagef("--grid varies %q, which has no effect with %s: leave it out", axis.Option, blame(last, axis.Option))
 		}
@@ -160,7 +162,8 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, humanize.OneOf(names), console.DidYouMean(name, names))
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name,
+				humanize.OneOf(names), console.DidYouMean(name, names))
 		}
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)
@@ -202,7 +205,9 @@ func gridTable(cv *train.CrossValidation) [][]string {
 	return console.Columns(len(cv.Points),
 		console.Column{Head: "options", Cell: func(i int) string { return cv.Points[i].Learner.VariedText() }},
 		column("errors", "failed", func(p *train.Point) string { return humanize.Count(*p.Errors) }),
-		column("weight", "", func(p *train.Point) string { return humanize.Real(*p.ErrorWeight) }).If(cv.Points[cv.ChosenPoint].ErrorWeight != nil),
+		column("weight", "", func(p *train.Point) string {
+			return humanize.Real(*p.ErrorWeight)
+		}).If(cv.Points[cv.ChosenPoint].ErrorWeight != nil),
 		column("accuracy", "", func(p *train.Point) string { return humanize.Percent(*p.Accuracy) }),
 		column(figure, "", func(p *train.Point) string { return report.Fixed(p.Score, 6) }).If(figure != ""),
 		column("std error", "", func(p *train.Point) string { return errorText(cv.Score, p.StdError) }),
@@ -215,7 +220,8 @@ func gridTable(cv *train.CrossValidation) [][]string {
 }
 
 // scoreNames are the names of scores in tables. Errors and weights aren't listed, since they always have columns.
-var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision", train.ByF1: "F1", train.ByMacroF1: "macro F1",
+var scoreNames = map[string]string{train.ByLogLoss: "log loss", train.ByAUC: "AUC", train.ByAP: "avg precision",
+	train.ByF1: "F1", train.ByMacroF1: "macro F1",
 	train.ByWeightedF1: "weighted F1", train.ByBalancedAccuracy: "balanced accuracy"}
 
 // pathScore names the score by which a point of the path was chosen, with its value. It returns "" if the loss was
@@ -277,6 +283,7 @@ func foldsText(cv *train.CrossValidation) string {
 	if figure := scoreNames[cv.Score]; figure != "" {
 		weight += ", " + figure + " " + withError(p.Score, p.StdError)
 	}
-	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", console.Errors(*p.Errors, cv.Rows), weight, foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
+	return fmt.Sprintf("errors %s%s, in %s; accuracy of a fold %s to %s", console.Errors(*p.Errors, cv.Rows), weight,
+		foldsOf(cv.Folds, cv.Split, ", each judged by a model of "),
 		humanize.Percent(slices.Min(p.FoldAccuracy)), humanize.Percent(slices.Max(p.FoldAccuracy)))
 }

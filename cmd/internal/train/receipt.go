@@ -23,7 +23,8 @@ import (
 
 // unrecorded are the options of train that a receipt leaves out: the files of results, and options that change no
 // result.
-var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage", "workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
+var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage",
+	"workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
 
 // typed returns the options that the user gave, for a receipt.
 func typed(cmd *cobra.Command) []model.TypedOption {
@@ -62,7 +63,8 @@ func setFlags(cmd *cobra.Command, options ...model.TypedOption) error {
 			continue
 		}
 		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
-			return message.Errorf("it has the option --%s, which this version of train doesn't have: use the version that wrote it", o.Option)
+			return message.Errorf("it has the option --%s, which this version of train doesn't have: use the version "+
+				"that wrote it", o.Option)
 		}
 		if err := setFlag(cmd, o.Option, o.Values); err != nil {
 			return err
@@ -102,13 +104,14 @@ func (t *trainer) saveReceipt(ctx context.Context, r *model.Receipt, paths []str
 	if r.Files, err = t.sumFiles(ctx, paths); err != nil {
 		return message.Errorf("--receipt: %w", err)
 	}
-	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: kernel.DetectedCPU().Brand,
+	r.Options, r.Machine = t.typed, model.Machine{Program: console.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH,
+		CPU: kernel.DetectedCPU().Brand,
 		ISA: kernel.Active().String(), Workers: t.Workers, IsStreamed: !t.inMemory(), Seconds: t.seconds.Train}
 	return r.Save(t.receipt)
 }
 
-// sumFiles returns the checksums of files, of --labels and --weights, and of the model of --init. It leaves out standard input and files that
-// aren't regular.
+// sumFiles returns the checksums of files, of --labels and --weights, and of the model of --init. It leaves out
+// standard input and files that aren't regular.
 func (t *trainer) sumFiles(ctx context.Context, paths []string) ([]model.FileSum, error) {
 	var all []model.FileSum
 	paths = t.Data.With(paths)

@@ -51,17 +51,18 @@ type Report struct {
 	Path            *train.Path            `json:"path,omitempty"`
 	Margin          *float64               `json:"margin,omitempty"` // for weights that separate the rows
 	MistakeBound    *float64               `json:"mistake_bound,omitempty"`
-	UpdateBound     *float64               `json:"update_bound,omitempty"`  // largest number of updates from the weights of --init
-	MixedUpdates    float64                `json:"mixed_updates,omitempty"` // with shards: the updates times the shares of their shards in the mixes
-	Standardize     bool                   `json:"standardize"`
-	Options         model.Options          `json:"options"`
-	Fingerprint     string                 `json:"fingerprint"`
-	Dtype           string                 `json:"dtype"`
-	ISA             string                 `json:"isa"`
-	Workers         int                    `json:"workers"`
-	Streamed        bool                   `json:"streamed"`          // the rows weren't in memory
-	Storage         string                 `json:"storage,omitempty"` // form of the rows; empty if they are dense
-	Density         float64                `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
+	UpdateBound     *float64               `json:"update_bound,omitempty"` // largest number of updates from the weights of --init
+	// with shards: the updates times the shares of their shards in the mixes
+	MixedUpdates float64       `json:"mixed_updates,omitempty"`
+	Standardize  bool          `json:"standardize"`
+	Options      model.Options `json:"options"`
+	Fingerprint  string        `json:"fingerprint"`
+	Dtype        string        `json:"dtype"`
+	ISA          string        `json:"isa"`
+	Workers      int           `json:"workers"`
+	Streamed     bool          `json:"streamed"`          // the rows weren't in memory
+	Storage      string        `json:"storage,omitempty"` // form of the rows; empty if they are dense
+	Density      float64       `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
 	// ResumedAt is the number of visits at the checkpoint from which the training continued. It is null if the training
 	// began at the start.
 	ResumedAt    *int64       `json:"resumed_at"`
@@ -97,10 +98,13 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 		Algorithm: m.Algorithm, Rows: of.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
 		Epochs: of.Epochs, Updates: of.Updates, Visits: of.Visits,
 		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
-		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.KeptUpdate, Margin: of.Margin, MistakeBound: of.MistakeBound,
-		UpdateBound: f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates, RowsScored: learned.RowsScored, Curve: learned.Curve,
-		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options, Fingerprint: m.Data.Fingerprint,
-		Dtype: m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
+		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.KeptUpdate, Margin: of.Margin,
+		MistakeBound: of.MistakeBound,
+		UpdateBound:  f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates,
+		RowsScored: learned.RowsScored, Curve: learned.Curve,
+		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options,
+		Fingerprint: m.Data.Fingerprint,
+		Dtype:       m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
 		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs, outOfPasses: learned.OutOfPasses,
 	}
 	if of.Errors != nil {
@@ -141,7 +145,8 @@ const factIndent = 2 + len("validation") + 3
 
 func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
-	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
+	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"),
+		humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
 	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
@@ -168,9 +173,11 @@ func (r *Report) course(o *trainOptions, m *model.Model) []string {
 		pairs = append(pairs, console.Solved(m)...)
 	} else {
 		pairs = append(pairs, "converged", r.converged(o),
-			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"), humanize.Plural(r.Visits, "visit")))
+			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"),
+				humanize.Plural(r.Visits, "visit")))
 	}
-	return append(pairs, "curve", r.curve, "classes", console.Multiclass(m), "weights", console.Weights(m), "calibrated", console.Calibration(m),
+	return append(pairs, "curve", r.curve, "classes", console.Multiclass(m), "weights", console.Weights(m),
+		"calibrated", console.Calibration(m),
 		"threshold", console.KeptThreshold(m), "voters", console.Voters(m.Voters))
 }
 
@@ -219,7 +226,8 @@ func (r *Report) results() []string {
 	pairs = append(pairs, "kept", console.Kept(r.Kept))
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
-		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each", humanize.Plural(r.Candidates, "candidate"), humanize.Percent(share)))
+		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each",
+			humanize.Plural(r.Candidates, "candidate"), humanize.Percent(share)))
 	}
 	return pairs
 }
@@ -246,11 +254,14 @@ func (r *Report) machine() []string {
 	}
 	var pairs []string
 	if r.Density > 0 {
-		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage, humanize.Percent(r.Density), humanize.Real(math.Round(10*r.Density*float64(r.Features))/10)))
+		pairs = append(pairs, "storage", fmt.Sprintf("%s, %s of the values aren't 0 (%s a row)", r.Storage,
+			humanize.Percent(r.Density), humanize.Real(math.Round(10*r.Density*float64(r.Features))/10)))
 	}
 	pairs = append(pairs,
-		"time", fmt.Sprintf("load %s, train %s, total %s", humanize.Seconds(r.Seconds.Load), humanize.Seconds(r.Seconds.Train), humanize.Seconds(r.Seconds.Total)),
-		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype, humanize.Plural(int64(r.Workers), "worker"), streamed, humanize.Size(r.PeakRSSBytes)))
+		"time", fmt.Sprintf("load %s, train %s, total %s", humanize.Seconds(r.Seconds.Load),
+			humanize.Seconds(r.Seconds.Train), humanize.Seconds(r.Seconds.Total)),
+		"ran on", fmt.Sprintf("%s, %s, %s, %s%s at the peak", r.ISA, r.Dtype,
+			humanize.Plural(int64(r.Workers), "worker"), streamed, humanize.Size(r.PeakRSSBytes)))
 	if r.ResumedAt != nil {
 		pairs = append(pairs, "resumed", "after "+humanize.Plural(*r.ResumedAt, "visit"))
 	}
@@ -297,12 +308,16 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	data := [][2]string{{"rows", humanize.Count(r.Rows)}, {"features", humanize.Count(int64(r.Features))}, {"label", m.Label}}
 	if f.Profile != nil {
 		for i, c := range m.Classes {
-			data = append(data, [2]string{"class " + c.Text, fmt.Sprintf("%s, %s", humanize.Plural(f.Profile.Counts[i], "row"), humanize.Percent(float64(f.Profile.Counts[i])/float64(r.Rows)))})
+			data = append(data, [2]string{"class " + c.Text,
+				fmt.Sprintf("%s, %s", humanize.Plural(f.Profile.Counts[i], "row"),
+					humanize.Percent(float64(f.Profile.Counts[i])/float64(r.Rows)))})
 		}
 	}
 	hashes := append([][2]string{{"fingerprint of the rows", m.Data.Fingerprint}}, report.Hash(m, t.out)...)
 	t.reporting.Interrupted = r.Interrupted
-	p := &plot.Page{Title: "Training of " + m.Algorithm, Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"), humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
+	p := &plot.Page{Title: "Training of " + m.Algorithm,
+		Lead: fmt.Sprintf("%s of %s, %s.", humanize.Plural(r.Rows, "row"),
+			humanize.Plural(int64(r.Features), "feature"), console.Classes(m))}
 	p.Sections = slices.Concat([]plot.Section{result}, judged, report.Weights(m))
 	if figures := t.figures(r, m); figures != nil {
 		p.Sections = append(p.Sections, plot.Section{Heading: "Course of the training", Figures: figures})
@@ -329,7 +344,8 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Outcome, paths, validati
 	var learned []float64
 	var wrong, judged []int64
 	for _, p := range h.LearningCurve {
-		learned, wrong, judged = append(learned, float64(p.Rows)), append(wrong, p.HeldOutErrors.Errors), append(judged, p.HeldOutErrors.Rows)
+		learned, wrong, judged = append(learned, float64(p.Rows)), append(wrong, p.HeldOutErrors.Errors),
+			append(judged, p.HeldOutErrors.Rows)
 	}
 	if len(learned) > 1 {
 		s.Figures = append(s.Figures, plot.Samples(learned, wrong, judged))
@@ -356,7 +372,8 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 	n := humanize.Plural(h.Confusion.Rows(), "row")
 	switch {
 	case h.Folds > 0:
-		text = append(text, fmt.Sprintf("%s, each predicted by a model that didn't learn from it: %s. The scores of the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each judged by a model of ")))
+		text = append(text, fmt.Sprintf("%s, each predicted by a model that didn't learn from it: %s. The scores of "+
+			"the folds are pooled.", n, foldsOf(h.Folds, h.Split, ", each judged by a model of ")))
 		if t.calibrates() {
 			text = append(text, "The models of the folds have no calibration, and so no probabilities.")
 		}
@@ -366,7 +383,8 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 		text = append(text, fmt.Sprintf("%s of --validation %s, which the training did not learn from.", n, t.trainOptions.validation))
 	}
 	if h.Folds == 0 && t.learner.ChoosesByValidation {
-		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their figures look better than those of new rows.")
+		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their "+
+			"figures look better than those of new rows.")
 	}
 	if len(t.axes) > 0 || t.path > 0 {
 		text = append(text, "The options were chosen by these rows too, so that their figures look a little better than those of new rows.")

@@ -83,7 +83,8 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
 // no receipt.
-func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Result, receipt *model.Receipt, paths []string, ended error) error {
+func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Result, receipt *model.Receipt,
+	paths []string, ended error) error {
 	if t.out == "" {
 		return nil
 	}
@@ -196,7 +197,8 @@ func (t *trainer) open(ctx context.Context, paths, validationPaths []string) (er
 func (t *trainer) copiesRows() bool {
 	const mostHessian = 1 << 14
 	l1 := t.learner.Text("l1")
-	return t.learner.SolvesForOptimum && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 || t.learner.Text("nonnegative") == "true")
+	return t.learner.SolvesForOptimum && t.data.Spec().Cols() > mostHessian && (l1 != "" && l1 != "0" || t.path > 0 ||
+		t.learner.Text("nonnegative") == "true")
 }
 
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
@@ -243,7 +245,8 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		return nil, err
 	}
 	t.training = console.Watch(t.bar, t.learner)
-	s.Rows, s.Validation, s.HoldOut, s.Progress, s.Output.Receipt = block.AssumeValid(t.data.Source), t.validation.Source, t.share, t.training.Show, receipt
+	s.Rows, s.Validation, s.HoldOut, s.Progress, s.Output.Receipt = block.AssumeValid(t.data.Source),
+		t.validation.Source, t.share, t.training.Show, receipt
 	f, err := s.Run(ctx)
 	switch {
 	case tracer == nil:

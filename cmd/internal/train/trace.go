@@ -39,9 +39,12 @@ type traceOptions struct {
 }
 
 func (o *traceOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: each update of perceptron, pocket, averaged and voted, each pass of other learners.")
+	f.StringVar(&o.file, "trace", "", "`FILE` Write to this table (.csv, .parquet or .arrow) how the training goes: "+
+		"each update of perceptron, pocket, averaged and voted, each pass of other learners.")
 	f.Int64Var(&o.every, "trace-every", 1, "`NUMBER` Trace only updates whose number is a multiple of this.")
-	f.StringVar(&o.reference, "reference", "", "`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the plane with the largest margin first.")
+	f.StringVar(&o.reference, "reference", "",
+		"`MODEL|check` Trace the product and the angle of the weights with those of this model. check looks for the "+
+			"plane with the largest margin first.")
 }
 
 // check returns an error if an option can't be used. It reads the model of --reference. inputs are the files that train
@@ -84,7 +87,8 @@ func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Ru
 		names = "--trace begins"
 	}
 	if _, err := os.Stat(o.file); o.file != "" && err == nil {
-		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: name another file", o.file)
+		return console.Usagef("--trace %s with --resume: the file is there, and may have what came before the stop: "+
+			"name another file", o.file)
 	}
 	a.Note(names+" at the checkpoint, after %s: earlier updates and passes are left out", humanize.Plural(visits, "visit"))
 	return nil
@@ -105,7 +109,8 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 	shards := updates && own.Shards > 1
 	if t.tracing.file != "" {
 		if shards {
-			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard has its own: leave one of them out")
+			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard " +
+				"has its own: leave one of them out")
 		}
 		layout := report.TraceLayout{Updates: updates, Errors: updates && own.Pocket != ""}
 		if opt.Trace, err = t.traced(ctx, opt.Multiclass, &layout); err != nil {
@@ -128,7 +133,8 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 // follows tells whether the report follows the training: with --trace its updates, and without --trace only the passes
 // of a solver, since to follow updates takes longer than to learn. A training with shards has no single path to follow.
 func (o *trainOptions) follows() bool {
-	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.SolvesForOptimum && learner.SharedOptions(o.learner.Settings).Shards <= 1)
+	return o.reporting.File != "" && (o.tracing.file != "" || o.learner.SolvesForOptimum &&
+		learner.SharedOptions(o.learner.Settings).Shards <= 1)
 }
 
 // traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
@@ -192,7 +198,8 @@ type savingOptions struct {
 }
 
 func (o *savingOptions) addFlags(f *pflag.FlagSet) {
-	f.StringVar(&o.Dir, "checkpoint", "", "`FOLDER` Save the state of the training in this folder from time to time, and when it is interrupted.")
+	f.StringVar(&o.Dir, "checkpoint", "", "`FOLDER` Save the state of the training in this folder from time to time, "+
+		"and when it is interrupted.")
 	f.StringVar(&o.every, "checkpoint-every", "60s", "`TIME|EPOCHS` Time between two checkpoints, such as 10m, or a number of epochs.")
 	f.BoolVar(&o.Resume, "resume", false, "Go on from the last checkpoint. The model is the same as without a stop.")
 }
@@ -210,7 +217,8 @@ func (o *savingOptions) check(cmd *cobra.Command) error {
 	} else if t, err := time.ParseDuration(o.every); err == nil && t >= time.Second {
 		o.Every = t
 	} else {
-		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, a second at least, or a number of epochs", o.every)
+		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, a second at least, or a "+
+			"number of epochs", o.every)
 	}
 	o.same = append(o.same, [2]string{"the version of halfspace", console.Version()})
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {

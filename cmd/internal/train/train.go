@@ -152,34 +152,48 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	o.Options.AddData(cmd)
 	o.Data.AddWeights(cmd)
-	f.StringVar(&o.Data.SampleWeight, "sample-weight", "", "`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
-		"A perceptron adds it with twice the step.")
+	f.StringVar(&o.Data.SampleWeight, "sample-weight", "",
+		"`COLUMN` Column with sample weights, numbers of 0 or more. A row with sample weight 2 counts as two rows. "+
+			"A perceptron adds it with twice the step.")
 	flags.SetGroup(f, "Data")
 	o.algo = defaultLearner
 	algo := flags.AddChoice(cmd, &o.algo, "algo", "`LEARNER` How to learn: "+humanize.OneOf(train.Names())+".",
 		train.Names()...)
 	algo.Advise = console.AdviseLearner
 	addLearnerFlags(cmd)
-	flags.AddChoice(cmd, &o.multiclass, "multiclass", "`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together (joint). "+
-		"auto is joint for logistic, lda and passive-aggressive, else ovr.", autoName, "ovr", "joint")
+	flags.AddChoice(cmd, &o.multiclass, "multiclass",
+		"`auto|ovr|joint` How to learn more than two classes: each class versus the rest (ovr), or all together "+
+			"(joint). auto is joint for logistic, lda and passive-aggressive, else ovr.", autoName, "ovr", "joint")
 	o.addWeights(f, "")
 	o.addSeed(f)
-	flags.AddChoice(cmd, &o.calibrate, "calibrate", "`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by ascending steps (isotonic), which take 1,000 rows or more. "+
-		"For learners without probabilities.", noCalibration, model.Platt, model.Isotonic)
-	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without --algo the learner is that of the model; its other options are not taken. ["+strings.Join(train.NamesWithInit(), ", ")+"]")
+	flags.AddChoice(cmd, &o.calibrate, "calibrate",
+		"`none|platt|isotonic` Learn probabilities of the scores of five held-out folds: by a sigmoid (platt), or by "+
+			"ascending steps (isotonic), which take 1,000 rows or more. For learners without probabilities.",
+		noCalibration, model.Platt, model.Isotonic)
+	f.StringVar(&o.init, "init", "", "`FILE` Begin with the weights of this model, and make its features. Without "+
+		"--algo the learner is that of the model; its other options are not taken. ["+
+		strings.Join(train.NamesWithInit(), ", ")+"]")
 	flags.SetGroup(f, "Learner")
-	f.StringVar(&o.validation, "validation", "", "`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each class of DATA, such as 0.2. "+
-		"perceptron, pocket and averaged keep the weights with the fewest errors on them.")
+	f.StringVar(&o.validation, "validation", "",
+		"`FILE|SHARE` Count errors on hold-out rows: those of a file, glob or directory, or a random share of each "+
+			"class of DATA, such as 0.2. perceptron, pocket and averaged keep the weights with the fewest "+
+			"errors on them.")
 	f.IntVar(&o.folds, "cv", 0, "`NUMBER` Cross-validate with this many folds, then learn from all rows.")
-	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, and keep the best by cross-validation. There are 5 folds without --cv.")
-	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, and keep the best by cross-validation. There are 5 folds without --cv. "+
-		"Give --grid again for a second option: all combinations are tried.")
+	f.IntVar(&o.path, "path", 0, "`NUMBER` Learn with this many falling penalties l1, each from the weights before, "+
+		"and keep the best by cross-validation. There are 5 folds without --cv.")
+	f.StringArrayVar(&o.grid, "grid", nil, "`OPTION=VALUE,...` Try these values of an option, such as l2=0.1,1,10, "+
+		"and keep the best by cross-validation. There are 5 folds without --cv. Give --grid again for a second "+
+		"option: all combinations are tried.")
 	o.addScore(cmd, "Choose by this figure on the held-back rows in --cv, --grid and --path", " For --path it is the loss that is learned.")
-	f.BoolVar(&o.oneError, "one-standard-error", false, "Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or --grid of l1 or l2.")
+	f.BoolVar(&o.oneError, "one-standard-error", false,
+		"Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or "+
+			"--grid of l1 or l2.")
 	o.Split.AddTo(cmd)
 	flags.SetGroup(f, "Judging")
 	f.StringVar(&o.out, "out", "", "`FILE` Write the model to this file.")
-	f.StringVar(&o.receipt, "receipt", "", "`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights after each epoch.")
+	f.StringVar(&o.receipt, "receipt", "",
+		"`FILE` Write to this file what halfspace verify compares: sums of the files, of the rows and of the weights "+
+			"after each epoch.")
 	o.reporting.AddFlag(f)
 	o.tracing.addFlags(f)
 	o.saving.addFlags(f)

@@ -67,7 +67,8 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 			return console.Usagef("--model is missing: name the model to verify")
 		}
 		if o.receipt == "" {
-			return console.Usagef("--receipt is missing: name the file that train --receipt wrote with %s; without one, train again with --receipt", o.model)
+			return console.Usagef("--receipt is missing: name the file that train --receipt wrote with %s; without "+
+				"one, train again with --receipt", o.model)
 		}
 		return o.run(cmd, a, args)
 	}
@@ -153,11 +154,13 @@ func loadReceipt(path, of string, sum model.Sum, m *model.Model) (*model.Receipt
 	case r.Model != sum:
 		return nil, fmt.Errorf("%s: it is the receipt of another model than %s: name the one that was written with it", path, of)
 	case r.Rows.ChunkRows != block.ChunkRows:
-		return nil, fmt.Errorf("%s: its chunks have %d rows, and the chunks of this program %d: use the version that wrote it", path, r.Rows.ChunkRows, int64(block.ChunkRows))
+		return nil, fmt.Errorf("%s: its chunks have %d rows, and the chunks of this program %d: use the version "+
+			"that wrote it", path, r.Rows.ChunkRows, int64(block.ChunkRows))
 	}
 	for _, c := range r.Epochs {
 		if c.Class >= max(1, len(m.Classes)) {
-			return nil, fmt.Errorf("%s: it has weights of class number %d, and the model has %d classes: restore it", path, c.Class, len(m.Classes))
+			return nil, fmt.Errorf("%s: it has weights of class number %d, and the model has %d classes: restore it",
+				path, c.Class, len(m.Classes))
 		}
 	}
 	return r, nil

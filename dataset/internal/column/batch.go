@@ -22,7 +22,9 @@ type Batch struct {
 	Unread   bool          // NoRowMatches holds for the rows: they were not read, and each value is null
 	Digits   []arrow.Array // for each column that rounds integers of a text file: the texts of its numbers, or nil
 	Derived  []arrow.Array // for each input of the selection that derives its numbers from a column: the numbers
-	Pairs    *Pairs        // the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the kept columns
+	// the features, or nil; if not nil, Columns has only the label and the sample weights, if there are any, then the
+	// kept columns
+	Pairs *Pairs
 
 	Comments int64    // number of lines between the rows that are comments
 	Rejects  []Reject // lines between the rows, in a pass that looks for them

@@ -31,7 +31,9 @@ type Column struct {
 	TextType        arrow.DataType
 	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
 	HasLeadingZeros bool // some integer of the first rows has leading zeros
-	WidensToNumbers bool // a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of text
+	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
+	// text
+	WidensToNumbers bool
 	Nullable        bool
 	Empty           bool           // no value in the first rows determines the type
 	Integers        bool           // of a text file: the first rows have integers alone, some of them beyond int64
@@ -41,13 +43,14 @@ type Column struct {
 	Physical        int32          // Parquet type of the values; Width is their bytes if fixed, MaxDef the largest definition level
 	Width           int
 	MaxDef          int
-	MaxList         int       // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
-	Index           int       // among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
-	Numbered        int       // number of svmlight features in the column; 0: the column is one feature
-	Labels          bool      // the labels of svmlight: the column is a feature only if an option names it
-	Parts           []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
-	Constant        *Constant // the value that the file's folders name; nil: they name none
-	File            string    // the path of the first file that has the column; "": the first file
+	MaxList         int // maximum number of elements of a list of a Parquet file; 0: the maximum for a dense row
+	// among a Parquet file's leaf columns or a record's fields; for svmlight, index of the (first) feature; or Absent
+	Index    int
+	Numbered int       // number of svmlight features in the column; 0: the column is one feature
+	Labels   bool      // the labels of svmlight: the column is a feature only if an option names it
+	Parts    []Column  // for sparse lists in a Parquet file: their leaf columns; otherwise nil
+	Constant *Constant // the value that the file's folders name; nil: they name none
+	File     string    // the path of the first file that has the column; "": the first file
 
 	// OutOfRange is for INT96 in Parquet: a timestamp out of the range of nanoseconds is null, and sets OutOfRange. nil: such a
 	// timestamp is an error.

@@ -23,7 +23,8 @@ func FieldColumns(s *arrow.Schema) []Column {
 			cols[i].Type = nil
 		}
 		if l, ok := f.Type.(*arrow.FixedSizeListType); ok && l.Len() > schema.MaxFeatures {
-			cols[i].Type, cols[i].Desc = nil, fmt.Sprintf("lists of %d elements (a row has at most %d features)", l.Len(), schema.MaxFeatures)
+			cols[i].Type, cols[i].Desc = nil, fmt.Sprintf("lists of %d elements (a row has at most %d features)",
+				l.Len(), schema.MaxFeatures)
 		}
 	}
 	return cols
@@ -141,7 +142,8 @@ func NextRecord(ctx context.Context, r array.RecordReader, sel *Chosen) (*Batch,
 				most = schema.MaxNamed
 			}
 			if n := longest(col); n > most {
-				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the column out", c.Name, n, most)
+				long = fmt.Errorf("column %q has a list of %d elements, and a row has at most %d features: leave the "+
+					"column out", c.Name, n, most)
 				return long
 			}
 			col.Retain()

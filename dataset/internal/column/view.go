@@ -178,8 +178,8 @@ func integers[T float32 | float64, S integer](src []S) func(lo, hi int, scratch 
 // narrowWhole writes integers of up to 24 bits to dst as float32. If an integer has more, or the types aren't int64 and float32, it returns
 // false.
 //
-// A scalar conversion waits for the conversion before it. Adding a small integer to the bits of 1.5 * 2^52 gives the bits of their sum, without a
-// conversion.
+// A scalar conversion waits for the conversion before it. Adding a small integer to the bits of 1.5 * 2^52 gives the
+// bits of their sum, without a conversion.
 func narrowWhole[T float32 | float64, S integer](dst []T, src []S) bool {
 	to, ok := any(dst).([]float32)
 	from, whole := any(src).([]int64)

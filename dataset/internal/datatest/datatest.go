@@ -43,7 +43,8 @@ func Values(name string, typ arrow.DataType, values string) Field {
 // Column makes a column of values, of which those that aren't valid are null. None are if valid is nil.
 func Column[T float32 | float64 | int8 | int32 | int64 | string](name string, values []T, valid []bool) Field {
 	p := arrow.PrimitiveTypes
-	typ := map[any]arrow.DataType{float32(0): p.Float32, 0.0: p.Float64, int8(0): p.Int8, int32(0): p.Int32, int64(0): p.Int64, "": arrow.BinaryTypes.String}[any(*new(T))]
+	typ := map[any]arrow.DataType{float32(0): p.Float32, 0.0: p.Float64, int8(0): p.Int8, int32(0): p.Int32,
+		int64(0): p.Int64, "": arrow.BinaryTypes.String}[any(*new(T))]
 	b := array.NewBuilder(memory.DefaultAllocator, typ)
 	b.(interface{ AppendValues([]T, []bool) }).AppendValues(values, valid)
 	return Field{Field: arrow.Field{Name: name, Type: typ, Nullable: valid != nil}, Array: b.NewArray()}
@@ -122,7 +123,8 @@ func AppendRandom(b array.Builder, rng *rand.Rand, few bool) float64 {
 	return float64(u & 1)
 }
 
-func appendNumber[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](b interface{ Append(T) }, v T) float64 {
+func appendNumber[T float32 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](
+	b interface{ Append(T) }, v T) float64 {
 	b.Append(v)
 	return float64(v)
 }

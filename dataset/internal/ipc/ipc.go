@@ -321,7 +321,8 @@ func (m *Messages) footer(head []byte) error {
 }
 
 func (m *Messages) truncated() error {
-	return column.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again", m.src.Path), column.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the data is truncated, since no mark ends it: copy or write the file again",
+		m.src.Path), column.ErrDamaged)
 }
 
 // bytes reads n bytes. It reads half of them before it allocates a buffer for all of them.
@@ -350,7 +351,8 @@ func (m *Messages) bytes(n, most int64) ([]byte, error) {
 }
 
 func (m *Messages) damaged(err error) error {
-	return column.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path, column.OneLine(err.Error())), column.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the data is damaged (%s): write the file again", m.src.Path,
+		column.OneLine(err.Error())), column.ErrDamaged)
 }
 
 // Left returns the number of bytes of memory that may still be used. It is negative if the limit is exceeded.
@@ -363,8 +365,9 @@ func (m *Messages) Left() int64 {
 }
 
 func (m *Messages) tooLarge() error {
-	return column.Mark(message.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit is %s: give more with --memory, or write "+
-		"smaller records", m.src.Path, column.BytesText(m.Most-m.Left()), column.BytesText(m.Most)), column.ErrMemory)
+	return column.Mark(message.Errorf("%s: a record and the dictionaries take at least %s of memory, and the limit "+
+		"is %s: give more with --memory, or write smaller records", m.src.Path, column.BytesText(m.Most-m.Left()),
+		column.BytesText(m.Most)), column.ErrMemory)
 }
 
 // keepDictionary records the memory of the current message if it has a dictionary, which stays in memory.

@@ -47,7 +47,8 @@ func openArray(path string, info os.FileInfo) (*Array, error) {
 // checkSize sets the numbers of rows and columns. It returns an error unless the elements fill the file.
 func (a *Array) checkSize(size int64) error {
 	unfit := func(advice string) error {
-		return column.Mark(fmt.Errorf("%s: an array of shape %s, and a table has two dimensions: %s", a.path, a.shapeText(), advice), column.ErrFormat)
+		return column.Mark(fmt.Errorf("%s: an array of shape %s, and a table has two dimensions: %s", a.path,
+			a.shapeText(), advice), column.ErrFormat)
 	}
 	switch len(a.shape) {
 	case 0:
@@ -65,9 +66,11 @@ func (a *Array) checkSize(size int64) error {
 	case a.cols == 0:
 		return fmt.Errorf("%s: no columns in an array of shape %s: save an array that has some", a.path, a.shapeText())
 	case need > size:
-		return column.Mark(fmt.Errorf("%s: the array is truncated: its shape %s takes %d bytes, and the file has %d: copy or save it again", a.path, a.shapeText(), need, size), column.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: the array is truncated: its shape %s takes %d bytes, and the file has %d: "+
+			"copy or save it again", a.path, a.shapeText(), need, size), column.ErrDamaged)
 	case need < size:
-		return column.Mark(fmt.Errorf("%s: %d bytes stand behind the array, whose shape is %s: save one array in the file", a.path, size-need, a.shapeText()), column.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: %d bytes stand behind the array, whose shape is %s: save one array "+
+			"in the file", a.path, size-need, a.shapeText()), column.ErrDamaged)
 	}
 	return nil
 }
@@ -248,7 +251,8 @@ func (a *Array) texts(values []byte, first int64) (arrow.Array, error) {
 			text = v
 		}
 		if v = bytes.TrimRight(v, "\x00"); err != nil || !utf8.Valid(v) {
-			return nil, column.Mark(fmt.Errorf("%s: row %d: a text that isn't Unicode: save it by y.astype(str)", a.path, first+i), column.ErrDamaged)
+			return nil, column.Mark(fmt.Errorf("%s: row %d: a text that isn't Unicode: save it by y.astype(str)",
+				a.path, first+i), column.ErrDamaged)
 		}
 		b.Append(string(v))
 	}

@@ -51,7 +51,8 @@ func openMatrix(path string, info os.FileInfo) (*matrix, error) {
 	defer f.Close()
 	archive, err := zip.NewReader(f, info.Size())
 	if err != nil {
-		return nil, column.Mark(fmt.Errorf("%s: not an archive of arrays (%s): write it by scipy.sparse.save_npz", path, column.OneLine(err.Error())), column.ErrFormat)
+		return nil, column.Mark(fmt.Errorf("%s: not an archive of arrays (%s): write it by scipy.sparse.save_npz", path,
+			column.OneLine(err.Error())), column.ErrFormat)
 	}
 	m := &matrix{path: path, info: info}
 	form, err := m.form(archive)
@@ -60,7 +61,8 @@ func openMatrix(path string, info os.FileInfo) (*matrix, error) {
 	}
 	switch {
 	case form == "":
-		return nil, column.Mark(fmt.Errorf("%s: not a sparse matrix: write it by scipy.sparse.save_npz, or a dense array by numpy.save", path), column.ErrFormat)
+		return nil, column.Mark(fmt.Errorf("%s: not a sparse matrix: write it by scipy.sparse.save_npz, or a dense "+
+			"array by numpy.save", path), column.ErrFormat)
 	case form != "csr":
 		return nil, column.Mark(fmt.Errorf("%s: a sparse matrix in the form %q: save X.tocsr()", path, form), column.ErrFormat)
 	}
@@ -234,7 +236,8 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 			return nil, err
 		}
 		if len(in.matrices) > 0 && m.cols != in.matrices[0].cols {
-			return nil, fmt.Errorf("%s: a matrix of %d columns, but %d in %s: save matrices of the same width", m.path, m.cols, in.matrices[0].cols, in.matrices[0].path)
+			return nil, fmt.Errorf("%s: a matrix of %d columns, but %d in %s: save matrices of the same width", m.path,
+				m.cols, in.matrices[0].cols, in.matrices[0].path)
 		}
 		in.matrices = append(in.matrices, m)
 		in.parts = append(in.parts, part{Array: &Array{path: m.path, info: m.info, rows: m.rows}, first: in.rows})
@@ -260,7 +263,8 @@ func OpenCSR(sources []*source.File, req column.Request, beside Beside) (*CSR, e
 		in.paired = in.paired && i == k && in.Sel.Columns[i].Index != column.Absent
 	}
 	if n := in.places[0].Numbered; n > 0 && !in.paired {
-		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and --standardize", in.Name(), n, schema.MaxNamed)
+		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls and "+
+			"--standardize", in.Name(), n, schema.MaxNamed)
 	}
 	return in, nil
 }
@@ -276,7 +280,8 @@ func (in *CSR) columns(req column.Request) (cols []column.Column, err error) {
 	if p := preprocessing(req.Spec); p != nil && len(p.Columns) == 1 && p.Columns[0].Kind == schema.NumberedColumn {
 		first, n = p.Columns[0].First, int64(p.Columns[0].Elements)
 		if int64(first)+n != m.cols {
-			return nil, fmt.Errorf("%s: a matrix of %d columns, and the model has features up to column %d: save a matrix of that width", m.path, m.cols, int64(first)+n-1)
+			return nil, fmt.Errorf("%s: a matrix of %d columns, and the model has features up to column %d: save a "+
+				"matrix of that width", m.path, m.cols, int64(first)+n-1)
 		}
 	} else if m.cols <= schema.MaxNamed {
 		number := arrow.PrimitiveTypes.Float64
@@ -286,9 +291,11 @@ func (in *CSR) columns(req column.Request) (cols []column.Column, err error) {
 		return cols, nil
 	}
 	if n > int64(req.Most) {
-		return nil, fmt.Errorf("%s: a matrix of %d columns, and a row has at most %d features: save fewer columns", m.path, m.cols, req.Most)
+		return nil, fmt.Errorf("%s: a matrix of %d columns, and a row has at most %d features: save fewer columns",
+			m.path, m.cols, req.Most)
 	}
-	return []column.Column{{Name: "x", Desc: fmt.Sprintf("features %d to %d", first, int64(first)+n-1), Index: first, Numbered: int(n)}}, nil
+	return []column.Column{{Name: "x", Desc: fmt.Sprintf("features %d to %d", first, int64(first)+n-1), Index: first,
+		Numbered: int(n)}}, nil
 }
 
 func preprocessing(spec *schema.Spec) *schema.Preprocessing {
@@ -450,7 +457,8 @@ func (w *walk) cut(ends []int64, row int64) (int, error) {
 		case n < 0 || ends[i] > w.m.values:
 			return 0, damaged(w.m.path, fmt.Errorf("row %d has the values %d to %d of %d", row+int64(i)-1, ends[i-1], ends[i], w.m.values))
 		case n > w.m.cols:
-			return 0, fmt.Errorf("%s: row %d has %d values for %d columns: save it after X.sum_duplicates()", w.m.path, row+int64(i)-1, n, w.m.cols)
+			return 0, fmt.Errorf("%s: row %d has %d values for %d columns: save it after X.sum_duplicates()", w.m.path,
+				row+int64(i)-1, n, w.m.cols)
 		case i > 1 && ends[i]-ends[0] > pairsAtOnce:
 			return i - 1, nil
 		}

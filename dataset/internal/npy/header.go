@@ -45,7 +45,8 @@ type header struct {
 // numbers are the types of numbers and booleans, by their kind and size.
 var numbers = map[string]arrow.DataType{"b1": arrow.FixedWidthTypes.Boolean,
 	"i1": arrow.PrimitiveTypes.Int8, "i2": arrow.PrimitiveTypes.Int16, "i4": arrow.PrimitiveTypes.Int32, "i8": arrow.PrimitiveTypes.Int64,
-	"u1": arrow.PrimitiveTypes.Uint8, "u2": arrow.PrimitiveTypes.Uint16, "u4": arrow.PrimitiveTypes.Uint32, "u8": arrow.PrimitiveTypes.Uint64,
+	"u1": arrow.PrimitiveTypes.Uint8, "u2": arrow.PrimitiveTypes.Uint16, "u4": arrow.PrimitiveTypes.Uint32,
+	"u8": arrow.PrimitiveTypes.Uint64,
 	"f2": arrow.FixedWidthTypes.Float16, "f4": arrow.PrimitiveTypes.Float32, "f8": arrow.PrimitiveTypes.Float64}
 
 // readHeader reads the header of an array whose file, named path in errors, has size bytes, or -1 if it is unknown.
@@ -65,7 +66,8 @@ func readHeader(r io.Reader, path string, size int64) (*header, error) {
 		}
 		length, offset = int64(binary.LittleEndian.Uint32(start[8:])), 12
 	case major != 1:
-		return nil, column.Mark(fmt.Errorf("%s: an array of version %d.%d of the format, and versions 1 to 3 are known: save it again by numpy.save", path, major, start[7]), column.ErrFormat)
+		return nil, column.Mark(fmt.Errorf("%s: an array of version %d.%d of the format, and versions 1 to 3 are "+
+			"known: save it again by numpy.save", path, major, start[7]), column.ErrFormat)
 	}
 	if length > maxHeader {
 		return nil, damaged(path, fmt.Errorf("a header of %d bytes", length))
@@ -110,14 +112,16 @@ func startError(path string, start []byte, err error) error {
 		return fmt.Errorf("%s: the file is empty: write it again", path)
 	case err != nil && bytes.HasPrefix([]byte(Magic), start[:min(len(start), len(Magic))]):
 		return truncated(path)
-	case bytes.HasPrefix(start, []byte("\x1f\x8b")), bytes.HasPrefix(start, []byte("PK")), bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
+	case bytes.HasPrefix(start, []byte("\x1f\x8b")), bytes.HasPrefix(start, []byte("PK")),
+		bytes.HasPrefix(start, []byte("\x28\xb5\x2f\xfd")):
 		return column.Mark(fmt.Errorf("%s: a compressed array, and arrays are read in place: decompress it", path), column.ErrFormat)
 	}
 	return column.Mark(fmt.Errorf("%s: not an array of NumPy: write it by numpy.save", path), column.ErrFormat)
 }
 
 func damaged(path string, err error) error {
-	return column.Mark(fmt.Errorf("%s: the array is damaged (%s): save it again by numpy.save", path, column.OneLine(err.Error())), column.ErrDamaged)
+	return column.Mark(fmt.Errorf("%s: the array is damaged (%s): save it again by numpy.save", path,
+		column.OneLine(err.Error())), column.ErrDamaged)
 }
 
 func truncated(path string) error {
@@ -129,7 +133,8 @@ func isNone(value json.RawMessage) bool { return value == nil || string(value) =
 // setType sets the type of the elements.
 func (h *header) setType(path string, descr json.RawMessage) error {
 	unfit := func(what, advice string) error {
-		return column.Mark(fmt.Errorf("%s: an array of %s, and numbers, booleans or texts are read: %s", path, what, advice), column.ErrFormat)
+		return column.Mark(fmt.Errorf("%s: an array of %s, and numbers, booleans or texts are read: %s", path, what,
+			advice), column.ErrFormat)
 	}
 	var text string
 	switch {
@@ -214,7 +219,8 @@ var errLiteral = errors.New("a header that is no dictionary of Python")
 
 // parseDict reads the dictionary of a header: as JSON, with the words and brackets of JSON in place of Python's.
 func parseDict(text string) (dict map[string]json.RawMessage, err error) {
-	text = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false", "None", "null").Replace(strings.Trim(text, " \n\x00"))
+	text = strings.NewReplacer("'", `"`, "(", "[", ")", "]", "True", "true", "False", "false", "None",
+		"null").Replace(strings.Trim(text, " \n\x00"))
 	text = regexp.MustCompile(`,\s*([\]}])`).ReplaceAllString(text, "$1")
 	text = regexp.MustCompile(`(\d)L\b`).ReplaceAllString(text, "$1") // Python 2 wrote an L
 	if json.Unmarshal([]byte(text), &dict) != nil || dict == nil {

@@ -64,9 +64,11 @@ func Open(sources []*source.File, req column.Request, beside Beside) (*Input, er
 		p := &in.parts[i]
 		switch {
 		case p.cols > schema.MaxFeatures:
-			return nil, fmt.Errorf("%s: an array of shape %s, and a row has at most %d features: save a sparse matrix by scipy.sparse.save_npz", p.path, p.shapeText(), schema.MaxFeatures)
+			return nil, fmt.Errorf("%s: an array of shape %s, and a row has at most %d features: save a sparse "+
+				"matrix by scipy.sparse.save_npz", p.path, p.shapeText(), schema.MaxFeatures)
 		case p.cols != in.parts[0].cols:
-			return nil, fmt.Errorf("%s: an array of %d columns, but %d in %s: save arrays of the same width", p.path, p.cols, in.parts[0].cols, in.parts[0].path)
+			return nil, fmt.Errorf("%s: an array of %d columns, but %d in %s: save arrays of the same width", p.path,
+				p.cols, in.parts[0].cols, in.parts[0].path)
 		}
 		var cols []column.Column
 		for k := range int(p.cols) {
@@ -114,9 +116,11 @@ func (in *Input) openBeside(b Beside) (cols []column.Column, err error) {
 		case err != nil:
 			return nil, err
 		case a.cols != 1:
-			return nil, fmt.Errorf("%s: an array of shape %s, and each row has one %s: save an array of shape (%d,)", of.path, a.shapeText(), of.what, in.rows)
+			return nil, fmt.Errorf("%s: an array of shape %s, and each row has one %s: save an array of shape (%d,)",
+				of.path, a.shapeText(), of.what, in.rows)
 		case a.rows != in.rows:
-			return nil, fmt.Errorf("%s: %s, but %s in %s: save one for each row", of.path, humanize.Plural(a.rows, of.what), humanize.Plural(in.rows, "row"), in.Name())
+			return nil, fmt.Errorf("%s: %s, but %s in %s: save one for each row", of.path,
+				humanize.Plural(a.rows, of.what), humanize.Plural(in.rows, "row"), in.Name())
 		}
 		in.beside[of.index] = a
 		cols = append(cols, column.Column{Name: of.name, Type: a.typ, Desc: column.Describe(a.typ), Index: of.index})

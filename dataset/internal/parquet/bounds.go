@@ -66,7 +66,8 @@ func appendEnds(b array.Builder, physical parquet.Type, low, high []byte) bool {
 	case *array.BinaryBuilder:
 		return physical == parquet.Types.ByteArray && bytes.Compare(low, high) <= 0 && appendBoth(b.Append, low, high)
 	}
-	size := map[parquet.Type]int{parquet.Types.Boolean: 1, parquet.Types.Int32: 4, parquet.Types.Float: 4, parquet.Types.Int64: 8, parquet.Types.Double: 8}[physical]
+	size := map[parquet.Type]int{parquet.Types.Boolean: 1, parquet.Types.Int32: 4, parquet.Types.Float: 4,
+		parquet.Types.Int64: 8, parquet.Types.Double: 8}[physical]
 	if size == 0 || len(low) != size || len(high) != size {
 		return false
 	}
@@ -74,9 +75,11 @@ func appendEnds(b array.Builder, physical parquet.Type, low, high []byte) bool {
 	case *array.BooleanBuilder:
 		return size == 1 && low[0] <= high[0] && high[0] <= 1 && appendBoth(b.Append, low[0] == 1, high[0] == 1)
 	case *array.Float32Builder:
-		return physical == parquet.Types.Float && appendOrdered(b.Append, math.Float32frombits(uint32(whole(low))), math.Float32frombits(uint32(whole(high))))
+		return physical == parquet.Types.Float && appendOrdered(b.Append, math.Float32frombits(uint32(whole(low))),
+			math.Float32frombits(uint32(whole(high))))
 	case *array.Float64Builder:
-		return physical == parquet.Types.Double && appendOrdered(b.Append, math.Float64frombits(uint64(whole(low))), math.Float64frombits(uint64(whole(high))))
+		return physical == parquet.Types.Double && appendOrdered(b.Append, math.Float64frombits(uint64(whole(low))),
+			math.Float64frombits(uint64(whole(high))))
 	}
 	if physical != parquet.Types.Int32 && physical != parquet.Types.Int64 {
 		return false

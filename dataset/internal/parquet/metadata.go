@@ -246,7 +246,8 @@ func (m *Metadata) chunk(c column.Column, col *ColumnChunk, rows int64) (chunk, 
 	case col.File != "":
 		return chunk{}, fmt.Errorf("its data is in another file, %q: write both as one", col.File)
 	case !col.Codec.Readable():
-		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip", compress.Compression(col.Codec))
+		return chunk{}, fmt.Errorf("compression %s can't be read: write the file with snappy, zstd or gzip",
+			compress.Compression(col.Codec))
 	case rows == 0:
 		return chunk{}, nil // there may be no data then
 	case made.values < rows || made.values > rows && c.ListDef == 0:

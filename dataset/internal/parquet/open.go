@@ -64,8 +64,8 @@ type chunk struct {
 // pages returns the Chunk of a column in a row group of rows rows.
 func (c chunk) pages(col column.Column, rows int64) Chunk {
 	return Chunk{Type: Type(col.Physical), Width: col.Width, MaxDef: col.MaxDef,
-		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: Codec(c.codec), Offset: c.offset, Size: c.Size, Padding: int64(c.Padding),
-		Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
+		ListDef: col.ListDef, MaxList: cmp.Or(col.MaxList, schema.MaxFeatures), Codec: Codec(c.codec), Offset: c.offset,
+		Size: c.Size, Padding: int64(c.Padding), Uncompressed: c.uncompressed, Rows: rows, Values: c.values}
 }
 
 // Open reads the metadata of all files and chooses the columns to read.

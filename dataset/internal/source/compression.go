@@ -34,7 +34,8 @@ const magicBytes = 10
 
 // compressions are the forms of compressed data except zip, which is read at any place.
 var compressions = []compression{
-	{"gzip", ".gz", func(head []byte) bool { return column.HasPrefix(head, "\x1f\x8b") }, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return newMembers(raw) }},
+	{"gzip", ".gz", func(head []byte) bool { return column.HasPrefix(head, "\x1f\x8b") },
+		func(raw *bufio.Reader, _ int64) (io.Reader, error) { return newMembers(raw) }},
 	{"Zstandard", ".zst", isZstd, openZstd},
 	{"xz", ".xz", func(head []byte) bool { return column.HasPrefix(head, "\xfd7zXZ\x00") }, openXZ},
 	{"bzip2", ".bz2", isBzip2, func(raw *bufio.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(raw), nil }},
@@ -75,7 +76,8 @@ func openZstd(raw *bufio.Reader, window int64) (io.Reader, error) {
 }
 
 func isBzip2(head []byte) bool {
-	return len(head) >= magicBytes && column.HasPrefix(head, "BZh") && (string(head[4:10]) == "1AY&SY" || string(head[4:10]) == "\x17\x72\x45\x38\x50\x90")
+	return len(head) >= magicBytes && column.HasPrefix(head, "BZh") && (string(head[4:10]) == "1AY&SY" ||
+		string(head[4:10]) == "\x17\x72\x45\x38\x50\x90")
 }
 
 // openXZ begins reading xz data. The library allocates the dictionary that the header of a block names.
@@ -150,24 +152,28 @@ func openZip(name string, f files.ReadableFile, size int64) (io.Reader, error) {
 	if len(members) != 1 {
 		say := "the zip archive has no file: write it again"
 		if len(members) > 1 {
-			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files", len(members), humanize.WithoutMiddle(strings.Join(names, ", "), 80))
+			say = fmt.Sprintf("the zip archive has %d files (%s), and one is read: unpack it and name the files",
+				len(members), humanize.WithoutMiddle(strings.Join(names, ", "), 80))
 		}
 		return nil, inputError{column.Mark(column.ErrorIn(name, "%s", say), column.ErrFormat)}
 	}
 	if members[0].Flags&1 != 0 {
-		return nil, inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive is encrypted: unpack it and name the file"), column.ErrFormat)}
+		return nil, inputError{column.Mark(column.ErrorIn(name,
+			"the file in the zip archive is encrypted: unpack it and name the file"), column.ErrFormat)}
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	r, err := members[0].Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		err = inputError{column.Mark(column.ErrorIn(name, "the file in the zip archive isn't compressed by deflate: unpack it and name the file"), column.ErrFormat)}
+		err = inputError{column.Mark(column.ErrorIn(name,
+			"the file in the zip archive isn't compressed by deflate: unpack it and name the file"), column.ErrFormat)}
 	}
 	return r, err
 }
 
 // Workbook returns the error that a file is a workbook of Excel.
 func Workbook(name string) error {
-	return column.Mark(message.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice --headless --convert-to csv %s", name, column.InShell([]string{name})), column.ErrFormat)
+	return column.Mark(message.Errorf("%s: a workbook of Excel: save its sheet as CSV, or type: libreoffice "+
+		"--headless --convert-to csv %s", name, column.InShell([]string{name})), column.ErrFormat)
 }
 
 // A members reads the members of gzip data one after the other. Zeros after the last member are padding, as for the

@@ -66,11 +66,14 @@ func (r *Reader) explain(err error) error {
 	case errors.As(err, &pe):
 		return fmt.Errorf("%s: %w", r.Path, column.ReadError(pe.Err))
 	case err == errBehind, errors.Is(err, zstd.ErrMagicMismatch):
-		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or cut that off", r.Path, what), column.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: the %s ends, and something else stands behind it: copy it again, or "+
+			"cut that off", r.Path, what), column.ErrDamaged)
 	case err == errWindow, errors.Is(err, zstd.ErrWindowSizeExceeded):
-		return message.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with --memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
+		return message.Errorf("%s: decompressing the %s takes more memory than there is for it: give more with "+
+			"--memory, or compress it less (at most %s are used)", r.Path, what, column.BytesText(maxWindow))
 	case r.wide && r.Compression == "" && err == io.ErrUnexpectedEOF:
-		return column.Mark(fmt.Errorf("%s: the text is UTF-16, and its last character is truncated: copy or write it again", r.Path), column.ErrDamaged)
+		return column.Mark(fmt.Errorf("%s: the text is UTF-16, and its last character is truncated: copy or "+
+			"write it again", r.Path), column.ErrDamaged)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF, errors.Is(err, zip.ErrFormat):
 		return column.Mark(fmt.Errorf("%s: the %s is truncated: copy or write it again", r.Path, what), column.ErrDamaged)
 	}

@@ -125,5 +125,6 @@ func unheld(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to another folder, or save it and name the file", files.TempDir(), err)}
+	return inputError{fmt.Errorf("-: standard input can't be held in %s (%w): free some space there, set TMPDIR to "+
+		"another folder, or save it and name the file", files.TempDir(), err)}
 }

@@ -25,7 +25,8 @@ func (r *Reader) decode() error {
 	if len(head) == 0 || head[0] >= 0x80 && head[0] < 0xfe {
 		return nil
 	}
-	for n := 2; n <= 4 && len(head) == n-1 && (n == 2 || head[0] == 0 || head[1] == 0 || head[0] >= 0xfe); n++ { // standard input may wait for more bytes
+	// standard input may wait for more bytes
+	for n := 2; n <= 4 && len(head) == n-1 && (n == 2 || head[0] == 0 || head[1] == 0 || head[0] >= 0xfe); n++ {
 		head, _ = raw.Peek(n)
 	}
 	order := utf16Order(head)

@@ -214,12 +214,14 @@ var ErrInexact = errors.New("inexact")
 // unfit returns the error if text doesn't fit the column, whose type was determined by the first rows.
 func (c *cells) unfit(text []byte, err error) error {
 	if err == errNoNumber && comma().Match(text) {
-		return column.Mark(fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point alone, such as 1234.5", quote(text)), ErrUnfit)
+		return column.Mark(fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point "+
+			"alone, such as 1234.5", quote(text)), ErrUnfit)
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
 		return message.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
-	return column.Mark(message.Errorf("%s %w, unlike the first rows: correct it, leave the column out with --exclude, or use %s if it stands for no value",
+	return column.Mark(message.Errorf("%s %w, unlike the first rows: correct it, leave the column out with "+
+		"--exclude, or use %s if it stands for no value",
 		quote(text), err, c.nullIs.advice(string(text), nil)), ErrUnfit)
 }
 

@@ -204,7 +204,8 @@ func cutCommented(text, quote []byte) (end int) {
 
 // Chunks yields jobs that parse the chunks of all sources, in order. A chunk has about size bytes, in memory of the
 // pool spare unless it is nil. breaks and parse get the number of the source. If a job panics, it returns an error.
-func Chunks(sources []*source.File, breaks func(file int) Breaks, size int, spare *sync.Pool, parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
+func Chunks(sources []*source.File, breaks func(file int) Breaks, size int, spare *sync.Pool,
+	parse func(file int, c Chunk) iter.Seq[column.Job]) iter.Seq[column.Job] {
 	return func(yield func(column.Job) bool) {
 		for i, s := range sources {
 			for c, err := range ChunksOf(s, breaks(i), size, spare) {
@@ -223,7 +224,8 @@ func Chunks(sources []*source.File, breaks func(file int) Breaks, size int, spar
 }
 
 // eachChunk calls f with the chunks of all sources, several at a time. It returns the error for the first chunk that has one.
-func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*source.File, breaks func(file int) Breaks, size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
+func eachChunk(ctx context.Context, p column.Pool, memory int64, sources []*source.File, breaks func(file int) Breaks,
+	size int, spare *sync.Pool, f func(file int, c Chunk) error) error {
 	jobs := Chunks(sources, breaks, size, spare, func(file int, c Chunk) iter.Seq[column.Job] {
 		return One(c, func() (*column.Batch, error) { return &column.Batch{}, f(file, c) })
 	})

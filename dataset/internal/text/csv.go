@@ -369,7 +369,8 @@ func (in *CSV) Notes() (notes []string) {
 		if n > 1 {
 			lines = humanize.Count(n) + " lines that begin with # are left out as comments"
 		}
-		notes = append(notes, fmt.Sprintf("%s: %s (a row has %s)", in.Name(), lines, humanize.Plural(int64(len(in.Parts[0].names)), "field")))
+		notes = append(notes, fmt.Sprintf("%s: %s (a row has %s)", in.Name(), lines,
+			humanize.Plural(int64(len(in.Parts[0].names)), "field")))
 	}
 	notes = append(notes, in.rejects.Notes(in.Paths())...)
 	for _, c := range in.Sel.Columns {
@@ -605,9 +606,10 @@ func errFields(n, want int) error {
 // examine finds the lines that are no rows, if they are to be left out.
 func (in *CSV) examine(ctx context.Context, req column.Request, p column.Pool) error {
 	in.rejects = req.Rejects
-	err := examine(ctx, p, req.Memory, req.Rejects, in.Files, in.breaks, ChunkBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
-		return in.check(ctx, &in.Parts[file], c, func(int, int64, []byte) {})
-	}, req.Progress)
+	err := examine(ctx, p, req.Memory, req.Rejects, in.Files, in.breaks, ChunkBytes,
+		func(file int, c Chunk) (int64, []column.Reject, error) {
+			return in.check(ctx, &in.Parts[file], c, func(int, int64, []byte) {})
+		}, req.Progress)
 	for i := range in.Parts {
 		in.Parts[i].out, _ = req.Rejects.Of(in.Parts[i].path)
 	}

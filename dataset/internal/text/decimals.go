@@ -143,7 +143,8 @@ func (d *decimals) flush() {
 	}
 }
 
-// scan reads numbers of the record, up to as many as values has. It returns how many. A call of kernel.Decimals reads a part of a long record.
+// scan reads numbers of the record, up to as many as values has. It returns how many. A call of kernel.Decimals reads a
+// part of a long record.
 func (d *decimals) scan(s *scanner, values []float64) (count int) {
 	if len(values) == 0 || s.pos < kernel.DecimalsBefore {
 		return 0

@@ -56,12 +56,14 @@ type dialect struct {
 	above  int      // the position of the first record, if lines above that begin with # are comments
 	hashes bool     // some of the first lines begin with #
 
-	guessed bool   // the header is a guess, because all values are text
-	unsure  bool   // no column has text in the first record and other values below
-	assumed bool   // there is a header, and no option said so
-	recurs  string // a field of the first record that recurs below: a reason against the header, though it was taken for one, or the reason that there is none
-	column  int    // the column of recurs, from 1
-	renamed []int  // columns that have the name of an earlier one, from 1
+	guessed bool // the header is a guess, because all values are text
+	unsure  bool // no column has text in the first record and other values below
+	assumed bool // there is a header, and no option said so
+	// a field of the first record that recurs below: a reason against the header, though it was taken for one, or the
+	// reason that there is none
+	recurs  string
+	column  int   // the column of recurs, from 1
+	renamed []int // columns that have the name of an earlier one, from 1
 }
 
 func (d *dialect) Breaks() Breaks {
@@ -127,8 +129,8 @@ func (d *dialect) records(c Chunk) iter.Seq2[[]csvField, error] {
 				line := s.line
 				text, quoted, err := s.field()
 				if err == nil && len(fields) == maxTextColumns {
-					err = message.Errorf("more than %d columns, and a row has at most %d features: choose another delimiter with --delimiter",
-						maxTextColumns, schema.MaxFeatures)
+					err = message.Errorf("more than %d columns, and a row has at most %d features: choose another "+
+						"delimiter with --delimiter", maxTextColumns, schema.MaxFeatures)
 				}
 				if err != nil {
 					yield(nil, column.LineError("", line, err))
@@ -423,7 +425,8 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 		case g.mostlyNumbers():
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
-			cols[i].Remedy = message.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+			cols[i].Remedy = message.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or "+
+				"correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
 		}
 	}
 	return cols

@@ -71,7 +71,8 @@ func framedComma(c Chunk, g grammar) (best byte) {
 		d.narrowComments(c)
 		records := d.sample(c)
 		width, n := widths(records)
-		if n == 0 || width <= most || len(records)-n < 2 || comma == blanks && !(n == 1 && len(records[0].fields) == width-1 && hasRowNames(records, nil)) {
+		if n == 0 || width <= most || len(records)-n < 2 || comma == blanks &&
+			!(n == 1 && len(records[0].fields) == width-1 && hasRowNames(records, nil)) {
 			continue
 		}
 		best, most = comma, width
@@ -180,7 +181,8 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 		}
 	}
 	if n == 0 {
-		for n < min(mostTitles, len(records)-2) && !slices.ContainsFunc(records[n].fields[1:], func(f csvField) bool { return f.text != "" }) {
+		for n < min(mostTitles, len(records)-2) && !slices.ContainsFunc(records[n].fields[1:],
+			func(f csvField) bool { return f.text != "" }) {
 			n++
 		}
 		if n == 0 || records[0].fields[0].typed() || records[0].fields[0].text == "" || !isNamed(records[n:], known) {
@@ -256,19 +258,22 @@ func (d *dialect) frameNotes(path string) (lines []string) {
 	if n := len(d.titles); n > 0 {
 		what := fmt.Sprintf("line %d (%q) is a title above the header and is left out", d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))
 		if n > 1 {
-			what = fmt.Sprintf("%d lines from line %d (%q) on are a title above the header and are left out", n, d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))
+			what = fmt.Sprintf("%d lines from line %d (%q) on are a title above the header and are left out", n,
+				d.titleAt, humanize.WithoutMiddle(d.titles[0], 60))
 		}
 		lines = append(lines, message.Sprintf("%s: %s (use --header yes if the first line names the columns)", path, what))
 	}
 	if d.rowNames {
-		lines = append(lines, path+": rows have a field more than the header, so that their first field is a name of the row and is left out (write a name for it in front of the header to read it)")
+		lines = append(lines, path+": rows have a field more than the header, so that their first field is a name of "+
+			"the row and is left out (write a name for it in front of the header to read it)")
 	}
 	if d.units != nil {
-		lines = append(lines, message.Sprintf("%s: line %d (%s) has the units of the columns and is left out (use --header yes if it is a row)", path, d.unitsAt,
-			humanize.WithoutMiddle(strings.Join(d.units, ","), 60)))
+		lines = append(lines, message.Sprintf("%s: line %d (%s) has the units of the columns and is left out (use "+
+			"--header yes if it is a row)", path, d.unitsAt, humanize.WithoutMiddle(strings.Join(d.units, ","), 60)))
 	}
 	if d.unread > 0 {
-		lines = append(lines, fmt.Sprintf("%s: quotes are part of the texts, since those from line %d on enclose no field (enclose each such field in quotes, and double the quotes inside, if they aren't)", path, d.unread))
+		lines = append(lines, fmt.Sprintf("%s: quotes are part of the texts, since those from line %d on enclose no "+
+			"field (enclose each such field in quotes, and double the quotes inside, if they aren't)", path, d.unread))
 	}
 	return lines
 }

@@ -219,7 +219,8 @@ func (f *CsvFile) addModel(req column.Request, cols []column.Column) []column.Co
 			f.keys.absent = append(f.keys.absent, fmt.Sprintf("%q", name))
 		}
 		f.keys.of[name] = len(f.names)
-		cols = append(cols, column.Column{Name: name, Type: arrow.PrimitiveTypes.Float64, Desc: "float64", Nullable: true, Empty: true, Index: len(f.names)})
+		cols = append(cols, column.Column{Name: name, Type: arrow.PrimitiveTypes.Float64, Desc: "float64",
+			Nullable: true, Empty: true, Index: len(f.names)})
 		f.names, f.keys.forms = append(f.names, name), append(f.keys.forms, nil)
 	}
 	return cols
@@ -354,7 +355,8 @@ func (f *CsvFile) record(last []int64) {
 
 // object reads the fields of an object into cells, and returns their number. last has, for each column, the last row that has it. If
 // unfit isn't nil, it gets the column of each value that doesn't fit, and the object is read to its end.
-func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64, unfit func(k int, line int64, text []byte)) (added int, bad error) {
+func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64,
+	unfit func(k int, line int64, text []byte)) (added int, bad error) {
 	for i := 0; ; i++ {
 		more, err := o.field()
 		if !more || err != nil {
@@ -444,7 +446,8 @@ func (o *objects) cell(to *cells) (text []byte, err error) {
 	case err != nil:
 		return nil, err
 	case kind >= jsonList:
-		return nil, message.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave the field out with --exclude", kind)
+		return nil, message.Errorf("%s, unlike the first rows: write a number, a text, true, false or null, or leave "+
+			"the field out with --exclude", kind)
 	case kind == jsonPlain && string(text) == "null":
 		to.addNull()
 		return nil, nil
@@ -469,7 +472,8 @@ func (k *keys) notes(path string) (lines []string) {
 		further = append(further, fmt.Sprintf("%q", name))
 	}
 	if len(further) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: fields that the first rows don't have are left out: %s (write them in an early row too, such as null)", path, some(further)))
+		lines = append(lines, fmt.Sprintf("%s: fields that the first rows don't have are left out: %s (write them in "+
+			"an early row too, such as null)", path, some(further)))
 	}
 	if len(k.absent) > 0 {
 		lines = append(lines, fmt.Sprintf("%s: the first rows have no field %s: absent fields are missing values", path, some(k.absent)))

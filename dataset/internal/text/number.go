@@ -84,9 +84,9 @@ var fives = func() (f [28]uint64) {
 	return f
 }()
 
-// longDecimal is decimal for digits above 2^53. It divides them by a power of five to 62 bits or more, and sets the lowest bit if there is a
-// remainder. Rounding these bits to float64 then rounds the exact quotient. Powers of two change no rounding, because the result is far from
-// the ends of the range of float64.
+// longDecimal is decimal for digits above 2^53. It divides them by a power of five to 62 bits or more, and sets the
+// lowest bit if there is a remainder. Rounding these bits to float64 then rounds the exact quotient. Powers of two
+// change no rounding, because the result is far from the ends of the range of float64.
 func longDecimal(digits uint64, exponent int) (v float64, ok bool) {
 	if exponent >= 0 || exponent <= -len(fives) {
 		return 0, false

@@ -55,8 +55,8 @@ func countsUp(fields []csvField) bool {
 	return n > 1
 }
 
-// isApart returns true if the values below the first record are of another kind: fractions in half of three or more columns of numbers; or texts
-// that recur but for the text of the first record, below years or beside fractions.
+// isApart returns true if the values below the first record are of another kind: fractions in half of three or more
+// columns of numbers; or texts that recur but for the text of the first record, below years or beside fractions.
 func isApart(records []sampled) bool {
 	fractions, columns, texts, years := 0, 0, 0, false
 	for i, f := range records[0].fields {

@@ -164,9 +164,11 @@ func singleQuoted(c Chunk, g grammar) bool {
 func (f *CsvFile) notes() (lines []string) {
 	switch {
 	case f.recurs != "" && f.Header:
-		lines = append(lines, message.Sprintf("%s: the first line is taken for the names of the columns, but a row below has its %q in column %d too (use --header no if it is data)", f.path, f.recurs, f.column))
+		lines = append(lines, message.Sprintf("%s: the first line is taken for the names of the columns, but a row "+
+			"below has its %q in column %d too (use --header no if it is data)", f.path, f.recurs, f.column))
 	case f.recurs != "":
-		lines = append(lines, message.Sprintf("%s: the first line is taken for a row, since a row below has its %q in column %d too (use --header yes if it has the names of the columns)", f.path, f.recurs, f.column))
+		lines = append(lines, message.Sprintf("%s: the first line is taken for a row, since a row below has its %q "+
+			"in column %d too (use --header yes if it has the names of the columns)", f.path, f.recurs, f.column))
 	case f.guessed && f.Header:
 		lines = append(lines, f.path+message.Sprintf(": all is text, and the first line is taken for the names of the "+
 			"columns (use --header no if it is data)"))

@@ -139,7 +139,8 @@ func (in *Svmlight) oddPair(text []byte, last int) (index int, v float64, rest [
 	}
 	if digits > 0 && digits < len(text) && text[digits] == ':' {
 		if digits > most {
-			return 0, 0, nil, fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out", text[:digits], schema.MaxNumbered)
+			return 0, 0, nil, fmt.Errorf("index %s: a row has at most %d features: leave the larger indices out",
+				text[:digits], schema.MaxNumbered)
 		}
 		if v, rest = numberAt(text[digits+1:]); rest != nil {
 			return index, v, rest, nil

@@ -126,7 +126,8 @@ func (o *objects) wellFormed() error {
 type check func(file int, c Chunk) (rows int64, rejects []column.Reject, err error)
 
 // examine finds the rejects of the sources that weren't examined before. It does nothing if r is nil.
-func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects, sources []*source.File, breaks func(file int) Breaks, size int, check check, progress func(rows, total int64)) error {
+func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects, sources []*source.File,
+	breaks func(file int) Breaks, size int, check check, progress func(rows, total int64)) error {
 	if r == nil {
 		return nil
 	}
@@ -170,7 +171,9 @@ func examine(ctx context.Context, p column.Pool, memory int64, r *column.Rejects
 func rejectOf(path string, line int64, text []byte, reason error) column.Reject {
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte{'\n'}), []byte{'\r'})
 	last := line + int64(bytes.Count(text, []byte{'\n'}))
-	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last}, Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text), Err: reason}
+	return column.Reject{File: path, Lines: column.Lines{First: line, Last: last},
+		Reason: strings.TrimSuffix(withoutAdvice(reason.Error()), ", unlike the first rows"), Text: string(text),
+		Err: reason}
 }
 
 // withoutAdvice returns the text of an error up to the colon before its advice. Colons in quotes don't count, nor does the colon behind
@@ -218,7 +221,8 @@ func (c *cells) empty() {
 }
 
 // check finds the rejects in a chunk. unfit gets the column of each value that doesn't fit.
-func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
+func (in *CSV) check(ctx context.Context, f *CsvFile, c Chunk, unfit func(k int, line int64, text []byte)) (rows int64,
+	rejects []column.Reject, err error) {
 	probes := in.probes()
 	if f.keys != nil {
 		return in.checkJSON(ctx, f, c, probes, unfit)
@@ -290,7 +294,8 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 	return bad
 }
 
-func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells, unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
+func (in *CSV) checkJSON(ctx context.Context, f *CsvFile, c Chunk, probes []cells,
+	unfit func(k int, line int64, text []byte)) (rows int64, rejects []column.Reject, err error) {
 	o, last := c.objects(), make([]int64, len(probes))
 	for row := int64(1); ; row++ {
 		if err := ctx.Err(); err != nil {
@@ -381,7 +386,9 @@ func (in *CSV) Later(ctx context.Context, p column.Pool, numbers bool) (all []La
 	for k, at := range found {
 		if at != nil && (numbers || at.exact) {
 			name := in.Sel.Columns[k].Name
-			all = append(all, Later{Name: name, Exact: at.exact, Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", in.Parts[at.file].path, name, at.line, at.text)})
+			all = append(all, Later{Name: name, Exact: at.exact,
+				Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before",
+					in.Parts[at.file].path, name, at.line, at.text)})
 		}
 	}
 	return all, err

@@ -55,9 +55,10 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 	var err error
 	var seen extent
 	if in.rejects = req.Rejects; in.rejects != nil {
-		err = examine(ctx, p, req.Memory, in.rejects, sources, lines, svmlightBytes, func(file int, c Chunk) (int64, []column.Reject, error) {
-			return in.check(sources[file].Path, c, req.Most)
-		}, req.Progress)
+		err = examine(ctx, p, req.Memory, in.rejects, sources, lines, svmlightBytes,
+			func(file int, c Chunk) (int64, []column.Reject, error) {
+				return in.check(sources[file].Path, c, req.Most)
+			}, req.Progress)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,8 @@ func OpenSvmlight(ctx context.Context, sources []*source.File, req column.Reques
 		in.Plain = in.Plain && i == k && i != in.label
 	}
 	if in.places.Numbered > 0 && !in.Plain {
-		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, --null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
+		return nil, message.Errorf("%s: %d features, and more than %d are read as they are: leave out --nulls, "+
+			"--null-values and --standardize", in.Name(), in.places.Numbered, schema.MaxNamed)
 	}
 	return in, nil
 }
@@ -112,7 +114,9 @@ func (in *Svmlight) columns(first int, seen extent, unnamed func(width int) bool
 	number := arrow.PrimitiveTypes.Float64
 	label := column.Column{Name: column.SvmlightLabel, Type: number, Desc: column.Describe(number), Labels: true}
 	if numbered {
-		return []column.Column{label, {Name: column.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first, Numbered: last - first + 1}}
+		return []column.Column{label,
+			{Name: column.SvmlightFeature, Desc: fmt.Sprintf("features %d to %d", first, last), Index: first,
+				Numbered: last - first + 1}}
 	}
 	cols := append(make([]column.Column, 0, last+2), label)
 	for i := first; i <= last; i++ {
@@ -167,42 +171,44 @@ func (in *Svmlight) Notes() (notes []string) {
 }
 
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) iter.Seq[column.Job] {
-		path := in.Files[file].Path
-		columns := len(in.Sel.Columns)
-		if in.Plain {
-			columns = len(in.Sel.Keep)
-		}
-		if in.Plain && columns <= fewKept {
-			return One(c, func() (*column.Batch, error) {
-				defer c.recycle(&in.texts)
-				return in.parse(path, c)
-			})
-		}
-		row := 8 * max(1, columns)
-		most := max(leastDense, denseBytes/row)
-		return func(yield func(column.Job) bool) {
-			for lines := range c.Split(most) {
-				dense := func() (*column.Batch, error) {
-					b, err := in.parse(path, lines)
-					if err != nil || in.Plain {
-						return b, err
+	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts,
+		func(file int, c Chunk) iter.Seq[column.Job] {
+			path := in.Files[file].Path
+			columns := len(in.Sel.Columns)
+			if in.Plain {
+				columns = len(in.Sel.Keep)
+			}
+			if in.Plain && columns <= fewKept {
+				return One(c, func() (*column.Batch, error) {
+					defer c.recycle(&in.texts)
+					return in.parse(path, c)
+				})
+			}
+			row := 8 * max(1, columns)
+			most := max(leastDense, denseBytes/row)
+			return func(yield func(column.Job) bool) {
+				for lines := range c.Split(most) {
+					dense := func() (*column.Batch, error) {
+						b, err := in.parse(path, lines)
+						if err != nil || in.Plain {
+							return b, err
+						}
+						defer b.Release()
+						return in.dense(b), nil
 					}
-					defer b.Release()
-					return in.dense(b), nil
-				}
-				if !yield(column.Job{Bytes: int64(most*row+arrayBytes*columns) + parsedBytes(len(lines.Text)), Make: dense}) {
-					return
+					if !yield(column.Job{Bytes: int64(most*row+arrayBytes*columns) + parsedBytes(len(lines.Text)), Make: dense}) {
+						return
+					}
 				}
 			}
-		}
-	}))
+		}))
 }
 
 // LabelOnly returns the input with the label as its only column, so that no dense rows are made.
 func (in *Svmlight) LabelOnly() column.Input {
 	label := in.Sel.Columns[in.Sel.Label]
-	only := &Svmlight{Input: source.Input{Files: in.Files, Memory: in.Memory}, rows: in.rows, least: in.least, fewer: in.fewer, rejects: in.rejects}
+	only := &Svmlight{Input: source.Input{Files: in.Files, Memory: in.Memory}, rows: in.rows, least: in.least,
+		fewer: in.fewer, rejects: in.rejects}
 	only.read(&column.Chosen{Columns: []column.Column{label}, Weight: -1}, in.last)
 	return only
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // noUnits are texts that stand for a missing value more often than for a unit.
-var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "no data", "not available", "tbd", "n.d.", "nd", "null", "empty"}
+var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "no data", "not available", "tbd",
+	"n.d.", "nd", "null", "empty"}
 
 // longestUnit is the length of the longest text that is taken for a unit.
 const longestUnit = 20

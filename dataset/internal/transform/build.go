@@ -126,7 +126,8 @@ func (b *Builder) checkRoom() error {
 		return nil
 	}
 	bytes := b.bytes(int(b.total))
-	err := b.Budget.Take(bytes, fmt.Sprintf("holding %s with %s", humanize.Plural(b.total, "row"), humanize.Plural(int64(b.sel.Width()), "feature")))
+	err := b.Budget.Take(bytes, fmt.Sprintf("holding %s with %s", humanize.Plural(b.total, "row"),
+		humanize.Plural(int64(b.sel.Width()), "feature")))
 	if err == nil {
 		b.Budget.Give(bytes)
 	}
@@ -136,7 +137,8 @@ func (b *Builder) checkRoom() error {
 // Part returns a Builder for the rows from first up to, but not including, last. It shares the data for Warn with b.
 func (b *Builder) Part(l *Labels, p column.Pool, first, last int64, emit func(*block.Block, []arrow.Array) error) *Builder {
 	part := NewBuilder(b.sel, l, p, b.mem, last, emit)
-	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted, b.unchosen, b.All, b.Budget
+	part.texts, part.losses, part.weighted, part.unchosen, part.All, part.Budget = b.texts, b.losses, b.weighted,
+		b.unchosen, b.All, b.Budget
 	if part.odd = nil; first == 0 {
 		part.odd = b.odd
 	}

@@ -196,8 +196,8 @@ func parseCodings(text string) (all Coding, named []namedCoding, err error) {
 	return all, named, nil
 }
 
-var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or COLUMN=onehot,COLUMN=hash:BITS for named columns",
-	schema.MaxHashBits)
+var errCoding = fmt.Errorf("use onehot or hash:BITS, with BITS from 1 to %d, for all columns of text, or "+
+	"COLUMN=onehot,COLUMN=hash:BITS for named columns", schema.MaxHashBits)
 
 // TypedCodings returns the value of the option categorical that makes every column of text, and each column that
 // types make a category or a text, a column of categories.
@@ -304,9 +304,11 @@ func (c *chooser) Name(named []namedCoding, others ...int) error {
 				c.cols[i].Advice = "" // the column is meant to be text
 			case c.isPattern(n.pattern):
 			case other >= 0:
-				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern, [...]string{"label", "weight of rows"}[other])
+				return c.errorf("column %q is the %s: leave it out of --categorical", n.pattern,
+					[...]string{"label", "weight of rows"}[other])
 			default:
-				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of --categorical", n.pattern, c.cols[i].Desc)
+				return c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of "+
+					"--categorical", n.pattern, c.cols[i].Desc)
 			}
 		}
 	}

@@ -48,10 +48,11 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 	all.MakeRoom(in.Stored)
 	builders, built := make([]*Builder, len(parts)), make([][]*block.Block, len(parts))
 	build := func(i int, p column.Pool, progress func(rows, total int64)) error {
-		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last, func(full *block.Block, _ []arrow.Array) error {
-			built[i] = append(built[i], full)
-			return nil
-		})
+		builders[i] = all.Part(NewLabels(in.Choices.Spec), p, parts[i].First, parts[i].Last,
+			func(full *block.Block, _ []arrow.Array) error {
+				built[i] = append(built[i], full)
+				return nil
+			})
 		return builders[i].Run(ctx, parts[i].Batches(p), progress)
 	}
 	var err error
@@ -215,7 +216,8 @@ func (l *Learned) Fields() []any { return []any{&l.rows, &l.chunks, &l.texts, &l
 // Parted returns true if LearnPart and Merge can compute everything that features depend on. They can if no row is
 // dropped, the lengths of all lists are known, and no texts of hashed columns are collected.
 func (s *Selection) Parted() bool {
-	return !s.Drops() && !s.opt.HashTexts && !slices.ContainsFunc(s.Inputs, func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
+	return !s.Drops() && !s.opt.HashTexts && !slices.ContainsFunc(s.Inputs,
+		func(c schema.Column) bool { return c.Kind == schema.ListColumn && c.Elements == 0 })
 }
 
 // LearnPart computes the Learned of a part from its batches, for Merge. The first row must begin a chunk. LearnPart

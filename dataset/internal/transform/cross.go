@@ -29,9 +29,11 @@ func (c *chooser) crosses(others []int) (of [][]int, inputs []schema.Column, err
 			part, ok := toPart(c.cols[i])
 			switch {
 			case !ok:
-				return nil, nil, c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it out of --cross", name, c.cols[i].Desc)
+				return nil, nil, c.errorf("column %q is %s, but categories are text, numbers or booleans: leave it "+
+					"out of --cross", name, c.cols[i].Desc)
 			case slices.Contains(others, i):
-				return nil, nil, c.errorf("column %q is the %s: leave it out of --cross", name, [...]string{"label", "weight of rows"}[slices.Index(others, i)])
+				return nil, nil, c.errorf("column %q is the %s: leave it out of --cross", name,
+					[...]string{"label", "weight of rows"}[slices.Index(others, i)])
 			case slices.Contains(columns, i):
 				return nil, nil, c.errorf("column %q is crossed with itself: name it once in --cross", name)
 			}
@@ -81,7 +83,8 @@ func (s *fileColumns) checkPart(have column.Column, want schema.Part) error {
 		part.Values = want.Values // the values of a dictionary are assumed to have the wanted type
 	}
 	if !ok || part.Values != want.Values {
-		return s.errorf("column %q is %s, and the cross takes %s: convert it", have.Name, have.Desc, nameInput(schema.Column{Kind: schema.HashColumn, Values: want.Values}))
+		return s.errorf("column %q is %s, and the cross takes %s: convert it", have.Name, have.Desc,
+			nameInput(schema.Column{Kind: schema.HashColumn, Values: want.Values}))
 	}
 	return nil
 }

@@ -267,7 +267,8 @@ type pairScratch[V float32 | float64] struct {
 
 // pairsOf returns the elements of a sparse list in ascending order of their features, or an error text. It leaves out
 // elements whose index is no feature, and counts the rows with an element that it leaves out.
-func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pairScratch[V]) (pairs []pair[V], lost column.Loss, what string) {
+func pairsOf[V float32 | float64](r *reader, view column.View[V], row int, s *pairScratch[V]) (pairs []pair[V],
+	lost column.Loss, what string) {
 	lo, hi, at, what := r.sparse.Row(row)
 	if what != "" {
 		return nil, column.None, what

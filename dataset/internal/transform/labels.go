@@ -321,7 +321,8 @@ func Sign(y []float32, signs []float64) {
 
 // Number returns the class numbers of the kept rows of a batch, if there are labels, and these rows. first is the number of the batch's
 // first row among all rows. Number marks the error about a wrong label by Unfit.
-func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch, first int64) (numbers []float32, kept Cut, err error) {
+func (l *Labels) Number(ctx context.Context, sel *Selection, p column.Pool, bt *column.Batch,
+	first int64) (numbers []float32, kept Cut, err error) {
 	kept, err = sel.Kept(ctx, p, bt)
 	if err != nil || sel.Label < 0 {
 		return nil, kept, err

@@ -337,7 +337,8 @@ func (st *Statistics) Finish(name string) error {
 		case c.Learned():
 			c.Categories, c.Buckets = st.texts[k].sorted()
 			if c.Width() == 0 {
-				return column.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave it out with --exclude", c.Name)
+				return column.ErrorIn(name, "column %q: every value is missing, so that there is no category: leave "+
+					"it out with --exclude", c.Name)
 			}
 			st.keepTexts(k)
 			continue

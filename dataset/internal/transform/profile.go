@@ -293,7 +293,8 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 // profile decide. place names the first row of a text in a note.
 func (f *Profile) Plan(nulls schema.Nulls, place func(plan.Odd) string) (*plan.Plan, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
-		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label", f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
+		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label",
+			f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
 	}
 	var columns []*plan.Column
 	for k := range f.columns {

@@ -297,7 +297,8 @@ func (b *Builder) CheckWeights(name string) error {
 	if b.sel.Weight < 0 || b.weighted.Load() {
 		return nil
 	}
-	return column.ErrorIn(name, "column %q: every sample weight is 0: choose another column with --sample-weight", b.sel.Columns[b.sel.Weight].Name)
+	return column.ErrorIn(name, "column %q: every sample weight is 0: choose another column with --sample-weight",
+		b.sel.Columns[b.sel.Weight].Name)
 }
 
 // rowError returns an error about a value in a row of a batch. k is the number of the value's feature column; -1

@@ -102,14 +102,16 @@ func (s *Selection) checkWidth() error {
 	case all <= most && bytes <= schema.MaxNames:
 		return nil
 	case all <= most:
-		return message.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or leave some out with --exclude",
+		return message.Errorf("the names of %d features, %d of them from column %q, have over %s: rename columns, or "+
+			"leave some out with --exclude",
 			all, s.Inputs[widest].Width(), s.Inputs[widest].Name, column.BytesText(schema.MaxNames))
 	}
 	advice := message.Sprintf("leave columns out with --exclude")
 	if s.Inputs[widest].Kind == schema.NumberedColumn {
 		advice = "leave the larger indices out"
 	}
-	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all, s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
+	return fmt.Errorf("%d features, %d of them from column %q, and a row has at most %d features: %s", all,
+		s.Inputs[widest].Width(), s.Inputs[widest].Name, most, advice)
 }
 
 // Spec returns the spec of blocks without labels.
@@ -216,7 +218,8 @@ func Choose(in *fileColumns, opt Choices) (*Selection, error) {
 	if sel.where != nil && !(sel.Fixed && sel.derives) {
 		sel.NoRowMatches = sel.noRowMatches
 	}
-	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil || slices.ContainsFunc(sel.Inputs, isNumbered))
+	sel.Plain = opt.Float != nil && sel.plain() && (opt.Spec == nil || opt.Spec.Preprocessing == nil ||
+		slices.ContainsFunc(sel.Inputs, isNumbered))
 	return sel, nil
 }
 
@@ -308,8 +311,8 @@ func (s *Selection) place(in *chooser, p places) {
 	}
 }
 
-// kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are numbers. Integers with
-// leading zeros stay texts.
+// kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are
+// numbers. Integers with leading zeros stay texts.
 func (c *chooser) kept(i int) column.Column {
 	col := c.cols[i]
 	if c.opt.KeepTexts || col.HasLeadingZeros {

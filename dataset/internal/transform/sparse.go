@@ -317,7 +317,8 @@ func (s *Selection) limitMoments() error {
 	switch {
 	case width <= MostStandardized:
 	case s.opt.Standardize:
-		return message.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false", width, MostStandardized)
+		return message.Errorf("%d features, and standardized rows are dense, with at most %d: use --standardize=false",
+			width, MostStandardized)
 	case s.Nulls == schema.NullsMean:
 		return message.Errorf("%d features of lists, and at most %d of them have means: use --nulls zero", width, MostStandardized)
 	}

@@ -129,7 +129,8 @@ func (b *Builder) Warn(warn func(string)) {
 		warn(note)
 	}
 	if b.sel.wide {
-		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values take too much memory", b.sel.Width()))
+		warn(fmt.Sprintf("the %d features are not standardized: no value would stay 0, and rows of so many values "+
+			"take too much memory", b.sel.Width()))
 	}
 	if len(b.sel.full) > 0 {
 		warn(fmt.Sprintf("%s: the texts take more than the %d MiB that a model keeps: some are left out",
@@ -159,7 +160,8 @@ func (b *Builder) Warn(warn func(string)) {
 	b.warnTexts(warn)
 	for k := range b.losses {
 		if n := b.losses[k].beyond.Load(); n > 0 {
-			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they are ignored", b.sel.Inputs[k].Name, n, b.Rows))
+			warn(fmt.Sprintf("column %q: %d of %d rows have indices that the training rows didn't have; they "+
+				"are ignored", b.sel.Inputs[k].Name, n, b.Rows))
 		}
 	}
 	if b.sel.Fixed {
@@ -255,7 +257,8 @@ func (s *suspects) begin(sel *Selection) {
 			s.columns[k] = suspect{dated: dated, texts: map[string]struct{}{}}
 			continue
 		}
-		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated || c.Derive != "" || c.Kind != schema.NumberColumn || c.Unit != ""}
+		s.columns[k] = suspect{dated: dated, whole: arrow.IsInteger(col.Type.ID()), cleared: sel.Fixed || dated ||
+			c.Derive != "" || c.Kind != schema.NumberColumn || c.Unit != ""}
 	}
 }
 
@@ -419,7 +422,8 @@ func (s *suspects) Warn(sel *Selection, warn func(string)) {
 	for _, of := range []struct {
 		names []string
 		like  string
-	}{{ids, "an id: whole numbers that all differ"}, {names, "an id: nearly all texts differ"}, {times, "a time: new rows will have later ones"}} {
+	}{{ids, "an id: whole numbers that all differ"}, {names, "an id: nearly all texts differ"},
+		{times, "a time: new rows will have later ones"}} {
 		var quoted []string
 		for _, name := range of.names {
 			quoted = append(quoted, strconv.Quote(name))

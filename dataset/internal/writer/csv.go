@@ -25,7 +25,8 @@ func NewCSV(out io.Writer, schema *arrow.Schema, workers int) (Encoder, error) {
 	e := &CSV{lines: lines{out: out, workers: workers}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
-			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))
+			return nil, fmt.Errorf("column %q is %s, and CSV has none: leave it out, or write .parquet or .arrow",
+				f.Name, column.Describe(f.Type))
 		}
 		e.before = append(e.before, ","[:min(i, 1)])
 		e.buf = appendText(append(e.buf, e.before[i]...), f.Name)

@@ -24,7 +24,8 @@ func NewJSON(out io.Writer, schema *arrow.Schema, workers int) (Encoder, error) 
 	e := &JSON{lines: lines{out: out, workers: workers}}
 	for i, f := range schema.Fields() {
 		if arrow.IsNested(f.Type.ID()) {
-			return nil, fmt.Errorf("column %q is %s, which is not read from JSON Lines: leave it out, or write .parquet or .arrow", f.Name, column.Describe(f.Type))
+			return nil, fmt.Errorf("column %q is %s, which is not read from JSON Lines: leave it out, or write "+
+				".parquet or .arrow", f.Name, column.Describe(f.Type))
 		}
 		before := ","
 		if i == 0 {

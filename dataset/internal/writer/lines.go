@@ -29,8 +29,8 @@ func (l *lines) Finish() error {
 	return err
 }
 
-// write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range. It returns the function that
-// appends the line of a row to buf.
+// write formats the rows of a record in ranges, and writes the ranges in order. begin is called for each range. It
+// returns the function that appends the line of a row to buf.
 func (l *lines) write(rec arrow.Record, begin func() func(buf []byte, row int) []byte) error {
 	rows := int(rec.NumRows())
 	step := max(1, rangeCells/max(1, int(rec.NumCols())))

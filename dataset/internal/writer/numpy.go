@@ -34,7 +34,8 @@ type numpyEncoder struct {
 }
 
 // numpyTypes are NumPy's names of the types of Arrow.
-var numpyTypes = map[arrow.Type]string{arrow.BOOL: "|b1", arrow.INT8: "|i1", arrow.INT16: "<i2", arrow.INT32: "<i4", arrow.INT64: "<i8", arrow.UINT8: "|u1",
+var numpyTypes = map[arrow.Type]string{arrow.BOOL: "|b1", arrow.INT8: "|i1", arrow.INT16: "<i2", arrow.INT32: "<i4",
+	arrow.INT64: "<i8", arrow.UINT8: "|u1",
 	arrow.UINT16: "<u2", arrow.UINT32: "<u4", arrow.UINT64: "<u8", arrow.FLOAT16: "<f2", arrow.FLOAT32: "<f4", arrow.FLOAT64: "<f8"}
 
 // NewNumPy begins a file of numpy.save. texts are all texts that a column of text may have; such a column must be the only one.
@@ -102,7 +103,8 @@ func (e *numpyEncoder) put(dst []byte, row int, col arrow.Array, name string) er
 	floating := arrow.IsFloating(e.typ.ID()) && e.size > 2
 	for i := 0; col.NullN() > 0 && !floating && i < col.Len(); i++ {
 		if col.IsNull(i) {
-			return fmt.Errorf("column %q, row %d: null, which an array of %s can't hold: fill the value in, or write .parquet or .csv", name, e.rows+int64(i), e.descr)
+			return fmt.Errorf("column %q, row %d: null, which an array of %s can't hold: fill the value in, or write "+
+				".parquet or .csv", name, e.rows+int64(i), e.descr)
 		}
 	}
 	switch col := col.(type) {

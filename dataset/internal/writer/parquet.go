@@ -113,7 +113,8 @@ func NewParquet(ctx context.Context, out io.Writer, schema *arrow.Schema, opt Pa
 	if err != nil {
 		return nil, err
 	}
-	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema, Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
+	e := &Parquet{ctx: ctx, props: props, base: options, schema: schema,
+		Groups: grouping{maxRows: opt.GroupRows, MaxBytes: GroupBytes}, out: &tail{Writer: out}}
 	meta := metadata.KeyValueMetadata{}
 	for _, key := range slices.Sorted(maps.Keys(opt.Metadata)) {
 		if err := meta.Append(key, opt.Metadata[key]); err != nil {

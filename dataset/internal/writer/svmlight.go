@@ -33,8 +33,8 @@ func NewSvmlight(out io.Writer, schema *arrow.Schema, label string, workers int)
 	for i, f := range schema.Fields() {
 		switch {
 		case !Numeric(f.Type) && f.Name == label:
-			return nil, fmt.Errorf("column %q is %s, and a label of svmlight is a number: write .parquet or .csv, or numbers in place of the classes",
-				f.Name, column.Describe(f.Type))
+			return nil, fmt.Errorf("column %q is %s, and a label of svmlight is a number: write .parquet or .csv, or "+
+				"numbers in place of the classes", f.Name, column.Describe(f.Type))
 		case !Numeric(f.Type):
 			return nil, fmt.Errorf("column %q is %s, and svmlight holds numbers: leave it out", f.Name, column.Describe(f.Type))
 		case f.Name == label:

@@ -37,7 +37,8 @@ func DealChunks(rows int64, opt *learner.Options, epoch int64) ([][]int64, error
 		if len(chunks) > 1 {
 			most = fmt.Sprintf("%d shards or fewer", len(chunks))
 		}
-		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"), humanize.Plural(int64(len(chunks)), "chunk"),
+		return nil, fmt.Errorf("%s make %s of %s, and there are %s shards: use %s", humanize.Plural(rows, "row"),
+			humanize.Plural(int64(len(chunks)), "chunk"),
 			humanize.Count(block.ChunkRows), humanize.Count(int64(shards)), most)
 	}
 	for i := range chunks {
@@ -197,7 +198,8 @@ func (f *shardFile) Blocks(ctx context.Context) iter.Seq2[*block.Block, error] {
 	buffers := make([]*buffer, min(block.BlocksInFlight, len(f.chunks)))
 	for i := range buffers {
 		if f.Sparse() {
-			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0), group: block.NewSparseFor(f.Spec(), 0, kernel.GroupRows, 0)}
+			buffers[i] = &buffer{chunk: block.NewSparseFor(f.Spec(), 0, block.ChunkRows, 0),
+				group: block.NewSparseFor(f.Spec(), 0, kernel.GroupRows, 0)}
 		} else {
 			buffers[i] = &buffer{chunk: block.NewFor(f.Spec(), 0, block.ChunkRows)}
 		}
@@ -265,11 +267,12 @@ var errPause = errors.New("paused")
 
 // Shards are the shards of a training. Between two epochs there are no members.
 type Shards struct {
-	opt          learner.Options
-	count        int64                                                                  // number of rows
-	rows         *shardSource                                                           // nil if the rows are on a cluster
-	newMember    func(rows block.Source, shard int) (Member, error)                     // makes a member from the mixed weights
-	clusterEpoch func(context.Context, int64, [][]int64) (parts []ShardResult, _ error) // makes the passes of an epoch over the dealt chunks
+	opt       learner.Options
+	count     int64                                              // number of rows
+	rows      *shardSource                                       // nil if the rows are on a cluster
+	newMember func(rows block.Source, shard int) (Member, error) // makes a member from the mixed weights
+	// makes the passes of an epoch over the dealt chunks
+	clusterEpoch func(context.Context, int64, [][]int64) (parts []ShardResult, _ error)
 
 	members []Member // members of the present epoch; nil between two epochs
 	done    []bool   // members that have finished the epoch

@@ -80,7 +80,8 @@ type Pass struct {
 }
 
 // NewPass returns passes over the rows of src, in the order opt.Order. The rows are the given shard, 0 without shards.
-// Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. prepare may set the functions of the pass; it may be nil.
+// Every order but learner.Cyclic needs src to be a *block.Data or a block.Seekable. prepare may set the functions of
+// the pass; it may be nil.
 func NewPass(src block.Source, opt learner.Options, shard int, prepare func(*Pass)) (p *Pass, err error) {
 	p = &Pass{src: src, opt: opt, stream: StreamNumber(shard, 0), stride: kernel.Stride(src.Spec().Cols())}
 	if prepare != nil {
@@ -105,11 +106,13 @@ func (p *Pass) Epoch(ctx context.Context, epoch, skip int64, visit func(panel *P
 	each := func(win *window) error {
 		first := within
 		within = 0
-		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)), win.index.Sparse() != nil, func(at, rows int) Panel {
-			e, lo := at/kernel.GroupRows, at%kernel.GroupRows
-			hi := min(kernel.GroupRows, lo+rows)
-			return Panel{Index: win.index, Cached: win.cached, window: win, Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Prefetch: win.prefetch(e, lo, hi, p.stride)}
-		}, visit)
+		return p.panels(ctx, first, len(win.rows), min(kernel.GroupRows, kernel.PanelRows(p.stride)),
+			win.index.Sparse() != nil, func(at, rows int) Panel {
+				e, lo := at/kernel.GroupRows, at%kernel.GroupRows
+				hi := min(kernel.GroupRows, lo+rows)
+				return Panel{Index: win.index, Cached: win.cached, window: win,
+					Rows: win.rows[at:min(len(win.rows), at+hi-lo)], Prefetch: win.prefetch(e, lo, hi, p.stride)}
+			}, visit)
 	}
 	switch p.opt.Order {
 	case learner.Shuffle, learner.FixedShuffle:
@@ -147,7 +150,8 @@ func MostRows(stride int) int { return max(kernel.GroupRows, kernel.PanelRows(st
 //
 // Panels of sparse rows are longer, and the kernel for sparse rows limits the work of a call itself. But they end where
 // panels of the same rows in dense form would reach p.MostSparseRows. So both forms give the same weights and counts.
-func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, cut func(at, rows int) Panel, visit func(*Panel, int) (int, error)) error {
+func (p *Pass) panels(ctx context.Context, at, length, dense int, sparse bool, cut func(at, rows int) Panel,
+	visit func(*Panel, int) (int, error)) error {
 	if p.BeforePanels != nil {
 		p.BeforePanels(length, cut)
 		defer p.AfterPanels()

@@ -148,7 +148,8 @@ func (t *Training) mixShards(parts []ShardResult) (clean bool) {
 }
 
 // newShard returns the training of a shard in an epoch.
-func newShard(l *learner.Learner, rule RuleMaker, task *learner.Task, opt learner.Options, rows block.Source, number int) (*Training, error) {
+func newShard(l *learner.Learner, rule RuleMaker, task *learner.Task, opt learner.Options, rows block.Source,
+	number int) (*Training, error) {
 	opt.Shards, opt.Workers, opt.MaxUpdates = 1, 1, 0 // these options belong to all shards together
 	opt.Checkpoint, opt.Progress, opt.Trace = nil, nil, nil
 	t := &Training{Learner: l, Task: task, Opt: opt, Src: rows, isShard: true, shardNumber: number}
@@ -174,7 +175,8 @@ func (m member) Pass(ctx context.Context, epoch int64) error {
 }
 
 func (m member) Result() ShardResult {
-	return ShardResult{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits, Updates: m.Updates, ChangesNothing: m.Converged}
+	return ShardResult{Weights: m.Rule.Weights(), State: m.mixer().Vectors(), Visits: m.Training.Visits,
+		Updates: m.Updates, ChangesNothing: m.Converged}
 }
 
 func (m member) Visits() int64 { return m.Training.Visits }
@@ -211,17 +213,19 @@ func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs,
 }
 
 // passesOnCluster makes the passes of an epoch on a cluster, and returns the parts of the shards.
-func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, ShardResult], epoch int64, dealt [][]int64) (parts []ShardResult, err error) {
+func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, ShardResult], epoch int64,
+	dealt [][]int64) (parts []ShardResult, err error) {
 	s := learner.CopySettings(t.Task.Settings)
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
 	if err != nil {
 		return nil, err
 	}
-	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt, func(p ShardResult) error {
-		parts = append(parts, p)
-		return nil
-	})
+	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
+		func(p ShardResult) error {
+			parts = append(parts, p)
+			return nil
+		})
 	return parts, err
 }
 
@@ -253,7 +257,8 @@ func newStepperRule(_ context.Context, t *Training) (Rule, error) {
 	}
 	t.ReportsLastSum = true
 	t.AddToModel = func(m *model.Model) { m.State = model.NewState(stepper.State()) }
-	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()), zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
+	return &stepperRule{Stepper: stepper, t: t, scores: make([]float32, spec.Vectors()),
+		zeros: make([]float32, kernel.Stride(spec.Cols()))}, nil
 }
 
 // A batchStepper makes the steps of several rows by one call of a kernel.

@@ -166,7 +166,8 @@ func (t *Training) newPass() (*Pass, error) { return NewPass(t.Src, t.Opt, t.sha
 // epoch makes the remaining visits of an epoch. It returns ErrStop if the training has converged.
 func (t *Training) epoch(ctx context.Context, pass *Pass, epoch int64) error {
 	err := pass.Epoch(ctx, epoch, t.visitsInEpoch, func(p *Panel, at int) (int, error) { return t.visit(ctx, p, at) })
-	if err == nil && t.Updates == t.updatesBefore && !t.RuleCountsUpdates && (t.Opt.Order == learner.Shuffle || !t.ConvergesByStreak && t.Opt.Order != learner.Random) {
+	if err == nil && t.Updates == t.updatesBefore && !t.RuleCountsUpdates && (t.Opt.Order == learner.Shuffle ||
+		!t.ConvergesByStreak && t.Opt.Order != learner.Random) {
 		t.Converged, err = true, ErrStop
 	}
 	return err
@@ -261,7 +262,8 @@ func (t *Training) mark() {
 
 // state saves or restores the state of the training: between two panels, or in the work that follows a panel.
 func (t *Training) state(w *checkpoint.Walk) {
-	learner.State(w, &t.startTime, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.visitsInEpoch, &t.updatesBefore, &t.MixedUpdates, &t.Converged, &t.epochsDone)
+	learner.State(w, &t.startTime, &t.Visits, &t.Updates, &t.Epoch, &t.streak, &t.visitsInEpoch, &t.updatesBefore,
+		&t.MixedUpdates, &t.Converged, &t.epochsDone)
 	if t.visitsInEpoch < 0 || t.visitsInEpoch > t.Rows || t.streak < 0 {
 		w.Fail(errors.New("it is at no row"))
 	}

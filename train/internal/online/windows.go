@@ -70,7 +70,8 @@ func newWindows(src block.Source, opt learner.Options, prepare prepareIndex) (wi
 			return nil, err
 		}
 		cached, _ := prepare(index)
-		return &memoryWindows{allRows: window{index: index, cached: cached}, rows: int(src.Rows()), stride: kernel.Stride(src.Spec().Cols()), permutesAhead: opt.Workers > 1}, nil
+		return &memoryWindows{allRows: window{index: index, cached: cached}, rows: int(src.Rows()),
+			stride: kernel.Stride(src.Spec().Cols()), permutesAhead: opt.Workers > 1}, nil
 	case block.Seekable:
 		return newFileWindows(src, prepare)
 	}

@@ -44,7 +44,8 @@ func newElements(ctx context.Context, src block.Source, centred bool) (elements,
 	return newColumns(ctx, src, (*linalg.SparseReader).Row)
 }
 
-func newColumns[V float32 | float64](ctx context.Context, src block.Source, read func(*linalg.SparseReader, int) ([]uint32, []V)) (*columns[V], error) {
+func newColumns[V float32 | float64](ctx context.Context, src block.Source,
+	read func(*linalg.SparseReader, int) ([]uint32, []V)) (*columns[V], error) {
 	if src.Rows() > math.MaxUint32 {
 		return nil, message.Errorf("%d rows are too many for --l1 and --nonnegative with more than 16,384 columns: leave "+
 			"these out", src.Rows())

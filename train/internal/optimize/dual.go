@@ -427,7 +427,8 @@ func (s *dual) countVisits(visits int) { s.Visit(int64(visits), learner.SumOf(s.
 // state saves or restores the state of the search before a sweep.
 func (s *dual) state(w *checkpoint.Walk) {
 	s.Tally.State(w)
-	learner.State(w, &s.elementsVisited, &s.centre, &s.biasDistance, &s.stride, &s.zeroSlopeLimit, &s.boundSlopeLimit, &s.lowerBound, &s.loss, &s.measureFactor, &s.wakeEstimate, &s.isMeasured)
+	learner.State(w, &s.elementsVisited, &s.centre, &s.biasDistance, &s.stride, &s.zeroSlopeLimit, &s.boundSlopeLimit,
+		&s.lowerBound, &s.loss, &s.measureFactor, &s.wakeEstimate, &s.isMeasured)
 	w.Generator(s.pcg)
 	learner.State(w, s.w, s.a, s.combined.w, s.combined.a, s.lastMove.w, s.lastMove.a)
 	checkpoint.Values(w, s.isLeftOut)

@@ -92,7 +92,8 @@ func (s *Search) state(w *checkpoint.Walk) {
 	if s.Point == nil {
 		s.Point = new(Point)
 	}
-	learner.State(w, &s.Passes, &s.Steps, &s.flatSteps, &s.LowerBound, (*float64)(&s.damping), &s.Point.W, &s.hasRelaxed, &s.largestDiagonal)
+	learner.State(w, &s.Passes, &s.Steps, &s.flatSteps, &s.LowerBound, (*float64)(&s.damping), &s.Point.W,
+		&s.hasRelaxed, &s.largestDiagonal)
 	if s.loss != nil {
 		s.loss.State(w)
 	}

@@ -110,7 +110,9 @@ func (h *hinge) isAtMostSlope() bool { return h != nil && h.slope > MostSlope }
 // isNearMinimum tells whether the smooth form is near its minimum.
 func (s *search) isNearMinimum() bool {
 	g := s.pointAtWeights.Gradient[:s.features]
-	return s.Steps > s.hinge.stepsBefore && (f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.pointAtWeights.Objective-s.lowerBound)) || s.idleSteps >= mostNoiseSteps)
+	return s.Steps > s.hinge.stepsBefore &&
+		(f64.Dot(g, g)/(2*s.L2) <= float64(gradientShare*(s.pointAtWeights.Objective-s.lowerBound)) ||
+			s.idleSteps >= mostNoiseSteps)
 }
 
 // raiseSlope makes the dual variables the multipliers, and raises the slope.

@@ -240,7 +240,8 @@ func (m *model) face(ctx context.Context) error {
 // conjugate gradients, preconditioned by the diagonal of the Hessian. It leaves the scores of the step in turn.
 func (m *model) conjugateStep(ctx context.Context, on []int) (step []float64, err error) {
 	n := len(on)
-	step, residual, scaled, direction, product := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	step, residual, scaled, direction, product := make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, n), make([]float64, n)
 	for k, i := range on {
 		p := &m.places[i]
 		if residual[k] = -p.slope; !m.isBias(i) {

@@ -83,12 +83,13 @@ func (t *Task) columns(ctx context.Context) (*Solution, error) {
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), LowerBound: s.lowerBound, Passes: s.passes, Visits: s.passes * t.Rows.Rows(), Steps: s.steps,
-		OutOfPasses: s.outOfPasses}, err
+	return &Solution{W: s.w, Loss: s.loss, Objective: s.objective(), LowerBound: s.lowerBound, Passes: s.passes,
+		Visits: s.passes * t.Rows.Rows(), Steps: s.steps, OutOfPasses: s.outOfPasses}, err
 }
 
 func newNet(t *Task) *net {
-	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()), lowerBound: math.Inf(-1)}
+	s := &net{Task: t, start: time.Now(), features: t.Rows.Spec().Width(), w: make([]float64, t.Rows.Spec().Cols()),
+		lowerBound: math.Inf(-1)}
 	s.model = &model{net: s}
 	s.resetPrecision()
 	return s
@@ -140,7 +141,8 @@ func (s *net) objective() float64 { return s.loss + s.Value(s.w[:s.features]) }
 
 // losses computes the losses of the rows and their derivatives at the scores, times the sample weights. It calls do for
 // each chunk of rows, and returns the sums of do's results in row order.
-func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures, losses []float64) [3]float64) (sum [3]float64, err error) {
+func (s *net) losses(ctx context.Context, scores []float64, do func(first int, margins, factors, curvatures,
+	losses []float64) [3]float64) (sum [3]float64, err error) {
 	n := len(scores)
 	err = parallel.MergeInOrder(ctx, s.Workers, (n+block.ChunkRows-1)/block.ChunkRows, func(k int) [3]float64 {
 		lo, hi := k*block.ChunkRows, min(n, (k+1)*block.ChunkRows)
@@ -321,7 +323,8 @@ func (s *net) countPass() {
 		s.visitedElements %= all
 	}
 	s.passes++
-	s.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps, Sum: learner.SumOf(s.w)})
+	s.ReportPass(s.start, learner.Progress{Epoch: s.passes, Epochs: s.Epochs, Rows: s.Rows.Rows(), Updates: s.steps,
+		Sum: learner.SumOf(s.w)})
 }
 
 func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.state) }
@@ -329,6 +332,7 @@ func (s *net) mark() { s.Checkpoint.Pass(s.passes, s.passes*s.Rows.Rows(), s.sta
 // state saves or restores the state of the search before a step. It leaves out the numbers that computeDerivatives
 // computes.
 func (s *net) state(w *checkpoint.Walk) {
-	learner.State(w, &s.start, &s.passes, &s.visitedElements, &s.steps, &s.lowerBound, &s.violationFactor, &s.startViolation, &s.endViolation, &s.products)
+	learner.State(w, &s.start, &s.passes, &s.visitedElements, &s.steps, &s.lowerBound, &s.violationFactor,
+		&s.startViolation, &s.endViolation, &s.products)
 	learner.State(w, s.w, s.scores)
 }

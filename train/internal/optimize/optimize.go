@@ -143,7 +143,8 @@ func (t *Task) Elastic(ctx context.Context) (*Solution, error) {
 	loss := t.Dense(t.Rows)
 	s := t.search(loss, time.Now())
 	w, err := t.minimise(ctx, s, loss)
-	r := &Solution{W: w, LowerBound: s.LowerBound, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.Passes >= s.MostPasses}
+	r := &Solution{W: w, LowerBound: s.LowerBound, Passes: s.Passes, Visits: s.Passes * t.Rows.Rows(), Steps: s.Steps,
+		OutOfPasses: s.Passes >= s.MostPasses}
 	if s.Point != nil {
 		r.Loss, r.Objective = s.Point.Loss, s.Objective(s.Point)
 		if err != nil {
@@ -163,7 +164,8 @@ func (t *Task) search(loss DenseLoss, start time.Time) *Search {
 			err = learner.OverflowError()
 		}
 		if err == nil && t.Progress != nil {
-			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.MostPasses, Rows: t.Rows.Rows(), Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
+			t.ReportPass(start, learner.Progress{Epoch: s.Passes, Epochs: s.MostPasses, Rows: t.Rows.Rows(),
+				Updates: s.Steps, Sum: learner.SumOf(w), Measure: s.measure(p)})
 		}
 		return p, err
 	}
@@ -256,7 +258,8 @@ func (t *Task) sampleMinimum(ctx context.Context, sample *block.Data) ([]float64
 // biasAlone returns zero weights with the best bias, and their loss. It reads only labels and sample weights.
 func (t *Task) biasAlone(ctx context.Context, rows block.Source, loss DenseLoss) (w []float64, least float64, err error) {
 	var weights [2]float64
-	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh, func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
+	err = distributed.Reduce(ctx, rows, t.Workers, weighPass, struct{}{}, weigh,
+		func(sums [2]float64) { weights[0], weights[1] = weights[0]+sums[0], weights[1]+sums[1] })
 	biased := rows.Spec().Bias
 	bias, least := loss.BiasAlone(weights, biased)
 	w = make([]float64, rows.Spec().Cols())
@@ -295,8 +298,8 @@ func (t *Tally) Visit(visits int64, sum func() [sha256.Size]byte, m *learner.Mea
 	if t.Progress == nil {
 		return
 	}
-	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.VisitedRows, Rows: t.Rows.Rows(), Updates: t.Steps, BestErrors: -1,
-		Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
+	t.Progress(learner.Progress{Epoch: t.Passes(), Epochs: t.Epochs, Visits: t.VisitedRows, Rows: t.Rows.Rows(),
+		Updates: t.Steps, BestErrors: -1, Elapsed: time.Since(t.Start), Sum: sum, Measure: m})
 }
 
 // Mark gives the state of the search to the checkpoint.

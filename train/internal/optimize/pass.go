@@ -300,7 +300,8 @@ func scoresChunk(_ block.Source, all [][]float64) func(block.Chunk) *scoredChunk
 // lossSums returns the sum of the losses of a chunk for each vector of weights.
 func (t *Task) lossSums(s *scoredChunk) []float64 {
 	n := len(s.Y)
-	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(s.scores))
+	y, factor, curvature, loss, sums := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n),
+		make([]float64, len(s.scores))
 	for k, z := range s.scores {
 		for r := range y {
 			y[r], _ = s.at(r)

@@ -84,7 +84,8 @@ func (t *Task) densePath(ctx context.Context, n int, penalties []float64) ([]*St
 		if _, err := s.Minimise(ctx, convergedGap); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss, Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.Point.W), Loss: s.Point.Loss,
+			Objective: s.Objective(s.Point), Gap: s.Gap(), Passes: s.Passes})
 		if !given && isExplained(s.Point.Loss, alone) {
 			break
 		}
@@ -113,7 +114,8 @@ func (t *Task) columnsPath(ctx context.Context, n int, penalties []float64) ([]*
 		if err := s.minimise(ctx); err != nil {
 			return nil, err
 		}
-		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(), Gap: max(0, s.objective()-s.lowerBound), Passes: s.passes})
+		stages = append(stages, &Stage{Penalty: s.Penalty, W: slices.Clone(s.w), Loss: s.loss, Objective: s.objective(),
+			Gap: max(0, s.objective()-s.lowerBound), Passes: s.passes})
 		if !given && isExplained(s.loss, alone) {
 			break
 		}

@@ -116,7 +116,8 @@ func tableOf(src distributed.Piece, o *pieceArgs) (*table, error) {
 		}
 		before = g.End
 	}
-	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows || o.Factor != nil && len(o.Factor) != rows {
+	if o.Batches != nil && before != (rows+block.ChunkRows-1)/block.ChunkRows || len(o.Curvature) != rows ||
+		o.Factor != nil && len(o.Factor) != rows {
 		return nil, distributed.ErrOtherRows
 	}
 	return t, nil

@@ -62,7 +62,9 @@ func (s *net) step(ctx context.Context) (next []float64, err error) {
 		return nil, nil
 	}
 	if s.startViolation > 0 && s.endViolation-s.endViolation == 0 {
-		s.violationFactor = min(mostViolationFactor, max(leastViolationFactor, s.violationFactor*math.Sqrt(s.violationFactor), math.Abs(total-s.endViolation)/s.startViolation))
+		s.violationFactor = min(mostViolationFactor,
+			max(leastViolationFactor, s.violationFactor*math.Sqrt(s.violationFactor),
+				math.Abs(total-s.endViolation)/s.startViolation))
 	}
 	s.startViolation = total
 	if err := m.begin(ctx, columns); err != nil {

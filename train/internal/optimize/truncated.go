@@ -47,15 +47,18 @@ func (t *Task) Truncated(ctx context.Context) (*Solution, error) {
 
 // truncated is Truncated, with the loss of h in place of t.Loss unless h is nil.
 func (t *Task) truncated(ctx context.Context, h *hinge) (*Solution, error) {
-	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h, features: t.Rows.Spec().Width(), lowerBound: math.Inf(-1)}
+	s := &search{Tally: Tally{Task: t, Start: time.Now()}, table: newTable(t.Rows, t.Workers), hinge: h,
+		features: t.Rows.Spec().Width(), lowerBound: math.Inf(-1)}
 	cluster, _ := block.RemoteOf(t.Rows)
 	s.remote = cluster != nil
 	err := s.firstPass(ctx)
 	if err == nil {
 		err = s.minimise(ctx)
 	}
-	return &Solution{W: s.pointAtWeights.W, Loss: s.pointAtWeights.Loss, Objective: s.pointAtWeights.Objective, LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.lowerBound), Weight: s.pointAtWeights.Weight,
-		Passes: s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
+	return &Solution{W: s.pointAtWeights.W, Loss: s.pointAtWeights.Loss, Objective: s.pointAtWeights.Objective,
+		LowerBound: s.pointAtWeights.Objective - max(0, s.pointAtWeights.Objective-s.lowerBound),
+		Weight:     s.pointAtWeights.Weight,
+		Passes:     s.Passes(), Visits: s.Passes() * t.Rows.Rows(), Steps: s.Steps, OutOfPasses: s.lacksPasses(2)}, err
 }
 
 // A search is the state of a task.
@@ -93,7 +96,8 @@ func (s *search) state(w *checkpoint.Walk) {
 // minimise makes steps until the gap is small enough, rounding prevents a smaller gap, or the limit of passes is
 // reached.
 func (s *search) minimise(ctx context.Context) error {
-	for s.Mark(s.state); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective && s.idleSteps < mostIdleSteps && !s.lacksPasses(2) && !s.hinge.isAtMostSlope(); s.Mark(s.state) {
+	for s.Mark(s.state); s.pointAtWeights.Objective-s.lowerBound > gapGoal*s.pointAtWeights.Objective &&
+		s.idleSteps < mostIdleSteps && !s.lacksPasses(2) && !s.hinge.isAtMostSlope(); s.Mark(s.state) {
 		next := s.step
 		if s.hinge != nil && s.isNearMinimum() {
 			next = s.raiseSlope

@@ -115,7 +115,8 @@ func readSealed(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	head := []byte(path + "\n")
-	if len(text) < sha256.Size+len(head) || !bytes.HasPrefix(text[sha256.Size:], head) || sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
+	if len(text) < sha256.Size+len(head) || !bytes.HasPrefix(text[sha256.Size:], head) ||
+		sha256.Sum256(text[sha256.Size:]) != [sha256.Size]byte(text) {
 		return nil, fmt.Errorf("%s is damaged", path)
 	}
 	return text[sha256.Size+len(head):], nil

@@ -214,7 +214,8 @@ func checkMarks(o *order) error {
 		case err != nil:
 			return err
 		case mark != o.Marks[i]:
-			return fmt.Errorf("%s: a worker sees another file than the process that trains: give all hosts the same file, and try again", path)
+			return fmt.Errorf("%s: a worker sees another file than the process that trains: give all hosts the same "+
+				"file, and try again", path)
 		}
 	}
 	return nil

@@ -291,5 +291,6 @@ func unkept(err error) error {
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return &files.StoreError{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to another folder", files.TempDir(), err), Err: err}
+	return &files.StoreError{Text: fmt.Sprintf("can't be kept in %s (%v): free some space there, or set TMPDIR to "+
+		"another folder", files.TempDir(), err), Err: err}
 }

@@ -294,11 +294,14 @@ func explain(ctx context.Context, url string, err error) error {
 	case errors.As(err, &said):
 		return said
 	case code == gcerrors.PermissionDenied || denied(err):
-		return &store.StoreError{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md", brief(err)), Err: err}
+		return &store.StoreError{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read "+
+			"DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md",
+			brief(err)), Err: err}
 	case code == gcerrors.NotFound:
 		return notExist(url)
 	}
-	return &store.StoreError{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the region and the credentials", brief(err)), Err: err}
+	return &store.StoreError{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the "+
+		"region and the credentials", brief(err)), Err: err}
 }
 
 // brief returns the text of an error in part of a line.

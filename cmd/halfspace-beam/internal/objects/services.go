@@ -78,17 +78,20 @@ var amazon = &provider{
 			if o.Region == "" {
 				o.Region = "us-east-1" // other servers than Amazon's ignore it
 			}
-			o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired, aws.ResponseChecksumValidationWhenRequired
+			o.RequestChecksumCalculation, o.ResponseChecksumValidation = aws.RequestChecksumCalculationWhenRequired,
+				aws.ResponseChecksumValidationWhenRequired
 		})
 		if client.Options().Region == "" {
-			return nil, &store.StoreError{Text: "the region of the bucket isn't known: set AWS_REGION, or AWS_ENDPOINT_URL for a server of your own"}
+			return nil, &store.StoreError{Text: "the region of the bucket isn't known: set AWS_REGION, or " +
+				"AWS_ENDPOINT_URL for a server of your own"}
 		}
 		if endpoint := client.Options().BaseEndpoint; endpoint != nil {
 			if err := listens(ctx, *endpoint); err != nil {
 				return nil, err
 			}
 		}
-		return s3blob.OpenBucket(ctx, client, bucket, &s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
+		return s3blob.OpenBucket(ctx, client, bucket,
+			&s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
 	},
 	version: func(a *blob.Attributes) string { return a.ETag },
 	only: func(as func(any) bool, version string) {
@@ -120,7 +123,8 @@ func listens(ctx context.Context, endpoint string) error {
 	if err == nil {
 		return c.Close()
 	}
-	return &store.StoreError{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or set the address of another", endpoint, brief(err)), Err: err}
+	return &store.StoreError{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or "+
+		"set the address of another", endpoint, brief(err)), Err: err}
 }
 
 // again makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them

@@ -79,7 +79,8 @@ func Google(t *testing.T) *Server {
 	s := new(Server)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, ExternalURL: server.URL, PublicHost: server.Listener.Addr().String(), Writer: io.Discard})
+	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, ExternalURL: server.URL,
+		PublicHost: server.Listener.Addr().String(), Writer: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
