@@ -108,6 +108,7 @@ func TestDialects(t *testing.T) {
 		{"a.tsv", "##form=1\n##more\n#x\ty\n1\t2\n", dataset.TextOptions{}, "#x int64 1; y int64 2"},
 		{"a.csv", "#x,y\n1,2\n", dataset.TextOptions{Header: "no"}, "c1 int64 1; c2 int64 2"},
 		{"a.csv", "#x,y\n#1,2\n", dataset.TextOptions{}, "#x string #1; y int64 2"},
+		{"a.csv", "#ff0000,red\n#00ff00,lime\nred,red\n", dataset.TextOptions{}, "#ff0000 string #00ff00 red; red string lime red"},
 		{"a.csv", "color,n\n#ff0000,1\nred,2\n#00ff00,3\n", dataset.TextOptions{}, "color string #ff0000 red #00ff00; n int64 1 2 3"},
 		{"a.csv", "color,n\n#ff0000,1\nred,2\n# a remark\n#00ff00,3\n", dataset.TextOptions{}, "color string #ff0000 red #00ff00; n int64 1 2 3"},
 		{"a.csv", "x,y\n#N/A,2\n#5,6\n3,4\n", dataset.TextOptions{}, "x string #N/A #5 3; y int64 2 6 4"},

@@ -89,10 +89,11 @@ func (d *dialect) narrowComments(c Chunk) {
 // judgeComments finds the lines above the first other record that begin with # and are rows, and a header that begins with #: the last of
 // these lines that has the number of fields of a row. l has the first records without these lines.
 func (d *dialect) judgeComments(c Chunk, l look, header string) {
-	last, s := -1, d.scan(c)
+	last, rows, s := -1, 0, d.scan(c)
 	s.comment = func(at int) {
 		if s.fieldsAt(at) == s.width {
 			last = at
+			rows++
 		}
 	}
 	s.record()
@@ -101,7 +102,7 @@ func (d *dialect) judgeComments(c Chunk, l look, header string) {
 	case last < 0 || l.names || c.Text[last+1] == ' ' && isHeader(l.first):
 	case !d.plainAt(c, last):
 		d.above = 0
-	case header != "no":
+	case header != "no" && (l.typed || rows == 1): // several such lines among texts are values, such as colors
 		d.hash, d.above = last+1, last
 	case !l.typed && !slices.ContainsFunc(l.first, csvField.typed):
 		d.above = 0
