@@ -122,7 +122,7 @@ func checkAs(ctx context.Context, a *console.App, o *checkOptions, paths []strin
 	r := newCheckReport(o, data.Spec(), data.Rows(), found)
 	_, inMemory := data.Source.(*block.Data)
 	total := time.Since(start).Seconds()
-	r.Streamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
+	r.IsStreamed, r.Seconds = !inMemory, checkSeconds{Load: load, Check: total - load, Total: total}
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) {
 		return o.page(a, r, paths), nil
 	}); err != nil {
@@ -149,34 +149,34 @@ func oneVersusRest(o *checkOptions, data *dataset.Rows) error {
 
 // A CheckReport is the JSON object of check --json.
 type CheckReport struct {
-	Separable *bool          `json:"separable"` // null: undecided
-	Reason    string         `json:"reason,omitempty"`
-	next      string         // advice for an undecided verdict; "" if the options aren't known
-	Verified  bool           `json:"verified"` // in exact arithmetic
-	Rows      int64          `json:"rows"`
-	Features  []string       `json:"features"` // empty if there are too many to list
-	width     int            // number of features
-	Classes   []schema.Class `json:"classes"`
-	Positive  schema.Class   `json:"positive"`
-	FitBias   bool           `json:"fit_bias"` // the bias is a column of ones
-	Radius    float64        `json:"radius"`
+	IsSeparable *bool          `json:"separable"` // null: undecided
+	Reason      string         `json:"reason,omitempty"`
+	advice      string         // advice for an undecided verdict; "" if the options aren't known
+	IsVerified  bool           `json:"verified"` // in exact arithmetic
+	Rows        int64          `json:"rows"`
+	Features    []string       `json:"features"` // empty if there are too many to list
+	width       int            // number of features
+	Classes     []schema.Class `json:"classes"`
+	Positive    schema.Class   `json:"positive"`
+	FitBias     bool           `json:"fit_bias"` // the bias is a column of ones
+	Radius      float64        `json:"radius"`
 
 	*PlaneReport
 	MistakeBound     *float64          `json:"mistake_bound,omitempty"`
 	NormalizedMargin *float64          `json:"normalized_margin,omitempty"` // margin / radius
-	Widest           *PlaneReport      `json:"widest,omitempty"`
+	WidestPlane      *PlaneReport      `json:"widest,omitempty"`
 	Perceptron       *perceptronReport `json:"perceptron,omitempty"`
 
 	Witness []witnessRow  `json:"witness,omitempty"`
 	Errors  *errorsReport `json:"errors,omitempty"`
 
-	Passes    int64        `json:"passes"`     // passes over the rows until the verdict
-	ExactRows int64        `json:"exact_rows"` // rows whose side needed exact arithmetic
-	Dtype     string       `json:"dtype"`
-	ISA       string       `json:"isa"`
-	Workers   int          `json:"workers"`
-	Streamed  bool         `json:"streamed"`
-	Seconds   checkSeconds `json:"seconds"`
+	Passes     int64        `json:"passes"`     // passes over the rows until the verdict
+	ExactRows  int64        `json:"exact_rows"` // rows whose side needed exact arithmetic
+	Dtype      string       `json:"dtype"`
+	ISA        string       `json:"isa"`
+	Workers    int          `json:"workers"`
+	IsStreamed bool         `json:"streamed"`
+	Seconds    checkSeconds `json:"seconds"`
 }
 
 type checkSeconds struct {
@@ -187,11 +187,11 @@ type checkSeconds struct {
 
 // A PlaneReport is a plane that separates the rows.
 type PlaneReport struct {
-	Margin  float64   `json:"margin"`
-	AtMost  *float64  `json:"margin_at_most"` // upper bound on the margin of any plane; null if none was found
-	Weights []float64 `json:"weights"`
-	Bias    float64   `json:"bias"`
-	Exact   []string  `json:"exact_weights,omitempty"` // integers, the bias last, if no float64 weights separate the rows
+	Margin       float64   `json:"margin"`
+	MarginBound  *float64  `json:"margin_at_most"` // upper bound on the margin of any plane; null if none was found
+	Weights      []float64 `json:"weights"`
+	Bias         float64   `json:"bias"`
+	ExactWeights []string  `json:"exact_weights,omitempty"` // integers, the bias last, if no float64 weights separate the rows
 }
 
 // A perceptronReport describes the short training before the search.
@@ -205,24 +205,24 @@ type perceptronReport struct {
 }
 
 type errorsReport struct {
-	AtLeast  int64  `json:"at_least"` // every plane errs on at least this many rows
-	Complete bool   `json:"complete"` // every further witness shares a row with the witnesses found
-	Found    *int64 `json:"found"`    // errors of the best weights seen in the short training of the perceptron and the pocket
+	AtLeast         int64  `json:"at_least"` // every plane errs on at least this many rows
+	RestIsSeparable bool   `json:"complete"` // every further witness shares a row with the witnesses found
+	FoundErrors     *int64 `json:"found"`    // errors of the best weights seen in the short training of the perceptron and the pocket
 }
 
 func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separability.Result) *CheckReport {
-	r := &CheckReport{Reason: found.Reason, Verified: found.Verdict != separability.Undecided, Rows: rows,
+	r := &CheckReport{Reason: found.Reason, IsVerified: found.Verdict != separability.Undecided, Rows: rows,
 		Features: append([]string{}, spec.Features...), width: spec.Width(),
 		Classes: spec.Classes, Positive: spec.Classes[spec.PositiveClass()], FitBias: spec.Bias,
 		Radius: found.Radius, Passes: found.Passes, ExactRows: found.ExactRows,
 		Dtype: model.Float32, ISA: kernel.Active().String(), Workers: o.Workers}
-	r.next = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
+	r.advice = "leave out columns with --exclude (a plane for the rest is a plane for all), or use train --algo pocket"
 	if !o.Data.Standardize {
-		r.next = "add --standardize, " + r.next
+		r.advice = "add --standardize, " + r.advice
 	}
-	if r.Verified {
+	if r.IsVerified {
 		separates := found.Verdict == separability.Separable
-		r.Separable = &separates
+		r.IsSeparable = &separates
 	}
 	if p := found.Perceptron; p != nil {
 		r.Perceptron = &perceptronReport{Epochs: p.Epochs, Updates: p.Updates, Converged: p.Converged, Errors: p.Errors}
@@ -231,7 +231,7 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 		}
 	}
 	if plane := found.OriginPlane; plane != nil {
-		r.PlaneReport, r.Widest = newPlaneReport(plane, spec.Bias), newPlaneReport(found.WidestPlane, spec.Bias)
+		r.PlaneReport, r.WidestPlane = newPlaneReport(plane, spec.Bias), newPlaneReport(found.WidestPlane, spec.Bias)
 		r.MistakeBound = console.Finite(found.MistakeBound())
 		r.NormalizedMargin = console.Finite(plane.Margin / r.Radius)
 		if p := found.Perceptron; p != nil {
@@ -243,9 +243,9 @@ func newCheckReport(o *checkOptions, spec *schema.Spec, rows int64, found *separ
 			weight, _ := w.Weights[i].Float64()
 			r.Witness = append(r.Witness, witnessRow{row, w.Labels[i], w.Weights[i].String(), weight})
 		}
-		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, Complete: found.Errors.RestIsSeparable}
+		r.Errors = &errorsReport{AtLeast: found.Errors.AtLeast, RestIsSeparable: found.Errors.RestIsSeparable}
 		if found.Errors.FoundErrors >= 0 {
-			r.Errors.Found = &found.Errors.FoundErrors
+			r.Errors.FoundErrors = &found.Errors.FoundErrors
 		}
 	}
 	return r
@@ -255,13 +255,13 @@ func newPlaneReport(p *separability.Plane, bias bool) *PlaneReport {
 	if p == nil {
 		return nil
 	}
-	r := &PlaneReport{Margin: p.Margin, AtMost: console.Finite(p.MarginBound), Weights: p.Weights}
+	r := &PlaneReport{Margin: p.Margin, MarginBound: console.Finite(p.MarginBound), Weights: p.Weights}
 	if bias {
 		last := len(p.Weights) - 1
 		r.Weights, r.Bias = p.Weights[:last], p.Weights[last]
 	}
 	for _, v := range p.ExactWeights {
-		r.Exact = append(r.Exact, v.String())
+		r.ExactWeights = append(r.ExactWeights, v.String())
 	}
 	return r
 }
@@ -282,9 +282,9 @@ func (r *CheckReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	verdict := "undecided"
 	switch {
-	case r.Separable != nil && *r.Separable:
+	case r.IsSeparable != nil && *r.IsSeparable:
 		verdict = "separable"
-	case r.Separable != nil:
+	case r.IsSeparable != nil:
 		verdict = "not separable"
 	}
 	s.Line("%s: %s of %s, classes %s (positive: %s)\n", verdict, humanize.Plural(r.Rows, "row"),
@@ -292,14 +292,14 @@ func (r *CheckReport) sheet() *console.Sheet {
 	var pairs []string
 	switch verdict {
 	case "undecided":
-		pairs = append(pairs, "reason", r.Reason, "next", r.next)
+		pairs = append(pairs, "reason", r.Reason, "next", r.advice)
 	case "separable":
 		pairs = append(pairs,
 			"verified", fmt.Sprintf("all rows are on their side, exactly; floating point couldn't tell for %s",
 				humanize.Count(r.ExactRows)),
 			"margin", r.PlaneReport.text(", of the plane through the origin of features and bias"),
-			"widest", r.Widest.text(", the distance of the widest plane from the rows"))
-		if r.PlaneReport.below() || r.Widest.below() {
+			"widest", r.WidestPlane.text(", the distance of the widest plane from the rows"))
+		if r.PlaneReport.isBelowBound() || r.WidestPlane.isBelowBound() {
 			pairs = append(pairs, "search", "cut short: other planes may have larger margins, up to the numbers in brackets")
 		}
 	}
@@ -346,15 +346,15 @@ func (p *PlaneReport) text(of string) string {
 	switch {
 	case p == nil:
 		return ""
-	case p.AtMost == nil:
+	case p.MarginBound == nil:
 		return humanize.Real(p.Margin) + of
 	}
-	return fmt.Sprintf("%s (none is above %s)%s", humanize.Real(p.Margin), humanize.Real(*p.AtMost), of)
+	return fmt.Sprintf("%s (none is above %s)%s", humanize.Real(p.Margin), humanize.Real(*p.MarginBound), of)
 }
 
-// below tells whether another plane may have a margin that is larger by more than a thousandth.
-func (p *PlaneReport) below() bool {
-	return p != nil && p.AtMost != nil && *p.AtMost > 1.001*p.Margin
+// isBelowBound tells whether another plane may have a margin that is larger by more than a thousandth.
+func (p *PlaneReport) isBelowBound() bool {
+	return p != nil && p.MarginBound != nil && *p.MarginBound > 1.001*p.Margin
 }
 
 func (p *perceptronReport) text() string {
@@ -381,11 +381,11 @@ func (e *errorsReport) text() string {
 		return ""
 	}
 	s := fmt.Sprintf("every plane errs on %s or more", humanize.Plural(e.AtLeast, "row"))
-	if !e.Complete {
+	if !e.RestIsSeparable {
 		s += " (the search for more was cut short)"
 	}
-	if e.Found != nil {
-		s += ", the best weights seen in a short training on " + humanize.Count(*e.Found)
+	if e.FoundErrors != nil {
+		s += ", the best weights seen in a short training on " + humanize.Count(*e.FoundErrors)
 	}
 	return s
 }
@@ -394,9 +394,9 @@ func (e *errorsReport) text() string {
 func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *plot.Page {
 	verdict := "Undecided: no plane and no witness were found."
 	switch {
-	case r.Separable != nil && *r.Separable:
+	case r.IsSeparable != nil && *r.IsSeparable:
 		verdict = "A plane separates the classes. That is proved in exact arithmetic."
-	case r.Separable != nil:
+	case r.IsSeparable != nil:
 		verdict = "No plane separates the classes. That is proved in exact arithmetic."
 	}
 	p := &plot.Page{Title: "Separable or not", Lead: verdict, Sections: []plot.Section{report.Result(r.sheet())}}
@@ -413,8 +413,8 @@ func (o *checkOptions) page(a *console.App, r *CheckReport, paths []string) *plo
 	for _, c := range r.Classes {
 		data = append(data, [2]string{"class", c.Text})
 	}
-	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(),
-		o.reporting.Repeat([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
+	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.OptionsSection(),
+		o.reporting.RepeatSection([2]string{"numbers", fmt.Sprintf("%s, %s", r.Dtype, r.ISA)}))
 	return p
 }
 

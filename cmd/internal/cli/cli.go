@@ -39,9 +39,9 @@ const (
 	exitInterrupted = 130
 )
 
-// oneInterrupt is the time within which further signals count as the first one: a program such as timeout sends one
+// sameInterruptTime is the time within which further signals count as the first one: a program such as timeout sends one
 // signal to the process and one to its group.
-const oneInterrupt = 200 * time.Millisecond
+const sameInterruptTime = 200 * time.Millisecond
 
 // Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
 // terminate cancels the work; a second one ends the process at once.
@@ -53,7 +53,7 @@ func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, s
 	collectLater()
 	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), os.Interrupt, syscall.SIGTERM)
 	// earlier, a signal would end the exiting process
-	context.AfterFunc(ctx, func() { time.AfterFunc(oneInterrupt, func() { endAtSignal(stop) }) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameInterruptTime, func() { endAtSignal(stop) }) })
 	return runOn(ctx, cluster, args, stdout, stderr)
 }
 
@@ -90,13 +90,13 @@ func withLifeline(parent context.Context) context.Context {
 }
 
 // endAtSignal waits for a signal and ends the process. It first removes the process's lock files and temporary files,
-// unless that takes longer than oneInterrupt.
+// unless that takes longer than sameInterruptTime.
 func endAtSignal(stop func()) {
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	stop()
 	<-again
-	time.AfterFunc(oneInterrupt, func() { os.Exit(exitInterrupted) })
+	time.AfterFunc(sameInterruptTime, func() { os.Exit(exitInterrupted) })
 	files.RemoveAllOwned()
 	os.Exit(exitInterrupted)
 }
@@ -104,7 +104,7 @@ func endAtSignal(stop func()) {
 // A call is one run of the program with the verb that the command line names.
 type call struct {
 	*console.App
-	started bool // the verb's work has begun; an error before that means wrong usage
+	hasStarted bool // the verb's work has begun; an error before that means wrong usage
 }
 
 func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) (status int) {
@@ -129,7 +129,7 @@ func runOn(ctx context.Context, cluster func(console.Files) (block.Cluster, erro
 	checkNames(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if c.Stdout.Err != nil { // cobra drops the write error of help and completion
-		err, c.started = c.Stdout.Err, true
+		err, c.hasStarted = c.Stdout.Err, true
 	}
 	return c.report(ctx, cmd, err)
 }
@@ -141,11 +141,11 @@ func (c *call) report(ctx context.Context, cmd *cobra.Command, err error) int {
 	case err == nil:
 		return exitDone
 	case ctx.Err() != nil:
-		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", humanize.Line(c.Kept))
+		fmt.Fprintf(c.Stderr, "halfspace: interrupted%s\n", humanize.Line(c.KeptFiles))
 		return exitInterrupted
 	case errors.Is(err, console.ErrStdoutGone):
 		return exitFailed
-	case errors.As(err, new(console.UsageError)) || errors.As(err, new(*message.OptionError)) || !c.started:
+	case errors.As(err, new(console.UsageError)) || errors.As(err, new(*message.OptionError)) || !c.hasStarted:
 		status, more = exitUsage, fmt.Sprintf(" (see %s --help)", cmd.CommandPath())
 	}
 	if console.ForPython {
@@ -200,7 +200,7 @@ func (c *call) finish(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.DisableFlagsInUseLine = true
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c.started = true
+		c.hasStarted = true
 		if err := console.CheckPaths(cmd, args); err != nil {
 			return err
 		}

@@ -22,11 +22,11 @@ import (
 	"halfspace/schema"
 )
 
-// largestWeights is the number of a model's weights that inspect shows without --top.
-const largestWeights = 20
+// shownWeights is the number of a model's weights that inspect shows without --top.
+const shownWeights = 20
 
 func Inspect(a *console.App) *cobra.Command {
-	asJSON, top := false, largestWeights
+	asJSON, top := false, shownWeights
 	var data flags.Data
 	var memory flags.Size
 	cmd := &cobra.Command{
@@ -46,7 +46,7 @@ func Inspect(a *console.App) *cobra.Command {
 		Args: flags.NeedsOne("files: name one model or data file"),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
-	cmd.Flags().IntVar(&top, "top", largestWeights,
+	cmd.Flags().IntVar(&top, "top", shownWeights,
 		"`NUMBER` Number of weights of a model to show, the largest first. With standard errors, those with the "+
 			"largest z-values come first.")
 	cmd.Flags().StringVar(&data.Label, "label", "",
@@ -232,13 +232,13 @@ func inspectProof(a *console.App, path string, asJSON bool) error {
 	if r.Dtype == "float64" {
 		return fmt.Errorf("%s: the proof is about float64 rows, and rows are float32 now: run check again", path)
 	}
-	if r.Separable == nil || !*r.Separable {
+	if r.IsSeparable == nil || !*r.IsSeparable {
 		r.PlaneReport = nil
 	}
 	if asJSON {
 		return a.PrintJSON(&r)
 	}
-	if err := a.Print(r.sheet().Bytes()); err != nil || r.Separable == nil {
+	if err := a.Print(r.sheet().Bytes()); err != nil || r.IsSeparable == nil {
 		return err
 	}
 	return a.Print([]byte("\nThese lines verify it for CSV. They round the numbers to float32, as training does:\n\n" + verifyLines))

@@ -56,8 +56,8 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 			}
 		case json.Unmarshal([]byte(stdout), &v) != nil || len(v.Files) != 1:
 			end, wrong = "failed", "it isn't the verdict of a file that differs"
-		case v.Unread != "": // with the features of the model
-			if end, wrong = unreadable(v.Unread, in(name), whole[name], at); v.Verified {
+		case v.UnreadReason != "": // with the features of the model
+			if end, wrong = unreadable(v.UnreadReason, in(name), whole[name], at); v.IsVerified {
 				wrong = "verified"
 			}
 		default:
@@ -70,7 +70,7 @@ func flippedData(t *testing.T) func(*rand.Rand) (end, lost string) {
 			if end = "located"; len(v.Chunks) == 0 { // the text of a number that stays the same, or bytes that mean nothing
 				end = "same rows"
 			}
-			if !slices.Equal(v.Chunks, chunks) || v.Verified != (len(chunks) == 0) {
+			if !slices.Equal(v.Chunks, chunks) || v.IsVerified != (len(chunks) == 0) {
 				wrong = fmt.Sprintf("rows of %v differ", chunks)
 			}
 		}

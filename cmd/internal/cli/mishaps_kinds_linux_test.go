@@ -26,7 +26,7 @@ func killed(signal syscall.Signal, options ...string) func(t *testing.T) func(*r
 			time.Sleep(time.Duration(rng.Int64N(int64(w.took))))
 			cmd.Process.Signal(signal)
 			if signal != syscall.SIGKILL {
-				time.Sleep(time.Duration(rng.Int64N(int64(2 * oneInterrupt))))
+				time.Sleep(time.Duration(rng.Int64N(int64(2 * sameInterruptTime))))
 				cmd.Process.Signal(signal)
 			}
 			switch status := wait(cmd); status {

@@ -23,7 +23,7 @@ import (
 type modelReport struct {
 	Kind string `json:"kind"` // "model"
 	*model.Model
-	Largest []weight `json:"largest_weights"`
+	LargestWeights []weight `json:"largest_weights"`
 	*model.Significance
 	top int
 }
@@ -48,7 +48,7 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 	if err != nil {
 		return err
 	}
-	r := modelReport{"model", m, largest(m, top), m.Significance(), top}
+	r := modelReport{"model", m, weightsBySize(m, top), m.Significance(), top}
 	if asJSON {
 		r.Model = m.Compact()
 		return a.PrintJSON(r)
@@ -60,9 +60,9 @@ func inspectModel(ctx context.Context, a *console.App, path string, top int, asJ
 	return a.Print(s.Bytes())
 }
 
-// largest returns the n weights of a model with the largest magnitudes, in descending order. Equal weights are in the
+// weightsBySize returns the n weights of a model with the largest magnitudes, in descending order. Equal weights are in the
 // order of the features. With more than two classes, the name of a weight includes the class.
-func largest(m *model.Model, n int) []weight {
+func weightsBySize(m *model.Model, n int) []weight {
 	type place struct{ class, feature int }
 	var order, zeros []place // zeros holds at most n weights
 	for c, row := range m.Weights {
@@ -146,7 +146,7 @@ func (r modelReport) pairs() []string {
 	}
 	pairs = append(pairs, preprocessingText(r.Preprocessing)...)
 	if console.Learner(r.Algorithm).SolverTexts != nil {
-		pairs = append(pairs, console.Solved(r.Model)...)
+		pairs = append(pairs, console.SolverFacts(r.Model)...)
 	} else {
 		pairs = append(pairs, "options", optionsText(r.Model), "updates", updatesText(&r.Training))
 	}
@@ -199,7 +199,7 @@ func updatesText(t *model.Training) string {
 	}
 	text += "converged"
 	if t.KeptUpdate != nil {
-		text += ", kept " + console.Kept(t.KeptUpdate)
+		text += ", kept " + console.KeptUpdate(t.KeptUpdate)
 	}
 	return text
 }
@@ -251,7 +251,7 @@ func (r modelReport) tables(s *console.Sheet) {
 		return
 	}
 	rows := [][]string{{"feature", "weight"}}
-	for _, w := range r.Largest {
+	for _, w := range r.LargestWeights {
 		rows = append(rows, []string{w.label(), humanize.Real(w.Weight)})
 	}
 	which := ""

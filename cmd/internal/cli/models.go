@@ -34,17 +34,17 @@ func targets() []*target {
 		{flag: "go", name: "a Go package", write: export.WriteGo,
 			help: "`FILE` Go source to write: a package with the name of the file, which imports at most the " +
 				"standard library."},
-		{flag: "onnx", name: "ONNX", write: unnamed(export.WriteONNX),
+		{flag: "onnx", name: "ONNX", write: withoutName(export.WriteONNX),
 			help: "`FILE` ONNX file to write, with the input X and the outputs label and probabilities, or scores."},
-		{flag: "onnx-columns", name: "ONNX with columns", write: unnamed(export.WriteONNXColumns),
+		{flag: "onnx-columns", name: "ONNX with columns", write: withoutName(export.WriteONNXColumns),
 			help: "`FILE` ONNX file to write, with an input for each column of the data in place of X."},
-		{flag: "liblinear", name: "LIBLINEAR", write: unnamed(export.WriteLIBLINEAR),
+		{flag: "liblinear", name: "LIBLINEAR", write: withoutName(export.WriteLIBLINEAR),
 			help: "`FILE` Text model of LIBLINEAR to write, for liblinear-predict. The classes must be whole numbers."},
 	}
 }
 
-// unnamed returns a write function for a format in which models have no name.
-func unnamed(write func(io.Writer, *model.Model) error) func(io.Writer, *model.Model, string) error {
+// withoutName returns a write function for a format in which models have no name.
+func withoutName(write func(io.Writer, *model.Model) error) func(io.Writer, *model.Model, string) error {
 	return func(w io.Writer, m *model.Model, _ string) error { return write(w, m) }
 }
 
@@ -72,7 +72,7 @@ votes can't be exported.`,
 	}
 	memory.AddTo(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		wanted, err := chosen(a, all, args[0])
+		wanted, err := chosenTargets(a, all, args[0])
 		if err != nil {
 			return err
 		}
@@ -91,9 +91,9 @@ votes can't be exported.`,
 	return cmd
 }
 
-// chosen returns the targets for which a file was given, and claims these files. It is an error if there are none, or
+// chosenTargets returns the targets for which a file was given, and claims these files. It is an error if there are none, or
 // if two targets write the same file.
-func chosen(a *console.App, all []*target, from string) (wanted []*target, err error) {
+func chosenTargets(a *console.App, all []*target, from string) (wanted []*target, err error) {
 	var names []string
 	for _, t := range all {
 		if names = append(names, "--"+t.flag); t.path == "" {
@@ -110,7 +110,7 @@ func chosen(a *console.App, all []*target, from string) (wanted []*target, err e
 		return nil, console.Usagef("no format: choose %s with the file to write", strings.Join(names, ", "))
 	}
 	for _, t := range wanted {
-		if what := leftOut(t.path); t.flag == "go" && !console.ToStdout(t.path) && what != "" {
+		if what := ignoredFileName(t.path); t.flag == "go" && !console.ToStdout(t.path) && what != "" {
 			return nil, console.Usagef("--go %s: go build leaves out %s: choose another name", t.path, what)
 		}
 		if err := console.Claim(a, t.path, []string{from}); err != nil {
@@ -126,9 +126,9 @@ var goPlatforms = strings.Fields("aix android darwin dragonfly freebsd hurd illu
 	"plan9 solaris wasip1 windows zos 386 amd64 amd64p32 arm armbe arm64 arm64be loong64 mips mipsle mips64 mips64le " +
 	"mips64p32 mips64p32le ppc ppc64 ppc64le riscv riscv64 s390 s390x sparc sparc64 wasm")
 
-// leftOut describes the file names for which the Go command ignores a file, everywhere or on some platforms, if path
+// ignoredFileName describes the file names for which the Go command ignores a file, everywhere or on some platforms, if path
 // has one. Otherwise it returns "".
-func leftOut(path string) string {
+func ignoredFileName(path string) string {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")
 	word := name[strings.LastIndexByte(name, '_')+1:]
 	switch {

@@ -16,20 +16,20 @@ import (
 
 // A versionReport is the JSON object of version --json. Unknown values are 0 or empty.
 type versionReport struct {
-	Version  string   `json:"version"` // of the program and of the Go compiler
-	Commit   string   `json:"commit"`
-	Changed  bool     `json:"changed"` // the files differ from the commit
-	Brand    string   `json:"brand"`
-	Arch     string   `json:"arch"`
-	Cores    int      `json:"cores"`
-	Threads  int      `json:"threads"`
-	Usable   int      `json:"usable"` // threads that this process may run at once
-	L1DBytes int      `json:"l1d_bytes"`
-	L2Bytes  int      `json:"l2_bytes"`
-	L3Bytes  int      `json:"l3_bytes"`
-	Features []string `json:"features"` // see kernel.CPU
-	Levels   []string `json:"levels"`   // instruction sets that the kernels can run on, slowest first
-	ISA      string   `json:"isa"`      // the instruction set in use
+	Version       string   `json:"version"` // of the program and of the Go compiler
+	Commit        string   `json:"commit"`
+	HasChanged    bool     `json:"changed"` // the files differ from the commit
+	Brand         string   `json:"brand"`
+	Arch          string   `json:"arch"`
+	Cores         int      `json:"cores"`
+	Threads       int      `json:"threads"`
+	UsableThreads int      `json:"usable"` // threads that this process may run at once
+	L1DBytes      int      `json:"l1d_bytes"`
+	L2Bytes       int      `json:"l2_bytes"`
+	L3Bytes       int      `json:"l3_bytes"`
+	Features      []string `json:"features"` // see kernel.CPU
+	Levels        []string `json:"levels"`   // instruction sets that the kernels can run on, slowest first
+	ISA           string   `json:"isa"`      // the instruction set in use
 }
 
 func Version(a *console.App) *cobra.Command {
@@ -53,11 +53,11 @@ fastest one, unless --isa of another command or the environment variable
 		c := kernel.DetectedCPU()
 		r := &versionReport{
 			Version: console.Version(), Brand: c.Brand, Arch: runtime.GOARCH, Cores: c.Cores, Threads: c.Threads,
-			Usable:   runtime.GOMAXPROCS(0),
-			L1DBytes: c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
+			UsableThreads: runtime.GOMAXPROCS(0),
+			L1DBytes:      c.L1D, L2Bytes: c.L2, L3Bytes: c.L3, Features: append([]string{}, c.Features...),
 			Levels: flags.LevelNames(), ISA: kernel.Active().String(),
 		}
-		r.Commit, r.Changed = commit()
+		r.Commit, r.HasChanged = commit()
 		return a.Report(asJSON, r, r.sheet)
 	}
 	return cmd
@@ -83,17 +83,19 @@ func commit() (hash string, changed bool) {
 func (r *versionReport) sheet() *console.Sheet {
 	s := new(console.Sheet)
 	of := cmp.Or(r.Commit, "unknown")
-	if r.Changed {
+	if r.HasChanged {
 		of += ", with changes"
 	}
 	s.Pairs(
 		"halfspace", r.Version,
 		"commit", of,
 		"processor", cmp.Or(r.Brand, "unknown")+" ("+r.Arch+")",
-		"cores", humanize.Plural(int64(r.Usable), "thread")+" usable; "+known(r.Cores, humanize.Plural(int64(r.Cores), "core"))+", "+
-			known(r.Threads, humanize.Plural(int64(r.Threads), "thread"))+" in all",
-		"caches", "L1 data "+known(r.L1DBytes, humanize.Size(int64(r.L1DBytes)))+", L2 "+known(r.L2Bytes, humanize.Size(int64(r.L2Bytes)))+
-			", L3 "+known(r.L3Bytes, humanize.Size(int64(r.L3Bytes))),
+		"cores", humanize.Plural(int64(r.UsableThreads), "thread")+" usable; "+textOrUnknown(r.Cores,
+			humanize.Plural(int64(r.Cores), "core"))+", "+
+			textOrUnknown(r.Threads, humanize.Plural(int64(r.Threads), "thread"))+" in all",
+		"caches", "L1 data "+textOrUnknown(r.L1DBytes, humanize.Size(int64(r.L1DBytes)))+", L2 "+
+			textOrUnknown(r.L2Bytes, humanize.Size(int64(r.L2Bytes)))+
+			", L3 "+textOrUnknown(r.L3Bytes, humanize.Size(int64(r.L3Bytes))),
 		"features", cmp.Or(strings.Join(r.Features, " "), "unknown"),
 		"kernels for", strings.Join(r.Levels, ", "),
 		"in use", r.ISA,
@@ -102,7 +104,7 @@ func (r *versionReport) sheet() *console.Sheet {
 	return s
 }
 
-func known(n int, text string) string {
+func textOrUnknown(n int, text string) string {
 	if n == 0 {
 		return "unknown"
 	}

@@ -27,14 +27,14 @@ import (
 
 // An App is one run of the program.
 type App struct {
-	Stdout *output
-	Stderr *patient
-	Kept   string // end of the interrupt message, about the files that are kept; may be empty
+	Stdout    *output
+	Stderr    *patientWriter
+	KeptFiles string // end of the interrupt message, about the files that are kept; may be empty
 
-	ends     []func()
+	endFuncs []func()
 	notes    *notes
 	progress *Progress // the progress that is shown; nil: none
-	hushed   bool      // neither notes nor progress are printed
+	isHushed bool      // neither notes nor progress are printed
 
 	// Cluster returns the cluster for some files: other processes that also make passes over their rows. It is nil
 	// without a cluster. See block.Remote.
@@ -49,20 +49,20 @@ type Files struct {
 
 // notes collects the notes of a run, for reports. Trainings of several classes may add notes at the same time.
 type notes struct {
-	mu  sync.Mutex
-	all []string
+	mu    sync.Mutex
+	texts []string
 }
 
 func (a *App) Notes() []string {
 	a.notes.mu.Lock()
 	defer a.notes.mu.Unlock()
-	return slices.Clone(a.notes.all)
+	return slices.Clone(a.notes.texts)
 }
 
 // New returns an app that writes to stdout and stderr. After the end of ctx, it waits no longer than a grace time for
 // the readers of pipes.
 func New(ctx context.Context, stdout, stderr io.Writer) *App {
-	return &App{Stdout: &output{to: &patient{ctx: ctx, w: stdout}}, Stderr: &patient{ctx: ctx, w: stderr}, notes: new(notes)}
+	return &App{Stdout: &output{to: &patientWriter{ctx: ctx, w: stdout}}, Stderr: &patientWriter{ctx: ctx, w: stderr}, notes: new(notes)}
 }
 
 // ForPython is true if the Python package runs the command and shows its messages.
@@ -93,23 +93,23 @@ func Usage(err error) error {
 // Usagef returns a UsageError. Its format may name options; see message.Sprintf.
 func Usagef(format string, args ...any) error { return UsageError{message.Errorf(format, args...)} }
 
-func (a *App) AtEnd(f func()) { a.ends = append(a.ends, f) }
+func (a *App) AtEnd(f func()) { a.endFuncs = append(a.endFuncs, f) }
 
 // End calls the functions of AtEnd in their order.
 func (a *App) End() {
-	for _, f := range a.ends {
+	for _, f := range a.endFuncs {
 		f()
 	}
-	a.ends = nil
+	a.endFuncs = nil
 }
 
 // Note prints a message that isn't an error. Its format may name options; see message.Sprintf.
 func (a *App) Note(format string, args ...any) {
 	note := humanize.Line(message.Sprintf(format, args...))
 	a.notes.mu.Lock()
-	a.notes.all = append(a.notes.all, note)
+	a.notes.texts = append(a.notes.texts, note)
 	a.notes.mu.Unlock()
-	if !a.hushed {
+	if !a.isHushed {
 		a.progress.above(func() { fmt.Fprintf(a.Stderr, "note: %s\n", note) })
 	}
 }
@@ -146,12 +146,12 @@ func (a *App) PrintLine(format string, args ...any) error {
 	return a.Print([]byte(humanize.Line(fmt.Sprintf(format, args...)) + "\n"))
 }
 
-func (a *App) Hush() { a.hushed = true }
+func (a *App) Hush() { a.isHushed = true }
 
-// Hushed returns an app like a that prints neither notes nor progress.
-func (a *App) Hushed() *App {
+// HushedApp returns an app like a that prints neither notes nor progress.
+func (a *App) HushedApp() *App {
 	quiet := *a
-	quiet.hushed = true
+	quiet.isHushed = true
 	return &quiet
 }
 
@@ -159,28 +159,28 @@ func (a *App) Hushed() *App {
 var ErrStdoutGone = errors.New("standard output was closed")
 
 type output struct {
-	to  *patient
+	to  *patientWriter
 	Err error // the first error of a write
 }
 
-// A patient writer waits for a pipe's reader, but only for a grace time after an interrupt.
-type patient struct {
-	ctx  context.Context
-	w    io.Writer
-	gone atomic.Bool // the reader didn't take a text within the grace time
+// A patientWriter waits for a pipe's reader, but only for a grace time after an interrupt.
+type patientWriter struct {
+	ctx        context.Context
+	w          io.Writer
+	readerGone atomic.Bool // the reader didn't take a text within the grace time
 }
 
 // Write writes a copy of b. Once the grace time is over, it returns even if the reader hasn't taken b.
-func (p *patient) Write(b []byte) (int, error) {
+func (p *patientWriter) Write(b []byte) (int, error) {
 	ctx, end := parallel.Grace(p.ctx)
 	defer end()
-	if p.gone.Load() {
+	if p.readerGone.Load() {
 		return 0, context.Canceled
 	}
 	b = bytes.Clone(b)
 	n, err := parallel.DetachValue(ctx, func() (int, error) { return p.w.Write(b) })
 	if ctx.Err() != nil && err != nil {
-		p.gone.Store(true)
+		p.readerGone.Store(true)
 	}
 	return n, err
 }

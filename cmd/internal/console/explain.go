@@ -152,7 +152,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return unknownOption(cmd, "-", unknown.GetSpecifiedShortnames())
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		if text := wanted[f.Value.Type()]; text != "" {
+		if text := wantedValues[f.Value.Type()]; text != "" {
 			return Usagef("--%s %s: %s", f.Name, invalid.GetValue(), text)
 		}
 		return Usagef("--%s %s: %w", f.Name, invalid.GetValue(), invalid.Unwrap())
@@ -162,8 +162,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return Usagef("%w", err)
 }
 
-// wanted says which values a flag of a type takes.
-var wanted = map[string]string{
+// wantedValues says which values a flag of a type takes.
+var wantedValues = map[string]string{
 	"int": "use a whole number", "int64": "use a whole number",
 	"uint64": "use a whole number from 0 to 18446744073709551615", "float64": "use a number",
 	"duration": "use a time with its unit, such as 50ms or 2s", "bool": "use true or false",

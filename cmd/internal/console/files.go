@@ -23,11 +23,11 @@ import (
 
 // OpenError returns the error of opening path, with advice. It leaves out the name of the system call.
 func OpenError(path string, err error) error {
-	return advised(fmt.Errorf("%s: %w", path, files.Cause(err)))
+	return withAdvice(fmt.Errorf("%s: %w", path, files.Cause(err)))
 }
 
-// advised adds advice to the error of a file that can't be read.
-func advised(err error) error {
+// withAdvice adds advice to the error of a file that can't be read.
+func withAdvice(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%w: check the path", err)
@@ -52,7 +52,7 @@ func SaveModel(ctx context.Context, m *model.Model, path string) error {
 // if path is a pipe that sends nothing.
 func LoadModel(ctx context.Context, path string, memory int64) (*model.Model, error) {
 	m, err := parallel.DetachValue(ctx, func() (*model.Model, error) { return model.LoadWithin(path, memory) })
-	return m, advised(err)
+	return m, withAdvice(err)
 }
 
 // ToStdout tells whether path is standard output, where reports go.
@@ -169,12 +169,12 @@ func checkData(cmd *cobra.Command, args []string) error {
 }
 
 // IsProof tells whether a file looks like the output of check --json.
-func IsProof(path string) bool { return jsonKind(path) == proof }
+func IsProof(path string) bool { return jsonKind(path) == proofSource }
 
 // IsOwn tells whether a file looks like a model or the output of check --json.
 func IsOwn(path string) bool { return jsonKind(path) != "" }
 
-const proof = "what check --json printed"
+const proofSource = "what check --json printed"
 
 // jsonKind returns which JSON of halfspace a file holds: "a model"; proof, whose first key is "separable"; or "" for any
 // other file.
@@ -198,7 +198,7 @@ func jsonKind(path string) string {
 	case bytes.Contains(head, []byte(`"halfspace-model/`)):
 		return "a model"
 	case first == "separable":
-		return proof
+		return proofSource
 	}
 	return ""
 }

@@ -22,8 +22,8 @@ type Step struct {
 	Name        string // name of the step; if Done is less than before, the step begins again
 	Detail      string // text about the state; "" shows Done of Total, if they count rows
 	Done, Total int64  // Total is 0 or less if the end isn't known
-	Rows        bool   // Done counts rows; otherwise it counts steps of unequal length, which have no rate
-	AtMost      bool   // the step may end before Total
+	CountsRows  bool   // Done counts rows; otherwise it counts steps of unequal length, which have no rate
+	MayEndEarly bool   // the step may end before Total
 }
 
 // A Progress shows the state of the work: on a terminal one line that is rewritten, elsewhere lines of text. A nil
@@ -33,30 +33,30 @@ type Progress struct {
 	term *os.File // nil if the output is no terminal
 	now  func() time.Time
 
-	mu      sync.Mutex // held while text is written
-	step    Step
-	paces   map[string]*pace // by the name of the step; a step may continue after another one
-	passed  float64          // share of the rows that the current pass has read; 0 without a pass
-	tick    *time.Timer      // nil before the first step, and after End
-	painted time.Time        // when the last line was written
-	wait    time.Duration
-	shown   bool // the terminal shows a line
+	mu        sync.Mutex // held while text is written
+	step      Step
+	paces     map[string]*pace // by the name of the step; a step may continue after another one
+	passShare float64          // share of the rows that the current pass has read; 0 without a pass
+	tick      *time.Timer      // nil before the first step, and after End
+	paintedAt time.Time        // when the last line was written
+	wait      time.Duration
+	isShown   bool // the terminal shows a line
 }
 
 // On a terminal the line is rewritten at most once per oftenest, and each heartbeat even if nothing changed. Elsewhere
 // the time between two lines of a step doubles from line to line, from firstWait up to mostWait.
 const (
-	oftenest  = 100 * time.Millisecond
-	heartbeat = time.Second
-	firstWait = 2 * time.Second
-	mostWait  = time.Minute
+	shortestRewrite = 100 * time.Millisecond
+	heartbeat       = time.Second
+	firstWait       = 2 * time.Second
+	mostWait        = time.Minute
 )
 
 // NewProgress returns a progress, or nil if nothing is to be shown. when is the value of --progress. Notes are written
 // above the progress.
 func (a *App) NewProgress(when string) *Progress {
 	f := terminal(a.Stderr.w)
-	if when == "never" || when == "auto" && f == nil || a.hushed {
+	if when == "never" || when == "auto" && f == nil || a.isHushed {
 		return nil
 	}
 	a.progress = &Progress{out: a.Stderr, term: f, now: time.Now, paces: map[string]*pace{}}
@@ -65,7 +65,7 @@ func (a *App) NewProgress(when string) *Progress {
 
 // Rows shows a step that has read or written rows rows. total is -1 if it isn't known.
 func (p *Progress) Rows(name string, rows, total int64) {
-	p.Show(Step{Name: name, Done: rows, Total: total, Rows: true})
+	p.Show(Step{Name: name, Done: rows, Total: total, CountsRows: true})
 }
 
 // Reading returns the function that shows passes over files, nil if p is nil. A pass over the rows becomes a step with
@@ -90,7 +90,7 @@ func (p *Progress) Reading(name string) func(pass dataset.Pass, rows, total int6
 func (p *Progress) pass(share float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.passed = share
+	p.passShare = share
 	if p.tick != nil {
 		p.paint(p.now())
 	}
@@ -99,13 +99,13 @@ func (p *Progress) pass(share float64) {
 // current returns the step with the share of its current pass added to Detail, if the pass has taken leastTime or more.
 func (p *Progress) current(now time.Time) Step {
 	s := p.step
-	if p.passed <= 0 || p.passed >= 1 || now.Sub(p.paces[s.Name].at) < leastTime || s.Detail == "" && s.Rows {
+	if p.passShare <= 0 || p.passShare >= 1 || now.Sub(p.paces[s.Name].grewAt) < leastTime || s.Detail == "" && s.CountsRows {
 		return s
 	}
 	if s.Detail != "" {
 		s.Detail += ", "
 	}
-	s.Detail += fmt.Sprintf("this pass %d %%", int(100*p.passed))
+	s.Detail += fmt.Sprintf("this pass %d %%", int(100*p.passShare))
 	return s
 }
 
@@ -121,14 +121,14 @@ func (p *Progress) Show(s Step) {
 		p.step = Step{}
 	}
 	if s.Name != p.step.Name {
-		p.painted, p.wait = time.Time{}, 0
+		p.paintedAt, p.wait = time.Time{}, 0
 	}
 	if s.Name != p.step.Name || s.Done != p.step.Done {
-		p.passed = 0
+		p.passShare = 0
 	}
 	p.step = s
 	if was := p.paces[s.Name]; was == nil || s.Done < was.done {
-		p.paces[s.Name] = &pace{begun: now, at: now, done: s.Done}
+		p.paces[s.Name] = &pace{begunAt: now, grewAt: now, done: s.Done}
 	}
 	p.paces[s.Name].reach(s.Done, now)
 	p.paint(now)
@@ -148,19 +148,19 @@ func (p *Progress) beat() {
 func (p *Progress) paint(now time.Time) {
 	wait := p.wait
 	if p.term != nil {
-		wait = oftenest
+		wait = shortestRewrite
 	}
-	if !p.painted.IsZero() && now.Sub(p.painted) < wait {
+	if !p.paintedAt.IsZero() && now.Sub(p.paintedAt) < wait {
 		return
 	}
-	p.painted, p.wait = now, min(max(firstWait, 2*p.wait), mostWait)
+	p.paintedAt, p.wait = now, min(max(firstWait, 2*p.wait), mostWait)
 	pace, step := p.paces[p.step.Name], p.current(now)
 	if p.term == nil {
 		fmt.Fprintln(p.out, strings.Join(step.parts(pace, now), ", "))
 		return
 	}
 	fmt.Fprint(p.out, "\r"+step.line(pace, now, width(p.term)-1, unicodeTerminal())+"\x1b[K")
-	p.shown = true
+	p.isShown = true
 }
 
 // End removes the line, so that the next text begins on an empty line.
@@ -178,9 +178,9 @@ func (p *Progress) End() {
 }
 
 func (p *Progress) wipe() {
-	if p.shown {
+	if p.isShown {
 		fmt.Fprint(p.out, "\r\x1b[K")
-		p.shown = false
+		p.isShown = false
 	}
 }
 
@@ -240,7 +240,7 @@ func ofNumber(c rune) bool { return unicode.IsDigit(c) || c == ',' || c == '.' }
 func (s *Step) parts(p *pace, now time.Time) []string {
 	what, detail := s.Name, s.Detail
 	switch {
-	case detail != "" || !s.Rows:
+	case detail != "" || !s.CountsRows:
 	case s.Total > 0:
 		detail = humanize.Count(s.Done) + " of " + humanize.Plural(s.Total, "row")
 	default:
@@ -252,23 +252,23 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	parts := []string{what}
 	if s.Total > 0 {
 		share := fmt.Sprintf("%d %%", int(100*s.share()))
-		if s.AtMost {
+		if s.MayEndEarly {
 			share += " of the most"
 		}
 		parts = append(parts, share)
 	}
-	begun := now.Sub(p.begun) >= leastTime
-	if rate := p.rate(); begun && rate > 0 && s.Rows {
+	begun := now.Sub(p.begunAt) >= leastTime
+	if rate := p.rate(); begun && rate > 0 && s.CountsRows {
 		parts = append(parts, humanize.About(rate)+" rows/s")
 	}
 	switch left, known := p.left(s.Total, now); {
 	case !begun || s.Total > 0 && s.Done >= s.Total:
-	case known && s.AtMost:
+	case known && s.MayEndEarly:
 		parts = append(parts, "at most "+humanize.Duration(left)+" left")
 	case known:
 		parts = append(parts, humanize.Duration(left)+" left")
 	default:
-		parts = append(parts, humanize.Duration(now.Sub(p.begun)))
+		parts = append(parts, humanize.Duration(now.Sub(p.begunAt)))
 	}
 	return parts
 }
@@ -277,45 +277,45 @@ func (s *Step) share() float64 { return min(1, max(0, float64(s.Done)/float64(s.
 
 // A pace is the rate of a step: a mean in which older intervals count less and less.
 type pace struct {
-	begun, at time.Time // when the step began, and when done grew last
-	done      int64     // the value at that time
-	sum, over float64   // the amount done, and the seconds that it took, both with fading weights
+	begunAt, grewAt time.Time // when the step began, and when done grew last
+	done            int64     // the value at that time
+	sum, seconds    float64   // the amount done, and the seconds that it took, both with fading weights
 }
 
 const (
-	leastTime  = time.Second      // no rate and no time left is shown before
-	memoryTime = 10 * time.Second // an interval this long ago counts about a third; later, half of the step's time replaces it
-	mostLeft   = 100 * 24 * time.Hour
+	leastTime    = time.Second      // no rate and no time left is shown before
+	memoryTime   = 10 * time.Second // an interval this long ago counts about a third; later, half of the step's time replaces it
+	mostTimeLeft = 100 * 24 * time.Hour
 )
 
 // reach notes the amount that is done now.
 func (p *pace) reach(done int64, now time.Time) {
-	passed := now.Sub(p.at).Seconds()
+	passed := now.Sub(p.grewAt).Seconds()
 	if done <= p.done || passed <= 0 {
 		return
 	}
-	fade := math.Exp(-passed / max(memoryTime, now.Sub(p.begun)/2).Seconds())
-	p.sum, p.over = p.sum*fade+float64(done-p.done), p.over*fade+passed
-	p.at, p.done = now, done
+	fade := math.Exp(-passed / max(memoryTime, now.Sub(p.begunAt)/2).Seconds())
+	p.sum, p.seconds = p.sum*fade+float64(done-p.done), p.seconds*fade+passed
+	p.grewAt, p.done = now, done
 }
 
 // rate returns the amount done per second; 0 if it isn't known yet.
 func (p *pace) rate() float64 {
-	if p.over == 0 {
+	if p.seconds == 0 {
 		return 0
 	}
-	return p.sum / p.over
+	return p.sum / p.seconds
 }
 
 // left returns the time until total is done. known is false if total or the rate isn't known, or if the time exceeds
-// mostLeft.
+// mostTimeLeft.
 func (p *pace) left(total int64, now time.Time) (left time.Duration, known bool) {
 	rate := p.rate()
 	if total <= 0 || rate == 0 {
 		return 0, false
 	}
-	seconds := float64(total-p.done)/rate - now.Sub(p.at).Seconds()
-	if seconds > mostLeft.Seconds() {
+	seconds := float64(total-p.done)/rate - now.Sub(p.grewAt).Seconds()
+	if seconds > mostTimeLeft.Seconds() {
 		return 0, false
 	}
 	return max(0, time.Duration(seconds*float64(time.Second))), true

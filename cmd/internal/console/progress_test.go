@@ -25,7 +25,7 @@ func TestProgressLines(t *testing.T) {
 	var out strings.Builder
 	p, clock := watched(t, &out)
 	for second := range int64(600) {
-		p.Show(Step{Name: "training", Detail: "epoch " + humanize.Count(second), Done: 1000 * second, Total: 600_000, Rows: true})
+		p.Show(Step{Name: "training", Detail: "epoch " + humanize.Count(second), Done: 1000 * second, Total: 600_000, CountsRows: true})
 		*clock = clock.Add(time.Second)
 	}
 	p.Rows("evaluating", 3, -1)
@@ -53,19 +53,19 @@ func TestProgressLines(t *testing.T) {
 // TestParts: a step tells what is known of it, and nothing else.
 func TestParts(t *testing.T) {
 	for want, s := range map[string]Step{
-		"loading: 50 of 100 rows, 50 %, 10 rows/s, 5 s left":                     {Name: "loading", Done: 50, Total: 100, Rows: true},
-		"loading: 50 rows, 10 rows/s, 5 s":                                       {Name: "loading", Done: 50, Total: -1, Rows: true},
+		"loading: 50 of 100 rows, 50 %, 10 rows/s, 5 s left":                     {Name: "loading", Done: 50, Total: 100, CountsRows: true},
+		"loading: 50 rows, 10 rows/s, 5 s":                                       {Name: "loading", Done: 50, Total: -1, CountsRows: true},
 		"checking: pass 7, 5 s":                                                  {Name: "checking", Detail: "pass 7", Done: 7},
 		"judging: fold 2 of 5, 20 %, 20 s left":                                  {Name: "judging", Detail: "fold 2 of 5", Done: 1, Total: 5},
-		"training: epoch 1, 25 % of the most, at most 15 s left":                 {Name: "training", Detail: "epoch 1", Done: 5, Total: 20, AtMost: true},
-		"training: epoch 1, 0 % of the most, 5 s":                                {Name: "training", Detail: "epoch 1", Done: 1, Total: 1e12, AtMost: true},
-		"looking: 7 of 5 rows, 100 %, 1.4 rows/s":                                {Name: "looking", Done: 7, Total: 5, Rows: true},
+		"training: epoch 1, 25 % of the most, at most 15 s left":                 {Name: "training", Detail: "epoch 1", Done: 5, Total: 20, MayEndEarly: true},
+		"training: epoch 1, 0 % of the most, 5 s":                                {Name: "training", Detail: "epoch 1", Done: 1, Total: 1e12, MayEndEarly: true},
+		"looking: 7 of 5 rows, 100 %, 1.4 rows/s":                                {Name: "looking", Done: 7, Total: 5, CountsRows: true},
 		"fitting: the path, 0 %, 5 s":                                            {Name: "fitting", Detail: "the path", Total: 5},
-		"loading: 2,000,000 of 10,000,000 rows, 20 %, 400,000 rows/s, 20 s left": {Name: "loading", Done: 2e6, Total: 1e7, Rows: true},
+		"loading: 2,000,000 of 10,000,000 rows, 20 %, 400,000 rows/s, 20 s left": {Name: "loading", Done: 2e6, Total: 1e7, CountsRows: true},
 	} {
 		begun := time.Unix(1e9, 0)
 		now := begun.Add(5 * time.Second)
-		p := pace{begun: begun, at: begun}
+		p := pace{begunAt: begun, grewAt: begun}
 		p.reach(s.Done, now)
 		if got := strings.Join(s.parts(&p, now), ", "); got != want {
 			t.Errorf("%+v is shown as\n%q, want\n%q", s, got, want)
@@ -77,7 +77,7 @@ func TestParts(t *testing.T) {
 // the truth, and the share never falls.
 func TestPace(t *testing.T) {
 	begun := time.Unix(1e9, 0)
-	p := pace{begun: begun, at: begun}
+	p := pace{begunAt: begun, grewAt: begun}
 	now, last := begun, 300*time.Second
 	for tenth := range int64(1000) {
 		now = now.Add(100 * time.Millisecond)
@@ -103,9 +103,9 @@ func TestPace(t *testing.T) {
 func TestLine(t *testing.T) {
 	begun := time.Unix(1e9, 0)
 	now := begun.Add(5 * time.Second)
-	p := pace{begun: begun, at: begun}
+	p := pace{begunAt: begun, grewAt: begun}
 	p.reach(50, now)
-	s := Step{Name: "training", Detail: strings.Repeat("é", 40), Done: 50, Total: 100, Rows: true}
+	s := Step{Name: "training", Detail: strings.Repeat("é", 40), Done: 50, Total: 100, CountsRows: true}
 	for most := range 200 {
 		line := s.line(&p, now, most, true)
 		if n := utf8.RuneCountInString(line); n > most || n < min(most, 60)-2 {
@@ -115,8 +115,8 @@ func TestLine(t *testing.T) {
 			t.Errorf("of %d characters: %q", most, line)
 		}
 	}
-	loading := Step{Name: "loading", Done: 24_632, Total: 200_000, Rows: true}
-	if line := loading.line(&pace{begun: now, at: now}, now, 19, true); line != "loading, 12 %" {
+	loading := Step{Name: "loading", Done: 24_632, Total: 200_000, CountsRows: true}
+	if line := loading.line(&pace{begunAt: now, grewAt: now}, now, 19, true); line != "loading, 12 %" {
 		t.Errorf("with a part of a number: %q", line)
 	}
 	if line := s.line(&p, now, 150, false); !strings.HasPrefix(line, "##########.......... training") {
@@ -151,9 +151,9 @@ func TestNoteAbove(t *testing.T) {
 	var out strings.Builder
 	a := New(t.Context(), io.Discard, &out)
 	p := a.NewProgress("always")
-	p.shown = true // as on a terminal
+	p.isShown = true // as on a terminal
 	a.Note("it is %s", "so")
-	if out.String() != "\r\x1b[Knote: it is so\n" || p.shown {
+	if out.String() != "\r\x1b[Knote: it is so\n" || p.isShown {
 		t.Errorf("%q", out.String())
 	}
 	p.End()
@@ -179,13 +179,13 @@ func TestReading(t *testing.T) {
 		case second < 4:
 			show(dataset.PassRows, second-2, 2)
 		case second == 4:
-			p.Show(Step{Name: "training", Detail: "pass 3", Done: 300, Rows: true})
+			p.Show(Step{Name: "training", Detail: "pass 3", Done: 300, CountsRows: true})
 		default:
 			show(dataset.PassAgain, second-4, 4)
 		}
 		*clock = clock.Add(time.Second)
 	}
-	p.Show(Step{Name: "training", Detail: "pass 4", Done: 400, Rows: true})
+	p.Show(Step{Name: "training", Detail: "pass 4", Done: 400, CountsRows: true})
 	*clock = clock.Add(5 * time.Second)
 	show(dataset.PassAgain, 4, 4)
 	p.End()

@@ -27,7 +27,7 @@ type Sheet struct {
 	Facts  [][2]string  // names and values of Pairs
 	Tables []plot.Table // a caption is the line of prose before the table, or "Classes"
 
-	line string // the last line of prose
+	lastLine string // the last line of prose
 }
 
 const longestCell = 200
@@ -42,7 +42,7 @@ func (s *Sheet) Line(format string, args ...any) {
 		}
 	}
 	fmt.Fprintf(s, format+"\n", args...)
-	s.line = strings.TrimSpace(fmt.Sprintf(format, args...))
+	s.lastLine = strings.TrimSpace(fmt.Sprintf(format, args...))
 }
 
 // Pairs adds aligned lines of a name and a value; cells alternates names and values. A pair whose value is empty is left
@@ -60,7 +60,7 @@ func (s *Sheet) Pairs(cells ...string) {
 
 // Table adds rows of cells. The first column is aligned to the left, the others to the right.
 func (s *Sheet) Table(rows [][]string) {
-	s.Tables = append(s.Tables, plot.Table{Caption: cmp.Or(strings.TrimSuffix(s.line, ":"), "Classes"), Head: rows[0], Rows: rows[1:]})
+	s.Tables = append(s.Tables, plot.Table{Caption: cmp.Or(strings.TrimSuffix(s.lastLine, ":"), "Classes"), Head: rows[0], Rows: rows[1:]})
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = humanize.WithoutMiddle(humanize.Line(cell), longestCell)

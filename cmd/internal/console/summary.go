@@ -39,8 +39,8 @@ func Margin(t *model.Training) string {
 	return text
 }
 
-// Kept says after which update a pocket kept the weights. It returns "" for nil.
-func Kept(update *int64) string {
+// KeptUpdate says after which update a pocket kept the weights. It returns "" for nil.
+func KeptUpdate(update *int64) string {
 	switch {
 	case update == nil:
 		return ""
@@ -87,8 +87,8 @@ func Classes(m *model.Model) string {
 	return fmt.Sprintf("classes %s (positive: %s)", ClassNames(m.Classes), m.Positive)
 }
 
-// Solved returns the options and the results of a training that solved for an optimum.
-func Solved(m *model.Model) []string {
+// SolverFacts returns the options and the results of a training that solved for an optimum.
+func SolverFacts(m *model.Model) []string {
 	singular := ""
 	if ridge := m.Training.Ridge; ridge > 0 {
 		singular = fmt.Sprintf("a ridge of %s was added, since features depend on each other: leave some out for "+

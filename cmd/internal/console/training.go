@@ -21,7 +21,7 @@ type Training struct {
 
 // Watch returns the Training of a learner that is about to begin.
 func Watch(bar *Progress, l train.Learner) *Training {
-	return &Training{bar: bar, learner: l, curve: curve{each: 1}}
+	return &Training{bar: bar, learner: l, curve: curve{epochsPerValue: 1}}
 }
 
 func (t *Training) Show(p learner.Progress) {
@@ -30,13 +30,13 @@ func (t *Training) Show(p learner.Progress) {
 		t.measure = p.Measure
 	}
 	most := maxUpdates(t.learner)
-	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, Rows: true}
+	s := Step{Name: "training", Detail: detail(t.learner, &p, t.measure, most), Done: p.Visits, CountsRows: true}
 	switch {
 	case t.learner.SolvesForOptimum: // it ends near the optimum, which isn't known before
 	case most > 0:
-		s.Done, s.Total, s.Rows, s.AtMost = p.Updates, most, false, true
+		s.Done, s.Total, s.CountsRows, s.MayEndEarly = p.Updates, most, false, true
 	default:
-		s.Total, s.AtMost = p.Rows*p.Epochs, true
+		s.Total, s.MayEndEarly = p.Rows*p.Epochs, true
 	}
 	t.bar.Show(s)
 }
@@ -78,7 +78,7 @@ func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdate
 // Stage returns a function that shows the progress of other stages of package train.
 func Stage(bar *Progress) func(train.Stage) {
 	return func(s train.Stage) {
-		step := Step{Name: s.Name, Detail: s.Detail, Done: s.Done, Total: s.Total, Rows: s.Rows}
+		step := Step{Name: s.Name, Detail: s.Detail, Done: s.Done, Total: s.Total, CountsRows: s.Rows}
 		if s.Training != nil {
 			step.Detail += ", " + detail(s.Learner, s.Training, s.Training.Measure, maxUpdates(s.Learner))
 		}
@@ -91,16 +91,16 @@ func Stage(bar *Progress) func(train.Stage) {
 
 // A curve is a figure of a training, epoch by epoch or pass by pass.
 type curve struct {
-	what    string    // name of the figure
-	values  []float64 // means, each over each epochs
-	each    int
-	sum     float64 // sum over the epochs after the last value
-	n       int     // number of these epochs
-	updates int64   // updates before the current epoch
-	begun   bool
+	figure         string    // name of the figure
+	values         []float64 // means, each over each epochs
+	epochsPerValue int
+	sum            float64 // sum over the epochs after the last value
+	pendingEpochs  int     // number of these epochs
+	updates        int64   // updates before the current epoch
+	hasBegun       bool
 
-	measured    bool    // first and last are known
-	first, last float64 // objectives
+	hasObjectives bool    // first and last are known
+	first, last   float64 // objectives
 }
 
 // mostValues is the largest number of values that a curve keeps: more than the width of a terminal.
@@ -108,44 +108,44 @@ const mostValues = 4096
 
 // follow adds the epoch or pass that ends with p. It adds nothing if p isn't the end of one.
 func (c *curve) follow(p *learner.Progress) {
-	if !c.begun {
-		c.begun, c.updates = true, p.Updates
+	if !c.hasBegun {
+		c.hasBegun, c.updates = true, p.Updates
 	}
 	if p.Sum == nil {
 		return
 	}
 	switch {
 	case p.Measure != nil:
-		c.what = "objective"
+		c.figure = "objective"
 		v := p.Measure.Objective
-		if !c.measured {
-			c.measured, c.first = true, v
+		if !c.hasObjectives {
+			c.hasObjectives, c.first = true, v
 		}
 		if plot.HasRestarted(c.first, c.last, v) {
-			c.values, c.sum, c.n, c.each = c.values[:0], 0, 0, 1
+			c.values, c.sum, c.pendingEpochs, c.epochsPerValue = c.values[:0], 0, 0, 1
 		}
 		c.last = v
 		c.add(v)
 	case p.BestErrors >= 0:
-		c.what = "fewest errors so far"
+		c.figure = "fewest errors so far"
 		c.add(float64(p.BestErrors))
 	default:
-		c.what = "updates per epoch"
+		c.figure = "updates per epoch"
 		c.add(float64(p.Updates - c.updates))
 	}
 	c.updates = p.Updates
 }
 
 func (c *curve) add(v float64) {
-	if c.sum, c.n = c.sum+v, c.n+1; c.n < c.each {
+	if c.sum, c.pendingEpochs = c.sum+v, c.pendingEpochs+1; c.pendingEpochs < c.epochsPerValue {
 		return
 	}
-	c.values = append(c.values, c.sum/float64(c.n))
-	if c.sum, c.n = 0, 0; len(c.values) == mostValues {
+	c.values = append(c.values, c.sum/float64(c.pendingEpochs))
+	if c.sum, c.pendingEpochs = 0, 0; len(c.values) == mostValues {
 		for i := range mostValues / 2 {
 			c.values[i] = c.values[2*i]/2 + c.values[2*i+1]/2
 		}
-		c.values, c.each = c.values[:mostValues/2], 2*c.each
+		c.values, c.epochsPerValue = c.values[:mostValues/2], 2*c.epochsPerValue
 	}
 }
 
@@ -156,7 +156,7 @@ func (t *Training) Sparkline(most int) string {
 	if len(values) < 2 {
 		return ""
 	}
-	text := " " + t.curve.what + ", " + number(values[0]) + " to " + number(values[len(values)-1])
+	text := " " + t.curve.figure + ", " + number(values[0]) + " to " + number(values[len(values)-1])
 	if line := sparkline(values, most-len(text)); line != "" {
 		return line + text
 	}

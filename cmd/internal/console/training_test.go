@@ -33,7 +33,7 @@ func TestCurve(t *testing.T) {
 		{pocket[:1], 80, ""},
 		{nil, 80, ""},
 	} {
-		w := Training{curve: curve{each: 1}}
+		w := Training{curve: curve{epochsPerValue: 1}}
 		for _, p := range c.of {
 			w.curve.follow(&p)
 		}
@@ -45,16 +45,16 @@ func TestCurve(t *testing.T) {
 
 // TestCurveBounded: a curve of a million epochs keeps its shape in a few values.
 func TestCurveBounded(t *testing.T) {
-	c := curve{each: 1}
+	c := curve{epochsPerValue: 1}
 	const epochs = 1 << 20
 	for i := range epochs {
 		c.add(float64(i))
 	}
-	if n := len(c.values); n < mostValues/2 || n > mostValues || c.each*n != epochs {
-		t.Fatalf("%d values of %d epochs each", n, c.each)
+	if n := len(c.values); n < mostValues/2 || n > mostValues || c.epochsPerValue*n != epochs {
+		t.Fatalf("%d values of %d epochs each", n, c.epochsPerValue)
 	}
 	for i, v := range c.values {
-		if want := float64(i*c.each) + float64(c.each-1)/2; v != want {
+		if want := float64(i*c.epochsPerValue) + float64(c.epochsPerValue-1)/2; v != want {
 			t.Fatalf("value %d is %v, want %v", i, v, want)
 		}
 	}

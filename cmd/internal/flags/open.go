@@ -21,14 +21,14 @@ func OpenRows(ctx context.Context, a *console.App, o *Options, paths []string, b
 	opt := o.options(bar)
 	opt.Warn = a.Warn
 	rows, err := o.open(ctx, a, paths, opt)
-	if err == nil && o.Data.KeepWide && unscaled(rows.Spec().Preprocessing) {
+	if err == nil && o.Data.KeepWide && hasUnscaledNumbers(rows.Spec().Preprocessing) {
 		o.Data.Standardize = false
 	}
 	return rows, err
 }
 
-// unscaled tells whether some features are numbers, and none is standardized.
-func unscaled(p *schema.Preprocessing) bool {
+// hasUnscaledNumbers tells whether some features are numbers, and none is standardized.
+func hasUnscaledNumbers(p *schema.Preprocessing) bool {
 	return p == nil || !p.Standardized() && slices.ContainsFunc(p.Columns, func(c schema.Column) bool { return !c.Categorical() })
 }
 
@@ -42,14 +42,14 @@ func (o *Options) open(ctx context.Context, a *console.App, paths []string, opt 
 	return OpenDistributed(ctx, a, paths, opt)
 }
 
-// distributed is a stream whose rows a cluster reads too.
-type distributed struct {
+// distributedRows is a stream whose rows a cluster reads too.
+type distributedRows struct {
 	*dataset.Stream
 	cluster block.Cluster
 }
 
 // Remote returns the cluster; see block.Remote.
-func (d distributed) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
+func (d distributedRows) Remote() (block.Cluster, []block.View) { return d.cluster, nil }
 
 // OpenDistributed returns rows over which a cluster makes passes. This process reads them only for work that the cluster
 // can't do.
@@ -70,7 +70,7 @@ func OpenDistributed(ctx context.Context, a *console.App, paths []string, opt da
 	if err != nil {
 		return nil, err
 	}
-	return p.NewRows(distributed{stream, cluster}, nil), nil
+	return p.NewRows(distributedRows{stream, cluster}, nil), nil
 }
 
 func (o *Options) options(bar *console.Progress) dataset.Options {
@@ -88,8 +88,8 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	return opt
 }
 
-// validated returns the options for the rows of a validation, with the features and classes of spec.
-func (o *Options) validated(spec *schema.Spec, bar *console.Progress) dataset.Options {
+// validationOptions returns the options for the rows of a validation, with the features and classes of spec.
+func (o *Options) validationOptions(spec *schema.Spec, bar *console.Progress) dataset.Options {
 	own := *o
 	d := &own.Data
 	d.Labels, d.Weights, d.Sample, d.Limit = "", "", 0, 0 // of the training rows
@@ -105,7 +105,7 @@ func OpenValidation(ctx context.Context, a *console.App, o *Options, paths []str
 		return nil, message.Errorf("%s: the labels of --labels are those of the training rows: hold out a share of "+
 			"these, as in --validation 0.2, or name a table with the column %q", paths[0], learned.Spec().Label)
 	}
-	opt := o.validated(learned.Spec(), bar)
+	opt := o.validationOptions(learned.Spec(), bar)
 	opt.Progress, opt.Warn = bar.Reading("loading the validation"), func(s string) { a.Note("--validation: %s", s) }
 	v, err := dataset.Open(ctx, paths, opt, o.Storage.budgetBeside(learned.Source))
 	if err == nil && v.Rows() == 0 {

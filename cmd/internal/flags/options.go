@@ -107,10 +107,10 @@ func (o *Options) Examine(ctx context.Context, paths []string, bar *console.Prog
 	return p, err
 }
 
-// Again returns the options to read rows of the training, or of the validation, again for a model.
-func (o *Options) Again(bar *console.Progress, spec *schema.Spec, validation bool) dataset.Options {
+// OptionsFor returns the options to read rows of the training, or of the validation, again for a model.
+func (o *Options) OptionsFor(bar *console.Progress, spec *schema.Spec, validation bool) dataset.Options {
 	if validation {
-		return o.validated(spec, bar)
+		return o.validationOptions(spec, bar)
 	}
 	opt := o.options(bar)
 	opt.Spec, opt.Label = spec, spec.Label
@@ -168,14 +168,14 @@ func (o *Options) Check(ctx context.Context, args []string) error {
 type Split struct {
 	Group   string // column of groups
 	OrderBy string // column of times
-	how     string
+	method  string
 }
 
 func (s *Split) AddTo(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&s.Group, "group", "", "`COLUMN` Rows with the same value of this column, which is no feature, stay "+
 		"together: in one fold, and on one side of --validation.")
-	AddChoice(cmd, &s.how, "split", "`random|time` How rows are held back: at random within each class, or in order "+
+	AddChoice(cmd, &s.method, "split", "`random|time` How rows are held back: at random within each class, or in order "+
 		"of time (the order of the rows), so that later rows are judged by models of earlier ones. --cv 5 then cuts "+
 		"the rows into six pieces, and judges each but the first by the pieces before.", "random", "time")
 	f.StringVar(&s.OrderBy, "order-by", "", "`COLUMN` --split time in the order of this column, which is no feature: "+
@@ -183,7 +183,7 @@ func (s *Split) AddTo(cmd *cobra.Command) {
 }
 
 // InOrder tells whether rows are held back in order of time.
-func (s *Split) InOrder() bool { return s.how == "time" }
+func (s *Split) InOrder() bool { return s.method == "time" }
 
 // Check returns an error if the options exclude each other.
 func (s *Split) Check() error {

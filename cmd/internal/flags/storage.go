@@ -17,14 +17,14 @@ type Storage struct {
 	cache  string
 
 	// The following fields come from the verb, not from flags.
-	Out      string // the file that the verb writes, which the cache must not be; "": none
-	Access   learner.Access
-	Shards   int64 // largest number of shards that learn at the same time; 0: one. Open lowers it if the memory is too small
-	Weighted bool  // rows have weights
-	Shared   bool  // some rows are held out, so that rows take their memory twice for a while
-	Folds    bool  // each fold has its own features: its rows are in memory in addition to all rows
-	Halved   bool  // a learning curve takes the memory of half of the rows once more
-	Parted   bool  // each part of the rows gets its own cache
+	Out              string // the file that the verb writes, which the cache must not be; "": none
+	Access           learner.Access
+	Shards           int64 // largest number of shards that learn at the same time; 0: one. Open lowers it if the memory is too small
+	HasWeights       bool  // rows have weights
+	HasHoldOut       bool  // some rows are held out, so that rows take their memory twice for a while
+	HasFolds         bool  // each fold has its own features: its rows are in memory in addition to all rows
+	HasLearningCurve bool  // a learning curve takes the memory of half of the rows once more
+	CachesEachPart   bool  // each part of the rows gets its own cache
 
 	VerbBytes func(rows int64, cols int) int64 // bytes that the verb needs in addition to the rows; nil: none
 }
@@ -63,13 +63,13 @@ func (s *Storage) Extend(bytes int64) {
 // copies returns how many times the verb copies the rows.
 func (s *Storage) copies() float64 {
 	copies := 0.
-	if s.Shared {
+	if s.HasHoldOut {
 		copies++
 	}
-	if s.Folds {
+	if s.HasFolds {
 		copies++
 	}
-	if s.Halved {
+	if s.HasLearningCurve {
 		copies += 0.5
 	}
 	return copies
@@ -77,8 +77,8 @@ func (s *Storage) copies() float64 {
 
 // budget returns the budget of rows, by the options and the verb. Opening the rows may lower s.Shards.
 func (s *Storage) budget() dataset.Budget {
-	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access == learner.FileOrder || s.Parted,
-		Weighted: s.Weighted, Copies: s.copies(), SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
+	b := dataset.Budget{Memory: s.Memory.Limit(), Cache: s.cache, InOrder: s.Access == learner.FileOrder || s.CachesEachPart,
+		Weighted: s.HasWeights, Copies: s.copies(), SetLimit: func(bytes int64) { debug.SetMemoryLimit(bytes) }}
 	if s.VerbBytes != nil {
 		b.Beside = func(rows int64, cols int, _ func(rows int64) int64) int64 { return s.VerbBytes(rows, cols) }
 	}
@@ -98,8 +98,8 @@ func (s *Storage) budget() dataset.Budget {
 
 // budgetBeside returns the budget of further rows, beside the rows that are learned from.
 func (s *Storage) budgetBeside(learned block.Source) dataset.Budget {
-	b := dataset.Budget{Memory: s.Memory.Limit(), Weighted: s.Weighted}
-	used := block.MemoryBytes(learned, s.Weighted)
+	b := dataset.Budget{Memory: s.Memory.Limit(), Weighted: s.HasWeights}
+	used := block.MemoryBytes(learned, s.HasWeights)
 	held := used + int64(s.copies()*float64(used))
 	_, inMemory := learned.(*block.Data)
 	b.Beside = func(_ int64, cols int, bytes func(rows int64) int64) int64 {

@@ -18,12 +18,12 @@ import (
 // A curve is a curve that eval writes to a file. Each point is one line: the threshold, the rows of each class, and two
 // shares.
 type curve struct {
-	flag, path string // flag is "roc" or "pr"
-	name       string
-	needs      string // the classes that the curve needs rows of
-	shares     [2]string
-	points     func(r *evalReport) []metrics.Point
-	values     func(p, last metrics.Point) [2]float64 // the two shares of a point
+	flag, path    string // flag is "roc" or "pr"
+	name          string
+	neededClasses string // the classes that the curve needs rows of
+	shares        [2]string
+	points        func(r *evalReport) []metrics.Point
+	values        func(p, last metrics.Point) [2]float64 // the two shares of a point
 
 	schema *arrow.Schema
 	writer *dataset.Writer
@@ -34,12 +34,12 @@ type curves []*curve
 
 // createCurves creates the files of the curves before any row is read, so that a wrong path is an error at once.
 func createCurves(ctx context.Context, a *console.App, o *evalOptions, models []*model.Model, paths []string) (all curves, err error) {
-	roc := &curve{flag: "roc", path: o.roc, name: "ROC curve", needs: "both classes", shares: [2]string{"fpr", "tpr"},
+	roc := &curve{flag: "roc", path: o.roc, name: "ROC curve", neededClasses: "both classes", shares: [2]string{"fpr", "tpr"},
 		points: func(r *evalReport) []metrics.Point { return r.roc },
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.FalsePositives / last.FalsePositives, p.TruePositives / last.TruePositives}
 		}}
-	pr := &curve{flag: "pr", path: o.pr, name: "precision-recall curve", needs: "the positive class",
+	pr := &curve{flag: "pr", path: o.pr, name: "precision-recall curve", neededClasses: "the positive class",
 		shares: [2]string{"precision", "recall"}, points: func(r *evalReport) []metrics.Point { return r.pr },
 		values: func(p, last metrics.Point) [2]float64 {
 			return [2]float64{p.Precision(), p.TruePositives / last.TruePositives}
@@ -108,7 +108,7 @@ func (c *curve) write(reports []*evalReport) error {
 				what = "every row of class " + class.String() + " has the sample weight 0"
 			}
 			return message.Errorf("%s: %s, so that there is no %s: name data of %s, or leave --%s out", r.Model, what,
-				c.name, c.needs, c.flag)
+				c.name, c.neededClasses, c.flag)
 		}
 	}
 	const batch = 1 << 16 // points in a record, which bounds the memory that records take in addition to the curve

@@ -249,12 +249,12 @@ func judge(ctx context.Context, a *console.App, o *evalOptions, m *model.Model, 
 	defer undo()
 	opt.Progress = bar.Reading("evaluating")
 	added := func() error {
-		if e.ClassScores != nil && room(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
+		if e.ClassScores != nil && checkRoom(opt.Memory, e.Confusion.Rows(), e.ClassScores.Bytes(), held) != nil {
 			a.Note("no AUC: the scores of %s for %s take more than half of the memory: give more than %s with --memory",
 				humanize.Plural(e.Confusion.Rows(), "row"), humanize.Plural(int64(len(m.Classes)), "class"), humanize.Size(opt.Memory))
 			e.ClassScores = nil
 		}
-		return room(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
+		return checkRoom(opt.Memory, e.Confusion.Rows(), e.Scores.Bytes(), held)
 	}
 	if a.Cluster != nil {
 		var src *dataset.Rows
@@ -340,7 +340,7 @@ func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64
 	if o.pr != "" {
 		points += int64(atPR)
 	}
-	if err := room(o.Memory.Limit(), r.Rows, scores.Bytes(), held+pointBytes*points); err != nil {
+	if err := checkRoom(o.Memory.Limit(), r.Rows, scores.Bytes(), held+pointBytes*points); err != nil {
 		return err
 	}
 	if o.roc != "" {
@@ -352,9 +352,9 @@ func setCurves(o *evalOptions, r *evalReport, scores *metrics.Scores, held int64
 	return nil
 }
 
-// room returns an error if the scores of rows and the points of curves, in bytes, take more than half of the memory,
+// checkRoom returns an error if the scores of rows and the points of curves, in bytes, take more than half of the memory,
 // and more than leastScores.
-func room(memory, rows, scores, curves int64) error {
+func checkRoom(memory, rows, scores, curves int64) error {
 	switch {
 	case scores+curves <= max(leastScores, memory/2):
 		return nil

@@ -26,9 +26,9 @@ type evalReport struct {
 	values  *report.Values  // only with --report
 }
 
-// sideBySide returns a table with one line for each model. If all models have the same baseline, the last line is the
+// modelTable returns a table with one line for each model. If all models have the same baseline, the last line is the
 // baseline.
-func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
+func modelTable(reports []*evalReport, o *evalOptions) [][]string {
 	column := func(head string, cell func(r *evalReport) string) console.Column {
 		return console.Column{Head: head, Cell: func(i int) string { return cell(reports[i]) }}
 	}
@@ -47,7 +47,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 		column("avg precision", func(r *evalReport) string { return report.Fixed(r.AveragePrecision, 6) }),
 		column("log loss", func(r *evalReport) string { return report.Fixed(r.LogLoss, 6) }),
 		column("Brier", func(r *evalReport) string { return report.Fixed(r.Brier, 6) }),
-		column("threshold", func(r *evalReport) string { return r.At() }).If(slices.ContainsFunc(reports,
+		column("threshold", func(r *evalReport) string { return r.ThresholdOrZero() }).If(slices.ContainsFunc(reports,
 			func(r *evalReport) bool { return r.Threshold != nil })))
 	if b := reports[0].Baseline; !slices.ContainsFunc(reports,
 		func(r *evalReport) bool { return r.Rows != reports[0].Rows || *r.Baseline != *b }) {
@@ -62,7 +62,7 @@ func sideBySide(reports []*evalReport, o *evalOptions) [][]string {
 // compare returns the report on several models for people.
 func compare(reports []*evalReport, o *evalOptions) *console.Sheet {
 	s := new(console.Sheet)
-	s.Table(sideBySide(reports, o))
+	s.Table(modelTable(reports, o))
 	if o.calibration {
 		for _, r := range reports {
 			s.Line("\n%s: how often the class %s came true, by its predicted probability:\n", r.Model, r.Positive)
@@ -78,7 +78,7 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		Lead: fmt.Sprintf("%s of %d classes.", humanize.Plural(first.Rows, "row"), len(first.Classes))}
 	if len(reports) > 1 {
 		p.Title = fmt.Sprintf("Evaluation of %d models", len(reports))
-		rows := sideBySide(reports, o)
+		rows := modelTable(reports, o)
 		p.Sections = []plot.Section{{Heading: "Side by side",
 			Tables: []plot.Table{{Caption: "Models and the baseline", Head: rows[0], Rows: rows[1:]}}}}
 	}
@@ -108,7 +108,8 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 			w.Heading += of(r)
 			weights = append(weights, w)
 		}
-		if misses := r.Misses(models[i], r.values); o.threshold.By == "" && misses != nil { // the misses are for the model's own threshold
+		// the misses are for the model's own threshold
+		if misses := r.WorstErrors(models[i], r.values); o.threshold.By == "" && misses != nil {
 			misses.Heading += of(r)
 			hard = append(hard, *misses)
 		}
@@ -120,6 +121,6 @@ func (o *evalOptions) page(a *console.App, models []*model.Model, reports []*eva
 		classes = append(classes, [2]string{"class " + c.Text, humanize.Plural(first.PerClass[i].Rows, "row")})
 	}
 	p.Sections = slices.Concat(p.Sections, hard, weights, []plot.Section{report.Data(a, paths, classes)})
-	p.Sections = append(p.Sections, o.reporting.Asked(), o.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, o.reporting.OptionsSection(), o.reporting.RepeatSection(hashes...))
 	return p
 }

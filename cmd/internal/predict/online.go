@@ -140,7 +140,7 @@ func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*mode
 	if !cmd.Flags().Changed("algo") && slices.Contains(onlineNames(), m.Algorithm) {
 		o.algo = m.Algorithm
 	}
-	if err := checkGoesOn(o.model, o.algo, m); err != nil {
+	if err := checkContinues(o.model, o.algo, m); err != nil {
 		return nil, err
 	}
 	of := &m.Options
@@ -164,9 +164,9 @@ func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*mode
 	return m, nil
 }
 
-// checkGoesOn returns an error unless the learner can continue from the model. The model must have weights, but neither
+// checkContinues returns an error unless the learner can continue from the model. The model must have weights, but neither
 // voters nor support rows. The perceptron also needs two classes, and a model of a perceptron learner.
-func checkGoesOn(path, algo string, m *model.Model) error {
+func checkContinues(path, algo string, m *model.Model) error {
 	switch {
 	case m.Voters != nil:
 		return message.Errorf("%s: the weights of a voted perceptron can't be continued: train one with --algo averaged", path)
@@ -340,7 +340,7 @@ func (o *onlineOptions) page(a *console.App, m *model.Model, r *onlineReport, pa
 	return &plot.Page{Title: "Learning online", Lead: "Each row was predicted, then learned from.",
 		Sections: []plot.Section{result, pictures,
 			report.Data(a, paths, [][2]string{{"rows", humanize.Count(r.Rows)}, {"label", m.Label}}),
-			o.reporting.Asked(), o.reporting.Repeat(report.Hash(m, o.out)...)}}
+			o.reporting.OptionsSection(), o.reporting.RepeatSection(report.Hash(m, o.out)...)}}
 }
 
 // onlineNames lists the learners of online, the perceptron first.

@@ -167,9 +167,9 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 	defer p.abort()
 	opt, undo := o.Options(a)
 	defer undo()
-	p.warn, p.live = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && o.Data.Rejects == nil
+	p.warn, p.writesEachBlock = a.Warn, console.ToStdout(o.file.Out) && slices.Equal(paths, []string{"-"}) && o.Data.Rejects == nil
 	opt.KeepTexts = dataset.WritesCSV(o.file.Out)
-	opt.Live, opt.Spec, opt.Nulls, opt.Progress = p.live, m.Spec(), schema.NullsDrop, bar.Reading("predicting")
+	opt.Live, opt.Spec, opt.Nulls, opt.Progress = p.writesEachBlock, m.Spec(), schema.NullsDrop, bar.Reading("predicting")
 	opt.Memory = max(1, opt.Memory-dataset.GroupBytes) // the writer takes the rest
 	err = dataset.Scan(ctx, paths, opt, func(_ *schema.Spec, b *block.Block, kept arrow.Record) error { return p.write(ctx, b, kept) })
 	if err != nil {
@@ -179,8 +179,8 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 		return err
 	}
 	bar.End()
-	if p.missing > 0 {
-		a.Note("%s without a prediction: a feature is null, NaN or infinite, and %s", humanize.Plural(p.missing, "row"), p.reason)
+	if p.missingRows > 0 {
+		a.Note("%s without a prediction: a feature is null, NaN or infinite, and %s", humanize.Plural(p.missingRows, "row"), p.reason)
 	}
 	r := predictReport{o.model, p.rows, o.file.Out, m.ScoreThreshold(), kernel.Active().String(), o.Workers, time.Since(start).Seconds()}
 	return o.file.Report(a, r, "%s: predictions for %s in %s", r.Out, humanize.Plural(r.Rows, "row"), humanize.Seconds(r.Seconds))
@@ -188,21 +188,21 @@ func predictRows(ctx context.Context, a *console.App, o *predictOptions, m *mode
 
 // predictions writes the predictions of a model, block by block.
 type predictions struct {
-	o         *predictOptions
-	spec      *schema.Spec
-	odds      predict.Odds
-	threshold float64
-	scorer    *predict.Scorer
-	writer    *dataset.Writer // nil before the first block
-	warn      func(text string)
-	rows      int64
-	live      bool // each block's predictions are written at once
+	o               *predictOptions
+	spec            *schema.Spec
+	odds            predict.Odds
+	threshold       float64
+	scorer          *predict.Scorer
+	writer          *dataset.Writer // nil before the first block
+	warn            func(text string)
+	rows            int64
+	writesEachBlock bool // each block's predictions are written at once
 
 	directions [][]float32 // weights of the columns "projection_1", ...
 
-	drops   bool   // rows with missing values get nulls
-	reason  string // why they do
-	missing int64  // number of these rows
+	dropsRows   bool   // rows with missing values get nulls
+	reason      string // why they do
+	missingRows int64  // number of these rows
 }
 
 func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
@@ -222,9 +222,9 @@ func newPredictions(o *predictOptions, m *model.Model) (*predictions, error) {
 	}
 	switch {
 	case m.Preprocessing == nil || m.Preprocessing.Nulls == schema.NullsError:
-		p.drops, p.reason = true, "no training row had a missing value (train the model with --nulls mean, which fills such values in)"
+		p.dropsRows, p.reason = true, "no training row had a missing value (train the model with --nulls mean, which fills such values in)"
 	case m.Preprocessing.Nulls == schema.NullsDrop:
-		p.drops, p.reason = true, "the model was trained with --nulls drop"
+		p.dropsRows, p.reason = true, "the model was trained with --nulls drop"
 	}
 	return p, nil
 }
@@ -240,11 +240,11 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 		predicted[r] = predict.PredictedClassAbove(scores, r, p.spec.PositiveClass(), p.threshold)
 	}
 	var valid []bool
-	if p.drops {
+	if p.dropsRows {
 		valid = predict.ValidScores(b, scores[0])
 		for _, ok := range valid {
 			if !ok {
-				p.missing++
+				p.missingRows++
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 	}
 	own := len(columns)
 	p.columns(b, scores, predicted, valid, func(name string, column arrow.Array) {
-		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.drops}), append(columns, column)
+		fields, columns = append(fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: p.dropsRows}), append(columns, column)
 	})
 	schema := arrow.NewSchema(fields, nil)
 	if p.writer == nil {
@@ -269,7 +269,7 @@ func (p *predictions) write(ctx context.Context, b *block.Block, kept arrow.Reco
 		c.Release()
 	}
 	p.rows += rec.NumRows()
-	if err := p.writer.Write(rec); err != nil || !p.live {
+	if err := p.writer.Write(rec); err != nil || !p.writesEachBlock {
 		return err
 	}
 	return p.writer.Flush()

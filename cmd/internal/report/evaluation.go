@@ -46,7 +46,7 @@ type Evaluation struct {
 	Baseline         *train.Baseline    `json:"baseline"`
 	Calibration      []binReport        `json:"calibration,omitempty"` // only for two classes and a model with probabilities
 	roc, pr          []plot.Curve       // only with --report; of more than two classes, the curves of classes versus the rest
-	worst            []train.MisclassifiedRow
+	worstRows        []train.MisclassifiedRow
 	calibration      *metrics.Calibration // nil without probabilities
 	PositiveClass    int                  `json:"-"` // number of the positive class
 }
@@ -84,7 +84,7 @@ func finite(i metrics.Interval) *metrics.Interval {
 // the model or at another threshold. pictures asks for the curves of the pictures.
 func NewEvaluation(m *model.Model, e *train.Evaluation, c *metrics.Confusion, pictures bool) *Evaluation {
 	r := newEvaluation(m, c)
-	r.worst, r.calibration = e.WorstRows, e.Calibration
+	r.worstRows, r.calibration = e.WorstRows, e.Calibration
 	area, average := e.Scores.AUC(), e.Scores.AveragePrecision()
 	r.AUC, r.AveragePrecision = console.Finite(area), console.Finite(average)
 	r.LogLoss, r.Brier = console.Finite(e.LogLoss()), console.Finite(e.Brier())
@@ -166,7 +166,7 @@ func (r *Evaluation) Sheet(threshold string, calibration bool) *console.Sheet {
 		s.Line("%s: %s, positive class %s\n", r.Model, humanize.Plural(r.Rows, "row"), r.Positive)
 		c := r.PerClass[r.PositiveClass]
 		pairs = append(pairs, "positive", fmt.Sprintf("precision %s%s, recall %s%s", Fixed(c.Precision, 4),
-			between(c.PrecisionInterval), Fixed(c.Recall, 4), between(c.RecallInterval)))
+			intervalText(c.PrecisionInterval), Fixed(c.Recall, 4), intervalText(c.RecallInterval)))
 	} else {
 		s.Line("%s: %s of %d classes\n", r.Model, humanize.Plural(r.Rows, "row"), len(r.Classes))
 	}
@@ -215,7 +215,7 @@ func Fixed(v *float64, decimals int) string {
 	return humanize.Fixed(*v, decimals)
 }
 
-func between(i *metrics.Interval) string {
+func intervalText(i *metrics.Interval) string {
 	if i == nil {
 		return ""
 	}
@@ -242,7 +242,7 @@ func (r *Evaluation) confusionTable(s *console.Sheet) {
 		figure("recall", func(c *classReport) *float64 { return c.Recall }),
 		figure("F1", func(c *classReport) *float64 { return c.F1 }),
 		figure("AUC", func(c *classReport) *float64 { return c.AUC }).If(len(r.Classes) > 2 && r.AUC != nil),
-		console.Column{Head: "mostly taken for", Cell: r.takenFor}.If(wide))...))
+		console.Column{Head: "mostly taken for", Cell: r.mostPredictedInstead}.If(wide))...))
 	if wide {
 		s.Line("\n--json has the whole confusion of classes.")
 	}
@@ -271,8 +271,8 @@ func (r *Evaluation) CalibrationTable() [][]string {
 // maxPredicted is the largest number of classes for which the table has a column per predicted class.
 const maxPredicted = 6
 
-// takenFor returns the wrong class that was predicted most often for a class, with the number or weight of these rows.
-func (r *Evaluation) takenFor(class int) string {
+// mostPredictedInstead returns the wrong class that was predicted most often for a class, with the number or weight of these rows.
+func (r *Evaluation) mostPredictedInstead(class int) string {
 	best, most := -1, 0.0
 	for other := range r.Classes {
 		if w := r.Confusion.Weight(class, other); other != class && w > most {
@@ -285,8 +285,8 @@ func (r *Evaluation) takenFor(class int) string {
 	return fmt.Sprintf("%s (%s)", r.Classes[best], r.amount(class, best))
 }
 
-// At returns the threshold for a table: 0 if the report has none.
-func (r *Evaluation) At() string {
+// ThresholdOrZero returns the threshold for a table: 0 if the report has none.
+func (r *Evaluation) ThresholdOrZero() string {
 	if r.Threshold == nil {
 		return "0"
 	}
@@ -333,14 +333,15 @@ func (r *Evaluation) Figures() (all []*plot.Figure) {
 	return all
 }
 
-// Misses returns the section of the rows that were most wrong, or nil if there are none. values are the rows in the
+// WorstErrors returns the section of the rows that were most wrong, or nil if there are none. values are the rows in the
 // files; without them, the section has the values of features.
-func (r *Evaluation) Misses(m *model.Model, values *Values) *plot.Section {
-	if len(r.worst) == 0 {
+func (r *Evaluation) WorstErrors(m *model.Model, values *Values) *plot.Section {
+	if len(r.worstRows) == 0 {
 		return nil
 	}
-	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + r.At(), Head: []string{"row", "class", "predicted", "score"}}
-	odds := !math.IsNaN(r.worst[0].Probability)
+	t := plot.Table{Caption: "Wrong rows whose scores are farthest from " + r.ThresholdOrZero(),
+		Head: []string{"row", "class", "predicted", "score"}}
+	odds := !math.IsNaN(r.worstRows[0].Probability)
 	if len(r.Classes) > 2 {
 		t.Head[3] = "difference of scores"
 		if t.Caption = "Wrong rows whose predicted class is farthest above their own"; odds {
@@ -350,7 +351,7 @@ func (r *Evaluation) Misses(m *model.Model, values *Values) *plot.Section {
 	if odds {
 		t.Head = append(t.Head, "probability of the class")
 	}
-	for _, miss := range r.worst {
+	for _, miss := range r.worstRows {
 		row := []string{"-", r.Classes[miss.Class].Text, r.Classes[miss.Predicted].Text, humanize.Real(miss.Score)}
 		if miss.Row >= 0 {
 			row[0] = humanize.Count(miss.Row)
@@ -362,10 +363,10 @@ func (r *Evaluation) Misses(m *model.Model, values *Values) *plot.Section {
 	}
 	s := &plot.Section{Heading: "Most wrong rows"}
 	if values != nil {
-		s.Text = append(s.Text, values.add(&t, r.worst))
+		s.Text = append(s.Text, values.add(&t, r.worstRows))
 	} else {
 		s.Text = append(s.Text, "Rows are numbered from 0 in the order of the files. Rows that were skipped have no number.")
-		s.Text = append(s.Text, addFeatures(&t, m, r.worst)...)
+		s.Text = append(s.Text, addFeatures(&t, m, r.worstRows)...)
 	}
 	s.Tables = []plot.Table{t}
 	return s
@@ -397,13 +398,13 @@ func addFeatures(t *plot.Table, m *model.Model, worst []train.MisclassifiedRow) 
 
 // Values are rows in the files, by their numbers.
 type Values struct {
-	columns []string
-	all     int // number of columns that are features
-	rows    map[int64]dataset.Row
+	columns        []string
+	featureColumns int // number of columns that are features
+	rows           map[int64]dataset.Row
 }
 
-// mostColumns is the largest number of columns that are shown for a wrong row.
-const mostColumns = 12
+// mostShownColumns is the largest number of columns that are shown for a wrong row.
+const mostShownColumns = 12
 
 // NewValues reads the rows that were most wrong from the files, with the columns of the strongest weights. opt are the
 // options with which the files were read. It returns nil if the files can't be read again.
@@ -423,8 +424,8 @@ func (r *Evaluation) NewValues(ctx context.Context, m *model.Model, opt dataset.
 			break
 		}
 	}
-	v := &Values{all: len(names)}
-	shown := names[:min(len(names), mostColumns)]
+	v := &Values{featureColumns: len(names)}
+	shown := names[:min(len(names), mostShownColumns)]
 	for _, c := range m.Spec().Columns() { // in the order of the files
 		if slices.Contains(shown, c.Name) && !slices.Contains(v.columns, c.Name) {
 			v.columns = append(v.columns, c.Name)
@@ -436,7 +437,7 @@ func (r *Evaluation) NewValues(ctx context.Context, m *model.Model, opt dataset.
 		}
 	}
 	var numbers []int64
-	for _, miss := range r.worst {
+	for _, miss := range r.worstRows {
 		if miss.Row >= 0 {
 			numbers = append(numbers, miss.Row)
 		}
@@ -460,7 +461,7 @@ func (v *Values) add(t *plot.Table, worst []train.MisclassifiedRow) (text string
 	columns := v.columns
 	for _, row := range v.rows {
 		if len(row.Values) != len(columns) { // svmlight has no columns
-			columns, v.all = []string{"features"}, 0
+			columns, v.featureColumns = []string{"features"}, 0
 		}
 	}
 	for i, miss := range worst {
@@ -481,16 +482,16 @@ func (v *Values) add(t *plot.Table, worst []train.MisclassifiedRow) (text string
 	if text = "Rows are numbered from 0 in each file."; len(files) > 1 {
 		t.Head = slices.Insert(t.Head, 1, "file")
 	}
-	if t.Head = append(t.Head, columns...); len(v.columns) < v.all {
-		text += fmt.Sprintf(" Of %d columns, those with the strongest weights are shown.", v.all)
+	if t.Head = append(t.Head, columns...); len(v.columns) < v.featureColumns {
+		text += fmt.Sprintf(" Of %d columns, those with the strongest weights are shown.", v.featureColumns)
 	}
 	return text + " The values are those of the file."
 }
 
-// mostShown is the largest number of features that are shown for a wrong row.
-const mostShown = 8
+// mostShownFeatures is the largest number of features that are shown for a wrong row.
+const mostShownFeatures = 8
 
-// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShown, in
+// shownFeatures returns the features with the largest sums of |weight * value| over wrong rows, at most mostShownFeatures, in
 // ascending order. For a model without weights it sums |value|. It returns nil if the values aren't known.
 func shownFeatures(m *model.Model, worst []train.MisclassifiedRow) (shown []int) {
 	positive, moved := m.Spec().PositiveClass(), map[int]float64{}
@@ -503,7 +504,7 @@ func shownFeatures(m *model.Model, worst []train.MisclassifiedRow) (shown []int)
 		shown = append(shown, i)
 	}
 	slices.SortFunc(shown, func(a, b int) int { return cmp.Or(cmp.Compare(moved[b], moved[a]), cmp.Compare(a, b)) })
-	shown = shown[:min(len(shown), mostShown)]
+	shown = shown[:min(len(shown), mostShownFeatures)]
 	slices.Sort(shown)
 	return shown
 }

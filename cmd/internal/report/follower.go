@@ -16,23 +16,23 @@ import (
 // A Follower collects from a trace the data that a report shows: some points, and the number of updates that each row
 // made.
 type Follower struct {
-	columns map[string][]float64
-	every   int64 // one point of each every points is kept
-	points  int64
-	updates map[int64]int64 // by row; nil if there are too many rows, or the trace leaves out updates
-	several bool            // each class has a training; the points are of the first class
+	columns     map[string][]float64
+	pointStride int64 // one point of each every points is kept
+	points      int64
+	updates     map[int64]int64 // by row; nil if there are too many rows, or the trace leaves out updates
+	hasClasses  bool            // each class has a training; the points are of the first class
 }
 
-// most is the largest number of points that are kept, and mostRows the largest number of rows whose updates are
+// mostTracePoints is the largest number of points that are kept, and mostCountedRows the largest number of rows whose updates are
 // counted.
 const (
-	most     = 2000
-	mostRows = 1 << 20
+	mostTracePoints = 2000
+	mostCountedRows = 1 << 20
 )
 
 // Follow returns a follower and trace options that send each point to it, and also to opt.To. opt may be nil.
 func Follow(opt *train.Trace) (*Follower, *train.Trace) {
-	f := &Follower{columns: map[string][]float64{}, every: 1, updates: map[int64]int64{}}
+	f := &Follower{columns: map[string][]float64{}, pointStride: 1, updates: map[int64]int64{}}
 	both := train.Trace{Point: f.add}
 	if opt != nil {
 		both = *opt
@@ -49,14 +49,14 @@ func Follow(opt *train.Trace) (*Follower, *train.Trace) {
 
 func (f *Follower) add(p train.TracePoint) {
 	if p.Row >= 0 && f.updates != nil {
-		if f.updates[p.Row]++; len(f.updates) > mostRows {
+		if f.updates[p.Row]++; len(f.updates) > mostCountedRows {
 			f.updates = nil
 		}
 	}
-	if f.several = p.Class >= 0; p.Class > 0 {
+	if f.hasClasses = p.Class >= 0; p.Class > 0 {
 		return
 	}
-	if f.points++; f.points%f.every != 0 {
+	if f.points++; f.points%f.pointStride != 0 {
 		return
 	}
 	errors := math.NaN()
@@ -69,7 +69,7 @@ func (f *Follower) add(p train.TracePoint) {
 		"norm": p.Norm, "upper": p.UpperBound, "dot": p.Dot, "lower": p.LowerBound, "errors": errors} {
 		f.columns[name] = append(f.columns[name], v)
 	}
-	if len(f.columns["update"]) >= most {
+	if len(f.columns["update"]) >= mostTracePoints {
 		for name, values := range f.columns {
 			kept := values[:0]
 			for i := 1; i < len(values); i += 2 {
@@ -77,7 +77,7 @@ func (f *Follower) add(p train.TracePoint) {
 			}
 			f.columns[name] = kept
 		}
-		f.every *= 2
+		f.pointStride *= 2
 	}
 }
 
@@ -89,7 +89,7 @@ func (f *Follower) Figures(classes []schema.Class) (all []*plot.Figure) {
 	}
 	for _, figure := range []*plot.Figure{plot.Learning(f.columns), plot.Errors(f.columns)} {
 		if figure != nil {
-			if f.several {
+			if f.hasClasses {
 				figure.Title += ": class " + classes[0].Text
 			}
 			all = append(all, figure)

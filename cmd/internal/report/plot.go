@@ -35,38 +35,39 @@ type plotOptions struct {
 
 // A kind is a kind of picture that plot draws.
 type kind struct {
-	name, what   string
-	data, models bool // it needs data, or a model
-	several      bool // it takes several models
-	classes      bool // it shows one class if there are several
-	draw         func(p *picture) (*plot.Figure, error)
+	name, help             string
+	needsData, needsModels bool // it needs data, or a model
+	takesModels            bool // it takes several models
+	showsClass             bool // it shows one class if there are several
+	draw                   func(p *picture) (*plot.Figure, error)
 }
 
 // A picture is the picture to draw, with its options and models.
 type picture struct {
 	*console.App
 	*plotOptions
-	ctx    context.Context
-	args   []string // files after the kind
-	loaded []*model.Model
+	ctx          context.Context
+	args         []string // files after the kind
+	loadedModels []*model.Model
 }
 
 func kinds() []kind {
 	return []kind{
-		{name: "trace", what: "a trace of train: norm and bounds of a perceptron, objective of others", classes: true,
+		{name: "trace", help: "a trace of train: norm and bounds of a perceptron, objective of others", showsClass: true,
 			draw: (*picture).learning},
-		{name: "errors", what: "a trace of a pocket: errors after each update", classes: true, draw: (*picture).errors},
-		{name: "weights", what: "weights of a model, with intervals where it has standard errors", models: true,
-			classes: true, draw: (*picture).weights},
-		{name: "alphas", what: "dual coefficients of the rows that a dual model is made of", models: true,
-			classes: true, draw: (*picture).alphas},
-		{name: "roc", what: "ROC curves", data: true, models: true, several: true, draw: (*picture).roc},
-		{name: "pr", what: "precision-recall curves", data: true, models: true, several: true, draw: (*picture).precisionRecall},
-		{name: "calibration", what: "predicted probabilities against what came true", data: true, models: true,
+		{name: "errors", help: "a trace of a pocket: errors after each update", showsClass: true, draw: (*picture).errors},
+		{name: "weights", help: "weights of a model, with intervals where it has standard errors", needsModels: true,
+			showsClass: true, draw: (*picture).weights},
+		{name: "alphas", help: "dual coefficients of the rows that a dual model is made of", needsModels: true,
+			showsClass: true, draw: (*picture).alphas},
+		{name: "roc", help: "ROC curves", needsData: true, needsModels: true, takesModels: true, draw: (*picture).roc},
+		{name: "pr", help: "precision-recall curves", needsData: true, needsModels: true, takesModels: true,
+			draw: (*picture).precisionRecall},
+		{name: "calibration", help: "predicted probabilities against what came true", needsData: true, needsModels: true,
 			draw: (*picture).calibration},
-		{name: "margins", what: "histogram of the margins of rows", data: true, models: true, draw: (*picture).margins},
-		{name: "line", what: "rows of two features with the line; with --trace every line on the way", data: true,
-			models: true, draw: (*picture).line},
+		{name: "margins", help: "histogram of the margins of rows", needsData: true, needsModels: true, draw: (*picture).margins},
+		{name: "line", help: "rows of two features with the line; with --trace every line on the way", needsData: true,
+			needsModels: true, draw: (*picture).line},
 	}
 }
 
@@ -75,7 +76,7 @@ func Plot(a *console.App) *cobra.Command {
 	long := "Plot draws a picture as SVG. KIND is one of these:\n\n"
 	var names []string
 	for _, k := range kinds() {
-		long += fmt.Sprintf("  %-13s%s\n", k.name, k.what)
+		long += fmt.Sprintf("  %-13s%s\n", k.name, k.help)
 		names = append(names, k.name)
 	}
 	cmd := &cobra.Command{
@@ -131,22 +132,22 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 
 // check returns an error if an option can't be used, and loads the models.
 func (p *picture) check(k *kind) error {
-	needs := k.data || !k.models
+	needs := k.needsData || !k.needsModels
 	switch {
 	case p.out == "":
 		return console.Usagef("--out is missing: name the file of the picture, such as %s.svg", k.name)
 	case strings.ToLower(filepath.Ext(p.out)) != ".svg":
 		return console.Usagef("--out %s: pictures are SVG: name a file that ends in .svg", p.out)
-	case k.models && len(p.models) == 0:
+	case k.needsModels && len(p.models) == 0:
 		return console.Usagef("plot %s needs --model: name the file of a model", k.name)
-	case !k.models && len(p.models) > 0:
+	case !k.needsModels && len(p.models) > 0:
 		return console.Usagef("plot %s takes no --model: name the file of train --trace", k.name)
-	case len(p.models) > 1 && !k.several:
+	case len(p.models) > 1 && !k.takesModels:
 		return console.Usagef("plot %s takes one model: name one with --model", k.name)
 	case needs && len(p.args) == 0:
 		return console.Usagef("plot %s needs a file: %s", k.name,
-			map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.data])
-	case !k.data && len(p.args) > 1:
+			map[bool]string{true: "name labelled data", false: "name what train --trace wrote"}[k.needsData])
+	case !k.needsData && len(p.args) > 1:
 		return console.Usagef("plot %s takes one trace: leave out %s", k.name, strings.Join(p.args[1:], " "))
 	case !needs && len(p.args) > 0:
 		return console.Usagef("plot %s takes no data: leave out %s", k.name, p.args[0])
@@ -154,18 +155,18 @@ func (p *picture) check(k *kind) error {
 		return console.Usagef("%d models: standard input can be read once, name one model or save the data to a file", len(p.models))
 	case p.trace != "" && k.name != "line":
 		return console.Usagef("--trace is for plot line: leave it out")
-	case p.class != "" && !k.classes:
+	case p.class != "" && !k.showsClass:
 		return console.Usagef("--class is for plot trace, errors, weights and alphas: leave it out")
-	case p.data.Labels != "" && !k.data:
+	case p.data.Labels != "" && !k.needsData:
 		return console.Usagef("--labels is for pictures of data, and plot %s takes none: leave it out", k.name)
-	case p.data.Label != "" && !k.data:
+	case p.data.Label != "" && !k.needsData:
 		return console.Usagef("--label is for pictures of data, and plot %s takes none: leave it out", k.name)
 	}
 	if err := cmp.Or(p.data.Check(), p.Machine.Apply()); err != nil {
 		return err
 	}
 	inputs := slices.Concat(p.models, []string{p.trace})
-	if k.data {
+	if k.needsData {
 		paths, err := dataset.Expand(p.ctx, p.args, p.Warn)
 		if err != nil {
 			return err
@@ -179,11 +180,11 @@ func (p *picture) check(k *kind) error {
 		if err != nil {
 			return err
 		}
-		if n := len(m.Classes); k.data && n > 2 {
+		if n := len(m.Classes); k.needsData && n > 2 {
 			return console.Usagef("%s has %d classes, and plot %s takes two: name a model of two, or draw the "+
 				"weights of one class with plot weights --class CLASS", path, n, k.name)
 		}
-		p.loaded = append(p.loaded, m)
+		p.loadedModels = append(p.loadedModels, m)
 	}
 	return console.Claim(p.App, p.out, inputs)
 }
@@ -191,7 +192,7 @@ func (p *picture) check(k *kind) error {
 // table reads the trace. If the trace has several trainings, it returns the columns of one class, and this class;
 // otherwise class is "".
 func (p *picture) table(path string) (columns map[string][]float64, class string, err error) {
-	t, err := ReadTrace(p.ctx, path, max(leastHeld, p.memory.Limit()/2))
+	t, err := ReadTrace(p.ctx, path, max(leastFigureBytes, p.memory.Limit()/2))
 	if err != nil {
 		return nil, "", err
 	}
@@ -216,9 +217,9 @@ func (p *picture) table(path string) (columns map[string][]float64, class string
 	return one, class, nil
 }
 
-// traced draws the trace. The title names the class if there are several trainings. The trace has lacks, in the
+// drawTrace draws the trace. The title names the class if there are several trainings. The trace has lacks, in the
 // error, if draw returns nil.
-func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure, lacks string) (*plot.Figure, error) {
+func (p *picture) drawTrace(draw func(columns map[string][]float64) *plot.Figure, lacks string) (*plot.Figure, error) {
 	columns, class, err := p.table(p.args[0])
 	if err != nil {
 		return nil, err
@@ -234,16 +235,16 @@ func (p *picture) traced(draw func(columns map[string][]float64) *plot.Figure, l
 }
 
 func (p *picture) learning() (*plot.Figure, error) {
-	return p.traced(plot.Learning, "neither norms nor an objective: trace a perceptron, logistic or svm")
+	return p.drawTrace(plot.Learning, "neither norms nor an objective: trace a perceptron, logistic or svm")
 }
 
 func (p *picture) errors() (*plot.Figure, error) {
-	return p.traced(plot.Errors, "no errors: trace --algo pocket")
+	return p.drawTrace(plot.Errors, "no errors: trace --algo pocket")
 }
 
 // vector returns the number of the weight vector that --class names. several is the model's number of weight vectors.
 func (p *picture) vector(several int) (int, error) {
-	m := p.loaded[0]
+	m := p.loadedModels[0]
 	if p.class == "" {
 		return 0, nil
 	}
@@ -258,7 +259,7 @@ func (p *picture) vector(several int) (int, error) {
 }
 
 func (p *picture) weights() (*plot.Figure, error) {
-	m := p.loaded[0]
+	m := p.loadedModels[0]
 	class, err := p.vector(len(m.Weights))
 	if err != nil {
 		return nil, err
@@ -274,7 +275,7 @@ func (p *picture) weights() (*plot.Figure, error) {
 }
 
 func (p *picture) alphas() (*plot.Figure, error) {
-	m, class := p.loaded[0], 0
+	m, class := p.loadedModels[0], 0
 	if m.Expansion != nil {
 		var err error
 		if class, err = p.vector(len(m.Expansion.Coefficients)); err != nil {

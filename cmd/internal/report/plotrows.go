@@ -21,13 +21,13 @@ import (
 )
 
 const (
-	mostPoints = 5000     // largest number of rows in a picture of points
-	leastHeld  = 48 << 20 // bytes that figures about rows may take even if --memory is smaller
+	mostPoints       = 5000     // largest number of rows in a picture of points
+	leastFigureBytes = 48 << 20 // bytes that figures about rows may take even if --memory is smaller
 )
 
-// room returns an error if a picture's data about rows takes more than half of the memory, and more than leastHeld.
+// room returns an error if a picture's data about rows takes more than half of the memory, and more than leastFigureBytes.
 func (p *picture) room(rows, bytes int64) error {
-	if limit := p.memory.Limit(); bytes > max(leastHeld, limit/2) {
+	if limit := p.memory.Limit(); bytes > max(leastFigureBytes, limit/2) {
 		return message.Errorf("the scores of %s take at least %s of memory: give more than %s with --memory, or draw a part of the files",
 			humanize.Plural(rows, "row"), humanize.Size(bytes), humanize.Size(limit))
 	}
@@ -57,7 +57,7 @@ func scan(p *picture, m *model.Model, fn func(b *block.Block) error) error {
 // judge evaluates all models and calls use for each, with the name of its curve. It returns an error if the data lacks a
 // class that the picture needs: the negative or the positive one.
 func (p *picture) judge(negatives, positives bool, use func(e *train.Evaluation, name string)) error {
-	for i, m := range p.loaded {
+	for i, m := range p.loadedModels {
 		e, err := train.NewEvaluation(m, p.Workers)
 		if err != nil {
 			return err
@@ -78,7 +78,7 @@ func (p *picture) judge(negatives, positives bool, use func(e *train.Evaluation,
 			}
 		}
 		name := ""
-		if len(p.loaded) > 1 {
+		if len(p.loadedModels) > 1 {
 			name = p.models[i]
 		}
 		use(e, name)
@@ -111,7 +111,7 @@ func (p *picture) precisionRecall() (*plot.Figure, error) {
 }
 
 func (p *picture) calibration() (f *plot.Figure, err error) {
-	if m := p.loaded[0]; !m.HasProbabilities() {
+	if m := p.loadedModels[0]; !m.HasProbabilities() {
 		return nil, fmt.Errorf("%s: %s", p.models[0], console.NoProbabilities(m))
 	}
 	err = p.judge(false, false, func(e *train.Evaluation, _ string) { f = plot.Calibration(e.Calibration.Bins()) })
@@ -119,7 +119,7 @@ func (p *picture) calibration() (f *plot.Figure, err error) {
 }
 
 func (p *picture) margins() (*plot.Figure, error) {
-	m := p.loaded[0]
+	m := p.loadedModels[0]
 	scorer, err := predict.NewScorer(m, p.Workers)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (p *picture) margins() (*plot.Figure, error) {
 }
 
 func (p *picture) line() (*plot.Figure, error) {
-	m := p.loaded[0]
+	m := p.loadedModels[0]
 	if m.Expansion != nil {
 		return nil, message.Errorf("%s: plot line needs a linear model, and a model of --algo %s has a kernel: train "+
 			"another learner", p.models[0], m.Algorithm)

@@ -56,12 +56,12 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 			o.options = append(o.options, [2]string{"--" + f.Name, v})
 		}
 	})
-	o.command = typed(cmd, args)
+	o.command = typedCommand(cmd, args)
 	return console.Claim(a, o.File, inputs)
 }
 
-// typed returns the command in the syntax of a shell, with the options that the user gave.
-func typed(cmd *cobra.Command, args []string) string {
+// typedCommand returns the command in the syntax of a shell, with the options that the user gave.
+func typedCommand(cmd *cobra.Command, args []string) string {
 	var options, rest []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, v := range flags.Values(f) {
@@ -87,13 +87,13 @@ func typed(cmd *cobra.Command, args []string) string {
 	return strings.Join(words, " ")
 }
 
-// Asked returns the section of the options that the user gave.
-func (o *Options) Asked() plot.Section {
+// OptionsSection returns the section of the options that the user gave.
+func (o *Options) OptionsSection() plot.Section {
 	return plot.Section{Heading: "What was asked", Facts: o.options}
 }
 
-// Repeat returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
-func (o *Options) Repeat(hashes ...[2]string) plot.Section {
+// RepeatSection returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
+func (o *Options) RepeatSection(hashes ...[2]string) plot.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
 	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
 	if o.Interrupted {

@@ -17,7 +17,7 @@ import (
 // TestFollower: a report draws a trace of which some figures are unknown, of any length.
 func TestFollower(t *testing.T) {
 	nan := math.NaN()
-	for _, points := range []int64{1, 2, most, 3*most + 1} {
+	for _, points := range []int64{1, 2, mostTracePoints, 3*mostTracePoints + 1} {
 		for _, class := range []int{-1, 0} {
 			f, opt := Follow(nil)
 			for i := range points {
@@ -62,7 +62,7 @@ func TestTyped(t *testing.T) {
 	}
 	parse := func(words []string) (r run, command string) {
 		cmd := &cobra.Command{Use: "it", RunE: func(cmd *cobra.Command, args []string) error {
-			r.args, command = args, typed(cmd, args)
+			r.args, command = args, typedCommand(cmd, args)
 			return nil
 		}}
 		f := cmd.Flags()
@@ -97,7 +97,7 @@ func TestTyped(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	for _, interrupted := range []bool{false, true} {
 		o := &Options{Interrupted: interrupted}
-		page := (&plot.Page{Sections: []plot.Section{o.Repeat()}}).HTML()
+		page := (&plot.Page{Sections: []plot.Section{o.RepeatSection()}}).HTML()
 		if strings.Contains(page, "the same figures") == interrupted || strings.Contains(page, "was interrupted") != interrupted {
 			t.Error(page)
 		}

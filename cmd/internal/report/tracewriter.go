@@ -15,11 +15,11 @@ import (
 
 // A TraceLayout says which columns a table has.
 type TraceLayout struct {
-	Updates   bool     // the points are updates of a perceptron; otherwise passes
-	Classes   []string // classes that are trained one versus the rest; nil: there is one training
-	Reference bool     // points have the product with a reference, and the angle
-	Errors    bool     // a pocket judges
-	Vector    []string // names of the weights, from the function WeightColumns; nil: the table has no weights
+	HasUpdates   bool     // the points are updates of a perceptron; otherwise passes
+	Classes      []string // classes that are trained one versus the rest; nil: there is one training
+	HasReference bool     // points have the product with a reference, and the angle
+	HasErrors    bool     // a pocket judges
+	Vector       []string // names of the weights, from the function WeightColumns; nil: the table has no weights
 }
 
 // mostWeights is the largest number of weight columns.
@@ -53,9 +53,9 @@ func WeightColumns(spec *schema.Spec, joint bool) (names []string) {
 }
 
 type column struct {
-	name  string
-	whole bool                              // its numbers are integers
-	of    func(p *train.TracePoint) float64 // returns the value of a point; NaN: null
+	name    string
+	isWhole bool                              // its numbers are integers
+	of      func(p *train.TracePoint) float64 // returns the value of a point; NaN: null
 }
 
 func (l *TraceLayout) columns() []column {
@@ -70,7 +70,7 @@ func (l *TraceLayout) columns() []column {
 	part := func(name string, of func(p *train.TracePoint) float64) column { return column{name, false, of} }
 	update := whole("update", func(p *train.TracePoint) int64 { return p.Update })
 	visit := whole("visit", func(p *train.TracePoint) int64 { return p.Visit })
-	if !l.Updates {
+	if !l.HasUpdates {
 		return []column{whole("pass", func(p *train.TracePoint) int64 { return p.Epoch }), visit, update,
 			part("objective", func(p *train.TracePoint) float64 { return p.Objective }),
 			part("gradient", func(p *train.TracePoint) float64 { return p.Gradient }),
@@ -81,12 +81,12 @@ func (l *TraceLayout) columns() []column {
 		part("score", func(p *train.TracePoint) float64 { return p.Score }),
 		part("norm", func(p *train.TracePoint) float64 { return p.Norm }),
 		part("upper", func(p *train.TracePoint) float64 { return p.UpperBound })}
-	if l.Reference {
+	if l.HasReference {
 		all = append(all, part("dot", func(p *train.TracePoint) float64 { return p.Dot }),
 			part("lower", func(p *train.TracePoint) float64 { return p.LowerBound }),
 			part("angle", func(p *train.TracePoint) float64 { return p.Angle }))
 	}
-	if l.Errors {
+	if l.HasErrors {
 		all = append(all, whole("errors", func(p *train.TracePoint) int64 { return p.Errors }))
 	}
 	for i, name := range l.Vector {
@@ -97,12 +97,12 @@ func (l *TraceLayout) columns() []column {
 
 // A TraceWriter writes points. The file appears when Close returns nil.
 type TraceWriter struct {
-	layout  TraceLayout
-	columns []column
-	file    *dataset.Writer
-	rows    *array.RecordBuilder
-	waiting int
-	err     error // the first error
+	layout        TraceLayout
+	columns       []column
+	file          *dataset.Writer
+	rows          *array.RecordBuilder
+	waitingPoints int
+	err           error // the first error
 }
 
 // CreateTrace starts a file as dataset.Create does.
@@ -114,7 +114,7 @@ func CreateTrace(ctx context.Context, path string, l TraceLayout) (*TraceWriter,
 	}
 	for _, c := range w.columns {
 		f := arrow.Field{Name: c.name, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
-		if c.whole {
+		if c.isWhole {
 			f.Type = arrow.PrimitiveTypes.Int64
 		}
 		fields = append(fields, f)
@@ -128,8 +128,8 @@ func CreateTrace(ctx context.Context, path string, l TraceLayout) (*TraceWriter,
 	return w, nil
 }
 
-// atOnce is the number of points that are written at a time.
-const atOnce = 4096
+// batchPoints is the number of points that are written at a time.
+const batchPoints = 4096
 
 // Add writes a point. Close returns the first error.
 func (w *TraceWriter) Add(p train.TracePoint) {
@@ -158,7 +158,7 @@ func (w *TraceWriter) Add(p train.TracePoint) {
 			}
 		}
 	}
-	if w.waiting++; w.waiting == atOnce {
+	if w.waitingPoints++; w.waitingPoints == batchPoints {
 		w.flush()
 	}
 }
@@ -166,13 +166,13 @@ func (w *TraceWriter) Add(p train.TracePoint) {
 func (w *TraceWriter) flush() {
 	rec := w.rows.NewRecord()
 	defer rec.Release()
-	w.waiting = 0
+	w.waitingPoints = 0
 	w.err = w.file.Write(rec)
 }
 
 func (w *TraceWriter) Close() error {
 	defer w.rows.Release()
-	if w.err == nil && w.waiting > 0 {
+	if w.err == nil && w.waitingPoints > 0 {
 		w.flush()
 	}
 	if w.err != nil {

@@ -27,10 +27,10 @@ func Weights(m *model.Model) []plot.Section {
 	}
 	t := weightTable{Model: m, scale: stats.NewMaker(m.Spec()), classes: min(len(m.Weights), plot.MostClasses)}
 	t.intercepts = append(slices.Clone(m.Bias), make([]float64, len(m.Weights)-len(m.Bias))...)
-	t.exact = len(m.Weights) == 1 && len(m.StdErrors) >= m.Width()
+	t.hasStdErrors = len(m.Weights) == 1 && len(m.StdErrors) >= m.Width()
 	terms := m.Terms()
 	t.fill(terms)
-	s := plot.Section{Heading: "Weights", Text: []string{t.explained()},
+	s := plot.Section{Heading: "Weights", Text: []string{t.explanation()},
 		Tables: []plot.Table{{Caption: "Weights in the units of the data, the strongest first", Head: t.head(),
 			Rows: t.rows}}}
 	if n := len(terms) - mostTerms; n > 0 {
@@ -48,12 +48,12 @@ func Weights(m *model.Model) []plot.Section {
 // A weightTable is the table of the weights in the units of the data.
 type weightTable struct {
 	*model.Model
-	scale      *stats.Maker
-	classes    int       // number of columns of weights
-	exact      bool      // there are standard errors
-	intercepts []float64 // of each class, in the units of the data
-	grouped    bool      // some column has categories
-	rows       [][]string
+	scale         *stats.Maker
+	classes       int       // number of columns of weights
+	hasStdErrors  bool      // there are standard errors
+	intercepts    []float64 // of each class, in the units of the data
+	hasCategories bool      // some column has categories
+	rows          [][]string
 }
 
 func (t *weightTable) head() []string {
@@ -65,13 +65,13 @@ func (t *weightTable) head() []string {
 		}
 		head = append(head, name)
 	}
-	if t.exact {
+	if t.hasStdErrors {
 		head = append(head, "95 % interval")
 	}
 	return head
 }
 
-func (t *weightTable) explained() string {
+func (t *weightTable) explanation() string {
 	score := "the score"
 	if t.LogOdds() {
 		score = "the logarithm of the odds"
@@ -80,7 +80,7 @@ func (t *weightTable) explained() string {
 	if len(t.Weights) == 1 {
 		text += fmt.Sprintf(" Positive weights speak for class %s.", t.Positive)
 	}
-	if t.grouped {
+	if t.hasCategories {
 		text += " The weight of a category is its difference from the mean of the column's categories; the means are in the intercept."
 	}
 	if t.Voters != nil {
@@ -118,7 +118,7 @@ func (t *weightTable) fill(terms []model.Term) {
 	for class := range t.classes {
 		row = append(row, humanize.Real(t.intercepts[class]))
 	}
-	if t.exact {
+	if t.hasStdErrors {
 		row = append(row, "")
 	}
 	t.rows = append(t.rows, row)
@@ -131,7 +131,7 @@ func (t *weightTable) means(term *model.Term) []float64 {
 	if term.Column.Hashed() {
 		return means
 	}
-	t.grouped = true
+	t.hasCategories = true
 	for class, w := range t.Weights {
 		for _, v := range w[term.First:][:term.Features] {
 			means[class] += v / float64(term.Features)
@@ -182,7 +182,7 @@ func (t *weightTable) add(name, unit string, feature int, factor float64, means 
 		}
 		row = append(row, humanize.Real(v*factor))
 	}
-	if t.exact {
+	if t.hasStdErrors {
 		interval := ""
 		if e := t.StdErrors[feature]; e > 0 && means == nil {
 			half := stats.Quantile975 * e

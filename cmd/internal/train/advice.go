@@ -28,16 +28,16 @@ func (r *Report) advice(o *trainOptions) string {
 	case r.Converged:
 		return ""
 	}
-	why, check := r.unconverged(o)
+	why, check := r.unconvergedReason(o)
 	if check && len(r.Classes) == 2 {
 		why += "\nhalfspace check finds out whether any plane separates them."
 	}
 	return "Not converged: " + why
 }
 
-// unconverged returns the reason why the training did not converge, with options to try. check tells whether the verb
+// unconvergedReason returns the reason why the training did not converge, with options to try. check tells whether the verb
 // check would help.
-func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
+func (r *Report) unconvergedReason(o *trainOptions) (why string, check bool) {
 	s, solves := learner.SharedOptions(o.learner.Settings), o.learner.SolverTexts != nil
 	early, _ := strconv.ParseInt(o.learner.Text("early-stop"), 10, 64) // 0 without the option
 	full := s.MaxUpdates > 0 && r.Updates >= s.MaxUpdates
@@ -51,9 +51,9 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 	case early > 0 && r.Epochs < s.Epochs && !full:
 		return fmt.Sprintf("it stopped after %s without fewer errors, since --early-stop is %d.",
 			humanize.Plural(early, "epoch"), early), false
-	case r.Validation != nil && o.learner.ChoosesByValidation && r.Kept != nil && *r.Kept <= r.Updates/2:
+	case r.Validation != nil && o.learner.ChoosesByValidation && r.KeptUpdate != nil && *r.KeptUpdate <= r.Updates/2:
 		return fmt.Sprintf("of %s, the weights after %s have the fewest errors on the validation rows. More --epochs would hardly help.",
-			humanize.Plural(r.Updates, "update"), humanize.Count(*r.Kept)), false
+			humanize.Plural(r.Updates, "update"), humanize.Count(*r.KeptUpdate)), false
 	case o.learner.PerceptronUpdate != nil && *r.TrainErrors == 0:
 		return "no row is wrong, but some still cause updates, such as rows of score 0.", false
 	case solves && r.Optimum != nil && r.Optimum.MetBeforeRounding:
@@ -69,7 +69,7 @@ func (r *Report) unconverged(o *trainOptions) (why string, check bool) {
 	case solves && !r.outOfPasses:
 		return fmt.Sprintf("rounding ended the progress after %s. Use %s.", humanize.Passes(r.Epochs), finer), false
 	case solves:
-		return fmt.Sprintf("more --epochs than %d may do better.", r.most), false
+		return fmt.Sprintf("more --epochs than %d may do better.", r.mostEpochs), false
 	case o.learner.KeepsLastWeights && r.Validation == nil && *r.TrainErrors > 0:
 		why = "the last weights may not be the best seen. Try --algo pocket, which keeps those, or averaged"
 		if s.Order == learner.Cyclic {
@@ -96,7 +96,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 			a.Note("--%s has no effect with %s", option.Name, blame(o.learner, option.Name))
 		}
 	}
-	if cmd.Flags().Changed("seed") && !o.random() {
+	if cmd.Flags().Changed("seed") && !o.isRandom() {
 		if o.learner.Has("order") {
 			a.Note("--seed has no effect with --order cyclic")
 		} else {
@@ -108,7 +108,7 @@ func noteUnused(a *console.App, cmd *cobra.Command, o *trainOptions) {
 	}
 }
 
-func (o *trainOptions) random() bool {
+func (o *trainOptions) isRandom() bool {
 	return o.learner.Has("order") && learner.SharedOptions(o.learner.Settings).Order != learner.Cyclic || o.holdsBack() ||
 		o.learner.JointIsRandom && o.multiclass == model.Joint
 }
@@ -129,14 +129,14 @@ func noteClasses(a *console.App, o *trainOptions, spec *schema.Spec) {
 	if n >= manyNumbers && spec.Classes[0].Kind == schema.Number {
 		a.Note("column %q: %d classes of numbers: if it is a quantity to predict, choose another column with --label", spec.Label, n)
 	}
-	if one, other, more := alike(spec.Classes); one != "" {
+	if one, other, more := similarClasses(spec.Classes); one != "" {
 		a.Note("column %q: classes %q and %q%s differ by case or blanks alone: if they are one class, write them alike",
 			spec.Label, one, other, more)
 	}
 }
 
-// alike returns the first two classes that differ by case or blanks alone, and a text with the number of further pairs.
-func alike(classes []schema.Class) (one, other, more string) {
+// similarClasses returns the first two classes that differ by case or blanks alone, and a text with the number of further pairs.
+func similarClasses(classes []schema.Class) (one, other, more string) {
 	seen, pairs := map[string]string{}, int64(0)
 	for _, c := range classes {
 		if c.Kind != schema.String {
@@ -176,13 +176,13 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 	a.Note(are+" never predicted on the training rows%s", names, advice)
 }
 
-// mostUnlike is the ratio of two features' standard deviations from which a note is printed.
-const mostUnlike = 1000
+// mostScaleRatio is the ratio of two features' standard deviations from which a note is printed.
+const mostScaleRatio = 1000
 
 // noteSurvey notes properties of the rows that spoil a training with these options, and the option to use.
 func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.DataProfile) {
 	heedsUnits := o.learner.IsScaleFree == nil || !o.learner.IsScaleFree(o.learner.Settings)
-	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostUnlike {
+	if large, small, ratio := s.ExtremeScales(); !o.Data.Standardize && heedsUnits && ratio >= mostScaleRatio {
 		a.Note("feature %q varies %s times as much as %q, so a model hardly uses %q (use --standardize)",
 			spec.FeatureName(large), humanize.Real(math.Round(ratio)), spec.FeatureName(small), spec.FeatureName(small))
 	}
@@ -191,7 +191,7 @@ func noteSurvey(a *console.App, o *trainOptions, spec *schema.Spec, s *train.Dat
 			"it out (use --exclude %s)",
 			spec.FeatureName(i), humanize.Plural(s.ProfiledRows(), "row"), console.Quote(columnOf(spec, i)))
 	}
-	if advice := shuffled(o.learner); advice != "" && s.SortedByClass() {
+	if advice := shuffleAdvice(o.learner); advice != "" && s.SortedByClass() {
 		a.Note("the rows are sorted by label and learned in that order (%s)", advice)
 	}
 }
@@ -206,8 +206,8 @@ func columnOf(spec *schema.Spec, feature int) string {
 	return ""
 }
 
-// shuffled returns the advice for rows in a bad order, or "" if the order has no effect.
-func shuffled(l train.Learner) string {
+// shuffleAdvice returns the advice for rows in a bad order, or "" if the order has no effect.
+func shuffleAdvice(l train.Learner) string {
 	switch {
 	case l.Has("order"):
 		if learner.SharedOptions(l.Settings).Order == learner.Cyclic {

@@ -22,7 +22,7 @@ import (
 
 // check returns an error if an option can't be used, and sets the learner.
 func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
-	o.Storage.Out, o.unnamed = o.out, !cmd.Flags().Changed("algo") && o.init == ""
+	o.Storage.Out, o.hasDefaultLearner = o.out, !cmd.Flags().Changed("algo") && o.init == ""
 	if err := o.Options.Check(cmd.Context(), args); err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (o *trainOptions) check(cmd *cobra.Command, args []string) error {
 		}
 		o.share = share
 	}
-	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0
+	o.Storage.HasWeights = o.Data.SampleWeight != "" || len(o.classWeight) > 0
 	if console.ToStdout(o.out) {
 		return console.Usagef("--out is %s: name a file for the model", o.out)
 	}
@@ -93,41 +93,41 @@ func (t *trainer) openValidation(ctx context.Context, paths []string) (err error
 	return all.Close()
 }
 
-// balanced is the value of --class-weight that gives all classes the same total weight.
-const balanced = "balanced"
+// balancedWeights is the value of --class-weight that gives all classes the same total weight.
+const balancedWeights = "balanced"
 
-// judging holds the options of train and compare on folds, on the score that judges, on chance and on class weights.
-type judging struct {
+// judgingOptions holds the options of train and compare on folds, on the score that judges, on chance and on class weights.
+type judgingOptions struct {
 	folds       int
 	score       string
 	seed        uint64
 	classWeight []string
 
-	balanced bool               // --class-weight is balanced
-	weights  map[string]float64 // values of --class-weight, by class
+	isBalanced bool               // --class-weight is balanced
+	weights    map[string]float64 // values of --class-weight, by class
 }
 
 // addScore adds --score. The help begins with lead and ends with more.
-func (o *judging) addScore(cmd *cobra.Command, lead, more string) {
+func (o *judgingOptions) addScore(cmd *cobra.Command, lead, more string) {
 	scores := append([]string{autoName}, train.Scores...)
 	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` "+lead+": "+humanize.OneOf(scores)+
 		". auto is weighted if rows or classes have weights, else errors."+more, scores...)
 }
 
 // addWeights adds --class-weight. where says in the help in which places the weights count.
-func (o *judging) addWeights(f *pflag.FlagSet, where string) {
+func (o *judgingOptions) addWeights(f *pflag.FlagSet, where string) {
 	f.StringSliceVar(&o.classWeight, "class-weight", nil,
 		"`CLASS=NUMBER,...|balanced` Multiply the sample weights of a class by a number"+where+
 			". balanced takes, for k classes, "+
 			"all rows / (k * rows of the class). Quote an item whose class has a comma: '\"A,B=NUMBER\",...'.")
 }
 
-func (o *judging) addSeed(f *pflag.FlagSet) {
+func (o *judgingOptions) addSeed(f *pflag.FlagSet) {
 	f.Uint64Var(&o.seed, "seed", 1, "`NUMBER` Seed of all random choices.")
 }
 
 // figure returns the score to judge by, or "" for the learner's own.
-func (o *judging) figure() string {
+func (o *judgingOptions) figure() string {
 	if o.score == autoName {
 		return ""
 	}
@@ -135,15 +135,15 @@ func (o *judging) figure() string {
 }
 
 // readWeights reads the value of --class-weight: the weights of classes, or balanced.
-func (o *judging) readWeights() error {
-	if o.balanced = slices.Equal(o.classWeight, []string{balanced}); o.balanced {
+func (o *judgingOptions) readWeights() error {
+	if o.isBalanced = slices.Equal(o.classWeight, []string{balancedWeights}); o.isBalanced {
 		return nil
 	}
 	for _, item := range o.classWeight {
 		i := strings.LastIndexByte(item, '=')
 		if i < 0 {
 			return console.Usagef("--class-weight %s: use %s, or CLASS=W,... with a weight for each class, or "+
-				"\"A,B=W\",... for one with a comma", item, balanced)
+				"\"A,B=W\",... for one with a comma", item, balancedWeights)
 		}
 		weight, err := humanize.ParseNumber(item[i+1:])
 		if err != nil {
@@ -189,7 +189,7 @@ func (o *trainOptions) loadInit(a *console.App, cmd *cobra.Command) error {
 			a.Note("--%s has no effect with --init: the model has its own", name)
 		}
 	}
-	o.begin = m
+	o.initModel = m
 	o.Follow(m.Spec())
 	return nil
 }
@@ -212,8 +212,8 @@ func (o *trainOptions) noteSplit(a *console.App) {
 	}
 }
 
-// kept returns the choice of the rows that remain for the training after --validation held out its share.
-func (o *trainOptions) kept(counts []int64) func(class int) bool {
+// keptRows returns the choice of the rows that remain for the training after --validation held out its share.
+func (o *trainOptions) keptRows(counts []int64) func(class int) bool {
 	has, err := o.split.HoldOut(o.seed, o.share, counts)
 	if err != nil { // the files changed: train.HoldOut reports it
 		return func(int) bool { return true }

@@ -26,7 +26,7 @@ import (
 
 type compareOptions struct {
 	flags.Options
-	judging
+	judgingOptions
 	json       bool
 	algo, skip []string // names of learners
 	reporting  report.Options
@@ -34,10 +34,10 @@ type compareOptions struct {
 
 // An entrant is a learner that compare tries, with options that bound its time.
 type entrant struct {
-	options string // options of train, without the options on data
-	most    int64  // largest number of rows; 0 is any number
-	classes int    // 2: only two classes; 3: only more than two; 0: any number
-	boolean bool   // it takes features that are 0 or 1, and no standardized ones
+	options       string // options of train, without the options on data
+	mostRows      int64  // largest number of rows; 0 is any number
+	classes       int    // 2: only two classes; 3: only more than two; 0: any number
+	takesBooleans bool   // it takes features that are 0 or 1, and no standardized ones
 }
 
 var entrants = []entrant{
@@ -48,13 +48,13 @@ var entrants = []entrant{
 	{options: "--algo adagrad --order shuffle --epochs 10"},
 	{options: "--algo pocket --order shuffle --epochs 10 --max-updates 10000", classes: 2},
 	{options: "--algo pocket --pocket epoch --order shuffle --epochs 10", classes: 3},
-	{options: "--algo voted --order shuffle --epochs 10", most: 10_000},
-	{options: "--algo winnow --winnow balanced --epochs 10", boolean: true},
-	{options: "--algo kernel-perceptron --kernel rbf --form averaged --order shuffle --epochs 10", most: 3_000},
+	{options: "--algo voted --order shuffle --epochs 10", mostRows: 10_000},
+	{options: "--algo winnow --winnow balanced --epochs 10", takesBooleans: true},
+	{options: "--algo kernel-perceptron --kernel rbf --form averaged --order shuffle --epochs 10", mostRows: 3_000},
 	{options: "--algo logistic"},
 	{options: "--algo lda"},
 	{options: "--algo svm"},
-	{options: "--algo svm --loss hinge", most: 100_000},
+	{options: "--algo svm --loss hinge", mostRows: 100_000},
 }
 
 const compareLong = `Compare judges every learner that suits the rows of DATA by cross-validation.
@@ -145,7 +145,7 @@ func (o *compareOptions) check(ctx context.Context, args []string) (err error) {
 	if err = cmp.Or(train.CheckFolds(o.folds), o.Split.Check(), o.readWeights()); err != nil {
 		return err
 	}
-	o.Storage.Weighted = o.Data.SampleWeight != "" || len(o.classWeight) > 0
+	o.Storage.HasWeights = o.Data.SampleWeight != "" || len(o.classWeight) > 0
 	var names []string
 	for _, e := range entrants {
 		if !slices.Contains(names, e.name()) {
@@ -179,7 +179,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
-	o.Storage.Access, o.Storage.Shared, o.Storage.Folds = learner.AnyOrder, true, o.Data.Learned()
+	o.Storage.Access, o.Storage.HasHoldOut, o.Storage.HasFolds = learner.AnyOrder, true, o.Data.Learned()
 	split, err := flags.ReadSplit(ctx, a, &o.Options, paths, bar)
 	if err != nil {
 		return err
@@ -198,16 +198,16 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return err
 	}
 	c := &comparison{Rows: data.Rows(), Features: data.Spec().Width(), Folds: o.folds, Standardize: o.Data.Standardize,
-		LeftOut: []leftOut{}, Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
+		LeftOutLearners: []leftOutLearner{}, Baseline: train.NewBaseline(data.Spec().Classes, looked.Counts)}
 	learners, names, err := c.enter(o, data.Spec())
 	if err != nil {
 		return err
 	}
 	if len(learners) == 0 {
-		return c.nobody()
+		return c.noLearnerError()
 	}
 	opt := train.Options{Memory: o.Storage.Memory.Bytes,
-		Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
+		Weights: train.Weights{Balanced: o.isBalanced, Classes: o.weights, Column: o.Data.SampleWeight}, Split: split,
 		CV:    train.CV{Folds: o.folds, SkipSlowLearners: len(o.algo) == 0, Score: o.figure()},
 		Watch: train.Watch{Note: a.Warn, Stage: console.Stage(bar)}}
 	judged, err := train.Compare(ctx, data, opt, learners...)
@@ -218,7 +218,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 	c.Split = judged.Split
 	c.add(names, judged)
 	if len(c.Learners) == 0 {
-		return cmp.Or(err, c.nobody())
+		return cmp.Or(err, c.noLearnerError())
 	}
 	if c.Learners[0].Score != nil {
 		c.Best = command() + " " + c.Learners[0].Options + " --out model.json"
@@ -236,28 +236,28 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 
 func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 
-// unfit returns the reason why the entrant can't take these rows, or "" if it can.
-func (e *entrant) unfit(o *compareOptions, rows int64) string {
+// unfitReason returns the reason why the entrant can't take these rows, or "" if it can.
+func (e *entrant) unfitReason(o *compareOptions, rows int64) string {
 	switch l := train.Describe(e.name()); {
-	case e.most > 0 && rows > e.most && len(o.algo) == 0:
-		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.most, "row"))
-	case e.boolean && o.Data.Standardize:
+	case e.mostRows > 0 && rows > e.mostRows && len(o.algo) == 0:
+		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.mostRows, "row"))
+	case e.takesBooleans && o.Data.Standardize:
 		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
-	case o.Storage.Weighted && l.WhyNoWeights != "":
+	case o.Storage.HasWeights && l.WhyNoWeights != "":
 		return "takes no weights"
 	}
 	return ""
 }
 
 // enter returns the learners that suit the rows, and the options that name them. It adds entrants that can't take the
-// rows to LeftOut, with the reason.
+// rows to LeftOutLearners, with the reason.
 func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []train.Learner, names []string, err error) {
 	for _, e := range entrants {
 		if e.classes != 0 && e.classes != min(len(spec.Classes), 3) || !o.wants(e.name()) {
 			continue
 		}
-		if reason := e.unfit(o, c.Rows); reason != "" {
-			c.LeftOut = append(c.LeftOut, leftOut{e.options, reason})
+		if reason := e.unfitReason(o, c.Rows); reason != "" {
+			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{e.options, reason})
 		} else {
 			l, err := o.learner(e.options)
 			if err != nil {
@@ -306,54 +306,54 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) string {
 
 // A comparison is the JSON object of compare --json.
 type comparison struct {
-	Rows        int64           `json:"rows"`
-	Features    int             `json:"features"`
-	Folds       int             `json:"folds"`
-	Split       string          `json:"split,omitempty"` // see train.CrossValidation
-	Standardize bool            `json:"standardize"`
-	Score       string          `json:"score"`    // the score by which the learners are ranked; see train.Scores
-	Learners    []contestant    `json:"learners"` // the best first
-	LeftOut     []leftOut       `json:"left_out"`
-	Baseline    *train.Baseline `json:"baseline"`
-	Best        string          `json:"best"`                  // trains it on all rows; empty if no learner has the score
-	Interrupted bool            `json:"interrupted,omitempty"` // the learners were judged on only some folds
-	Seconds     float64         `json:"seconds"`
+	Rows            int64            `json:"rows"`
+	Features        int              `json:"features"`
+	Folds           int              `json:"folds"`
+	Split           string           `json:"split,omitempty"` // see train.CrossValidation
+	Standardize     bool             `json:"standardize"`
+	Score           string           `json:"score"`    // the score by which the learners are ranked; see train.Scores
+	Learners        []contestant     `json:"learners"` // the best first
+	LeftOutLearners []leftOutLearner `json:"left_out"`
+	Baseline        *train.Baseline  `json:"baseline"`
+	Best            string           `json:"best"`                  // trains it on all rows; empty if no learner has the score
+	Interrupted     bool             `json:"interrupted,omitempty"` // the learners were judged on only some folds
+	Seconds         float64          `json:"seconds"`
 }
 
 // A contestant is the result of a learner. Undefined figures are null. With weights of rows or classes, AUC, LogLoss
 // and ErrorWeight are by weight.
 type contestant struct {
-	Options     string    `json:"options"`
-	Folds       int       `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
-	Score       *float64  `json:"score"`              // mean over the folds
-	StdError    *float64  `json:"std_error"`          // standard error of Score
-	Unranked    string    `json:"unranked,omitempty"` // the reason why there is no score
-	Errors      int64     `json:"errors"`             // over all rows, each predicted by a model of the other folds
-	ErrorWeight *float64  `json:"error_weight,omitempty"`
-	Accuracy    float64   `json:"accuracy"`
-	AUC         *float64  `json:"auc"` // mean over the folds; with more than two classes, mean of each class versus the rest
-	LogLoss     *float64  `json:"log_loss"`
-	Seconds     float64   `json:"seconds"`       // of one training: the mean over the folds
-	Total       float64   `json:"total_seconds"` // of all trainings and of judging their models
-	folds       []float64 // the score of each fold
+	Options        string    `json:"options"`
+	Folds          int       `json:"folds,omitempty"`    // number of folds that were judged, if the comparison was interrupted
+	Score          *float64  `json:"score"`              // mean over the folds
+	StdError       *float64  `json:"std_error"`          // standard error of Score
+	UnrankedReason string    `json:"unranked,omitempty"` // the reason why there is no score
+	Errors         int64     `json:"errors"`             // over all rows, each predicted by a model of the other folds
+	ErrorWeight    *float64  `json:"error_weight,omitempty"`
+	Accuracy       float64   `json:"accuracy"`
+	AUC            *float64  `json:"auc"` // mean over the folds; with more than two classes, mean of each class versus the rest
+	LogLoss        *float64  `json:"log_loss"`
+	Seconds        float64   `json:"seconds"`       // of one training: the mean over the folds
+	Total          float64   `json:"total_seconds"` // of all trainings and of judging their models
+	folds          []float64 // the score of each fold
 }
 
-type leftOut struct {
+type leftOutLearner struct {
 	Options string `json:"options"`
 	Reason  string `json:"reason"`
 }
 
-// nobody returns the error for the case that no learner was judged.
-func (c *comparison) nobody() error {
+// noLearnerError returns the error for the case that no learner was judged.
+func (c *comparison) noLearnerError() error {
 	var reasons []string
-	for _, l := range c.LeftOut {
+	for _, l := range c.LeftOutLearners {
 		reasons = append(reasons, l.name()+": "+l.Reason)
 	}
 	return fmt.Errorf("no learner was judged: %s", strings.Join(reasons, "; "))
 }
 
-func (l *leftOut) name() string    { return strings.TrimPrefix(l.Options, "--algo ") }
-func (l *contestant) name() string { return strings.TrimPrefix(l.Options, "--algo ") }
+func (l *leftOutLearner) name() string { return strings.TrimPrefix(l.Options, "--algo ") }
+func (l *contestant) name() string     { return strings.TrimPrefix(l.Options, "--algo ") }
 
 // add adds the results of a cross-validation, and sorts the learners by the score, then by the log loss. Equal learners
 // keep their order.
@@ -362,11 +362,11 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.Errors == nil {
-			c.LeftOut = append(c.LeftOut, leftOut{names[i], whyLeftOut(names[i], p)})
+			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{names[i], whyLeftOut(names[i], p)})
 			continue
 		}
 		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, Unranked: p.NoScoreReason,
+		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, UnrankedReason: p.NoScoreReason,
 			Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
 			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
 			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.TotalSeconds, folds: p.FoldScores()}
@@ -374,7 +374,7 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 			l.Folds = folds
 		}
 		if p.Score == nil && p.NoScoreReason == "" {
-			l.Unranked = "has no fold in which the score is defined"
+			l.UnrankedReason = "has no fold in which the score is defined"
 		}
 		c.Learners = append(c.Learners, l)
 	}
@@ -417,19 +417,19 @@ func (c *comparison) sheet() *console.Sheet {
 	s.Line("%s of %s, %s, in %s\n", humanize.Plural(c.Rows, "row"), humanize.Plural(int64(c.Features), "feature"), how,
 		foldsOf(c.Folds, c.Split, ", each predicted by a model of "))
 	s.Table(c.table())
-	if len(c.LeftOut) > 0 || c.last().Unranked != "" {
+	if len(c.LeftOutLearners) > 0 || c.last().UnrankedReason != "" {
 		s.Line("")
 	}
 	var lacking []string
 	for i, l := range c.Learners {
-		if lacking = append(lacking, l.name()); l.Unranked == "" {
+		if lacking = append(lacking, l.name()); l.UnrankedReason == "" {
 			lacking = nil
-		} else if i == len(c.Learners)-1 || c.Learners[i+1].Unranked != l.Unranked {
-			s.Line("Not ranked by %s: %s: each %s", c.Score, strings.Join(lacking, ", "), l.Unranked)
+		} else if i == len(c.Learners)-1 || c.Learners[i+1].UnrankedReason != l.UnrankedReason {
+			s.Line("Not ranked by %s: %s: each %s", c.Score, strings.Join(lacking, ", "), l.UnrankedReason)
 			lacking = nil
 		}
 	}
-	for _, l := range c.LeftOut {
+	for _, l := range c.LeftOutLearners {
 		s.Line("Left out: %s: %s", l.name(), l.Reason)
 	}
 	if c.Score == train.ByErrors && c.Learners[0].Accuracy <= c.Baseline.Accuracy {
@@ -498,7 +498,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	for i, class := range classes {
 		data = append(data, [2]string{"class " + class.Text, humanize.Plural(counts[i], "row")})
 	}
-	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.Asked(), o.reporting.Repeat())
+	p.Sections = append(p.Sections, report.Data(a, paths, data), o.reporting.OptionsSection(), o.reporting.RepeatSection())
 	return p
 }
 

@@ -21,16 +21,16 @@ import (
 	"halfspace/train"
 )
 
-// unrecorded are the options of train that a receipt leaves out: the files of results, and options that change no
+// unrecordedOptions are the options of train that a receipt leaves out: the files of results, and options that change no
 // result.
-var unrecorded = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage",
+var unrecordedOptions = []string{"out", "receipt", "report", "trace", "trace-every", "reference", "json", "help", "storage",
 	"workers", "isa", "progress", "quiet", "memory", "cache", "checkpoint", "checkpoint-every", "resume"}
 
-// typed returns the options that the user gave, for a receipt.
-func typed(cmd *cobra.Command) []model.TypedOption {
+// typedOptions returns the options that the user gave, for a receipt.
+func typedOptions(cmd *cobra.Command) []model.TypedOption {
 	all := []model.TypedOption{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(unrecorded, f.Name) {
+		if slices.Contains(unrecordedOptions, f.Name) {
 			return
 		}
 		all = append(all, model.TypedOption{Option: f.Name, Values: flags.Values(f)})
@@ -62,7 +62,7 @@ func setFlags(cmd *cobra.Command, options ...model.TypedOption) error {
 		if o.Option == "dtype" && slices.Equal(o.Values, []string{model.Float32}) { // earlier versions wrote this option
 			continue
 		}
-		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecorded, o.Option) {
+		if cmd.Flags().Lookup(o.Option) == nil || slices.Contains(unrecordedOptions, o.Option) {
 			return message.Errorf("it has the option --%s, which this version of train doesn't have: use the version "+
 				"that wrote it", o.Option)
 		}
@@ -145,18 +145,18 @@ func sumFile(ctx context.Context, path string) (sum model.FileSum, err error) {
 	defer f.Close()
 	h := sha256.New()
 	sum.Name = path
-	sum.Bytes, err = io.Copy(h, until{ctx, f})
+	sum.Bytes, err = io.Copy(h, contextReader{ctx, f})
 	h.Sum(sum.SHA256[:0])
 	return sum, err
 }
 
-// An until is a reader that fails once ctx ends.
-type until struct {
+// A contextReader is a reader that fails once ctx ends.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (u until) Read(p []byte) (int, error) {
+func (u contextReader) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -213,7 +213,7 @@ func (r *repetition) comparedBefore(ctx context.Context, paths, validation []str
 	if err != nil {
 		return false, err
 	}
-	r.v.Files, r.v.Absent = differingFiles(r.receipt, now)
+	r.v.Files, r.v.AbsentFiles = differingFiles(r.receipt, now)
 	if slices.EqualFunc(now, r.receipt.Files, func(a, b model.FileSum) bool { return a.SHA256 == b.SHA256 }) {
 		return false, nil
 	}
@@ -222,14 +222,14 @@ func (r *repetition) comparedBefore(ctx context.Context, paths, validation []str
 
 // compare calls compareRows. If the rows can't be read, it records the reason instead of returning an error.
 func (r *repetition) compare(ctx context.Context, paths, validation []string) (others bool, err error) {
-	r.compared = true
+	r.hasCompared = true
 	if slices.Contains(paths, "-") {
-		r.v.Unread = "standard input can't be read twice: name a file"
+		r.v.UnreadReason = "standard input can't be read twice: name a file"
 		return false, nil
 	}
 	others, err = r.compareRows(ctx, paths, validation)
 	if err != nil && ctx.Err() == nil {
-		r.v.Unread, err = err.Error(), nil
+		r.v.UnreadReason, err = err.Error(), nil
 	}
 	return others, err
 }

@@ -22,36 +22,36 @@ import (
 
 // A Report is the JSON object of train --json.
 type Report struct {
-	Algorithm       string                 `json:"algorithm"`
-	Rows            int64                  `json:"rows"`
-	Features        int                    `json:"features"`
-	Classes         []schema.Class         `json:"classes"`
-	Positive        schema.Class           `json:"positive"`
-	Epochs          int64                  `json:"epochs"`
-	Updates         int64                  `json:"updates"`
-	Visits          int64                  `json:"visits"`
-	TrainErrors     *int64                 `json:"train_errors"` // null if an interrupt left no time to count the errors
-	TrainAccuracy   *float64               `json:"train_accuracy"`
-	NeverPredicted  []schema.Class         `json:"never_predicted,omitempty"` // classes that are predicted for no row
-	Baseline        *train.Baseline        `json:"baseline"`
-	Converged       bool                   `json:"converged"`
-	Interrupted     bool                   `json:"interrupted"`          // the weights are the weights at the interrupt
-	Multiclass      string                 `json:"multiclass,omitempty"` // how more than two classes were learned
-	Loss            *float64               `json:"loss"`
-	Optimum         *model.Optimum         `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
-	Radius          *float64               `json:"radius"`
-	Norm            *float64               `json:"norm"`
-	Voters          int                    `json:"voters,omitempty"`      // vectors of weights that vote
-	Kept            *int64                 `json:"kept,omitempty"`        // the update whose weights the pocket kept
-	Candidates      int64                  `json:"candidates,omitempty"`  // candidates that the pocket judged
-	RowsScored      int64                  `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
-	Curve           []pocket.Point         `json:"curve,omitempty"`       // where the pocket found better weights
-	Validation      *validationReport      `json:"validation,omitempty"`  // result on hold-out rows
-	CrossValidation *train.CrossValidation `json:"cross_validation,omitempty"`
-	Path            *train.Path            `json:"path,omitempty"`
-	Margin          *float64               `json:"margin,omitempty"` // for weights that separate the rows
-	MistakeBound    *float64               `json:"mistake_bound,omitempty"`
-	UpdateBound     *float64               `json:"update_bound,omitempty"` // largest number of updates from the weights of --init
+	Algorithm             string                 `json:"algorithm"`
+	Rows                  int64                  `json:"rows"`
+	Features              int                    `json:"features"`
+	Classes               []schema.Class         `json:"classes"`
+	Positive              schema.Class           `json:"positive"`
+	Epochs                int64                  `json:"epochs"`
+	Updates               int64                  `json:"updates"`
+	Visits                int64                  `json:"visits"`
+	TrainErrors           *int64                 `json:"train_errors"` // null if an interrupt left no time to count the errors
+	TrainAccuracy         *float64               `json:"train_accuracy"`
+	NeverPredictedClasses []schema.Class         `json:"never_predicted,omitempty"` // classes that are predicted for no row
+	Baseline              *train.Baseline        `json:"baseline"`
+	Converged             bool                   `json:"converged"`
+	Interrupted           bool                   `json:"interrupted"`          // the weights are the weights at the interrupt
+	Multiclass            string                 `json:"multiclass,omitempty"` // how more than two classes were learned
+	Loss                  *float64               `json:"loss"`
+	Optimum               *model.Optimum         `json:"optimum,omitempty"` // for a support vector machine or a logistic regression
+	Radius                *float64               `json:"radius"`
+	Norm                  *float64               `json:"norm"`
+	Voters                int                    `json:"voters,omitempty"`      // vectors of weights that vote
+	KeptUpdate            *int64                 `json:"kept,omitempty"`        // the update whose weights the pocket kept
+	Candidates            int64                  `json:"candidates,omitempty"`  // candidates that the pocket judged
+	RowsScored            int64                  `json:"rows_scored,omitempty"` // scored by the pocket, once for each candidate
+	Curve                 []pocket.Point         `json:"curve,omitempty"`       // where the pocket found better weights
+	Validation            *validationReport      `json:"validation,omitempty"`  // result on hold-out rows
+	CrossValidation       *train.CrossValidation `json:"cross_validation,omitempty"`
+	Path                  *train.Path            `json:"path,omitempty"`
+	Margin                *float64               `json:"margin,omitempty"` // for weights that separate the rows
+	MistakeBound          *float64               `json:"mistake_bound,omitempty"`
+	UpdateBound           *float64               `json:"update_bound,omitempty"` // largest number of updates from the weights of --init
 	// with shards: the updates times the shares of their shards in the mixes
 	MixedUpdates float64       `json:"mixed_updates,omitempty"`
 	Standardize  bool          `json:"standardize"`
@@ -60,7 +60,7 @@ type Report struct {
 	Dtype        string        `json:"dtype"`
 	ISA          string        `json:"isa"`
 	Workers      int           `json:"workers"`
-	Streamed     bool          `json:"streamed"`          // the rows weren't in memory
+	IsStreamed   bool          `json:"streamed"`          // the rows weren't in memory
 	Storage      string        `json:"storage,omitempty"` // form of the rows; empty if they are dense
 	Density      float64       `json:"density,omitempty"` // for sparse rows, share of the values that aren't 0
 	// ResumedAt is the number of visits at the checkpoint from which the training continued. It is null if the training
@@ -69,7 +69,7 @@ type Report struct {
 	PeakRSSBytes int64        `json:"peak_rss_bytes"`
 	Seconds      trainSeconds `json:"seconds"`
 	Model        *string      `json:"model"` // path of the file, null if none was written
-	most         int64        // largest number of epochs
+	mostEpochs   int64        // largest number of epochs
 	outOfPasses  bool         // see learner.Result
 	curve        string       // curve of the training, for a terminal; "": none
 }
@@ -98,14 +98,14 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 		Algorithm: m.Algorithm, Rows: of.Rows, Features: m.Width(), Classes: m.Classes, Positive: m.Positive,
 		Epochs: of.Epochs, Updates: of.Updates, Visits: of.Visits,
 		TrainErrors: of.Errors, Converged: of.Converged, Interrupted: interrupted, Multiclass: m.Options.Multiclass,
-		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, Kept: of.KeptUpdate, Margin: of.Margin,
+		Loss: of.Loss, Optimum: of.Optimum, Radius: of.Radius, Norm: of.Norm, KeptUpdate: of.KeptUpdate, Margin: of.Margin,
 		MistakeBound: of.MistakeBound,
 		UpdateBound:  f.UpdateBound, MixedUpdates: of.MixedUpdates, Candidates: learned.Candidates,
 		RowsScored: learned.RowsScored, Curve: learned.Curve,
-		CrossValidation: f.CrossValidation, Path: t.followed, Standardize: o.Data.Standardize, Options: m.Options,
+		CrossValidation: f.CrossValidation, Path: t.l1Path, Standardize: o.Data.Standardize, Options: m.Options,
 		Fingerprint: m.Data.Fingerprint,
-		Dtype:       m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, Streamed: !t.inMemory(), Density: t.data.Density,
-		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, most: m.Options.Epochs, outOfPasses: learned.OutOfPasses,
+		Dtype:       m.Dtype, ISA: kernel.Active().String(), Workers: o.Workers, IsStreamed: !t.inMemory(), Density: t.data.Density,
+		PeakRSSBytes: console.PeakRSS(), Seconds: t.seconds, mostEpochs: m.Options.Epochs, outOfPasses: learned.OutOfPasses,
 	}
 	if of.Errors != nil {
 		accuracy := float64(of.Rows-*of.Errors) / float64(of.Rows)
@@ -113,7 +113,7 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	}
 	for c, n := range learned.PredictedRows {
 		if n == 0 {
-			r.NeverPredicted = append(r.NeverPredicted, m.Classes[c])
+			r.NeverPredictedClasses = append(r.NeverPredictedClasses, m.Classes[c])
 		}
 	}
 	if f.Profile != nil {
@@ -124,14 +124,14 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	}
 	if v := of.Validation; v != nil {
 		r.Validation = &validationReport{Validation: v, Accuracy: float64(v.Rows-v.Errors) / float64(v.Rows)}
-		if t.Storage.Weighted {
+		if t.Storage.HasWeights {
 			r.Validation.ErrorWeight = &f.Validation.ErrorWeight
 		}
 	}
 	if r.Density > 0 {
 		r.Storage = string(dataset.Sparse)
 	}
-	if visits, ok := t.saved.Resumed(); ok {
+	if visits, ok := t.checkpoints.Resumed(); ok {
 		r.ResumedAt = &visits
 	}
 	if o.out != "" {
@@ -170,9 +170,9 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 func (r *Report) course(o *trainOptions, m *model.Model) []string {
 	pairs := []string{"options", o.defaultsText()}
 	if o.learner.SolverTexts != nil {
-		pairs = append(pairs, console.Solved(m)...)
+		pairs = append(pairs, console.SolverFacts(m)...)
 	} else {
-		pairs = append(pairs, "converged", r.converged(o),
+		pairs = append(pairs, "converged", r.convergence(o),
 			"updates", fmt.Sprintf("%s in %s (%s)", humanize.Count(r.Updates), humanize.Plural(r.Epochs, "epoch"),
 				humanize.Plural(r.Visits, "visit")))
 	}
@@ -181,8 +181,8 @@ func (r *Report) course(o *trainOptions, m *model.Model) []string {
 		"threshold", console.KeptThreshold(m), "voters", console.Voters(m.Voters))
 }
 
-// converged says whether the last weights make no mistake, and gives the bound on the updates.
-func (r *Report) converged(o *trainOptions) string {
+// convergence says whether the last weights make no mistake, and gives the bound on the updates.
+func (r *Report) convergence(o *trainOptions) string {
 	switch {
 	case r.Interrupted && !r.Converged:
 		return "no, interrupted"
@@ -223,7 +223,7 @@ func (r *Report) results() []string {
 		scored = v.Rows
 		pairs = append(pairs, "validation", "errors "+console.Errors(v.Errors, v.Rows)+weightText(v.ErrorWeight))
 	}
-	pairs = append(pairs, "kept", console.Kept(r.Kept))
+	pairs = append(pairs, "kept", console.KeptUpdate(r.KeptUpdate))
 	if r.Candidates > 0 {
 		share := float64(r.RowsScored) / float64(r.Candidates) / float64(scored)
 		pairs = append(pairs, "judged", fmt.Sprintf("%s, scoring %s of the rows for each",
@@ -249,7 +249,7 @@ func (r *Report) weights(o *trainOptions, m *model.Model) []string {
 // machine returns the times, the instruction set, the memory and the path of the model.
 func (r *Report) machine() []string {
 	streamed := ""
-	if r.Streamed {
+	if r.IsStreamed {
 		streamed = "streamed, "
 	}
 	var pairs []string
@@ -273,7 +273,7 @@ func (r *Report) machine() []string {
 
 // defaultsText lists the options that the program chose. It returns "" if --algo was given.
 func (o *trainOptions) defaultsText() string {
-	if !o.unnamed {
+	if !o.hasDefaultLearner {
 		return ""
 	}
 	text := "--algo " + o.learner.Name
@@ -324,7 +324,7 @@ func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, 
 	}
 	p.Sections = append(append(p.Sections, report.Data(t.App, inputs, data)), columns...)
 	p.Sections = append(p.Sections, t.follower.Rows()...)
-	p.Sections = append(p.Sections, t.reporting.Asked(), t.reporting.Repeat(hashes...))
+	p.Sections = append(p.Sections, t.reporting.OptionsSection(), t.reporting.RepeatSection(hashes...))
 	return p, nil
 }
 
@@ -356,12 +356,12 @@ func (t *trainer) heldOut(ctx context.Context, f *train.Outcome, paths, validati
 		if len(validation) > 0 {
 			paths = validation
 		}
-		opt := t.Again(t.bar, m.Spec(), len(validation) > 0)
+		opt := t.OptionsFor(t.bar, m.Spec(), len(validation) > 0)
 		if values, err = e.NewValues(ctx, m, opt, paths); err != nil {
 			return nil, err
 		}
 	}
-	if misses := e.Misses(m, values); misses != nil {
+	if misses := e.WorstErrors(m, values); misses != nil {
 		all = append(all, *misses)
 	}
 	return all, nil

@@ -37,7 +37,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	if err := o.tracing.resume(a, o.follows(), saved); err != nil {
 		return err
 	}
-	t := &trainer{App: a, trainOptions: o, bar: bar, saved: saved}
+	t := &trainer{App: a, trainOptions: o, bar: bar, checkpoints: saved}
 	defer t.closeData()
 	if err := t.open(ctx, paths, validationPaths); err != nil {
 		return err
@@ -69,7 +69,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 	t.seconds.Total = time.Since(start).Seconds()
 	m, r := fitted.Model, t.newReport(fitted, err != nil)
 	if fitted.Profile != nil {
-		noteNeverPredicted(a, o, r.NeverPredicted, fitted.Profile.Counts)
+		noteNeverPredicted(a, o, r.NeverPredictedClasses, fitted.Profile.Counts)
 	}
 	if err := o.reporting.Write(ctx, func() (*plot.Page, error) { return t.page(ctx, r, fitted, paths, validationPaths) }); err != nil {
 		return err
@@ -78,7 +78,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		r.curve = t.training.Sparkline(t.UnicodeWidth() - factIndent)
 		return r.sheet(o, m)
 	})
-	return cmp.Or(bad, err, t.untraced)
+	return cmp.Or(bad, err, t.traceError)
 }
 
 // save writes the model and the receipt, if files are given for them. If the training ended with an error, save writes
@@ -89,10 +89,10 @@ func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Res
 		return nil
 	}
 	if err := console.SaveModel(ctx, m, t.out); err != nil {
-		t.Kept = ": " + err.Error()
+		t.KeptFiles = ": " + err.Error()
 		return err
 	}
-	t.Kept = ": " + t.out + " has the weights so far"
+	t.KeptFiles = ": " + t.out + " has the weights so far"
 	switch {
 	case receipt == nil:
 		return nil
@@ -100,7 +100,7 @@ func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Res
 		t.Note("--receipt: not written: the training was interrupted, so it can't be repeated")
 		return nil
 	case ended != nil:
-		t.Kept = ": " + t.out + " is complete, its receipt was not written"
+		t.KeptFiles = ": " + t.out + " is complete, its receipt was not written"
 		return nil
 	}
 	return t.saveReceipt(ctx, receipt, paths)
@@ -108,21 +108,21 @@ func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Res
 
 // tellSaved adds to the interrupt message that a checkpoint is kept, if there is one.
 func (t *trainer) tellSaved() {
-	if !t.saved.Saved() {
+	if !t.checkpoints.Saved() {
 		return
 	}
-	if t.Kept == "" {
-		t.Kept = ": " + t.saving.Dir + " has a checkpoint"
+	if t.KeptFiles == "" {
+		t.KeptFiles = ": " + t.saving.Dir + " has a checkpoint"
 	} else {
-		t.Kept += "; " + t.saving.Dir + " has a checkpoint"
+		t.KeptFiles += "; " + t.saving.Dir + " has a checkpoint"
 	}
-	t.Kept += message.Sprintf(", from which --resume goes on")
+	t.KeptFiles += message.Sprintf(", from which --resume goes on")
 }
 
 // unfinished returns err. For an interrupt it adds to the message how far the training was.
 func unfinished(a *console.App, err error) error {
 	if u := (*learner.UnfinishedError)(nil); errors.As(err, &u) {
-		a.Kept += ": " + u.Position
+		a.KeptFiles += ": " + u.Position
 	}
 	return err
 }
@@ -133,14 +133,14 @@ type trainer struct {
 	*trainOptions
 	bar              *console.Progress
 	data, validation *dataset.Rows
-	followed         *train.Path        // nil without --path
+	l1Path           *train.Path        // nil without --path
 	parts            *train.Parts       // the hold-out of --validation SHARE; nil: none
 	survey           *train.DataProfile // survey of rows in memory; for a stream, the first pass of the training makes the survey
-	saved            *checkpoint.Run    // nil without --checkpoint
+	checkpoints      *checkpoint.Run    // nil without --checkpoint
 	seconds          trainSeconds
 	follower         *report.Follower  // nil if the report follows no training
 	training         *console.Training // the last training, over all rows
-	untraced         error             // error of the trace, which doesn't end the training
+	traceError       error             // error of the trace, which doesn't end the training
 }
 
 func (t *trainer) inMemory() bool {
@@ -204,8 +204,8 @@ func (t *trainer) copiesRows() bool {
 // learn judges the candidates of a grid, if there is one, and trains with the best one. It fills in the receipt, unless
 // receipt is nil.
 func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Outcome, error) {
-	s := &train.Session{Options: t.fitOptions(), Rows: t.data, Learner: t.learner, Profile: t.survey, State: t.saved}
-	bytes := block.MemoryBytes(t.data.Source, t.Storage.Weighted)
+	s := &train.Session{Options: t.fitOptions(), Rows: t.data, Learner: t.learner, Profile: t.survey, State: t.checkpoints}
+	bytes := block.MemoryBytes(t.data.Source, t.Storage.HasWeights)
 	switch {
 	case t.learner.InMemory:
 		if t.holdsFolds() {
@@ -235,7 +235,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		}
 		*step.seconds += time.Since(begin).Seconds()
 	}
-	t.followed, t.learner = s.Path, s.Learner
+	t.l1Path, t.learner = s.Path, s.Learner
 	if s.Path != nil && s.Path.UnprovenPoints() > 0 {
 		t.Note("--path: %s of %s did not converge: the duality gap is above 10^-6 of the objective (try more --epochs)",
 			humanize.Count(int64(s.Path.UnprovenPoints())), humanize.Plural(int64(len(s.Path.Points)), "point"))
@@ -254,7 +254,7 @@ func (t *trainer) learn(ctx context.Context, receipt *model.Receipt) (*train.Out
 		tracer.Abort()
 	default:
 		if bad := tracer.Close(); bad != nil {
-			t.untraced = message.Errorf("--trace: %w", bad)
+			t.traceError = message.Errorf("--trace: %w", bad)
 		}
 	}
 	if f == nil {
@@ -272,9 +272,9 @@ func (t *trainer) fitOptions() train.Options {
 
 // trainingOptions returns the options for package train that need no rows.
 func (o *trainOptions) trainingOptions() train.Options {
-	opt := train.Options{Weights: train.Weights{Balanced: o.balanced, Classes: o.weights, Column: o.Data.SampleWeight},
-		CV:     train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.oneError, Score: o.figure()},
-		Memory: o.Storage.Memory.Bytes, Init: o.begin, Split: o.split,
+	opt := train.Options{Weights: train.Weights{Balanced: o.isBalanced, Classes: o.weights, Column: o.Data.SampleWeight},
+		CV:     train.CV{Folds: o.folds, Grid: o.axes, Path: o.path, OneStandardError: o.usesOneError, Score: o.figure()},
+		Memory: o.Storage.Memory.Bytes, Init: o.initModel, Split: o.split,
 		Output: train.Output{Threshold: o.threshold, HeldOut: o.reporting.File != ""}}
 	if o.calibrates() {
 		opt.Output.Calibrate = o.calibrate

@@ -27,15 +27,15 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// check is the value of --reference that searches for the plane with the largest margin.
-const check = "check"
+// checkReference is the value of --reference that searches for the plane with the largest margin.
+const checkReference = "check"
 
 // traceOptions say which trace is written, and to which file.
 type traceOptions struct {
-	file      string // "": none
-	every     int64
-	reference string
-	from      *model.Model // the reference model; nil if --reference names none
+	file           string // "": none
+	every          int64
+	reference      string
+	referenceModel *model.Model // the reference model; nil if --reference names none
 }
 
 func (o *traceOptions) addFlags(f *pflag.FlagSet) {
@@ -63,8 +63,8 @@ func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, i
 	case slices.Contains(outputs, o.file):
 		return console.Usagef("--trace and another option write %s: name another file", o.file)
 	}
-	if o.reference != "" && o.reference != check {
-		if o.from, err = console.LoadModel(cmd.Context(), o.reference, memory); err != nil {
+	if o.reference != "" && o.reference != checkReference {
+		if o.referenceModel, err = console.LoadModel(cmd.Context(), o.reference, memory); err != nil {
 			return message.Errorf("--reference: %w", err)
 		}
 		inputs = append(slices.Clone(inputs), o.reference)
@@ -96,7 +96,7 @@ func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Ru
 
 // access returns the access to rows that the trace needs.
 func (o *traceOptions) access() learner.Access {
-	if o.reference == check {
+	if o.reference == checkReference {
 		return learner.NestedPasses
 	}
 	return learner.FileOrder
@@ -112,8 +112,8 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 			return nil, console.Usagef("--trace with --shards: a trace follows one path of weights, and each shard " +
 				"has its own: leave one of them out")
 		}
-		layout := report.TraceLayout{Updates: updates, Errors: updates && own.Pocket != ""}
-		if opt.Trace, err = t.traced(ctx, opt.Multiclass, &layout); err != nil {
+		layout := report.TraceLayout{HasUpdates: updates, HasErrors: updates && own.Pocket != ""}
+		if opt.Trace, err = t.traceOptions(ctx, opt.Multiclass, &layout); err != nil {
 			return nil, err
 		}
 		grace, end := parallel.Grace(ctx)
@@ -137,8 +137,8 @@ func (o *trainOptions) follows() bool {
 		learner.SharedOptions(o.learner.Settings).Shards <= 1)
 }
 
-// traced completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
-func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
+// traceOptions completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
+func (t *trainer) traceOptions(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsJointly(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.VersusRest {
@@ -147,7 +147,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.
 		}
 	}
 	opt := &train.Trace{UpdatesPerPoint: o.every}
-	if !layout.Updates {
+	if !layout.HasUpdates {
 		if o.every != 1 || o.reference != "" {
 			t.Note("--trace-every and --reference have no effect with --algo %s", l.Name)
 		}
@@ -156,7 +156,7 @@ func (t *trainer) traced(ctx context.Context, multiclass string, layout *report.
 	layout.Vector = report.WeightColumns(spec, joint)
 	var err error
 	opt.Reference, err = t.reference(ctx)
-	layout.Reference = opt.Reference != nil
+	layout.HasReference = opt.Reference != nil
 	return opt, err
 }
 
@@ -166,8 +166,8 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 	switch {
 	case o.reference == "":
 		return nil, nil
-	case o.from != nil:
-		w, err := train.WeightsFor(o.from, spec)
+	case o.referenceModel != nil:
+		w, err := train.WeightsFor(o.referenceModel, spec)
 		if err != nil {
 			err = message.Errorf("--reference %s: %w", o.reference, err)
 		}
@@ -193,8 +193,8 @@ func (t *trainer) reference(ctx context.Context) ([]float64, error) {
 // A savingOptions says where and when a training saves its state.
 type savingOptions struct {
 	checkpoint.Options
-	every string      // as the user typed it
-	same  [][2]string // options that must have the same values when a training resumes
+	every       string      // as the user typed it
+	sameOptions [][2]string // options that must have the same values when a training resumes
 }
 
 func (o *savingOptions) addFlags(f *pflag.FlagSet) {
@@ -220,10 +220,10 @@ func (o *savingOptions) check(cmd *cobra.Command) error {
 		return console.Usagef("--checkpoint-every is %q: use a time such as 60s, 10m or 1h, a second at least, or a "+
 			"number of epochs", o.every)
 	}
-	o.same = append(o.same, [2]string{"the version of halfspace", console.Version()})
+	o.sameOptions = append(o.sameOptions, [2]string{"the version of halfspace", console.Version()})
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(unrecorded, f.Name) {
-			o.same = append(o.same, [2]string{"--" + f.Name, f.Value.String()})
+		if !slices.Contains(unrecordedOptions, f.Name) {
+			o.sameOptions = append(o.sameOptions, [2]string{"--" + f.Name, f.Value.String()})
 		}
 	})
 	return nil
@@ -242,7 +242,7 @@ func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range o.same {
+	for _, s := range o.sameOptions {
 		if err := run.Same(s[0], s[1]); err != nil {
 			run.Close()
 			return nil, err

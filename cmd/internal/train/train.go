@@ -22,23 +22,23 @@ import (
 
 type trainOptions struct {
 	flags.Options
-	judging    // no folds: no cross-validation
-	algo       string
-	unnamed    bool // no --algo was given
-	learner    train.Learner
-	multiclass string
-	validation string
-	share      float64 // share of the rows to hold out; 0 if validation names a file
-	path       int     // largest number of penalties l1 on a path; 0 for none
-	oneError   bool    // --one-standard-error
-	grid       []string
-	axes       []train.Axis    // the options that the grid varies, with their values
-	learners   []train.Learner // learners of the grid; without a grid, one learner
-	split      train.Split     // split by --group, --order-by and --split
-	calibrate  string          // method that turns scores into probabilities
-	threshold  predict.Threshold
-	init       string       // the file of the model to begin with
-	begin      *model.Model // the model of init; nil: begin with zeros
+	judgingOptions    // no folds: no cross-validation
+	algo              string
+	hasDefaultLearner bool // no --algo was given
+	learner           train.Learner
+	multiclass        string
+	validation        string
+	share             float64 // share of the rows to hold out; 0 if validation names a file
+	path              int     // largest number of penalties l1 on a path; 0 for none
+	usesOneError      bool    // --one-standard-error
+	grid              []string
+	axes              []train.Axis    // the options that the grid varies, with their values
+	learners          []train.Learner // learners of the grid; without a grid, one learner
+	split             train.Split     // split by --group, --order-by and --split
+	calibrate         string          // method that turns scores into probabilities
+	threshold         predict.Threshold
+	init              string       // the file of the model to begin with
+	initModel         *model.Model // the model of init; nil: begin with zeros
 
 	out, receipt string
 	typed        []model.TypedOption // the options that the user gave, for the receipt
@@ -101,21 +101,21 @@ Learners, and when to use them (train --algo NAME --help shows their options):
 
 // prepare checks the options. It returns the training files and the validation files.
 func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string) (paths, validation []string, err error) {
-	o.typed = typed(cmd)
+	o.typed = typedOptions(cmd)
 	if err := o.loadInit(a, cmd); err != nil {
 		return nil, nil, err
 	}
 	if err := o.check(cmd, args); err != nil {
 		return nil, nil, err
 	}
-	if o.begin != nil && o.share > 0 {
+	if o.initModel != nil && o.share > 0 {
 		a.Note("the model of --init may have seen the rows that --validation holds out: name a FILE of other rows")
 	}
-	if f := cmd.Flags(); o.unnamed && !f.Changed("standardize") {
+	if f := cmd.Flags(); o.hasDefaultLearner && !f.Changed("standardize") {
 		o.Data.Standardize, o.Data.KeepWide = true, true
 	}
 	if o.out != "" {
-		a.Kept = ": no model was written"
+		a.KeptFiles = ": no model was written"
 	}
 	if paths, err = dataset.Expand(cmd.Context(), args, a.Warn); err != nil {
 		return nil, nil, err
@@ -137,11 +137,11 @@ func (o *trainOptions) prepare(a *console.App, cmd *cobra.Command, args []string
 	}
 	noteUnused(a, cmd, o)
 	o.noteSplit(a)
-	o.Storage.Shared, o.Storage.Parted = o.holdsBack(), o.share > 0
-	o.Storage.Folds = o.holdsFolds() && o.Data.Learned()
-	o.Storage.Halved = o.reporting.File != "" && (o.validation != "" || o.folds > 0)
+	o.Storage.HasHoldOut, o.Storage.CachesEachPart = o.holdsBack(), o.share > 0
+	o.Storage.HasFolds = o.holdsFolds() && o.Data.Learned()
+	o.Storage.HasLearningCurve = o.reporting.File != "" && (o.validation != "" || o.folds > 0)
 	if o.share > 0 {
-		o.LearnFrom = o.kept
+		o.LearnFrom = o.keptRows
 		o.LearnFromName = fmt.Sprintf("without %v of each class, seed %d%s", o.share, o.seed, o.Split.Name())
 	}
 	return paths, validation, nil
@@ -185,7 +185,7 @@ func (o *trainOptions) addFlags(cmd *cobra.Command) {
 		"and keep the best by cross-validation. There are 5 folds without --cv. Give --grid again for a second "+
 		"option: all combinations are tried.")
 	o.addScore(cmd, "Choose by this figure on the held-back rows in --cv, --grid and --path", " For --path it is the loss that is learned.")
-	f.BoolVar(&o.oneError, "one-standard-error", false,
+	f.BoolVar(&o.usesOneError, "one-standard-error", false,
 		"Take the strongest penalty whose score is at most a standard error worse than the best, with --path, or "+
 			"--grid of l1 or l2.")
 	o.Split.AddTo(cmd)

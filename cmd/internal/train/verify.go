@@ -77,18 +77,18 @@ The exit status is 0 if the model is verified, and 1 if it is not.`,
 
 // A Verdict is the JSON object of verify --json.
 type Verdict struct {
-	Verified bool     `json:"verified"`
-	Trained  bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
-	Model    string   `json:"model"`
-	Rows     int64    `json:"rows"`
-	Differ   []string `json:"differ,omitempty"` // keys of the model's file
+	IsVerified    bool     `json:"verified"`
+	HasTrained    bool     `json:"trained"` // trained again; false if the rows differ from the rows of the receipt
+	Model         string   `json:"model"`
+	Rows          int64    `json:"rows"`
+	DifferingKeys []string `json:"differ,omitempty"` // keys of the model's file
 
-	Chunks []RowRange   `json:"differing_chunks,omitempty"` // ranges of rows that differ
-	Epochs []ClassEpoch `json:"differing_epochs,omitempty"`
-	Files  []string     `json:"differing_files,omitempty"`
-	Absent []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
-	Forged bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
-	Unread string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
+	Chunks       []RowRange   `json:"differing_chunks,omitempty"` // ranges of rows that differ
+	Epochs       []ClassEpoch `json:"differing_epochs,omitempty"`
+	Files        []string     `json:"differing_files,omitempty"`
+	AbsentFiles  []string     `json:"missing_files,omitempty"` // files of the receipt that the user didn't give
+	HasOtherSums bool         `json:"other_sums,omitempty"`    // the model is the same, but the receipt has other sums of rows or weights
+	UnreadReason string       `json:"unread,omitempty"`        // the reason why the rows couldn't be compared with the receipt
 
 	ISA     string  `json:"isa"`
 	Workers int     `json:"workers"`
@@ -118,7 +118,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	if err != nil {
 		return console.OpenError(o.model, err)
 	}
-	r := &repetition{trainer: &trainer{App: a.Hushed(), trainOptions: new(trainOptions)}, m: m, v: &Verdict{Model: o.model}}
+	r := &repetition{trainer: &trainer{App: a.HushedApp(), trainOptions: new(trainOptions)}, m: m, v: &Verdict{Model: o.model}}
 	if r.receipt, err = loadReceipt(o.receipt, o.model, model.SumBytes(data), m); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (o *verifyOptions) run(cmd *cobra.Command, a *console.App, args []string) e
 	}
 	r.v.ISA, r.v.Workers, r.v.Seconds = kernel.Active().String(), r.Workers, time.Since(start).Seconds()
 	err = a.Report(o.json, r.v, func() *console.Sheet { return r.v.sheet(m) })
-	if err == nil && !r.v.Verified {
+	if err == nil && !r.v.IsVerified {
 		err = fmt.Errorf("%s: not verified", o.model)
 	}
 	return err
@@ -187,10 +187,10 @@ func (o *verifyOptions) training(cmd *cobra.Command, r *repetition) (again *cobr
 // A repetition repeats the training of a model, and compares.
 type repetition struct {
 	*trainer
-	m        *model.Model
-	receipt  *model.Receipt
-	compared bool // the rows were compared with the receipt, or can't be
-	v        *Verdict
+	m           *model.Model
+	receipt     *model.Receipt
+	hasCompared bool // the rows were compared with the receipt, or can't be
+	v           *Verdict
 }
 
 // repeat trains again, and compares. If the receipt shows that the rows differ, it doesn't train.
@@ -207,26 +207,26 @@ func (r *repetition) repeat(ctx context.Context, paths, validation []string) err
 	if err != nil {
 		return err
 	}
-	r.v.Trained, r.v.Rows, r.v.Verified = true, fitted.Model.Training.Rows, sums.Model == r.receipt.Model
-	if r.v.Differ, err = differing(r.m, fitted.Model); err != nil {
+	r.v.HasTrained, r.v.Rows, r.v.IsVerified = true, fitted.Model.Training.Rows, sums.Model == r.receipt.Model
+	if r.v.DifferingKeys, err = differingKeys(r.m, fitted.Model); err != nil {
 		return err
 	}
 	r.v.Epochs = differingEpochs(r.receipt.Epochs, sums.Epochs)
-	if r.v.Verified { // then the features are the same too
-		r.v.Chunks, r.v.Unread = differingChunks(r.receipt, sums), ""
-		r.v.Verified = len(r.v.Chunks)+len(r.v.Epochs) == 0
-		r.v.Forged = !r.v.Verified
+	if r.v.IsVerified { // then the features are the same too
+		r.v.Chunks, r.v.UnreadReason = differingChunks(r.receipt, sums), ""
+		r.v.IsVerified = len(r.v.Chunks)+len(r.v.Epochs) == 0
+		r.v.HasOtherSums = !r.v.IsVerified
 		return nil
 	}
-	if !r.compared {
+	if !r.hasCompared {
 		r.closeData()
 		_, err = r.compare(ctx, paths, validation)
 	}
 	return err
 }
 
-// differing returns the keys that differ in the files of two models, in alphabetical order.
-func differing(a, b *model.Model) ([]string, error) {
+// differingKeys returns the keys that differ in the files of two models, in alphabetical order.
+func differingKeys(a, b *model.Model) ([]string, error) {
 	var keys [2]map[string]json.RawMessage
 	for i, m := range []*model.Model{a, b} {
 		var text strings.Builder
@@ -254,28 +254,28 @@ func (v *Verdict) sheet(m *model.Model) *console.Sheet {
 	var pairs []string
 	add := func(name, format string, args ...any) { pairs = append(pairs, name, fmt.Sprintf(format, args...)) }
 	switch {
-	case v.Verified:
+	case v.IsVerified:
 		s.Line("%s: verified: the training gives the same bytes again", v.Model)
-	case !v.Trained:
+	case !v.HasTrained:
 		s.Line("%s: not verified: the rows are others, so the training was not repeated", v.Model)
-	case v.Forged:
+	case v.HasOtherSums:
 		s.Line("%s: not verified: the training gives the same bytes again, but the receipt has other sums", v.Model)
 	default:
 		s.Line("%s: not verified: the training gives another model", v.Model)
-		if len(v.Differ) == 0 {
-			v.Differ = []string{"the layout of the file, or keys that no model has"}
+		if len(v.DifferingKeys) == 0 {
+			v.DifferingKeys = []string{"the layout of the file, or keys that no model has"}
 		}
-		add("differs", "%s", strings.Join(v.Differ, ", "))
-		if slices.Contains(v.Differ, "features") {
+		add("differs", "%s", strings.Join(v.DifferingKeys, ", "))
+		if slices.Contains(v.DifferingKeys, "features") {
 			add("features", "other columns than the model's, or another order")
 		}
 	}
 	switch {
 	case len(v.Chunks) > 0:
 		add("rows", "other rows than those of the receipt: %s", v.ranges())
-	case v.Unread != "":
-		add("rows", "not compared: %s", v.Unread)
-	case slices.Contains(v.Differ, "data") || slices.Contains(v.Differ, "features"):
+	case v.UnreadReason != "":
+		add("rows", "not compared: %s", v.UnreadReason)
+	case slices.Contains(v.DifferingKeys, "data") || slices.Contains(v.DifferingKeys, "features"):
 		add("rows", "the same in the features of the model; the data has others, or in another order")
 	default:
 		add("rows", "%s, the same", humanize.Count(v.Rows))
@@ -289,14 +289,14 @@ func (v *Verdict) sheet(m *model.Model) *console.Sheet {
 	}
 	for _, f := range v.Files {
 		what := "its bytes differ from those of the receipt"
-		if v.Verified {
+		if v.IsVerified {
 			what += ", its rows don't"
 		}
 		add("file", "%s: %s", f, what)
 	}
-	for i, f := range v.Absent {
+	for i, f := range v.AbsentFiles {
 		if i == mostRanges {
-			add("file", "and %d more of the receipt", len(v.Absent)-i)
+			add("file", "and %d more of the receipt", len(v.AbsentFiles)-i)
 			break
 		}
 		add("file", "%s: the receipt has it, and no file with its bytes was named", f)
