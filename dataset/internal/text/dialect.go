@@ -89,7 +89,11 @@ func (d *dialect) rowsOf(c Chunk) scanner {
 	if d.Header {
 		s.skipRecord()
 	}
+	below := d.repeated
 	if d.units != nil {
+		below++
+	}
+	for range below {
 		s.skipRecord()
 	}
 	return s

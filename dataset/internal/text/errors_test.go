@@ -36,6 +36,8 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", "x,y,z\n" + strings.Repeat("1,2,3\n", 20) + "4,+5\n" + strings.Repeat("1,2,3\n", 20), dataset.Options{}, "a.csv: line 22: the number of fields is 2, but 3 in the first line: mend the line"},
 		{"a.csv", "x,y\n1,\"a\nb\"\n1\n", dataset.Options{}, "a.csv: line 4: the number of fields is 1, but 2 in the first line: mend the line"},
 		{"a.csv", "x,y\n1,\"a\"\n" + many + "1,a\"b\n", dataset.Options{}, `a.csv: line 1048579, column "y": a quote inside a field: put the field in quotes and double the quote`},
+		{"a.csv", "Sales of pipes\n1;2\n3;4\n5;6\n", dataset.Options{}, "a.csv: line 2: the number of fields is 2, but 1 in the first line: mend the line"},
+		{"a.csv", "w,x,y\n1,2,c\n3,a\"b,c\"\n", dataset.Options{}, "a.csv: line 3: a quote inside a field: put the field in quotes and double the quote"},
 		{"a.csv", "x,y\n1,\"a\" b\n", dataset.Options{}, "a.csv: line 2: text after closing quotes: double the quotes inside the field"},
 		{"a.csv", "x,y\n1,\"a\n\n", dataset.Options{}, "a.csv: line 2: the quotes that begin here aren't closed: close them"},
 		{"a.csv", "\xff\xfe\x00\x00x\x00\x00\x00", dataset.Options{}, "a.csv: the text is UTF-32: save it as UTF-8"},

@@ -18,6 +18,7 @@ type frame struct {
 	titles   []string // the lines of a title above the header
 	rowNames bool     // the first field of each row has no name in the header
 	units    []string // the line of units below the header, by its fields; nil: there is none
+	repeated int      // number of records below the header that repeat it
 	titleAt  int64    // the line of the first title
 	unitsAt  int64    // the line of units
 	namesAt  int64    // the line of a record that has a needed name, which no column has; 0: there is none
@@ -170,13 +171,12 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 	if n > 0 && (slices.IndexFunc(records, func(r sampled) bool { return !fewer(r) }) != n || len(records)-n < 2) {
 		return
 	}
-	if named := isNamed(records[n:], known); n > 0 && !named {
+	if n > 0 && !isNamed(records[n:], known) {
 		last := records[n-1].fields
-		phrase := len(last) == 1 && !last[0].quoted && strings.Contains(last[0].text, " ")
-		if len(last) == width-1 && !phrase && (width > 2 || hasRowNames(records[n-1:], known)) {
+		if len(last) == width-1 && !isPhrase(last) && (width > 2 || hasRowNames(records[n-1:], known)) {
 			n-- // a header without a name for the first field, or for the end of the line
 		}
-		if slices.ContainsFunc(records[:n], func(r sampled) bool { return len(r.fields) > 1 }) {
+		if !isHeader(records[n].fields) || slices.ContainsFunc(records[:n], func(r sampled) bool { return len(r.fields) > 1 }) {
 			return
 		}
 	}
@@ -203,11 +203,18 @@ func (d *dialect) detectTitle(c Chunk, known []string) {
 func (d *dialect) detectRowNames(c Chunk, known []string) {
 	records := d.sample(c)
 	width, n := widths(records)
-	if n != 1 || len(records[0].fields) != width-1 || !isHeader(records[0].fields) {
+	if n != 1 || len(records[0].fields) != width-1 || !isHeader(records[0].fields) || isPhrase(records[0].fields) {
 		return
 	}
 	d.trailing = !slices.ContainsFunc(records[1:], func(r sampled) bool { return len(r.fields) == width && r.fields[width-1].text != "" })
 	d.rowNames = !d.trailing && hasRowNames(records, known)
+}
+
+// isPhrase returns true if the fields of a record are a line of text rather than names of columns.
+func isPhrase(fields []csvField) bool {
+	return slices.ContainsFunc(fields, func(f csvField) bool {
+		return strings.Contains(f.text, `"`) || !f.quoted && len(fields) == 1 && strings.Contains(f.text, " ")
+	})
 }
 
 // hasRowNames returns true if the first record is a header without a name for the first field of a row.
@@ -270,6 +277,14 @@ func (d *dialect) frameNotes(path string) (lines []string) {
 	if d.units != nil {
 		lines = append(lines, message.Sprintf("%s: line %d (%s) has the units of the columns and is left out (use "+
 			"--header yes if it is a row)", path, d.unitsAt, humanize.WithoutMiddle(strings.Join(d.units, ","), 60)))
+	}
+	if d.repeated > 0 {
+		lines = append(lines, message.Sprintf("%s: %s below the header repeat it and are left out (use --header yes if "+
+			"they are rows)", path, humanize.Plural(int64(d.repeated), "line")))
+	}
+	if d.trailing {
+		lines = append(lines, path+": lines end in a delimiter that the header lacks, and the empty field behind it is "+
+			"left out (mend the header if one of its delimiters is missing)")
 	}
 	if d.unread > 0 {
 		lines = append(lines, fmt.Sprintf("%s: quotes are part of the texts, since those from line %d on enclose no "+

@@ -28,6 +28,7 @@ type look struct {
 // look examines the first records of a file.
 func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 	var recurs, typed, texts []bool // for each column, in the first records after the first
+	again := true                   // all records repeat the first
 	for fields, err := range d.records(c) {
 		if err != nil && !l.typed {
 			return l, err
@@ -47,13 +48,14 @@ func (d *dialect) look(ctx context.Context, c Chunk) (l look, err error) {
 		if d.sound && len(fields) != len(l.first) && !(d.trailing && len(fields) == len(l.first)+1) {
 			continue
 		}
+		again = again && sameTexts(fields, l.first)
 		for i, f := range fields {
 			is := f.typed()
 			if l.typed = l.typed || is; i >= len(recurs) || l.rows > oddRows || column.IsNull([]byte(f.text)) || column.SheetNull(f.text) {
 				continue
 			}
 			recurs[i] = recurs[i] || f.text == l.first[i].text
-			typed[i], texts[i] = typed[i] || is, texts[i] || !is
+			typed[i], texts[i] = typed[i] || is, texts[i] || !is && !again
 		}
 		if l.typed && l.rows > oddRows || l.rows > 1000 {
 			break

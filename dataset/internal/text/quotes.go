@@ -22,7 +22,7 @@ func (d *dialect) detectQuotes(c Chunk) {
 			_, _, err = s.field()
 		}
 	}
-	if err != nil && d.unquoted(c) {
+	if err != nil && err != errStray && d.unquoted(c) {
 		d.quote, d.unread = 0, s.line
 		return
 	}

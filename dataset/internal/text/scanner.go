@@ -9,6 +9,9 @@ import (
 // blanks is the delimiter that means any number of spaces and tabs.
 const blanks = ' '
 
+// errStray is the error that a field has a quote, and doesn't begin with one.
+var errStray = errors.New("a quote inside a field: put the field in quotes and double the quote")
+
 // errOpen is the error that a field has no closing quotes.
 var errOpen = errors.New("the quotes that begin here aren't closed: close them")
 
@@ -40,6 +43,7 @@ type scanner struct {
 	above   int          // the position of the first record: lines above that begin with # are comments
 	skipped int64        // number of comments so far
 	stray   bool         // a field that doesn't begin with a quote had one
+	open    bool         // of the record, such a field had a quote in front of a word, and no quote behind it
 	comment func(at int) // called at each comment; nil: not called
 }
 
@@ -59,7 +63,7 @@ func (s *scanner) record() bool {
 			i++
 		}
 		if i < len(s.text) && s.text[i] != '\n' {
-			s.more = true
+			s.more, s.open = true, false
 			return true
 		}
 		s.pos = i
@@ -124,17 +128,17 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 		text, err = s.quoted(i + 1)
 		return text, true, err
 	}
-	start := i
+	start, quotes := i, 0
 	for ; i < len(s.text); i++ {
 		b := s.text[i]
 		if b == s.Comma || b == '\n' || b == '\t' && s.Comma == blanks {
 			break
 		}
 		if b == '"' && s.quote == '"' {
-			if s.stray = true; s.loose {
-				continue
+			if s.stray = true; !s.loose {
+				return nil, false, errStray
 			}
-			return nil, false, errors.New("a quote inside a field: put the field in quotes and double the quote")
+			quotes++
 		}
 	}
 	s.pos = i
@@ -145,8 +149,21 @@ func (s *scanner) field() (text []byte, quoted bool, err error) {
 	for len(text) > 0 && s.blank(text[len(text)-1]) {
 		text = text[:len(text)-1]
 	}
+	if quotes%2 == 1 && s.encloses(text) {
+		return nil, false, errStray
+	}
 	s.fieldEnd()
 	return text, false, nil
+}
+
+// encloses returns true if a quote ends the field, and a quote in an earlier field of the record begins a text, so that both enclose a
+// delimiter.
+func (s *scanner) encloses(text []byte) bool {
+	if text[len(text)-1] == '"' {
+		return s.open
+	}
+	s.open = text[bytes.IndexByte(text, '"')+1] > ' '
+	return false
 }
 
 // quoted reads a field in quotes. The first byte after the opening quote is at i.

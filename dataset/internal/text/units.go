@@ -5,6 +5,19 @@ import (
 	"strings"
 )
 
+// withoutRepeats returns records without the first ones that the next record repeats.
+func withoutRepeats(records []sampled) []sampled {
+	for len(records) > 1 && sameTexts(records[0].fields, records[1].fields) {
+		records = records[1:]
+	}
+	return records
+}
+
+// sameTexts returns true if two records have the same fields.
+func sameTexts(a, b []csvField) bool {
+	return slices.EqualFunc(a, b, func(x, y csvField) bool { return x.text == y.text })
+}
+
 // noUnits are texts that stand for a missing value more often than for a unit.
 var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "no data", "not available", "tbd",
 	"n.d.", "nd", "null", "empty"}
@@ -12,10 +25,15 @@ var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "
 // longestUnit is the length of the longest text that is taken for a unit.
 const longestUnit = 20
 
-// detectUnits finds out whether the line below the header has units: each column of numbers has a short text there, or nothing, and each
-// column of text has nothing. nulls are the texts that the user named for missing values.
+// detectUnits finds the lines below the header that repeat it, and finds out whether the next line has units: each column of numbers
+// has a short text there, or nothing, and each column of text has nothing. nulls are the texts that the user named for missing values.
 func (d *dialect) detectUnits(c Chunk, nulls []string) {
 	records := d.sample(c)
+	if rest := withoutRepeats(records); isNamed(rest, nil) {
+		if d.repeated, records = len(records)-len(rest), rest; d.repeated > 0 {
+			d.recurs = ""
+		}
+	}
 	if len(records) < 4 || len(records[1].fields) != len(records[2].fields) {
 		return
 	}
