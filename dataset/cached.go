@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,9 +16,7 @@ import (
 )
 
 // readerVersion counts the changes of this package after which the same files and options give other blocks.
-const readerVersion = 6
-
-var errCachedPipe = errors.New("-: a cache of standard input could serve no later run: save it and name the file")
+const readerVersion = 7
 
 // openCache opens the rows in b.Cache. It plans and reads the rows only if it must write the cache.
 func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, error) {

@@ -29,7 +29,7 @@ func Load(ctx context.Context, path string, opt Options) (*block.Data, error) {
 
 // Load reads the rows of a plan into memory.
 func (p *Plan) Load(ctx context.Context) (*block.Data, error) {
-	return settled(ctx, p, func(p *Plan) (*block.Data, error) { return p.load(ctx) })
+	return withPlan(ctx, p, func(p *Plan) (*block.Data, error) { return p.load(ctx) })
 }
 
 func (p *Plan) load(ctx context.Context) (*block.Data, error) {

@@ -48,35 +48,41 @@ func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
 func (t *Table) plan(ctx context.Context, q query) (*Plan, error) {
 	q.Keep, q.Memory, q.float = q.asked, column.Limit(q.Memory), arrow.PrimitiveTypes.Float32
 	q.counts = q.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	p := &Plan{draft: draft{t, q, q.asked != nil || q.LearnedFrom != ""}}
-	return settled(ctx, p, func(p *Plan) (*Plan, error) { return p, nil })
+	return withPlan(ctx, &Plan{draft: draft{t, q, q.asked != nil || q.LearnedFrom != ""}}, func(p *Plan) (*Plan, error) { return p, nil })
 }
 
-// settled calls use with a plan. If the value of a row contradicts the plan, settled makes another plan from all rows, and
-// calls use with the other plan. No other function begins again because of a value.
-func settled[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (result T, err error) {
+// settle calls try with a draft. If the value of a row contradicts the first rows, on which the draft rests, settle calls
+// try with a draft that rests on all rows. No other function begins again because of a value.
+func settle[T any](ctx context.Context, d draft, try func(d *draft) (T, error)) (T, error) {
 	for {
-		d := p.draft
-		if p.sel == nil {
-			p, err = d.decide(ctx)
+		result, err := try(&d)
+		next, err := d.revised(ctx, err)
+		if next == nil {
+			return result, err
 		}
-		if err == nil {
-			d = p.draft
-			result, err = use(p)
-		}
-		next, bad := d.revised(ctx, err)
-		if next == nil || bad != nil {
-			return result, bad
-		}
-		p = next
+		d = *next
 	}
+}
+
+// withPlan calls use with a plan, which it decides first if that was not done. It is settle for plans.
+func withPlan[T any](ctx context.Context, p *Plan, use func(*Plan) (T, error)) (T, error) {
+	return settle(ctx, p.draft, func(d *draft) (result T, err error) {
+		if p == nil || p.sel == nil {
+			if p, err = d.decide(ctx); err != nil {
+				return result, err
+			}
+		}
+		used := p
+		p, *d = nil, used.draft
+		return use(used)
+	})
 }
 
 // errFirstRows is a contradiction: a plan rests on the first rows, and all rows must be read for it.
 var errFirstRows = errors.New("the first rows don't decide")
 
-// revised returns a plan to be decided anew if err is a contradiction, otherwise nil and err.
-func (d draft) revised(ctx context.Context, err error) (*Plan, error) {
+// revised returns the draft that rests on all rows if err is a contradiction, otherwise nil and err.
+func (d draft) revised(ctx context.Context, err error) (*draft, error) {
 	text := d.table.later == nil && d.asked.Spec == nil &&
 		(errors.Is(err, textfile.ErrInexact) || d.asked.mayBeText() && errors.Is(err, textfile.ErrUnfit))
 	switch {
@@ -90,7 +96,7 @@ func (d draft) revised(ctx context.Context, err error) (*Plan, error) {
 	default:
 		return nil, err
 	}
-	return &Plan{draft: d}, nil
+	return &d, nil
 }
 
 // decidesByValues returns true if the values of columns decide how these become features.
@@ -200,7 +206,7 @@ func (p *Plan) Most() int64 { return p.in.Most() }
 // Count returns the number of kept rows: the rows that Load loads. It reads the files if rows may be dropped, or if
 // Rows is unknown.
 func (p *Plan) Count(ctx context.Context) (int64, error) {
-	return settled(ctx, p, func(p *Plan) (int64, error) { return p.count(ctx) })
+	return withPlan(ctx, p, func(p *Plan) (int64, error) { return p.count(ctx) })
 }
 
 func (p *Plan) count(ctx context.Context) (int64, error) {

@@ -431,3 +431,18 @@ func TestStrangeOnce(t *testing.T) {
 		t.Errorf("notes %q, want %q", notes, want)
 	}
 }
+
+// TestProfileLate: the profile of a table with a text behind the sample, among numbers, is the profile of the column that
+// training makes of it.
+func TestProfileLate(t *testing.T) {
+	var rows strings.Builder
+	for i := 0; rows.Len() < 5<<20; i++ {
+		fmt.Fprintf(&rows, "%d.25,%d,%c\n", i%97, i%2, 'a'+i%2)
+	}
+	path := textFile(t, "a.csv", "x,z,y\n"+rows.String()+"n.a.x,1,a\n")
+	table := require.Value(Examine(t.Context(), []string{path}, Options{}))(t)
+	p := require.Value(table.Profile(t.Context(), Options{Label: "y"}))(t)
+	if x := p.Columns[0]; x.Missing != 1 || x.Becomes != "number" {
+		t.Errorf("%+v", x)
+	}
+}

@@ -38,11 +38,14 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 		return nil, column.Mark(message.Errorf("%s: the columns of %s are features as they are: leave out --label", t.paths()[0], t.format),
 			ErrNoColumns)
 	}
+	opt.Prepare = true
 	q, err := newQuery(opt)
 	if err != nil {
 		return nil, err
 	}
-	found, err := t.profile(ctx, q, allRowsCounted)
+	found, err := settle(ctx, draft{t, q, true}, func(d *draft) (profiled, error) {
+		return d.table.profile(ctx, d.asked, allRowsCounted)
+	})
 	if err != nil {
 		return nil, err
 	}

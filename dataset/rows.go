@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"context"
+	"errors"
 	"runtime/debug"
 	"slices"
 
@@ -105,7 +106,7 @@ func loadValid(data *block.Data, err error) (block.Source, error) {
 // rows only if the cache isn't of these files and options.
 func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, error) {
 	if b.Cache != "" && slices.Contains(paths, "-") {
-		return nil, errCachedPipe
+		return nil, errors.New("-: a cache of standard input could serve no later run: save it and name the file")
 	}
 	t, err := Examine(ctx, paths, opt)
 	if err != nil {
@@ -124,7 +125,7 @@ func Open(ctx context.Context, paths []string, opt Options, b Budget) (*Rows, er
 // Open returns the rows: in memory if they fit in the budget. Otherwise each pass reads the files again, or, unless
 // b.InOrder, a temporary cache.
 func (p *Plan) Open(ctx context.Context, b Budget) (*Rows, error) {
-	return settled(ctx, p, func(p *Plan) (*Rows, error) { return p.open(ctx, b) })
+	return withPlan(ctx, p, func(p *Plan) (*Rows, error) { return p.open(ctx, b) })
 }
 
 // manyBytes is the size of rows from which a garbage collection before their allocation takes only a small share of the

@@ -35,7 +35,7 @@ type Stream struct {
 // error that names the first row with a wrong label. If features are wrong, a pass returns an error that names the
 // first row with a wrong feature.
 func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
-	return settled(ctx, p, func(p *Plan) (*Stream, error) { return p.streamed(ctx) })
+	return withPlan(ctx, p, func(p *Plan) (*Stream, error) { return p.streamed(ctx) })
 }
 
 func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
