@@ -24,7 +24,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 	if err != nil {
 		return nil, err
 	}
-	b = b.limited(opt.Memory)
+	b = b.withLimit(opt.Memory)
 	total := int64(0)
 	source := func() (block.Source, error) {
 		p, err := t.Plan(ctx, opt)
@@ -47,7 +47,7 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 		return stream, nil
 	}
 	tell := func(note string) { opt.tell([]string{note}) }
-	f, err := cache.Ensure(ctx, b.Cache, key, source, tell, opt.stored(func() int64 { return total }))
+	f, err := cache.Ensure(ctx, b.Cache, key, source, tell, opt.cacheProgress(func() int64 { return total }))
 	if err != nil {
 		return nil, err
 	}

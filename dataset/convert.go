@@ -37,7 +37,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	if err != nil {
 		return 0, err
 	}
-	in, err := t.read(ctx, query{Options: opt, converts: true})
+	in, err := t.read(ctx, query{Options: opt, excludesFromKeep: true})
 	if err != nil {
 		return 0, err
 	}
@@ -49,7 +49,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 		return 0, err
 	}
 	defer w.Abort()
-	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), opt.told(PassRows), func(b *column.Batch, _ int64) error {
+	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), opt.progressOf(PassRows), func(b *column.Batch, _ int64) error {
 		kept, err := in.sel.Kept(ctx, t.pool, b)
 		if err == nil && kept.Rows != nil {
 			if b, err = kept.Of(b); err == nil {

@@ -73,7 +73,7 @@ func (opt Options) allBroken(ctx context.Context, paths []string, err error) err
 		Memory: opt.Memory, Rejects: column.NewRejects("")}
 	t, bad := Examine(ctx, paths, all)
 	if bad == nil {
-		_, bad = t.read(ctx, query{Options: all, converts: true})
+		_, bad = t.read(ctx, query{Options: all, excludesFromKeep: true})
 	}
 	n, first := all.Rejects.Counted()
 	if bad != nil || n == 0 {

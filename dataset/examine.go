@@ -31,12 +31,12 @@ import (
 // A Table is files of one format that were examined. [Table.Plan] decides the use of their columns and rows. Standard
 // input keeps its text for later passes.
 type Table struct {
-	format format
-	source *source.Source
-	pool   column.Pool
-	mem    memory.Allocator
-	later  []textfile.Later          // the columns with a text in a later row that the type of the first rows can't hold
-	forms  map[string]transform.Form // of the columns of text that readForms planned
+	format     format
+	source     *source.Source
+	pool       column.Pool
+	mem        memory.Allocator
+	laterTexts []textfile.Later          // the columns with a text in a later row that the type of the first rows can't hold
+	forms      map[string]transform.Form // of the columns of text that readForms planned
 }
 
 // Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see
@@ -92,7 +92,7 @@ func (t *Table) paths() []string { return source.Paths(t.source.Files) }
 
 // texts returns the columns of text by their later rows.
 func (t *Table) texts() (names []string) {
-	for _, c := range t.later {
+	for _, c := range t.laterTexts {
 		names = append(names, c.Name)
 	}
 	return names

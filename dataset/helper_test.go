@@ -96,7 +96,7 @@ var nan, inf = math.NaN(), math.Inf(1)
 func fromRecords(ctx context.Context, r array.RecordReader, opt Options) (*block.Data, error) {
 	return records.Load(ctx, r, records.Options{Label: opt.Label, Features: opt.Features, Exclude: opt.Exclude, Positive: opt.Positive,
 		SampleWeight: opt.SampleWeight, NoBias: opt.NoBias, Nulls: opt.Nulls, Categorical: opt.Categorical, Standardize: opt.Standardize,
-		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Storage: opt.Storage, Progress: opt.told(PassRows), Warn: opt.Warn})
+		Spec: opt.Spec, Workers: opt.Workers, Memory: opt.Memory, Storage: opt.Storage, Progress: opt.progressOf(PassRows), Warn: opt.Warn})
 }
 
 // writeNested writes a record as Parquet or as an Arrow stream.

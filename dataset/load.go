@@ -42,7 +42,7 @@ func (p *Plan) load(ctx context.Context) (*block.Data, error) {
 	defer buffers.Close()
 	parts, stored := p.parts(ctx, rows, buffers)
 	data, err := transform.Collect(ctx, transform.Load{Name: p.in.Name(), Choices: p.query.choices(), Selection: p.sel,
-		Pool: p.table.pool, Alloc: p.table.mem, Memory: p.query.Memory, Stored: stored, Progress: p.query.told(PassRows),
+		Pool: p.table.pool, Alloc: p.table.mem, Memory: p.query.Memory, Stored: stored, Progress: p.query.progressOf(PassRows),
 		Warn: p.query.Warn}, parts)
 	if err == nil {
 		p.query.tell(p.in.Notes())

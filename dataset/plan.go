@@ -19,20 +19,20 @@ import (
 // categories and the lengths of lists. It holds no rows.
 type Plan struct {
 	draft
-	query  query // with the decisions
-	in     column.Input
-	sel    *transform.Selection
-	survey *survey // of the rows; nil until it is needed
-	others *others // the processes that read rows too; nil: this process reads all rows
+	query     query // with the decisions
+	in        column.Input
+	sel       *transform.Selection
+	survey    *survey         // of the rows; nil until it is needed
+	processes *otherProcesses // the processes that read rows too; nil: this process reads all rows
 }
 
 // A draft is a table and a query from which a plan is made.
 type draft struct {
-	table *Table
-	asked query
-	// readsAll: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
+	table   *Table
+	request query
+	// readsAllRows: all rows decide how columns become features. Otherwise the first rows decide if each column has numbers
 	// in them, and none is missing.
-	readsAll bool
+	readsAllRows bool
 }
 
 // Plan decides the use of each column and row. It reads rows if features depend on them. Options.Keep is for Scan
@@ -46,9 +46,10 @@ func (t *Table) Plan(ctx context.Context, opt Options) (*Plan, error) {
 }
 
 func (t *Table) plan(ctx context.Context, q query) (*Plan, error) {
-	q.Keep, q.Memory, q.float = q.asked, column.Limit(q.Memory), arrow.PrimitiveTypes.Float32
-	q.counts = q.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
-	return withPlan(ctx, &Plan{draft: draft{t, q, q.asked != nil || q.LearnedFrom != ""}}, func(p *Plan) (*Plan, error) { return p, nil })
+	q.Keep, q.Memory, q.floatType = q.columnsToRead, column.Limit(q.Memory), arrow.PrimitiveTypes.Float32
+	q.countsRows = q.Storage.Widest() > schema.MaxFeatures && !slices.Contains(t.paths(), "-")
+	return withPlan(ctx, &Plan{draft: draft{t, q, q.columnsToRead != nil || q.LearnedFrom != ""}},
+		func(p *Plan) (*Plan, error) { return p, nil })
 }
 
 // settle calls try with a draft. If the value of a row contradicts the first rows, on which the draft rests, settle calls
@@ -83,16 +84,16 @@ var errFirstRows = errors.New("the first rows don't decide")
 
 // revised returns the draft that rests on all rows if err is a contradiction, otherwise nil and err.
 func (d draft) revised(ctx context.Context, err error) (*draft, error) {
-	text := d.table.later == nil && d.asked.Spec == nil &&
-		(errors.Is(err, textfile.ErrInexact) || d.asked.mayBeText() && errors.Is(err, textfile.ErrUnfit))
+	text := d.table.laterTexts == nil && d.request.Spec == nil &&
+		(errors.Is(err, textfile.ErrInexact) || d.request.mayBeText() && errors.Is(err, textfile.ErrUnfit))
 	switch {
 	case text:
 		var bad error
-		if d.table, bad = d.table.readLater(ctx, d.asked, err); bad != nil {
+		if d.table, bad = d.table.readLater(ctx, d.request, err); bad != nil {
 			return nil, bad
 		}
-	case errors.Is(err, errFirstRows), d.asked.decidesByValues() && !d.readsAll && errors.Is(err, ErrNulls):
-		d.readsAll = true
+	case errors.Is(err, errFirstRows), d.request.decidesByValues() && !d.readsAllRows && errors.Is(err, ErrNulls):
+		d.readsAllRows = true
 	default:
 		return nil, err
 	}
@@ -107,13 +108,13 @@ func (q *query) mayBeText() bool { return q.Prepare && q.Rejects == nil }
 
 // decide makes the plan of a draft.
 func (d draft) decide(ctx context.Context) (*Plan, error) {
-	t, q := d.table, d.asked
+	t, q := d.table, d.request
 	if q.Rejects != nil && q.Spec == nil { // finds the rejects
 		if _, err := t.readWidest(ctx, q); err != nil {
 			return nil, err
 		}
 	}
-	for _, c := range t.later {
+	for _, c := range t.laterTexts {
 		if c.Exact {
 			q.notes = append(q.notes, c.Note)
 		}
@@ -121,11 +122,11 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 	q.DropUnlabelled = q.DropUnlabelled || q.Prepare && q.Spec != nil
 	if q.decidesByValues() && !t.format.paired() {
 		var err error
-		if d.readsAll, err = t.prepare(ctx, &q, d.readsAll); err != nil {
+		if d.readsAllRows, err = t.prepare(ctx, &q, d.readsAllRows); err != nil {
 			return nil, err
 		}
 	} else {
-		d.readsAll = true
+		d.readsAllRows = true
 	}
 	in, err := t.read(ctx, q)
 	if err != nil {
@@ -135,11 +136,11 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	q.versions, q.end = in.versions, in.end()
-	p := &Plan{draft: d, query: q, in: in.Input, sel: in.sel, others: othersOf(t, in, q)}
+	p := &Plan{draft: d, query: q, in: in.Input, sel: in.sel, processes: othersOf(t, in, q)}
 	if err := p.learn(ctx); err != nil {
 		return nil, err
 	}
-	if p.sel.Gaps && !d.readsAll {
+	if p.sel.Gaps && !d.readsAllRows {
 		return nil, errFirstRows
 	}
 	if q.LearnFrom != nil && p.Learned() {
@@ -190,7 +191,7 @@ func (t *Table) readLater(ctx context.Context, q query, found error) (*Table, er
 		return nil, found
 	}
 	read := *t
-	if read.later, err = text.Later(ctx, t.pool, q.mayBeText()); err == nil && read.later == nil {
+	if read.laterTexts, err = text.Later(ctx, t.pool, q.mayBeText()); err == nil && read.laterTexts == nil {
 		err = found
 	}
 	return &read, err
@@ -266,7 +267,7 @@ func (p *Plan) readLabels(ctx context.Context, l *transform.Labels, enough func(
 		only = p.in.LabelOnly()
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
-	pool, told := p.table.pool, p.query.told(passLabels)
+	pool, told := p.table.pool, p.query.progressOf(passLabels)
 	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.Rows(), told, func(bt *column.Batch, first int64) error {
 		_, kept, err := l.Number(ctx, sel, pool, bt, first)
 		rows += int64(kept.Len())

@@ -44,7 +44,7 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 		return nil, err
 	}
 	found, err := settle(ctx, draft{t, q, true}, func(d *draft) (profiled, error) {
-		return d.table.profile(ctx, d.asked, allRowsCounted)
+		return d.table.profile(ctx, d.request, allRowsCounted)
 	})
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ type profiled struct {
 // profile counts the values of the columns that may become features, and plans these.
 func (t *Table) profile(ctx context.Context, q query, reads extent) (found profiled, err error) {
 	q.types = maps.Clone(q.types)
-	for _, name := range q.asked { // it is no feature
+	for _, name := range q.columnsToRead { // it is no feature
 		delete(q.types, name)
 	}
 	in, err := t.read(ctx, q.everyColumn())
@@ -96,7 +96,7 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 		f.Whole()
 	}
 	isPlain := false
-	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), q.told(passColumns), func(bt *column.Batch, _ int64) error {
+	err = transform.Each(ctx, in.Batches(ctx, t.pool, t.mem), in.Total(), q.progressOf(passColumns), func(bt *column.Batch, _ int64) error {
 		if err := f.Add(ctx, bt); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, err
 		return false, err
 	}
 	made := found.plan
-	for _, c := range t.later {
+	for _, c := range t.laterTexts {
 		derived := func(in schema.Column) bool {
 			return in.Name == c.Name && in.Derive != "" && in.Derive != schema.Missing
 		}
@@ -163,7 +163,7 @@ func (t *Table) place(ctx context.Context, opt Options, odd plan.Odd) string {
 // everyColumn returns the query with which each column that may become a feature is one.
 func (q query) everyColumn() query {
 	q.Categorical = transform.TypedCodings(q.Categorical, q.types)
-	q.Standardize, q.Nulls, q.HashTexts, q.float, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
+	q.Standardize, q.Nulls, q.HashTexts, q.floatType, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
 	return q
 }
 

@@ -23,12 +23,12 @@ import (
 type query struct {
 	Options
 	decisions
-	types    map[string]plan.Word // of Options.Types
-	asked    []string             // the columns that Ranks or Values reads; nil: none
-	shows    bool                 // Inspect and Values: Keep accepts sparse lists too
-	converts bool                 // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
-	counts   bool                 // count the rows of svmlight files, also for a model
-	float    arrow.DataType       // type of the values of blocks; nil if no blocks are made
+	types            map[string]plan.Word // of Options.Types
+	columnsToRead    []string             // the columns that Ranks or Values reads; nil: none
+	takesSparseLists bool                 // Inspect and Values: Keep accepts sparse lists too
+	excludesFromKeep bool                 // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
+	countsRows       bool                 // count the rows of svmlight files, also for a model
+	floatType        arrow.DataType       // type of the values of blocks; nil if no blocks are made
 }
 
 // decisions are the parts of a query that the values of a table decided. Other processes that read the rows get them.
@@ -55,8 +55,8 @@ func newQuery(opt Options) (query, error) {
 func (q *query) choices() transform.Choices {
 	return transform.Choices{Label: q.Label, Positive: q.Positive, SampleWeight: q.SampleWeight, Features: q.Features,
 		Exclude: q.Exclude, Keep: q.Keep, NoBias: q.NoBias, Standardize: q.Standardize, KeepWide: q.KeepWide, Nulls: q.Nulls,
-		Words: q.Text.NullValues, Categorical: q.Categorical, Cross: q.Cross, HashTexts: q.HashTexts, Shows: q.shows,
-		KeepTexts: q.KeepTexts, Converts: q.converts, Most: q.Storage.Widest(), Float: q.float, Spec: q.Spec,
+		Words: q.Text.NullValues, Categorical: q.Categorical, Cross: q.Cross, HashTexts: q.HashTexts, TakesSparseLists: q.takesSparseLists,
+		KeepTexts: q.KeepTexts, ExcludesFromKeep: q.excludesFromKeep, Most: q.Storage.Widest(), Float: q.floatType, Spec: q.Spec,
 		Plan: q.features, Notes: q.notes, Where: q.Where, Sample: q.Sample, Unlabelled: q.DropUnlabelled}
 }
 
@@ -78,7 +78,7 @@ func (t *Table) read(ctx context.Context, q query) (*openedInput, error) {
 		pick.Narrow = mostStandardized
 	}
 	req := column.Request{Choose: pick, Spec: q.Spec, Words: q.nullWords(), Memory: q.Memory, Live: q.Live,
-		Progress: q.told(passColumns), Count: q.counts, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
+		Progress: q.progressOf(passColumns), Count: q.countsRows, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
 		Rejects: q.Rejects, Constants: t.source.Constants.Columns()}
 	reader, err := q.open(ctx, t.format, t.source.Files, req, t.pool)
 	if err != nil {

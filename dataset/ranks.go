@@ -43,7 +43,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if inTime {
 		r.dates = plan.NewTextDates(name, p.query.types[name])
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
 			if err == nil {
@@ -76,7 +76,7 @@ func (t *Table) reading(ctx context.Context, opt Options, columns []string, show
 	if err != nil {
 		return nil, err
 	}
-	q.asked, q.shows = columns, shows
+	q.columnsToRead, q.takesSparseLists = columns, shows
 	q.Standardize, q.Warn, q.Cluster, q.LearnFrom = false, nil, nil, nil
 	if q.Nulls == schema.NullsMean {
 		q.Nulls = schema.NullsZero

@@ -214,8 +214,8 @@ const (
 	passCache   Pass = "writing the cache"      // rows are stored in a file
 )
 
-// told returns the progress function of a pass, or nil.
-func (opt *Options) told(pass Pass) func(rows, total int64) {
+// progressOf returns the progress function of a pass, or nil.
+func (opt *Options) progressOf(pass Pass) func(rows, total int64) {
 	if opt.Progress == nil {
 		return nil
 	}
@@ -262,7 +262,7 @@ func scan(ctx context.Context, paths []string, opt Options, mem memory.Allocator
 		return err
 	}
 	t.mem = mem
-	q := query{Options: opt, float: arrow.PrimitiveTypes.Float32}
+	q := query{Options: opt, floatType: arrow.PrimitiveTypes.Float32}
 	in, err := t.read(ctx, q)
 	if err != nil {
 		return err
@@ -305,7 +305,7 @@ func (p *Plan) scan(ctx context.Context, fn func(*schema.Spec, *block.Block, arr
 			return fn(spec, full, rec)
 		})
 	b.Budget, b.Live, b.Reuse = column.NewBudget(p.query.Memory), p.query.Live, true
-	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.query.told(PassRows)); err != nil {
+	if err := b.Run(ctx, in.Batches(ctx, pool, mem), p.query.progressOf(PassRows)); err != nil {
 		return err
 	}
 	if b.Rows == 0 {

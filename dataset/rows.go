@@ -133,7 +133,7 @@ func (p *Plan) Open(ctx context.Context, b Budget) (*Rows, error) {
 const manyBytes = 64 << 20
 
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
-	b = b.limited(p.query.Memory)
+	b = b.withLimit(p.query.Memory)
 	bytes := p.bytes(b)
 	count, err := p.Most(), error(nil)
 	if count < 0 || bytes(count) > b.Memory/5*4 { // count the rows only if their bound is too large for the memory
@@ -165,7 +165,7 @@ func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	if rows.Density = p.density(nil); b.InOrder {
 		return rows, nil
 	}
-	f, err := cache.Temporary(ctx, stream, p.query.stored(stream.Rows))
+	f, err := cache.Temporary(ctx, stream, p.query.cacheProgress(stream.Rows))
 	if err != nil {
 		return nil, err
 	}
@@ -178,9 +178,9 @@ func (p *Plan) bytes(b Budget) func(rows int64) int64 {
 	return func(rows int64) int64 { return p.Bytes(rows, b.Weighted) }
 }
 
-// stored returns the progress function of writing a cache of total rows.
-func (opt Options) stored(total func() int64) func(rows int64) {
-	told := opt.told(passCache)
+// cacheProgress returns the progress function of writing a cache of total rows.
+func (opt Options) cacheProgress(total func() int64) func(rows int64) {
+	told := opt.progressOf(passCache)
 	return func(rows int64) {
 		if told != nil {
 			told(rows, total())
@@ -188,8 +188,8 @@ func (opt Options) stored(total func() int64) func(rows int64) {
 	}
 }
 
-// limited returns the budget with a limit: memory if it has none.
-func (b Budget) limited(memory int64) Budget {
+// withLimit returns the budget with a limit: memory if it has none.
+func (b Budget) withLimit(memory int64) Budget {
 	if b.Memory == 0 {
 		b.Memory = column.Limit(memory)
 	}

@@ -40,7 +40,7 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 		share.sel = &sel
 		plans[i] = &share
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.told(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, _ int64) error {
 			return p.learnShares(ctx, bt, found, chosen, learned)
 		})

@@ -132,9 +132,9 @@ func absolute(paths []string) (all []string) {
 	return all
 }
 
-// others are the processes of Options.Cluster, and the data with which they open the files. Each of their tasks is
+// otherProcesses are the processes of Options.Cluster, and the data with which they open the files. Each of their tasks is
 // for a range of the rows.
-type others struct {
+type otherProcesses struct {
 	cluster block.Cluster
 	files   sharedFiles
 }
@@ -156,12 +156,12 @@ var rangeChunks int64 = 32
 const mostRanges = 256
 
 // othersOf returns the other processes, or nil if this process reads the files alone.
-func othersOf(t *Table, in *openedInput, q query) *others {
+func othersOf(t *Table, in *openedInput, q query) *otherProcesses {
 	files, is := in.Input.(*parquetfile.Input)
 	if !is || q.Cluster == nil || q.Spec != nil || !in.sel.Parted() {
 		return nil
 	}
-	o := &others{q.Cluster, sharedFiles{shared: t.shared(q.Options, q.decisions)}}
+	o := &otherProcesses{q.Cluster, sharedFiles{shared: t.shared(q.Options, q.decisions)}}
 	each := max(rangeChunks, files.Rows/block.ChunkRows/mostRanges+1) * block.ChunkRows
 	for first := int64(0); first < files.Rows; first += each {
 		o.files.ranges = append(o.files.ranges, parquetfile.RowRange{First: first, Last: min(files.Rows, first+each)})
@@ -172,7 +172,7 @@ func othersOf(t *Table, in *openedInput, q query) *others {
 // learn lets the other processes compute everything that the features of sel depend on, and stores the result in sel.
 // rows is the number of all rows, for progress. done is false if this process must read the rows itself: there are no
 // other processes, or they found an error that this process must find again to report it.
-func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool,
+func (o *otherProcesses) learn(ctx context.Context, sel *transform.Selection, rows int64, p column.Pool,
 	progress func(rows, total int64)) (done bool, err error) {
 	if o == nil || !sel.Unlearned() {
 		return false, nil
@@ -195,17 +195,18 @@ func (o *others) learn(ctx context.Context, sel *transform.Selection, rows int64
 
 // allLabels numbers the classes of all kept rows and returns the number of these rows.
 func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, err error) {
-	done := p.others != nil && p.sel.Label >= 0
+	done := p.processes != nil && p.sel.Label >= 0
 	if done {
-		ranges := p.others.files.ranges
-		err = distributed.EachWithoutRows(ctx, p.others.cluster, labelsTask, p.others.files, len(ranges), func(part []schema.Class) error {
-			_, what := l.Add(&transform.Labels{Classes: part})
-			rows, ranges = ranges[0].Last, ranges[1:]
-			if done = done && part != nil && what == ""; done && p.query.Progress != nil {
-				p.query.Progress(passLabels, rows, p.Rows())
-			}
-			return nil
-		})
+		ranges := p.processes.files.ranges
+		err = distributed.EachWithoutRows(ctx, p.processes.cluster, labelsTask, p.processes.files, len(ranges),
+			func(part []schema.Class) error {
+				_, what := l.Add(&transform.Labels{Classes: part})
+				rows, ranges = ranges[0].Last, ranges[1:]
+				if done = done && part != nil && what == ""; done && p.query.Progress != nil {
+					p.query.Progress(passLabels, rows, p.Rows())
+				}
+				return nil
+			})
 	}
 	if !done && err == nil {
 		*l = *transform.NewLabels(p.query.Spec)
@@ -282,7 +283,7 @@ func (l *openPlan) open(ctx context.Context, f *sharedFiles) (*Plan, error) {
 	if l.plan != nil && l.key == string(key) {
 		return l.plan, nil
 	}
-	q := query{Options: f.shared.Options, decisions: f.shared.decisions, float: arrow.PrimitiveTypes.Float32}
+	q := query{Options: f.shared.Options, decisions: f.shared.decisions, floatType: arrow.PrimitiveTypes.Float32}
 	t, err := f.shared.table(ctx, q.Options)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ const mostStandardized = transform.MostStandardized
 // learn computes everything that features depend on, and sets the form in which the blocks of a plan store rows. The
 // number of features in svmlight files is known before, so learn checks first whether they can be standardized.
 func (p *Plan) learn(ctx context.Context) error {
-	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.query.told(passColumns)
+	sel, pool, total, told := p.sel, p.table.pool, p.in.Total(), p.query.progressOf(passColumns)
 	if _, is := p.in.(column.PairInput); is {
 		if width := sel.Width(); p.query.Standardize && !p.query.KeepWide && width > mostStandardized {
 			return message.Errorf("%s: %d features, and standardized rows are dense, with at most %d: use --standardize=false",
@@ -41,7 +41,7 @@ func (p *Plan) learn(ctx context.Context) error {
 			return err
 		}
 	}
-	if done, err := p.others.learn(ctx, sel, total, pool, told); done || err != nil {
+	if done, err := p.processes.learn(ctx, sel, total, pool, told); done || err != nil {
 		return cmp.Or(err, p.chooseStorage())
 	}
 	if sel.Unlearned() {

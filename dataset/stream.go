@@ -40,7 +40,7 @@ func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
 
 func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
-	if !p.readsAll && !p.Learned() && p.query.Cluster == nil {
+	if !p.readsAllRows && !p.Learned() && p.query.Cluster == nil {
 		if err := p.checkComplete(ctx); err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 	if p.sel.Label >= 0 {
 		columns = append(columns, p.sel.Label)
 	}
-	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.query.told(passColumns)
+	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.query.progressOf(passColumns)
 	return transform.Each(ctx, batches, p.Rows(), told, func(bt *column.Batch, _ int64) error {
 		if bt.Unread || bt.Pairs != nil { // pairs have finite numbers alone
 			return nil
@@ -166,7 +166,7 @@ func (s *Stream) Lend(ctx context.Context) iter.Seq2[block.Lease, error] {
 			b, err = s.decode(ctx, free, ready)
 			return err
 		})
-		read, tell := int64(0), s.query.told(PassAgain)
+		read, tell := int64(0), s.query.progressOf(PassAgain)
 		for full := range ready {
 			lent.Add(1)
 			read += int64(full.Len())

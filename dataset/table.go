@@ -49,8 +49,8 @@ func Inspect(ctx context.Context, path string, opt Options) (*FileInfo, *TableIn
 
 // inspect describes a file that is no Parquet.
 func (t *Table) inspect(ctx context.Context, path string, opt Options) (*TableInfo, error) {
-	in, err := t.read(ctx, query{shows: true, Options: Options{Spec: &schema.Spec{Bias: true}, Keep: []string{"*"}, Text: opt.Text,
-		Memory: opt.Memory}})
+	in, err := t.read(ctx, query{takesSparseLists: true, Options: Options{Spec: &schema.Spec{Bias: true},
+		Keep: []string{"*"}, Text: opt.Text, Memory: opt.Memory}})
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,8 @@ import (
 	"halfspace/train/perceptron"
 )
 
-// partedRows returns rows of so many classes, each with its own feature at 1 and others at most a half.
+// partedRows returns rows of a number of classes. In the rows of class k, feature k is 1, and each other feature is at
+// most 0.5.
 func partedRows(t *testing.T, rng *rand.Rand, classes int) *block.Data {
 	t.Helper()
 	var x [][]float64

@@ -18,7 +18,7 @@ import (
 	"halfspace/train/svm"
 )
 
-// inseparableRows returns rows of so many classes that no plane parts. Their weights are 1, 2 and 3.
+// inseparableRows returns rows of a number of classes that no plane separates. The sample weights are 1, 2 and 3.
 func inseparableRows(t *testing.T, rows, classes int) *block.Data {
 	t.Helper()
 	var x [][]float64

@@ -110,7 +110,7 @@ type judgingOptions struct {
 // addScore adds --score. The help begins with lead and ends with more.
 func (o *judgingOptions) addScore(cmd *cobra.Command, lead, more string) {
 	scores := append([]string{autoName}, train.Scores...)
-	flags.AddChoice(cmd, &o.score, "score", "`FIGURE` "+lead+": "+humanize.OneOf(scores)+
+	flags.AddChoice(cmd, &o.score, "score", "`METRIC` "+lead+": "+humanize.OneOf(scores)+
 		". auto is weighted if rows or classes have weights, else errors."+more, scores...)
 }
 

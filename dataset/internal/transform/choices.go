@@ -29,10 +29,10 @@ type Choices struct {
 	Words               []string // texts that are nulls
 	Categorical         string
 	Cross               []string        // crosses of columns
-	Shows               bool            // Keep accepts sparse lists too
+	TakesSparseLists    bool            // Keep accepts sparse lists too
 	KeepTexts           bool            // columns to keep have the texts of a text file, not the numbers that the texts stand for
 	HashTexts           bool            // collect texts of hashed columns
-	Converts            bool            // an empty Keep means all columns, and Exclude removes columns from Keep
+	ExcludesFromKeep    bool            // an empty Keep means all columns, and Exclude removes columns from Keep
 	Float               arrow.DataType  // type of the values of blocks; nil if no blocks are made
 	Most                int             // largest number of features of a sparse row
 	Plan                []schema.Column // the inputs that a Profile decided on; nil: the other options decide

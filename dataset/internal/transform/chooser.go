@@ -405,7 +405,7 @@ func (c *chooser) allUsable(others []int) []int {
 func (c *chooser) Kept() ([]int, error) {
 	var found []int
 	have := make([]bool, len(c.cols))
-	if c.opt.Converts {
+	if c.opt.ExcludesFromKeep {
 		var err error
 		if have, err = c.excluded(); err != nil {
 			return nil, err
@@ -422,7 +422,7 @@ func (c *chooser) Kept() ([]int, error) {
 		for _, i := range matches {
 			switch {
 			case have[i]:
-			case keepable(c.cols[i].Type) || c.opt.Shows && column.SparseLists(c.cols[i].Type):
+			case keepable(c.cols[i].Type) || c.opt.TakesSparseLists && column.SparseLists(c.cols[i].Type):
 				found = append(found, i)
 			case c.isPattern(pattern):
 				c.passed = append(c.passed, fmt.Sprintf("%q (%s)", c.cols[i].Name, c.cols[i].Desc))
