@@ -31,13 +31,15 @@ func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, er
 		if err != nil {
 			return nil, err
 		}
-		if total, err = p.Count(ctx); err != nil {
-			return nil, err
-		}
-		if _, err := b.fits(total, p.Cols(), p.bytes(b)); err != nil {
-			return nil, err
-		}
-		stream, err := p.Stream(ctx)
+		stream, err := withPlan(ctx, p, func(p *Plan) (*Stream, error) {
+			if total, err = p.count(ctx); err != nil {
+				return nil, err
+			}
+			if _, err := b.fits(total, p.cols(), p.bytes(b)); err != nil {
+				return nil, err
+			}
+			return p.streamed(ctx)
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -93,7 +93,7 @@ func TestWidth(t *testing.T) {
 				label = column.SvmlightLabel
 			}
 			in, err := planOf(t.Context(), []string{path}, Options{Label: label, Categorical: c.categorical, Workers: 1, Storage: Dense}, memory.DefaultAllocator)
-			if n == c.fits && (err != nil || in.Cols() != n+1) {
+			if n == c.fits && (err != nil || in.cols() != n+1) {
 				t.Errorf("%s: %d features: error %v", name, n, err)
 			}
 			if n == c.wide && (err == nil || !strings.HasPrefix(err.Error(), path) || !strings.Contains(err.Error(), "at most 262144 features")) {

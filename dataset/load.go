@@ -54,8 +54,8 @@ func (p *Plan) load(ctx context.Context) (*block.Data, error) {
 // the labels to count the rows, because room for too many rows would be large.
 func (p *Plan) rowsToLoad(ctx context.Context) (int64, error) {
 	const large = 64 << 20
-	if p.survey == nil && (p.Rows() >= 0 || p.Bytes(int64(block.Rows(p.Cols())), p.sel.Weight >= 0) < large) {
-		return p.Rows(), nil
+	if p.survey == nil && (p.in.Total() >= 0 || p.Bytes(int64(block.Rows(p.cols())), p.sel.Weight >= 0) < large) {
+		return p.in.Total(), nil
 	}
 	s, err := p.surveyed(ctx)
 	return s.rows, err
@@ -82,7 +82,7 @@ func (p *Plan) parts(ctx context.Context, rows int64, buffers *parquetfile.Pool)
 	files.Bound(buffers, workers)
 	ranges := []parquetfile.RowRange{{Last: files.Rows}}
 	if workers > 1 && !p.sel.Drops() && files.Lanes(workers) == workers {
-		if r := files.Ranges(perWorker*workers, int64(block.Rows(p.Cols()))); len(r) >= 2*workers {
+		if r := files.Ranges(perWorker*workers, int64(block.Rows(p.cols()))); len(r) >= 2*workers {
 			ranges = r
 		}
 	}

@@ -143,7 +143,7 @@ func (d draft) decide(ctx context.Context) (*Plan, error) {
 	if p.sel.Gaps && !d.readsAllRows {
 		return nil, errFirstRows
 	}
-	if q.LearnFrom != nil && p.Learned() {
+	if q.LearnFrom != nil && p.isLearned() {
 		shares, err := p.shares(ctx, func(counts []int64) []func(class int) bool {
 			return []func(class int) bool{q.LearnFrom(counts)}
 		})
@@ -197,29 +197,18 @@ func (t *Table) readLater(ctx context.Context, q query, found error) (*Table, er
 	return &read, err
 }
 
-// Rows returns the number of rows, or -1 if it is unknown until all are read. It includes rows that are dropped
-// because of missing values.
-func (p *Plan) Rows() int64 { return p.in.Total() }
-
-// Most returns an upper bound of the number of rows, or -1 if it is unknown until all are read. It reads no rows.
-func (p *Plan) Most() int64 { return p.in.Most() }
-
-// Count returns the number of kept rows: the rows that Load loads. It reads the files if rows may be dropped, or if
-// Rows is unknown.
-func (p *Plan) Count(ctx context.Context) (int64, error) {
-	return withPlan(ctx, p, func(p *Plan) (int64, error) { return p.count(ctx) })
-}
-
+// count returns the number of kept rows. It reads the files if rows may be dropped, or if the number of all rows is
+// unknown.
 func (p *Plan) count(ctx context.Context) (int64, error) {
-	if n := p.Rows(); n >= 0 && !p.sel.Drops() {
+	if n := p.in.Total(); n >= 0 && !p.sel.Drops() {
 		return n, nil
 	}
 	s, err := p.surveyed(ctx)
 	return s.rows, err
 }
 
-// Cols returns the number of columns of the blocks, the bias included.
-func (p *Plan) Cols() int {
+// cols returns the number of columns of the blocks, the bias included.
+func (p *Plan) cols() int {
 	if p.sel.Bias {
 		return p.sel.Width() + 1
 	}
@@ -241,7 +230,7 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	if p.survey != nil {
 		return *p.survey, nil
 	}
-	s := survey{rows: p.Rows(), labels: transform.NewLabels(p.query.Spec)}
+	s := survey{rows: p.in.Total(), labels: transform.NewLabels(p.query.Spec)}
 	var err error
 	if s.rows < 0 || p.sel.Drops() || p.query.Spec == nil && p.sel.Label >= 0 {
 		s.rows, err = p.allLabels(ctx, s.labels)
@@ -268,7 +257,7 @@ func (p *Plan) readLabels(ctx context.Context, l *transform.Labels, enough func(
 		sel = &transform.Selection{Chosen: only.Chosen()}
 	}
 	pool, told := p.table.pool, p.query.progressOf(passLabels)
-	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.Rows(), told, func(bt *column.Batch, first int64) error {
+	err = transform.Each(ctx, only.Batches(ctx, pool, p.table.mem), p.in.Total(), told, func(bt *column.Batch, first int64) error {
 		_, kept, err := l.Number(ctx, sel, pool, bt, first)
 		rows += int64(kept.Len())
 		if err == nil && enough() {

@@ -43,7 +43,7 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if inTime {
 		r.dates = plan.NewTextDates(name, p.query.types[name])
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.progressOf(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
 			if err == nil {

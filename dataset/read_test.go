@@ -265,7 +265,7 @@ func TestParts(t *testing.T) {
 				last = read
 			}
 			in := require.Value(planOf(t.Context(), []string{path}, opt, mem))(t)
-			if parts, _ := in.parts(t.Context(), in.Rows(), pages.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
+			if parts, _ := in.parts(t.Context(), in.in.Total(), pages.NewPool(mem)); (workers == 2 || workers == 3) != (len(parts) > 1) {
 				t.Fatalf("%d workers: %d parts", workers, len(parts))
 			}
 			d := require.Value(in.Load(t.Context()))(t)

@@ -49,7 +49,7 @@ func NewRows(src block.Source, close func() error) *Rows { return &Rows{Source: 
 // NewRows returns the rows of a plan, which the caller reads by src. Close calls close, unless that is nil.
 func (p *Plan) NewRows(src block.Source, close func() error) *Rows {
 	rows := NewRows(src, close)
-	if p.Learned() { // otherwise the descriptions of the columns needn't stay, 300 bytes each
+	if p.isLearned() { // otherwise the descriptions of the columns needn't stay, 300 bytes each
 		rows.replan = func(context.Context) (*Plan, error) { return p, nil }
 	}
 	return rows
@@ -78,7 +78,7 @@ func (r *Rows) Refit(ctx context.Context, choices []func(class int) bool) (all [
 		return nil, nil
 	}
 	p, err := r.replan(ctx)
-	if err != nil || !p.Learned() {
+	if err != nil || !p.isLearned() {
 		return nil, err
 	}
 	plans, err := p.shares(ctx, func([]int64) []func(class int) bool { return choices })
@@ -135,18 +135,18 @@ const manyBytes = 64 << 20
 func (p *Plan) open(ctx context.Context, b Budget) (*Rows, error) {
 	b = b.withLimit(p.query.Memory)
 	bytes := p.bytes(b)
-	count, err := p.Most(), error(nil)
+	count, err := p.in.Most(), error(nil)
 	if count < 0 || bytes(count) > b.Memory/5*4 { // count the rows only if their bound is too large for the memory
 		if count, err = p.count(ctx); err != nil {
 			return nil, err
 		}
 	}
-	fits, err := b.fits(count, p.Cols(), bytes)
+	fits, err := b.fits(count, p.cols(), bytes)
 	if err != nil {
 		return nil, err
 	}
 	if fits {
-		if p.Sparse() && bytes(count) >= manyBytes {
+		if p.isSparse() && bytes(count) >= manyBytes {
 			debug.FreeOSMemory() // frees the memory that the plan needed for the columns, before the rows take memory
 		}
 		data, err := p.load(ctx)

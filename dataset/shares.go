@@ -10,8 +10,8 @@ import (
 	"halfspace/schema"
 )
 
-// Learned returns true if features depend on the values of the rows: on means, deviations or categories.
-func (p *Plan) Learned() bool { return !p.sel.Fixed && p.sel.Wholly() }
+// isLearned returns true if features depend on the values of the rows: on means, deviations or categories.
+func (p *Plan) isLearned() bool { return !p.sel.Fixed && p.sel.Wholly() }
 
 // shares returns plans of the same rows, one for each choice. The means, deviations and categories of a plan are
 // computed from the rows of its choice, as they are from files with only these rows. shares calls choices with the
@@ -40,7 +40,7 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 		share.sel = &sel
 		plans[i] = &share
 	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.progressOf(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, _ int64) error {
 			return p.learnShares(ctx, bt, found, chosen, learned)
 		})

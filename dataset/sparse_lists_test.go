@@ -197,9 +197,9 @@ func TestWideLists(t *testing.T) {
 	in := require.Value(planOf(ctx, []string{path}, opt, memory.DefaultAllocator))(t)
 	data := require.Value(in.Load(ctx))(t)
 	spec, b := data.Spec(), blocksOf(t, data)[0]
-	if !in.Sparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
+	if !in.isSparse() || len(spec.Features) != schema.MaxNamed-2 || spec.Features[6] != "v[5]" || !strings.Contains(fmt.Sprint(notes), "not standardized") ||
 		spec.Preprocessing.Check(spec.Features) != nil || schema.CheckFeatures(spec.Features, spec.Label, spec.Preprocessing) != nil { // as a model is
-		t.Errorf("%s: sparse %t, %d features, notes %v", form, in.Sparse(), len(spec.Features), notes)
+		t.Errorf("%s: sparse %t, %d features, notes %v", form, in.isSparse(), len(spec.Features), notes)
 	}
 	if columns, values := b.Sparse.Row(0); !slices.Equal(columns, []uint32{1, schema.MaxNamed - 3, schema.MaxNamed - 2}) || values[1] != 2 {
 		t.Errorf("%s: row 0 has %v in the columns %v", form, values, columns)

@@ -203,7 +203,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 				_, what := l.Add(&transform.Labels{Classes: part})
 				rows, ranges = ranges[0].Last, ranges[1:]
 				if done = done && part != nil && what == ""; done && p.query.Progress != nil {
-					p.query.Progress(passLabels, rows, p.Rows())
+					p.query.Progress(passLabels, rows, p.in.Total())
 				}
 				return nil
 			})

@@ -83,7 +83,7 @@ func (p *Plan) chooseStorage() error {
 // rows if they are in memory, otherwise nil. density returns 0 for dense blocks, and if the values of svmlight files
 // weren't counted.
 func (p *Plan) density(data *block.Data) float64 {
-	rows, elements := p.Rows(), p.sel.Elements
+	rows, elements := p.in.Total(), p.sel.Elements
 	switch {
 	case data != nil:
 		rows, elements = data.Rows(), block.Elements(data)
@@ -99,14 +99,14 @@ func (p *Plan) density(data *block.Data) float64 {
 	return float64(elements) / float64(rows) / float64(p.sel.Width())
 }
 
-// Sparse returns true if the blocks are sparse.
-func (p *Plan) Sparse() bool { return p.sel.Sparse }
+// isSparse returns true if the blocks are sparse.
+func (p *Plan) isSparse() bool { return p.sel.Sparse }
 
 // Bytes returns the bytes of memory that blocks of the given number of rows take, with sample weights if weighted is
 // true. For sparse rows, it assumes the mean number of values for each row.
 func (p *Plan) Bytes(rows int64, weighted bool) int64 {
 	if !p.sel.Sparse {
-		return block.Bytes(rows, p.Cols(), weighted)
+		return block.Bytes(rows, p.cols(), weighted)
 	}
 	return block.SparseBytes(rows, p.elements(rows), weighted)
 }
@@ -120,12 +120,12 @@ func (p *Plan) paired() bool {
 // elements returns the mean number of elements of the given number of rows. If it is unknown, elements assumes 100
 // elements for each row of pairs, or the maximum that the columns can make.
 func (p *Plan) elements(rows int64) int64 {
-	if p.sel.Elements == 0 || p.Rows() <= 0 {
+	if p.sel.Elements == 0 || p.in.Total() <= 0 {
 		const usual = 100
 		if p.paired() {
-			return rows * min(usual, int64(p.Cols()))
+			return rows * min(usual, int64(p.cols()))
 		}
 		return rows * p.sel.MostElements()
 	}
-	return int64(float64(rows) / float64(p.Rows()) * float64(p.sel.Elements))
+	return int64(float64(rows) / float64(p.in.Total()) * float64(p.sel.Elements))
 }

@@ -40,7 +40,7 @@ func (p *Plan) Stream(ctx context.Context) (*Stream, error) {
 
 func (p *Plan) streamed(ctx context.Context) (*Stream, error) {
 	// Otherwise a pass would find a missing value only. For a cluster, this process doesn't read all rows beforehand.
-	if !p.readsAllRows && !p.Learned() && p.query.Cluster == nil {
+	if !p.readsAllRows && !p.isLearned() && p.query.Cluster == nil {
 		if err := p.checkComplete(ctx); err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 		columns = append(columns, p.sel.Label)
 	}
 	batches, told := p.in.Batches(ctx, p.table.pool, p.table.mem), p.query.progressOf(passColumns)
-	return transform.Each(ctx, batches, p.Rows(), told, func(bt *column.Batch, _ int64) error {
+	return transform.Each(ctx, batches, p.in.Total(), told, func(bt *column.Batch, _ int64) error {
 		if bt.Unread || bt.Pairs != nil { // pairs have finite numbers alone
 			return nil
 		}

@@ -33,8 +33,8 @@ func TestSvmlightLargerThanMemory(t *testing.T) {
 	rows := column.AvailableMemory()/(4*(schema.MaxFeatures-1)) + 1
 	path := textFile(t, "a.svm", fmt.Sprintf("1 %d:1\n", schema.MaxFeatures-1)+strings.Repeat("0\n", int(rows)))
 	s := mustStream(t, memory.DefaultAllocator, Options{Label: column.SvmlightLabel}, path)
-	if s.Rows() != rows+1 || s.Cols() != schema.MaxFeatures || len(s.Spec().Classes) != 2 {
-		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.Cols(), s.Spec().Classes)
+	if s.Rows() != rows+1 || s.cols() != schema.MaxFeatures || len(s.Spec().Classes) != 2 {
+		t.Errorf("%d rows of %d columns, classes %v", s.Rows(), s.cols(), s.Spec().Classes)
 	}
 }
 
@@ -291,7 +291,7 @@ func TestStandardizedWide(t *testing.T) {
 		t.Errorf("wide rows by default: error %v, notes %q", err, notes)
 	}
 	narrow := textFile(t, "b.svm", fmt.Sprintf("1 2:1\n0 %d:1\n", mostStandardized))
-	if in, err := planOf(context.Background(), []string{narrow}, opt, memory.DefaultAllocator); err != nil || !in.Learned() {
+	if in, err := planOf(context.Background(), []string{narrow}, opt, memory.DefaultAllocator); err != nil || !in.isLearned() {
 		t.Errorf("narrower rows by default: error %v, or nothing is standardized", err)
 	}
 	opt.Standardize = false

@@ -40,7 +40,7 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	}
 	found, left := make(map[int64]Row, len(numbers)), slices.Sorted(slices.Values(numbers))
 	file, begin, row := "", int64(0), int64(0)
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.Rows(), p.query.progressOf(passColumns),
+	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			if bt.File != file {
 				file, begin = bt.File, first

@@ -40,7 +40,7 @@ func TestValues(t *testing.T) {
 	} {
 		in, err := planOf(t.Context(), c.paths, c.opt, memory.DefaultAllocator)
 		require.NoError(t, err)
-		if rows := require.Value(in.Count(t.Context()))(t); rows != int64(len(c.want)) {
+		if rows := require.Value(in.count(t.Context()))(t); rows != int64(len(c.want)) {
 			t.Fatalf("%v: %d rows", c.opt, rows)
 		}
 		numbers, want := []int64{}, map[int64]Row{}

@@ -205,7 +205,7 @@ func TestWhere(t *testing.T) {
 			t.Fatalf("%s: %v", e.text, err)
 		}
 		got, _ := rowsOf(t, data)
-		if n := require.Value(in.Count(t.Context()))(t); n != int64(len(want)) || len(got) != len(want) {
+		if n := require.Value(in.count(t.Context()))(t); n != int64(len(want)) || len(got) != len(want) {
 			t.Fatalf("%s, limit %d: %d rows, counted %d, want %d", e.text, limit, len(got), n, len(want))
 		}
 		for i := range want {
