@@ -187,9 +187,9 @@ func TestLongTexts(t *testing.T) {
 		opt   Options
 		want  string
 	}{
-		{"y", Options{Label: "y", Categorical: "onehot"}, `DIR/a.csv: column "text", row 1: a text of 16385 bytes, and a category has at most 16384: ` +
+		{"y", Options{Label: "y", Categorical: "onehot"}, `DIR/a.csv: column "text", line 3, row 1: a text of 16385 bytes, and a category has at most 16384: ` +
 			`leave it out with Exclude, or use Categorical hash:BITS`},
-		{"text", Options{Label: "text"}, `DIR/a.csv: column "text", row 1: a text of 16385 bytes, and a label has at most 16384: choose another column with Label`},
+		{"text", Options{Label: "text"}, `DIR/a.csv: column "text", line 3, row 1: a text of 16385 bytes, and a label has at most 16384: choose another column with Label`},
 		{"y", Options{Label: "y", Categorical: "hash:4"}, ""},
 	} {
 		for size, want := range map[string]string{longest + "b": c.want, longest[1:] + "b": ""} {

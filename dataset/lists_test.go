@@ -45,7 +45,7 @@ func TestManyCategories(t *testing.T) {
 		}
 	}
 	_, err := planOf(context.Background(), []string{path}, Options{Label: "y", Categorical: "onehot", Storage: Dense}, memory.DefaultAllocator)
-	if err == nil || !strings.Contains(err.Error(), `column "id", row 1000: more than 1000 categories`) {
+	if err == nil || !strings.Contains(err.Error(), `column "id", line 1002, row 1000: more than 1000 categories`) {
 		t.Errorf("dense: error %v", err)
 	}
 }

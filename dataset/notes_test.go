@@ -290,3 +290,38 @@ func TestNotes(t *testing.T) {
 		}
 	}
 }
+
+// TestPlaceOfOddText: a note names the line of a text that is no number, and the file if there are several; with
+// options that choose rows, and with comments, blank lines and quoted line breaks above the row.
+func TestPlaceOfOddText(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	lines := func(n, first int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%d.5,\"a\nb\",%d\n", first+i, i%2)
+		}
+		return b.String()
+	}
+	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
+	require.NoError(t, os.WriteFile(a, []byte("x,t,y\n"+lines(200, 1000)), 0o600))
+	require.NoError(t, os.WriteFile(b, []byte("x,t,y\n"+lines(200, 2000)+"err,\"a\nb\",1\n"+lines(3, 4000)), 0o600))
+	for _, c := range []struct {
+		paths []string
+		opt   Options
+		want  string
+	}{
+		{[]string{b}, Options{}, `("err", line 402)`},
+		{[]string{a, b}, Options{}, fmt.Sprintf(`("err", %s: line 402)`, b)},
+		{[]string{a, b}, Options{Where: "y = 1"}, fmt.Sprintf(`("err", %s: line 402)`, b)},
+		{[]string{b}, Options{Where: "y = 1"}, `("err", line 402)`},
+	} {
+		var notes []string
+		c.opt.Label, c.opt.Prepare, c.opt.Warn = "y", true, func(note string) { notes = append(notes, note) }
+		r := require.Value(Open(context.Background(), c.paths, c.opt, Budget{}))(t)
+		require.NoError(t, r.Close())
+		if all := strings.Join(notes, "|"); !strings.Contains(all, c.want) {
+			t.Errorf("%d files, where %q: the notes %q lack %q", len(c.paths), c.opt.Where, all, c.want)
+		}
+	}
+}

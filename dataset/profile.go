@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -110,8 +109,7 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 		return found, err
 	}
 	found.counts = f
-	place := func(odd plan.Odd) string { return t.place(ctx, q.Options, odd) }
-	if found.plan, err = f.Plan(q.Nulls, place); err != nil {
+	if found.plan, err = f.Plan(q.Nulls); err != nil {
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
 	}
 	return found, nil
@@ -140,24 +138,6 @@ func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, err
 	q.features, q.Nulls, q.DropUnlabelled, q.notes = made.Inputs, made.Nulls, q.DropUnlabelled || made.Unlabelled,
 		append(q.notes, made.Notes...)
 	return true, nil
-}
-
-// place returns the line of a text's first row, or its row if the files have no lines.
-func (t *Table) place(ctx context.Context, opt Options, odd plan.Odd) string {
-	paths := t.paths()
-	file, line := paths[0], odd.Line
-	if line == 0 {
-		if path, at, ok := opt.line(ctx, paths, odd.Row); ok {
-			file, line = path, at
-		}
-	}
-	switch {
-	case line == 0:
-		return fmt.Sprintf("row %d", odd.Row)
-	case len(paths) > 1:
-		return fmt.Sprintf("%s: line %d", file, line)
-	}
-	return fmt.Sprintf("line %d", line)
 }
 
 // everyColumn returns the query with which each column that may become a feature is one.

@@ -88,20 +88,22 @@ func (opt Options) line(ctx context.Context, paths []string, row int64) (path st
 		}
 	}
 	for i, s := range t.source.Files {
-		at, rows := textfile.Breaks{}, textfile.SvmlightRows
+		at, lines := textfile.Breaks{}, textfile.SvmlightLines
 		switch t.format {
 		case formatCSV:
-			at, rows = files[i].Breaks(), files[i].RowsOf
+			at, lines = files[i].Breaks(), files[i].Lines
 		case formatJSON:
-			rows = textfile.JSONRows
+			lines = textfile.JSONLines
 		}
 		for c, err := range textfile.ChunksOf(s, at, textfile.ChunkBytes, nil) {
 			if err != nil || ctx.Err() != nil {
 				return "", 0, false
 			}
-			if line, row = rows(c, row); line > 0 {
-				return s.Path, line, true
+			rows := lines(c)
+			if row < int64(len(rows)) {
+				return s.Path, rows[row], true
 			}
+			row -= int64(len(rows))
 		}
 	}
 	return "", 0, false

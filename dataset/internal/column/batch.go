@@ -29,9 +29,8 @@ type Batch struct {
 	Comments int64    // number of lines between the rows that are comments
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
 
-	// Line returns the line in which a row of the batch begins, for text that can't be read again or has lines that are no rows;
-	// otherwise Line is nil.
-	Line func(row int64) int64
+	Line func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
+	Done func()                // called by Release, after which Line must not be called; nil: nothing
 }
 
 // Lacks returns true if the file of the batch lacks a column of the selection.
@@ -87,6 +86,9 @@ func (b *Batch) Release() {
 	}
 	if b.Pairs != nil {
 		b.Pairs.Home.Put(b.Pairs)
+	}
+	if b.Done != nil {
+		b.Done()
 	}
 }
 

@@ -88,7 +88,7 @@ func (c *Column) unfit() error {
 	wanted := map[Word]string{Boolean: "yes or no", Number: "numbers", Date: "dates of one form"}[c.Word.kind()]
 	has := "has the texts " + strings.Join(quoteAll(c.Examples), ", ")
 	if _, f := best(c, func(r reading) bool { return Word(r.noun()) == c.Word.kind() }); f != nil && len(f.odd) > 0 {
-		has = "has the texts " + c.quoteOdd(f, nil)
+		has = "has the texts " + c.quoteOdd(f, false)
 	}
 	if !c.HasTexts {
 		wanted, has = "dates", "has numbers"

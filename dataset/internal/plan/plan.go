@@ -42,8 +42,8 @@ type Prepared struct {
 const marked = ", missing values marked"
 
 // Make returns how columns become features. types are the types that the option type names. nulls is the treatment of
-// missing values that the options ask for; "" lets the values decide. place names the first row of a text in a note.
-func Make(columns []*Column, types map[string]Word, nulls schema.Nulls, place func(Odd) string) (*Plan, error) {
+// missing values that the options ask for; "" lets the values decide.
+func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, error) {
 	chosen, err := choose(columns, types)
 	if err != nil {
 		return nil, err
@@ -53,10 +53,7 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls, place fu
 	plain, gaps := true, false
 	var decisions []string
 	for i, c := range columns {
-		if len(decisions) >= mostDecisions {
-			place = nil // it may read the files
-		}
-		col, inputs := c.prepare(chosen[i], nulls, place)
+		col, inputs := c.prepare(chosen[i], nulls)
 		plain = plain && len(inputs) == 1 && inputs[0].Kind == c.Input.Kind && !inputs[0].Categorical() &&
 			inputs[0].Derive == ""
 		gaps = gaps || col.Missing > 0 && len(inputs) > 0
@@ -126,7 +123,7 @@ func keepLast(columns []*Column, chosen []*treatment) *Column {
 }
 
 // prepare returns the features that the column becomes by a treatment, and their description.
-func (c *Column) prepare(t *treatment, nulls schema.Nulls, place func(Odd) string) (
+func (c *Column) prepare(t *treatment, nulls schema.Nulls) (
 	col Prepared, inputs []schema.Column) {
 	inputs = t.inputs(c)
 	col = Prepared{Name: c.Input.Name, Type: c.Type, Missing: c.Missing, Distinct: c.Distinct, More: c.HasMore,
@@ -135,7 +132,7 @@ func (c *Column) prepare(t *treatment, nulls schema.Nulls, place func(Odd) strin
 	if t.reads != nil {
 		if f := t.reads(c); c.oddRows(f) > 0 {
 			col.Missing += c.oddRows(f)
-			col.Notes = append(col.Notes, c.oddNote(f, place))
+			col.Notes = append(col.Notes, c.oddNote(f))
 		}
 	}
 	if t.notes != nil {

@@ -158,7 +158,7 @@ func TestLastFeature(t *testing.T) {
 		{[]*Column{textColumn(30, "p", "q"), count("a")}, "x"},
 		{[]*Column{summed}, "a"},
 	} {
-		p := require.Value(Make(c.columns, nil, schema.NullsZero, nil))(t)
+		p := require.Value(Make(c.columns, nil, schema.NullsZero))(t)
 		if slices.ContainsFunc(p.Inputs, func(in schema.Column) bool { return in.Name == "a" && in.Categorical() }) {
 			t.Errorf("inputs %+v", p.Inputs)
 		}
@@ -173,7 +173,7 @@ func TestLastFeature(t *testing.T) {
 			t.Errorf("%q stay, want %q; notes %q", got, c.want, p.Notes)
 		}
 	}
-	_, err := Make([]*Column{textColumn(30, "z")}, nil, "", nil)
+	_, err := Make([]*Column{textColumn(30, "z")}, nil, "")
 	require.Error(t, err, "no feature is left, all columns are left out: x (one value)")
 }
 

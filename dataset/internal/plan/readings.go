@@ -28,9 +28,10 @@ type fit struct {
 // An Odd is a text of a column that some reading can't read.
 type Odd struct {
 	Text string
-	Rows int64 // number of rows with the text
-	Row  int64 // the first of them
-	Line int64 // the line of Row; 0: unknown
+	Rows int64  // number of rows with the text
+	Row  int64  // the first of them
+	File string // the file of Row, if the table has several files
+	Line int64  // the line of Row; 0: unknown
 
 	missing bool // people write the text where they have no value
 }
@@ -70,6 +71,29 @@ func (c *Column) AddText(text string, row int64) (odd int) {
 	c.fits = slices.DeleteFunc(c.fits, func(f fit) bool { return len(f.odd) > mostOdd })
 	c.Odd = append(c.Odd, Odd{Text: strings.Clone(text), Rows: 1, Row: row, missing: missing})
 	return len(c.Odd)
+}
+
+// BeginsFit returns true if a text, given by its number in Odd, is the first that some reading can't read.
+func (c *Column) BeginsFit(odd int) bool {
+	return slices.ContainsFunc(c.fits, func(f fit) bool { return len(f.odd) > 0 && f.odd[0] == odd })
+}
+
+// WithoutFiles makes notes about odd texts name no file, because the table has only one.
+func (c *Column) WithoutFiles() {
+	for i := range c.Odd {
+		c.Odd[i].File = ""
+	}
+}
+
+// place returns the line of the first row with the text, or the row if its line is unknown.
+func (o Odd) place() string {
+	switch {
+	case o.Line == 0:
+		return fmt.Sprintf("row %d", o.Row)
+	case o.File != "":
+		return fmt.Sprintf("%s: line %d", o.File, o.Line)
+	}
+	return fmt.Sprintf("line %d", o.Line)
 }
 
 // oddRows returns the number of rows with a text that a reading can't read.
@@ -130,13 +154,13 @@ func (c *Column) rare(f *fit) bool {
 		!(number && read <= mostCodes && slices.ContainsFunc(f.odd, func(i int) bool { return c.Odd[i].Rows > 1 }))
 }
 
-// oddNote returns the note that the texts that a reading can't read count as missing. place names a row.
-func (c *Column) oddNote(f *fit, place func(Odd) string) string {
+// oddNote returns the note that the texts that a reading can't read count as missing.
+func (c *Column) oddNote(f *fit) string {
 	they := "they count as missing"
 	if c.oddRows(f) == 1 {
 		they = "it counts as missing"
 	}
-	return fmt.Sprintf("%s (%s): %s", c.oddCount(f), c.quoteOdd(f, place), they)
+	return fmt.Sprintf("%s (%s): %s", c.oddCount(f), c.quoteOdd(f, true), they)
 }
 
 // oddCount returns the words for the number of rows that a reading can't read.
@@ -149,19 +173,18 @@ func (c *Column) oddCount(f *fit) string {
 	return fmt.Sprintf("%s of %s values %s", humanize.Count(odd), humanize.Count(rows), are)
 }
 
-// quoteOdd returns the first texts that a reading can't read, and the place of the first. nil: the place doesn't
-// matter.
-func (c *Column) quoteOdd(f *fit, place func(Odd) string) string {
+// quoteOdd returns the first texts that a reading can't read, and the place of the first if hasPlace is true.
+func (c *Column) quoteOdd(f *fit, hasPlace bool) string {
 	const most = 3
 	var all []string
 	between := ", "
-	if place != nil {
+	if hasPlace {
 		between = "; "
 	}
 	for n, i := range f.odd[:min(len(f.odd), most)] {
 		text := fmt.Sprintf("%.40q", c.Odd[i].Text)
-		if n == 0 && place != nil {
-			text += ", " + place(c.Odd[i])
+		if n == 0 && hasPlace {
+			text += ", " + c.Odd[i].place()
 		}
 		all = append(all, text)
 	}
@@ -188,5 +211,5 @@ func textNotes(c *Column) []string {
 	}
 	typed := column.InShell([]string{c.Input.Name + "=" + f.noun()})
 	return []string{message.Sprintf("%s (%s), so it stays text: use --type %s if these values are missing",
-		c.oddCount(f), c.quoteOdd(f, nil), typed)}
+		c.oddCount(f), c.quoteOdd(f, false), typed)}
 }

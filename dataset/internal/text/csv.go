@@ -395,15 +395,15 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		jobOf := func(c Chunk) func() (*column.Batch, error) {
 			return func() (*column.Batch, error) {
 				b, err := in.parse(ctx, f, c)
-				if err == nil && (in.Files[file].Stdin != nil || in.rejects != nil) {
-					b.Line = func(row int64) int64 {
-						line, _ := f.RowsOf(c, row)
-						return line
-					}
-				} else if f.keys == nil {
-					c.recycle(spare)
+				if err != nil {
+					return nil, err
 				}
-				return b, err
+				lines := sync.OnceValue(func() []int64 { return f.Lines(c) })
+				b.Line = func(row int64) int64 { return lines()[row] }
+				if f.keys == nil { // a chunk of JSON Lines is that of several batches
+					b.Done = func() { c.recycle(spare) }
+				}
+				return b, nil
 			}
 		}
 		if f.keys != nil {

@@ -48,7 +48,7 @@ func TestTextErrors(t *testing.T) {
 		{"a.csv", many + "1,b\n", dataset.Options{},
 			`a.csv: line 1048577, column "c2": "b" is not a number, unlike the first rows: correct it, leave the column out with Exclude, or use NullValues b if it stands for no value`},
 		{"a.csv", many + "1,1e999\n", dataset.Options{}, `a.csv: line 1048577, column "c2": "1e999" is too large for float64: correct it, or leave the column out with Exclude`},
-		{"a.csv", "x,y\n1,2\n3,\n", dataset.Options{}, `a.csv: column "y", row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
+		{"a.csv", "x,y\n1,2\n3,\n", dataset.Options{}, `a.csv: column "y", line 3, row 1: null (exclude the column with Exclude, or use Nulls drop, zero or mean)`},
 		{"a.csv", "x,y\n1,2\n", dataset.Options{Label: "3"}, `a.csv: no column "3" (columns: x, y)`},
 		{"a.csv", "x,y\n1,2\n", dataset.Options{Text: dataset.TextOptions{Delimiter: "::"}}, `Delimiter is "::": use one ASCII character, or comma, tab, semicolon, pipe or space`},
 		{"a.csv.gz", "x,y\n1,2\n", dataset.Options{}, "a.csv.gz: not compressed by gzip, though its name says so: rename it or copy it again"},

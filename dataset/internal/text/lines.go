@@ -8,41 +8,34 @@ import (
 	"halfspace/dataset/internal/column"
 )
 
-// RowsOf skips after rows of a chunk. It returns the line in which the next row begins, or 0 and the number of rows
-// still to skip.
-func (f *CsvFile) RowsOf(c Chunk, after int64) (line, left int64) {
+// Lines returns the line in which each row of a chunk begins, up to the first row that can't be read.
+func (f *CsvFile) Lines(c Chunk) (lines []int64) {
 	out := column.From(f.out, c.line)
 	if f.keys != nil {
-		return skipped(c.rows(out, false), after)
+		return linesOf(c.rows(out, false))
 	}
-	s := f.rowsOf(c)
-	for ; s.next(&out); after-- {
-		if after == 0 {
-			return s.line, 0
-		}
+	for s := f.rowsOf(c); s.next(&out); {
+		lines = append(lines, s.line)
 		for s.more {
 			if _, _, err := s.field(); err != nil {
-				return 0, after
+				return lines
 			}
 		}
 	}
-	return 0, after
+	return lines
 }
 
-// SvmlightRows is RowsOf for svmlight.
-func SvmlightRows(c Chunk, after int64) (line, left int64) { return skipped(c.rows(nil, true), after) }
+// SvmlightLines is Lines for svmlight.
+func SvmlightLines(c Chunk) []int64 { return linesOf(c.rows(nil, true)) }
 
-// JSONRows is RowsOf for JSON Lines.
-func JSONRows(c Chunk, after int64) (line, left int64) { return skipped(c.rows(nil, false), after) }
+// JSONLines is Lines for JSON Lines.
+func JSONLines(c Chunk) []int64 { return linesOf(c.rows(nil, false)) }
 
-func skipped(rows iter.Seq2[int64, []byte], after int64) (line, left int64) {
+func linesOf(rows iter.Seq2[int64, []byte]) (lines []int64) {
 	for n := range rows {
-		if after == 0 {
-			return n, 0
-		}
-		after--
+		lines = append(lines, n)
 	}
-	return 0, after
+	return lines
 }
 
 // rows yields the lines of a chunk that are neither blank nor in out, without blanks at their ends, and their numbers. If comments is

@@ -64,7 +64,10 @@ func (c Cut) Spans() iter.Seq2[int, Cut] {
 
 // Of returns a batch of the rows of the cut. The caller must release it.
 func (c Cut) Of(bt *column.Batch) (*column.Batch, error) {
-	part := &column.Batch{File: bt.File, Line: bt.Line, First: bt.First, Rows: int64(c.Len())}
+	part := &column.Batch{File: bt.File, First: bt.First, Rows: int64(c.Len())}
+	if bt.Line != nil {
+		part.Line = func(row int64) int64 { return bt.Line(int64(c.slice(int(row), 1).First())) }
+	}
 	err := column.Recovered(func() error { // Arrow panics if an array contradicts its type
 		for _, a := range bt.Columns {
 			pieces := []arrow.Array{array.NewSlice(a, 0, 0)}

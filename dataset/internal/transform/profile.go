@@ -25,6 +25,8 @@ type Profile struct {
 	types   map[string]plan.Word
 	rows    int64
 	noLabel int64
+	file    string // of the first batch
+	files   bool   // the batches are of several files
 	columns []columnProfile
 	labels  *Labels // classes in the order of appearance, and the number of rows of each; nil unless Whole
 	counts  []int64
@@ -107,6 +109,10 @@ func (p batchRows) row(i int) int64 {
 
 // add counts the values of a batch. at are its rows.
 func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error {
+	if f.rows == 0 {
+		f.file = bt.File
+	}
+	f.files = f.files || bt.File != f.file
 	f.rows += bt.Rows
 	if f.sel.Label >= 0 {
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
@@ -284,25 +290,28 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 		return
 	}
 	o := &c.Odd[odd-1]
-	if o.Rows += n - 1; o.Rows == n && at.batch.Line != nil {
-		o.Line = at.batch.Line(at.row(first) - at.batch.First)
+	if o.Rows += n - 1; o.Rows == n && at.batch.Line != nil && c.BeginsFit(odd-1) {
+		o.File, o.Line = at.batch.File, at.batch.Line(at.row(first)-at.batch.First)
 	}
 }
 
 // Plan returns how the columns become features. nulls is the treatment of missing values that the options ask for; "" lets the
-// profile decide. place names the first row of a text in a note.
-func (f *Profile) Plan(nulls schema.Nulls, place func(plan.Odd) string) (*plan.Plan, error) {
+// profile decide.
+func (f *Profile) Plan(nulls schema.Nulls) (*plan.Plan, error) {
 	if f.rows > 0 && f.noLabel == f.rows {
 		return nil, column.Mark(message.Errorf("column %q has no value: choose another column with --label",
 			f.sel.Columns[f.sel.Label].Name), column.ErrColumn)
 	}
 	var columns []*plan.Column
 	for k := range f.columns {
+		if !f.files {
+			f.columns[k].WithoutFiles()
+		}
 		if f.sel.Inputs[k].Kind != schema.CrossColumn {
 			columns = append(columns, &f.columns[k].Column)
 		}
 	}
-	p, err := plan.Make(columns, f.types, nulls, place)
+	p, err := plan.Make(columns, f.types, nulls)
 	if err == nil {
 		p.Unlabelled = f.noLabel > 0
 		p.NoteTypes(slices.Clone(f.sel.left.of[""]))
