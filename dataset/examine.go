@@ -35,6 +35,7 @@ type Table struct {
 	source     *source.Source
 	pool       column.Pool
 	mem        memory.Allocator
+	heads      *textfile.Heads           // of CSV
 	laterTexts []textfile.Later          // the columns with a text in a later row that the type of the first rows can't hold
 	forms      map[string]transform.Form // of the columns of text that readForms planned
 }
@@ -57,7 +58,7 @@ func examine(ctx context.Context, src *source.Source, opt Options, mem memory.Al
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{source: src, pool: pool, mem: mem}
+	t := &Table{source: src, pool: pool, mem: mem, heads: new(textfile.Heads)}
 	var lead *source.File // the first file of a known format
 	var empty error
 	for _, file := range src.Files {

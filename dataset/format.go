@@ -46,10 +46,11 @@ var ErrNoColumns = errors.New("svmlight has no columns")
 // ErrNoWeights is the error if a column of weights is requested from svmlight files, which have none.
 var ErrNoWeights = errors.New("svmlight files have no column of weights: convert them to another format, with such a column")
 
-// open opens files of a format, and selects the columns that a request names.
-func (opt Options) open(ctx context.Context, f format, files []*source.File, req column.Request, p column.Pool) (column.Input, error) {
-	text := opt.textReader()
-	switch f {
+// open opens the files, and selects the columns that a request names.
+func (t *Table) open(ctx context.Context, opt Options, req column.Request) (column.Input, error) {
+	files, p, text := t.source.Files, t.pool, opt.textReader()
+	text.Heads = t.heads
+	switch t.format {
 	case formatCSV:
 		return textfile.OpenCSV(ctx, files, req, text, p)
 	case formatJSON:

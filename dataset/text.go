@@ -83,7 +83,7 @@ func (opt Options) line(ctx context.Context, paths []string, row int64) (path st
 	}
 	var files []textfile.CsvFile
 	if t.format == formatCSV {
-		if files, _, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
+		if files, err = textfile.Dialects(ctx, t.source.Files, opt.textReader()); err != nil {
 			return "", 0, false
 		}
 	}

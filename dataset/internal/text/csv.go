@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"sync"
@@ -62,21 +61,20 @@ type CsvFile struct {
 // OpenCSV detects the dialect of each file and chooses the columns to read.
 func OpenCSV(ctx context.Context, files []*source.File, req column.Request, opt Options, p column.Pool) (*CSV, error) {
 	in := &CSV{model: req.Spec != nil}
-	parts, first, err := Dialects(ctx, files, opt)
+	h, err := opt.Heads.read(ctx, files, req.Words, opt)
 	if err != nil {
 		return nil, err
 	}
-	in.leaveOut(files, &req, func(i int) bool { return parts[i].empty })
-	in.Parts = slices.DeleteFunc(parts, func(f CsvFile) bool { return f.empty })
+	in.leaveOut(files, &req, func(i int) bool { return h.files[i].empty })
+	in.Parts = slices.DeleteFunc(slices.Clone(h.files), func(f CsvFile) bool { return f.empty })
 	for i := range in.Parts {
-		f := &in.Parts[i]
-		f.nulls, f.typing = newNullWords(req.Words), typing{req.Texts, req.Typed, req.Rejects.Lenient()}
+		in.Parts[i].typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
 	}
-	if err := in.infer(ctx, first.Chunk, req); err != nil {
+	if err := in.infer(ctx, h.first, req); err != nil {
 		return nil, err
 	}
-	in.None = first.all && in.Parts[0].rows == 0
-	return in, in.settle(ctx, req, p, first.all)
+	in.None = h.all && in.Parts[0].rows == 0
+	return in, in.settle(ctx, req, p, h.all)
 }
 
 // leaveOut sets the files of the input: those that are not empty.
@@ -95,25 +93,26 @@ func (in *CSV) leaveOut(files []*source.File, req *column.Request, empty func(i 
 	}
 }
 
-// infer finds the columns of the files. The first rows of the first file that has a column determine its type. first has the first rows
-// of the first file.
-func (in *CSV) infer(ctx context.Context, first Chunk, req column.Request) (err error) {
+// infer finds the columns of the files. The first rows of the first file that has a column determine its type. values are
+// those of the first rows of the first file.
+func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (err error) {
 	types, typed := map[string]column.Column{}, map[string]bool{} // typed: columns of files that have rows
 	for i := range in.Parts {
 		f := &in.Parts[i]
 		if i > 0 && !slices.ContainsFunc(f.names, func(name string) bool { return !typed[name] }) {
 			continue
 		}
-		head := first
 		if i > 0 {
-			if head, _, err = headOf(in.Files[i], SampleBytes, f.Breaks(), decisive); err != nil {
+			head, _, err := headOf(in.Files[i], SampleBytes, f.Breaks(), decisive)
+			if err != nil {
+				return err
+			}
+			if values, err = f.guesses(ctx, head); err != nil {
 				return err
 			}
 		}
-		cols, err := f.infer(ctx, head)
-		if err != nil {
-			return err
-		}
+		cols := f.columns(values)
+		f.rows = values.rows
 		column.AsModel(req.Spec, cols)
 		if len(in.Parts) == 1 {
 			return in.choose(req, func(int) []column.Column { return cols })
@@ -179,96 +178,6 @@ func (in *CSV) settle(ctx context.Context, req column.Request, p column.Pool, al
 		return err
 	}
 	return in.settleKept(ctx, p)
-}
-
-// Dialects detects the dialect of each file that is not empty. It also returns the first rows of the first of these files. It returns an
-// error if all files are empty.
-func Dialects(ctx context.Context, sources []*source.File, text Options) (files []CsvFile, first firstRows, err error) {
-	files = make([]CsvFile, len(sources))
-	lead := -1 // the first file that isn't empty
-	for i, s := range sources {
-		if err := ctx.Err(); err != nil {
-			return nil, first, err
-		}
-		size, f := HeadBytes, &files[i]
-		if lead < 0 {
-			size = SampleBytes
-		}
-		at := Breaks{Quote: '"'}
-		if text.Sound {
-			at = Breaks{}
-		}
-		head, all, err := headOf(s, size, at, decisive)
-		if err != nil {
-			return nil, first, err
-		}
-		if *f = (CsvFile{path: s.Path, empty: blank(head)}); f.empty {
-			continue
-		}
-		if lead < 0 {
-			lead, first = i, firstRows{head, all}
-		} else {
-			first.all = false
-		}
-		f.dialect, err = detect(ctx, s.Path, head, text)
-		if err == nil && i > lead && f.unsure {
-			like := text
-			like.inferred = true
-			like.Header = map[bool]string{true: "yes", false: "no"}[files[lead].Header]
-			f.dialect, err = detect(ctx, s.Path, head, like)
-		}
-		if err != nil {
-			return nil, first, err
-		}
-	}
-	if lead < 0 {
-		return nil, first, errEmpty(sources)
-	}
-	return files, first, nil
-}
-
-// blank returns true if a chunk has no text.
-func blank(c Chunk) bool { return len(bytes.TrimSpace(c.Text)) == 0 }
-
-// errEmpty returns the error that all files are empty.
-func errEmpty(files []*source.File) error {
-	return column.ErrorIn(humanize.Files(source.Paths(files)), "the file is empty: write it again")
-}
-
-// firstRows are the first rows of the first file.
-type firstRows struct {
-	Chunk
-	all bool // there are no other rows
-}
-
-// headOf returns the first chunk of a source, and true if that is the whole source.
-func headOf(s *source.File, size int, at Breaks, least func(text []byte) bool) (c Chunk, all bool, err error) {
-	r, err := s.Open()
-	if err != nil {
-		return c, false, err
-	}
-	defer r.Close()
-	cutter := newChunker(r, at, size, nil)
-	cutter.live, cutter.least, cutter.detect = s.Live(), least, at.Quote != 0
-	if c, err = cutter.next(); err == io.EOF {
-		err = nil
-	}
-	return c, cutter.end, err
-}
-
-// decisive returns true if the first records of a file are enough to detect its dialect: two records, or one that
-// isn't a header.
-func decisive(text []byte) bool {
-	n, c := 0, Chunk{Text: text, line: 1}
-	g := delimited(0)
-	g.comments = text[0] == '#'
-	g.Comma = detectComma(c, g)
-	for fields, err := range firstRecords(c, g) {
-		if n++; err != nil || n == 2 || slices.ContainsFunc(fields, csvField.typed) {
-			return true
-		}
-	}
-	return false
 }
 
 // settleKept finds the kept columns whose type can't hold a text of a later row, and gives them another type, since a kept column has one

@@ -141,7 +141,7 @@ func TestGuesses(t *testing.T) {
 		for way, plain := range []decimals{f.newDecimals(), {}} {
 			all[way] = slices.Repeat([]guess{newGuess(f.nulls)}, len(f.names))
 			for s := f.rowsOf(Chunk{Text: []byte(text.String()), line: 1}); errs[way] == nil && s.record(); {
-				errs[way] = f.guess(&s, &plain, all[way], nullTexts{})
+				errs[way] = f.guess(&s, &plain, guesses{columns: all[way], nulls: nullTexts{}})
 			}
 		}
 		if !slices.Equal(all[0], all[1]) || fmt.Sprint(errs[0]) != fmt.Sprint(errs[1]) {

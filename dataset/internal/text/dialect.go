@@ -30,6 +30,7 @@ type Options struct {
 	inferred                     bool     // the first file, not the user, has determined Header
 	Names                        []string // columns that the reader needs
 	Nulls                        []string // texts that mean a missing value, if the user named some
+	Heads                        *Heads   // of the files, from earlier passes; nil: there are none
 }
 
 // Comma returns the delimiter in the options, or 0 if there is none.
@@ -355,15 +356,20 @@ func newGuess(nulls *nullWords) guess {
 	return guess{whole: true, truths: true, allCanonical: true, allTrueOrFalse: true, nulls: nulls}
 }
 
-// infer returns the columns of the file's first chunk. A column has integers, numbers, or booleans if every value in
-// the chunk is one; otherwise it has text.
-func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
-	guesses := slices.Repeat([]guess{newGuess(f.nulls)}, len(f.names))
-	seen := nullTexts{}
+// guesses are the guesses about the columns of a file.
+type guesses struct {
+	columns []guess
+	nulls   nullTexts // texts that may be nulls
+	rows    int       // number of rows that the guesses rest on
+}
+
+// guesses returns the guesses that the values in the file's first chunk suggest.
+func (f *CsvFile) guesses(ctx context.Context, c Chunk) (g guesses, err error) {
+	g = guesses{columns: slices.Repeat([]guess{newGuess(f.nulls)}, len(f.names)), nulls: nullTexts{}}
 	s, plain := f.rowsOf(c), f.newDecimals()
 	for s.record() {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return g, err
 		}
 		if whole := s; f.sound {
 			if n, err := whole.skim(); err != nil || !f.fits(n) {
@@ -371,16 +377,17 @@ func (f *CsvFile) infer(ctx context.Context, c Chunk) ([]column.Column, error) {
 				continue
 			}
 		}
-		f.rows++
-		if err := f.guess(&s, &plain, guesses, seen); err != nil {
-			return nil, err
+		g.rows++
+		if err := f.guess(&s, &plain, g); err != nil {
+			return g, err
 		}
 	}
-	return f.columns(guesses, seen), nil
+	return g, nil
 }
 
 // guess adds the fields of a record to the guesses.
-func (f *CsvFile) guess(s *scanner, plain *decimals, guesses []guess, seen nullTexts) error {
+func (f *CsvFile) guess(s *scanner, plain *decimals, g guesses) error {
+	guesses := g.columns
 	line := s.line
 	for i := 0; s.more; i++ {
 		if i += plain.infer(s, guesses[min(i, len(guesses)):]); !s.more {
@@ -396,7 +403,7 @@ func (f *CsvFile) guess(s *scanner, plain *decimals, guesses []guess, seen nullT
 		}
 		if i < len(guesses) {
 			guesses[i].field(text, quoted, at)
-			seen.add(text)
+			g.nulls.add(text)
 		}
 	}
 	return nil
@@ -412,8 +419,10 @@ func (n nullTexts) add(text []byte) {
 	}
 }
 
-// columns returns the columns that the guesses suggest. seen are the texts that may be nulls.
-func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
+// columns returns the columns that guesses suggest. A column has integers, numbers, or booleans if every value is one;
+// otherwise it has text.
+func (f *CsvFile) columns(of guesses) []column.Column {
+	guesses := of.columns
 	cols := make([]column.Column, len(f.names))
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
@@ -430,7 +439,7 @@ func (f *CsvFile) columns(guesses []guess, seen nullTexts) []column.Column {
 			cols[i].Desc += fmt.Sprintf(", since line %d has %s", g.line, quote([]byte(g.cell)))
 			cols[i].Advice = fmt.Sprintf("%s: column %q is %s, and most of its values are numbers", f.path, name, cols[i].Desc)
 			cols[i].Remedy = message.Sprintf("use %s with --nulls drop, zero or mean if that stands for no value, or "+
-				"correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(seen))))
+				"correct it", f.nulls.advice(g.cell, slices.Sorted(maps.Keys(of.nulls))))
 		}
 	}
 	return cols

@@ -230,13 +230,13 @@ func (c Chunk) objects() objects { return objects{text: c.Text, line: c.line - 1
 
 // inferJSON finds the keys of the file's first chunk and returns the columns.
 func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, error) {
-	var guesses []guess
+	g := guesses{nulls: nullTexts{}}
 	type nested struct {
 		first string // the first list or object
 		n     int
 	}
 	lists := map[int]nested{} // by column
-	o, seen := c.objects(), nullTexts{}
+	o := c.objects()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -249,7 +249,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 			if more, err = o.field(); !more || err != nil {
 				break
 			}
-			if i, err = f.anyKey(&o, i, &guesses); err != nil {
+			if i, err = f.anyKey(&o, i, &g); err != nil {
 				break
 			}
 			text, kind, bad := o.value()
@@ -259,8 +259,8 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 			case kind >= jsonList:
 				lists[i] = nested{cmp.Or(lists[i].first, fmt.Sprintf("%s in line %d", kind, o.line)), lists[i].n + 1}
 			case kind == jsonText || string(text) != "null":
-				guesses[i].field(text, kind == jsonText, o.line)
-				seen.add(text)
+				g.columns[i].field(text, kind == jsonText, o.line)
+				g.nulls.add(text)
 			}
 		}
 		if err != nil {
@@ -270,9 +270,9 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 			break
 		}
 	}
-	cols := f.columns(guesses, seen)
+	cols := f.columns(g)
 	for i, l := range lists {
-		if !f.lenient || !few(l.n, l.n+guesses[i].values) {
+		if !f.lenient || !few(l.n, l.n+g.columns[i].values) {
 			cols[i].Type, cols[i].Desc, cols[i].Advice, cols[i].Content = arrow.StructOf(), l.first, "", ""
 		}
 	}
@@ -280,7 +280,7 @@ func (f *CsvFile) inferJSON(ctx context.Context, c Chunk) ([]column.Column, erro
 }
 
 // anyKey reads a key, and returns its column, which is new if the key is. i is the column that the key probably has.
-func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
+func (f *CsvFile) anyKey(o *objects, i int, g *guesses) (int, error) {
 	if i < len(f.keys.forms) && o.is(f.keys.forms[i]) {
 		return i, nil
 	}
@@ -295,7 +295,7 @@ func (f *CsvFile) anyKey(o *objects, i int, guesses *[]guess) (int, error) {
 		}
 		f.keys.of[string(key)] = i
 		f.names, f.keys.forms = append(f.names, string(key)), append(f.keys.forms, bytes.Clone(form))
-		*guesses = append(*guesses, newGuess(f.nulls))
+		g.columns = append(g.columns, newGuess(f.nulls))
 	}
 	return i, nil
 }

@@ -187,7 +187,7 @@ func TestEnds(t *testing.T) {
 	in := &CSV{Parts: []CsvFile{f}, Input: source.Input{Sel: &column.Chosen{Columns: []column.Column{{Type: arrow.PrimitiveTypes.Float64}, {Type: arrow.PrimitiveTypes.Float64}}}}}
 	for what, try := range map[string]func(ctx context.Context) error{
 		"detect": func(ctx context.Context) error { _, err := detect(ctx, f.path, c, Options{}); return err },
-		"infer":  func(ctx context.Context) error { _, err := f.infer(ctx, c); return err },
+		"guess":  func(ctx context.Context) error { _, err := f.guesses(ctx, c); return err },
 		"parse":  func(ctx context.Context) error { _, err := in.parse(ctx, &in.Parts[0], c); return err },
 	} {
 		if err := try(t.Context()); err != nil {
