@@ -140,25 +140,5 @@ func (t *Table) prepare(ctx context.Context, q *query, readsAll bool) (bool, err
 	return true, nil
 }
 
-// everyColumn returns the query with which each column that may become a feature is one.
-func (q query) everyColumn() query {
-	q.Categorical = transform.TypedCodings(q.Categorical, q.types)
-	q.Standardize, q.Nulls, q.HashTexts, q.floatType, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
-	return q
-}
-
-// typed returns the names of the columns whose type or coding an option names.
-func (q *query) typed() []string {
-	return append(slices.Collect(maps.Keys(q.types)), transform.Coded(q.Categorical)...)
-}
-
-// textColumns returns the names of the columns of a table that must be read as texts, though they may have numbers.
-func (q *query) textColumns(t *Table) []string {
-	if q.Spec != nil {
-		return t.texts()
-	}
-	return append(plan.NamesOfTexts(q.types), t.texts()...)
-}
-
 // TypeNames returns the types that Options.Types takes.
 func TypeNames() []string { return plan.Words() }

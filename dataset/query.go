@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -58,6 +59,26 @@ func (q *query) choices() transform.Choices {
 		Words: q.Text.NullValues, Categorical: q.Categorical, Cross: q.Cross, HashTexts: q.HashTexts, TakesSparseLists: q.takesSparseLists,
 		KeepTexts: q.KeepTexts, ExcludesFromKeep: q.excludesFromKeep, Most: q.Storage.Widest(), Float: q.floatType, Spec: q.Spec,
 		Plan: q.features, Notes: q.notes, Where: q.Where, Sample: q.Sample, Unlabelled: q.DropUnlabelled}
+}
+
+// everyColumn returns the query with which each column that may become a feature is one.
+func (q query) everyColumn() query {
+	q.Categorical = transform.TypedCodings(q.Categorical, q.types)
+	q.Standardize, q.Nulls, q.HashTexts, q.floatType, q.features, q.Cross, q.Warn = false, "", false, nil, nil, nil, nil
+	return q
+}
+
+// typed returns the names of the columns whose type or coding an option names.
+func (q *query) typed() []string {
+	return append(slices.Collect(maps.Keys(q.types)), transform.Coded(q.Categorical)...)
+}
+
+// textColumns returns the names of the columns of a table that must be read as texts, though they may have numbers.
+func (q *query) textColumns(t *Table) []string {
+	if q.Spec != nil {
+		return t.texts()
+	}
+	return append(plan.NamesOfTexts(q.types), t.texts()...)
 }
 
 // An openedInput is the selected columns of a table, in the rows that a query chooses.
