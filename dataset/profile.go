@@ -19,6 +19,7 @@ type Profile struct {
 	Unlabelled int64           `json:"unlabelled"` // rows without a label
 	Columns    []ColumnProfile `json:"columns"`    // that may become features
 	Classes    []ClassCount    `json:"classes"`
+	Notes      []string        `json:"notes,omitempty"` // about the files: lines that are no rows, columns that some files lack
 }
 
 // A ColumnProfile describes a column, and the features that it becomes.
@@ -48,7 +49,7 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := &Profile{Columns: found.plan.Columns}
+	info := &Profile{Columns: found.plan.Columns, Notes: found.notes}
 	var classes []schema.Class
 	var counts []int64
 	classes, counts, info.Rows, info.Unlabelled = found.counts.Classes()
@@ -72,6 +73,7 @@ type profiled struct {
 	counts *transform.Profile
 	plan   *plan.Plan // nil: the first rows are plain
 	end    int64      // as decisions.end
+	notes  []string   // about the files
 }
 
 // profile counts the values of the columns that may become features, and plans these.
@@ -108,7 +110,7 @@ func (t *Table) profile(ctx context.Context, q query, reads extent) (found profi
 	if err != nil || isPlain {
 		return found, err
 	}
-	found.counts = f
+	found.counts, found.notes = f, in.fileNotes()
 	if found.plan, err = f.Plan(q.Nulls); err != nil {
 		return found, column.ErrorIn(humanize.Files(t.paths()), "%w", err)
 	}

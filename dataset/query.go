@@ -205,6 +205,15 @@ func (in *openedInput) text() *textfile.CSV {
 	return text
 }
 
+// fileNotes returns the notes about the files, without those about columns that are text: a plan says why they are.
+func (in *openedInput) fileNotes() []string {
+	for k := range in.sel.Columns {
+		in.sel.Columns[k].Advice = ""
+	}
+	in.sel.Odd = nil
+	return in.Notes()
+}
+
 // changed returns the error if this process sees the files in another state than the process that requested them.
 func changed(in column.Input) error {
 	return fmt.Errorf("%s: the data changed while it was read, or differs between computers: use the same files everywhere", in.Name())

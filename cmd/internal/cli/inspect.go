@@ -159,6 +159,9 @@ func inspectColumns(ctx context.Context, a *console.App, paths []string, opt dat
 	if err != nil {
 		return err
 	}
+	for _, note := range p.Notes {
+		a.Note("%s", note)
+	}
 	for _, c := range p.Columns {
 		for _, note := range c.Notes {
 			a.Note("column %q: %s", c.Name, note)
