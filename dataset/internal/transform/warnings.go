@@ -219,6 +219,7 @@ func (b *Builder) warnTexts(warn func(string)) {
 // suspects finds columns that number the rows or contain times, from the first rows of the input. A model that uses
 // these columns fits the training rows and fails on new rows.
 type suspects struct {
+	sentinels
 	columns []suspect // of each feature column
 	room    int       // number of rows that are still to be examined
 }
@@ -284,6 +285,9 @@ func (s *suspects) Add(sel *Selection, bt *column.Batch) {
 	}
 	if s.columns == nil { // not for pairs, which can have a million columns
 		s.begin(sel)
+	}
+	if !sel.Fixed {
+		s.sentinels.add(sel, bt, n)
 	}
 	for k, i := range sel.Features {
 		if c := &s.columns[k]; !c.cleared {
@@ -406,6 +410,7 @@ func (c *suspect) inTime() bool {
 
 // Warn passes warnings about suspicious columns to warn.
 func (s *suspects) Warn(sel *Selection, warn func(string)) {
+	s.sentinels.warn(sel, warn)
 	var ids, names, times []string
 	for k, c := range s.columns {
 		switch name := sel.Inputs[k].Name; {
