@@ -51,32 +51,32 @@ Beam's flags, some of them:
 `
 
 var (
-	staging = flag.String("staging", "", "Folder that all processes share.")
-	pools   = flag.String("pools", "", "Addresses of workers.")
-	port    = flag.Int("port", 0, "Port to listen at.")
-	once    = flag.Bool("once", false, "Don't start Prism again when it ends.")
+	staging   = flag.String("staging", "", "Folder that all processes share.")
+	pools     = flag.String("pools", "", "Addresses of workers.")
+	port      = flag.Int("port", 0, "Port to listen at.")
+	oneServer = flag.Bool("once", false, "Don't start Prism again when it ends.")
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // run runs the command line and returns the exit status.
 func run(args []string, stdout, stderr io.Writer) int {
-	beamArgs, rest := split(args)
+	beamArgs, verbArgs := splitFlags(args)
 	if err := flag.CommandLine.Parse(beamArgs); err != nil {
 		return 2
 	}
 	objects.Use(context.Background())
 	log.SetupLogging("error", "text")
 	beam.Init() // does not return in a worker that a runner has started
-	if len(rest) == 0 || rest[0] == "help" || asksHelp(rest) && !strings.Contains(" train eval predict ", " "+rest[0]+" ") {
+	if len(verbArgs) == 0 || verbArgs[0] == "help" || asksHelp(verbArgs) && !strings.Contains(" train eval predict ", " "+verbArgs[0]+" ") {
 		fmt.Fprint(stdout, help)
 		return 0
 	}
-	if rest[0] == "--version" || rest[0] == "version" {
+	if verbArgs[0] == "--version" || verbArgs[0] == "version" {
 		fmt.Fprintln(stdout, "halfspace-beam", console.Version())
 		return 0
 	}
-	if err := usable(rest[0]); err != nil {
+	if err := checkFlags(verbArgs[0]); err != nil {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 2
 	}
@@ -84,23 +84,23 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	objects.Use(ctx)
 	var err error
-	switch rest[0] {
+	switch verbArgs[0] {
 	case "train", "eval", "predict":
-		defer ownTemp()()
-		if rest[0] == "predict" {
-			return predict(ctx, rest[1:], stdout, stderr)
+		defer makeTempFolder()()
+		if verbArgs[0] == "predict" {
+			return predict(ctx, verbArgs[1:], stdout, stderr)
 		}
-		return onCluster(ctx, rest, stdout, stderr)
+		return onCluster(ctx, verbArgs, stdout, stderr)
 	case "worker":
 		fmt.Fprintf(stderr, "works for a runner at port %d; end with Ctrl-C\n", *port)
 		err = cluster.Serve(ctx, *port)
 	case "prism":
-		if !*once {
+		if !*oneServer {
 			fmt.Fprintf(stderr, "Prism runs at port %d; end with Ctrl-C\n", *port)
 		}
-		err = servePrism(ctx, *port, *once, stderr)
+		err = servePrism(ctx, *port, *oneServer, stderr)
 	default:
-		fmt.Fprintf(stderr, "halfspace-beam: no verb is called %q: use train, eval, predict, worker or prism\n", rest[0])
+		fmt.Fprintf(stderr, "halfspace-beam: no verb is called %q: use train, eval, predict, worker or prism\n", verbArgs[0])
 		return 2
 	}
 	if err != nil {
@@ -115,8 +115,8 @@ func asksHelp(args []string) bool {
 	return slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
-// usable returns an error if flags don't do for a verb. Beam would find that out later, and say it as a failure of a pass.
-func usable(verb string) error {
+// checkFlags returns an error if flags don't do for a verb. Beam would find that out later, and say it as a failure of a pass.
+func checkFlags(verb string) error {
 	if verb == "worker" || verb == "prism" {
 		if *port < 1 || *port > 65535 {
 			return fmt.Errorf("%s needs the port that it listens at, from 1 to 65535: add --port 8073, for example", verb)
@@ -139,9 +139,9 @@ func usable(verb string) error {
 	return nil
 }
 
-// ownTemp makes a folder for the temporary files of this process, since Beam leaves one for each pipeline. remove removes the
+// makeTempFolder makes a folder for the temporary files of this process, since Beam leaves one for each pipeline. remove removes the
 // folder. A process that is killed leaves it.
-func ownTemp() (remove func()) {
+func makeTempFolder() (remove func()) {
 	dir, err := os.MkdirTemp("", "halfspace-beam-")
 	if err == nil && os.Setenv("TMPDIR", dir) == nil {
 		return func() { os.RemoveAll(dir) }
@@ -152,8 +152,8 @@ func ownTemp() (remove func()) {
 
 // servePrism runs Prism in a process of its own, and starts it again when it ends: it panics at times when a worker ends. The
 // process ends when its standard input does, as this one's end of the pipe goes with it.
-func servePrism(ctx context.Context, port int, once bool, stderr io.Writer) error {
-	if once {
+func servePrism(ctx context.Context, port int, oneServer bool, stderr io.Writer) error {
+	if oneServer {
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
 			io.Copy(io.Discard, os.Stdin)
@@ -171,32 +171,32 @@ func servePrism(ctx context.Context, port int, once bool, stderr io.Writer) erro
 		if _, err = cmd.StdinPipe(); err != nil {
 			return err
 		}
-		begun := time.Now()
-		ended := cmd.Run()
-		if ctx.Err() == nil && time.Since(begun) < time.Second {
-			return fmt.Errorf("Prism ends at once at port %d: %w", port, ended)
+		start := time.Now()
+		exitErr := cmd.Run()
+		if ctx.Err() == nil && time.Since(start) < time.Second {
+			return fmt.Errorf("Prism ends at once at port %d: %w", port, exitErr)
 		}
 	}
 	return err
 }
 
-// split separates the flags of Beam and of this program from the other arguments.
-func split(args []string) (beamArgs, rest []string) {
+// splitFlags separates the flags of Beam and of this program from the other arguments.
+func splitFlags(args []string) (beamArgs, verbArgs []string) {
 	for i := 0; i < len(args); i++ {
-		name, _, valued := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
+		name, _, hasValue := strings.Cut(strings.TrimLeft(args[i], "-"), "=")
 		f := flag.CommandLine.Lookup(name)
 		if !strings.HasPrefix(args[i], "-") || f == nil {
-			rest = append(rest, args[i])
+			verbArgs = append(verbArgs, args[i])
 			continue
 		}
 		beamArgs = append(beamArgs, args[i])
 		boolean, ok := f.Value.(interface{ IsBoolFlag() bool })
-		if !valued && !(ok && boolean.IsBoolFlag()) && i+1 < len(args) {
+		if !hasValue && !(ok && boolean.IsBoolFlag()) && i+1 < len(args) {
 			i++
 			beamArgs = append(beamArgs, args[i])
 		}
 	}
-	return beamArgs, rest
+	return beamArgs, verbArgs
 }
 
 // options returns the options that the flags give.
@@ -210,9 +210,9 @@ func options() cluster.Options {
 
 // onCluster runs a verb of halfspace, with its passes on a cluster.
 func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	var made []*cluster.Cluster
+	var clusters []*cluster.Cluster
 	defer func() {
-		for _, c := range made {
+		for _, c := range clusters {
 			if err := c.Close(context.WithoutCancel(ctx)); err != nil {
 				fmt.Fprintf(stderr, "note: %v\n", err)
 			}
@@ -221,7 +221,7 @@ func onCluster(ctx context.Context, args []string, stdout, stderr io.Writer) int
 	return cli.MainOn(func(f console.Files) (block.Cluster, error) {
 		c, err := cluster.New(options(), cluster.Files(f))
 		if err == nil {
-			made = append(made, c)
+			clusters = append(clusters, c)
 		}
 		return c, err
 	}, args, stdout, stderr)

@@ -31,15 +31,15 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// command returns a run of halfspace-beam.
-func command(args ...string) *exec.Cmd {
+// beamCommand returns a run of halfspace-beam.
+func beamCommand(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram)
 	return cmd
 }
 
-// started starts a verb that listens at a port, and returns its address.
-func started(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
+// startVerb starts a verb that listens at a port, and returns its address.
+func startVerb(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
 	t.Helper()
 	l, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func started(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	l.Close()
-	cmd = command(verb, "--port", fmt.Sprint(port))
+	cmd = beamCommand(verb, "--port", fmt.Sprint(port))
 	cmd.Stderr = io.Discard
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -68,8 +68,8 @@ func started(t *testing.T, verb string) (address string, cmd *exec.Cmd) {
 	return "", nil
 }
 
-// here runs a verb of halfspace in this process, and returns its output.
-func here(t *testing.T, args ...string) string {
+// runHalfspace runs a verb of halfspace in this process, and returns its output.
+func runHalfspace(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, said bytes.Buffer
 	if status := cli.Main(args, &out, &said); status != 0 {
@@ -78,17 +78,17 @@ func here(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// data makes three files of rows.
-func data(t *testing.T) string {
+// makeFiles makes three files of rows.
+func makeFiles(t *testing.T) string {
 	dir := t.TempDir()
 	for i := range 3 {
-		here(t, "gen", "--rows", fmt.Sprint(9000+i), "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(i), "--out", filepath.Join(dir, fmt.Sprint(i, ".parquet")))
+		runHalfspace(t, "gen", "--rows", fmt.Sprint(9000+i), "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(i), "--out", filepath.Join(dir, fmt.Sprint(i, ".parquet")))
 	}
 	return dir
 }
 
-// mixed makes files of three classes with missing numbers and a column of text.
-func mixed(t *testing.T) string {
+// makeMixedFiles makes files of three classes with missing numbers and a column of text.
+func makeMixedFiles(t *testing.T) string {
 	dir, to := t.TempDir(), t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range 2 {
@@ -106,7 +106,7 @@ func mixed(t *testing.T) string {
 		if err := os.WriteFile(from, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		here(t, "convert", from, "--out", filepath.Join(to, fmt.Sprint(i, ".parquet")))
+		runHalfspace(t, "convert", from, "--out", filepath.Join(to, fmt.Sprint(i, ".parquet")))
 	}
 	return to
 }
@@ -122,7 +122,7 @@ var trainings = []string{
 	"--algo pocket --shards 2 --epochs 3 --mix mistakes",
 }
 
-// mixedTrainings are those of the files of mixed.
+// mixedTrainings are those of the files of makeMixedFiles.
 var mixedTrainings = []string{
 	"--algo logistic --nulls mean --standardize --categorical onehot",
 	"--algo averaged --shards 2 --epochs 3 --nulls zero --standardize --categorical hash:20",
@@ -132,46 +132,46 @@ var mixedTrainings = []string{
 // Prism in another one with 1, 2 and 4 workers.
 func TestSame(t *testing.T) {
 	var pools []string
-	endpoint, _ := started(t, "prism")
+	endpoint, _ := startVerb(t, "prism")
 	for range 4 {
-		address, _ := started(t, "worker")
+		address, _ := startVerb(t, "worker")
 		pools = append(pools, address)
 	}
 	ways := map[string][]string{"embedded": {"--runner=prism"}}
 	for _, workers := range []int{1, 2, 4} {
 		ways[fmt.Sprint(workers, " workers")] = []string{"--endpoint", endpoint, "--pools", strings.Join(pools[:workers], ",")}
 	}
-	trained(t, data(t), trainings, ways)
-	trained(t, mixed(t), mixedTrainings, ways)
+	checkTrainings(t, makeFiles(t), trainings, ways)
+	checkTrainings(t, makeMixedFiles(t), mixedTrainings, ways)
 }
 
-// trained compares the models of trainings, each made in every way.
-func trained(t *testing.T, dir string, trainings []string, ways map[string][]string) {
+// checkTrainings compares the models of trainings, each made in every way.
+func checkTrainings(t *testing.T, dir string, trainings []string, ways map[string][]string) {
 	for _, options := range trainings {
 		args := append([]string{"train", dir, "--label", "label", "--json"}, strings.Fields(options)...)
 		want := filepath.Join(t.TempDir(), "want.json")
-		here(t, append(args, "--out", want)...)
+		runHalfspace(t, append(args, "--out", want)...)
 		for name, way := range ways {
 			got := filepath.Join(t.TempDir(), "got.json")
-			if out, err := onPrism(t, append(append(args, "--out", got, "--staging", t.TempDir()), way...)...); err != nil {
+			if out, err := runBeam(t, append(append(args, "--out", got, "--staging", t.TempDir()), way...)...); err != nil {
 				t.Errorf("%s, %s: %v: %s", options, name, err, out)
 				continue
 			}
-			equal(t, options+", "+name, got, want)
+			checkEqual(t, options+", "+name, got, want)
 		}
 	}
 }
 
-// onPrism runs halfspace-beam and returns what it says. Prism, which is a test program of Beam, sometimes ends in the middle of
-// many jobs: onPrism starts another one then and runs the command again, once.
-func onPrism(t *testing.T, args ...string) ([]byte, error) {
+// runBeam runs halfspace-beam and returns what it says. Prism, which is a test program of Beam, sometimes ends in the middle of
+// many jobs: runBeam starts another one then and runs the command again, once.
+func runBeam(t *testing.T, args ...string) ([]byte, error) {
 	t.Helper()
-	out, err := command(args...).CombinedOutput()
+	out, err := beamCommand(args...).CombinedOutput()
 	if at := slices.Index(args, "--endpoint") + 1; err != nil && at > 0 && bytes.Contains(out, []byte("the runner at "+args[at]+" has gone")) {
 		t.Logf("%v: Prism ended, and is started again: %s", args, out)
 		args = slices.Clone(args)
-		args[at], _ = started(t, "prism")
-		out, err = command(args...).CombinedOutput()
+		args[at], _ = startVerb(t, "prism")
+		out, err = beamCommand(args...).CombinedOutput()
 	}
 	return out, err
 }
@@ -179,17 +179,17 @@ func onPrism(t *testing.T, args ...string) ([]byte, error) {
 // TestChanged: a worker that has rows of a training before reads files again that changed since then.
 func TestChanged(t *testing.T) {
 	dir := t.TempDir()
-	endpoint, _ := started(t, "prism")
-	pool, _ := started(t, "worker")
+	endpoint, _ := startVerb(t, "prism")
+	pool, _ := startVerb(t, "worker")
 	ways := map[string][]string{"one worker": {"--endpoint", endpoint, "--pools", pool}}
 	for seed := range 2 {
-		here(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(dir, "a.parquet"))
-		trained(t, dir, []string{"--algo lda"}, ways)
+		runHalfspace(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(dir, "a.parquet"))
+		checkTrainings(t, dir, []string{"--algo lda"}, ways)
 	}
 }
 
-// equal compares two files.
-func equal(t *testing.T, what, got, want string) {
+// checkEqual compares two files.
+func checkEqual(t *testing.T, what, got, want string) {
 	t.Helper()
 	a, err := os.ReadFile(got)
 	if err != nil {
@@ -207,27 +207,27 @@ func equal(t *testing.T, what, got, want string) {
 
 // TestApplied: eval prints what a single process prints. predict writes for each file what it writes.
 func TestApplied(t *testing.T) {
-	dir, to := data(t), t.TempDir()
+	dir, to := makeFiles(t), t.TempDir()
 	m := filepath.Join(to, "m.json")
-	here(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
+	runHalfspace(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
 	for _, args := range [][]string{{"eval", "--model", m, dir, "--json"}, {"eval", "--model", m, dir, "--calibration"}} {
-		want := here(t, args...)
-		cmd := command(append(args, "--staging", to)...)
+		want := runHalfspace(t, args...)
+		cmd := beamCommand(append(args, "--staging", to)...)
 		got, err := cmd.Output()
 		if err != nil || string(got) != want {
 			t.Errorf("%v: error %v:\n%s\nwant:\n%s", args, err, got, want)
 		}
 	}
-	out, err := command("predict", "--model", m, dir, "--score", "--keep=x1,x2", "--out", filepath.Join(to, "p-*.csv"), "--staging", to).CombinedOutput()
+	out, err := beamCommand("predict", "--model", m, dir, "--score", "--keep=x1,x2", "--out", filepath.Join(to, "p-*.csv"), "--staging", to).CombinedOutput()
 	if err != nil {
 		t.Fatalf("predict: %v: %s", err, out)
 	}
 	for i := range 3 {
 		want := filepath.Join(to, fmt.Sprint("want", i, ".csv"))
-		here(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--keep=x1,x2", "--out", want)
-		equal(t, "predict", filepath.Join(to, fmt.Sprint("p-", i, ".csv")), want)
+		runHalfspace(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--keep=x1,x2", "--out", want)
+		checkEqual(t, "predict", filepath.Join(to, fmt.Sprint("p-", i, ".csv")), want)
 	}
-	out, err = command("predict", "--model", filepath.Join(to, "none.json"), dir, "--out", to, "--staging", to).CombinedOutput()
+	out, err = beamCommand("predict", "--model", filepath.Join(to, "none.json"), dir, "--out", to, "--staging", to).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "none.json") {
 		t.Errorf("a model that is not there: error %v: %s", err, out)
 	}
@@ -235,18 +235,18 @@ func TestApplied(t *testing.T) {
 
 // TestKilled: workers that are killed in the middle leave the right model, or an error and no model.
 func TestKilled(t *testing.T) {
-	dir := data(t)
+	dir := makeFiles(t)
 	want := filepath.Join(t.TempDir(), "want.json")
 	args := []string{"train", dir, "--label", "label", "--algo", "averaged", "--shards", "4", "--epochs", "20", "--json"}
-	here(t, append(args, "--out", want)...)
+	runHalfspace(t, append(args, "--out", want)...)
 	rng := rand.New(rand.NewPCG(1, uint64(*kills)))
 	for try := range *kills {
-		endpoint, _ := started(t, "prism")
-		first, one := started(t, "worker")
-		second, two := started(t, "worker")
+		endpoint, _ := startVerb(t, "prism")
+		first, one := startVerb(t, "worker")
+		second, two := startVerb(t, "worker")
 		got := filepath.Join(t.TempDir(), "got.json")
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		cmd := command(append(args, "--out", got, "--staging", t.TempDir(), "--endpoint", endpoint, "--pools", first+","+second)...)
+		cmd := beamCommand(append(args, "--out", got, "--staging", t.TempDir(), "--endpoint", endpoint, "--pools", first+","+second)...)
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
 		if err := cmd.Start(); err != nil {
@@ -262,7 +262,7 @@ func TestKilled(t *testing.T) {
 		stop()
 		cancel()
 		if _, missing := os.Stat(got); missing == nil {
-			equal(t, fmt.Sprint("try ", try), got, want)
+			checkEqual(t, fmt.Sprint("try ", try), got, want)
 			t.Logf("try %d: the right model, %v", try, err)
 		} else if err == nil || ctx.Err() == context.DeadlineExceeded || said.Len() == 0 {
 			t.Errorf("try %d: no model, error %v: %s", try, err, &said)

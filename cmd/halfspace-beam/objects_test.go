@@ -36,22 +36,22 @@ func upload(t *testing.T, dir, url string) {
 	}
 }
 
-// succeeds runs halfspace-beam and returns what it says.
-func succeeds(t *testing.T, args ...string) string {
+// runBeamWell runs halfspace-beam, which must succeed, and returns its output.
+func runBeamWell(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := onPrism(t, args...)
+	out, err := runBeam(t, args...)
 	if err != nil {
 		t.Errorf("%v: %v: %s", args, err, out)
 	}
 	return string(out)
 }
 
-// onPools returns the flags for Prism in another process, with so many workers.
-func onPools(t *testing.T, workers int) []string {
-	endpoint, _ := started(t, "prism")
+// poolFlags returns the flags for Prism in another process, with the given number of workers.
+func poolFlags(t *testing.T, workers int) []string {
+	endpoint, _ := startVerb(t, "prism")
 	var pools []string
 	for range workers {
-		address, _ := started(t, "worker")
+		address, _ := startVerb(t, "worker")
 		pools = append(pools, address)
 	}
 	return []string{"--endpoint", endpoint, "--pools", strings.Join(pools, ",")}
@@ -62,11 +62,11 @@ func onPools(t *testing.T, workers int) []string {
 func TestObjects(t *testing.T) {
 	s3, _ := servers.S3(t), servers.Google(t)
 	objects.Use(context.Background())
-	ways := map[string][]string{"embedded": {"--runner=prism"}, "2 workers": onPools(t, 2)}
+	ways := map[string][]string{"embedded": {"--runner=prism"}, "2 workers": poolFlags(t, 2)}
 	for seed := range 2 {
-		dir := data(t)
+		dir := makeFiles(t)
 		if seed > 0 { // of the same size, probably within the same second
-			here(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", "7", "--out", filepath.Join(dir, "0.parquet"))
+			runHalfspace(t, "gen", "--rows", "9000", "--features", "6", "--noise", "0.1", "--seed", "7", "--out", filepath.Join(dir, "0.parquet"))
 		}
 		to := t.TempDir()
 		for _, options := range []string{"--algo lda --standardize", "--algo averaged --shards 3 --order shuffle --epochs 3 --validation VALIDATION"} {
@@ -76,28 +76,28 @@ func TestObjects(t *testing.T) {
 				words := func(data, validation string) []string {
 					return append([]string{"train", data, "--label", "label"}, strings.Fields(strings.ReplaceAll(options, "VALIDATION", validation))...)
 				}
-				here(t, append(words(dir, filepath.Join(dir, "1.parquet")), "--out", want)...)
+				runHalfspace(t, append(words(dir, filepath.Join(dir, "1.parquet")), "--out", want)...)
 				for name, way := range ways {
-					s3.Fail.Store(0)
+					s3.FailureEvery.Store(0)
 					if seed == 0 && name == "embedded" && strings.Contains(options, "lda") { // each waits for about a second
-						s3.Fail.Store(13)
+						s3.FailureEvery.Store(13)
 					}
 					os.Remove(got)
 					args := append(words(root+"/data/*.parquet", root+"/data/1.parquet"), "--out", got, "--staging", root+"/staging")
-					succeeds(t, append(args, way...)...)
-					equal(t, options+", "+root+", "+name, got, want)
+					runBeamWell(t, append(args, way...)...)
+					checkEqual(t, options+", "+root+", "+name, got, want)
 				}
 			}
 		}
-		s3.Fail.Store(0)
+		s3.FailureEvery.Store(0)
 		for _, root := range []string{"s3://" + servers.Bucket, "gs://" + servers.Bucket} {
 			m := filepath.Join(to, "m.json")
-			here(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
+			runHalfspace(t, "train", dir, "--label", "label", "--algo", "logistic", "--out", m)
 			t.Chdir(to)
-			succeeds(t, append([]string{"predict", "--model", "m.json", root + "/data", "--score", "--out", root + "/p/*.csv", "--staging", to}, ways["2 workers"]...)...)
+			runBeamWell(t, append([]string{"predict", "--model", "m.json", root + "/data", "--score", "--out", root + "/p/*.csv", "--staging", to}, ways["2 workers"]...)...)
 			for i := range 3 {
 				want, got := filepath.Join(to, "want.csv"), filepath.Join(to, "got.csv")
-				here(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--out", want)
+				runHalfspace(t, "predict", "--model", m, filepath.Join(dir, fmt.Sprint(i, ".parquet")), "--score", "--out", want)
 				text, err := objects.Get(context.Background(), fmt.Sprintf("%s/p/%d.csv", root, i))
 				if err == nil {
 					err = os.WriteFile(got, text, 0o600)
@@ -105,7 +105,7 @@ func TestObjects(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				equal(t, "predict", got, want)
+				checkEqual(t, "predict", got, want)
 			}
 			if _, err := objects.Get(context.Background(), root+"/absent"); err == nil {
 				t.Error("an object that isn't there has bytes")
@@ -125,21 +125,21 @@ func TestObjectsParts(t *testing.T) {
 	s, dir, to := servers.S3(t), t.TempDir(), t.TempDir()
 	objects.Use(context.Background())
 	file := filepath.Join(dir, "a.parquet")
-	here(t, "gen", "--rows", "2097152", "--features", "8", "--noise", "0.1", "--out", file)
+	runHalfspace(t, "gen", "--rows", "2097152", "--features", "8", "--noise", "0.1", "--out", file)
 	upload(t, dir, "s3://"+servers.Bucket+"/large")
 	info, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"--label", "label", "--algo", "averaged", "--shards", "2", "--epochs", "3"}
-	here(t, append([]string{"train", dir, "--out", filepath.Join(to, "want.json")}, args...)...)
+	runHalfspace(t, append([]string{"train", dir, "--out", filepath.Join(to, "want.json")}, args...)...)
 	sent := math.Inf(1)
 	for i := 0; i < 3 && sent > 1.6; i++ {
-		s.Sent.Store(0)
+		s.SentBytes.Store(0)
 		got := filepath.Join(to, fmt.Sprint(i, ".json"))
-		succeeds(t, append(append([]string{"train", "s3://" + servers.Bucket + "/large/a.parquet", "--out", got}, args...), onPools(t, 2)...)...)
-		equal(t, "parts", got, filepath.Join(to, "want.json"))
-		sent = min(sent, float64(s.Sent.Load())/float64(info.Size()))
+		runBeamWell(t, append(append([]string{"train", "s3://" + servers.Bucket + "/large/a.parquet", "--out", got}, args...), poolFlags(t, 2)...)...)
+		checkEqual(t, "parts", got, filepath.Join(to, "want.json"))
+		sent = min(sent, float64(s.SentBytes.Load())/float64(info.Size()))
 		t.Logf("%d bytes, %.2f of them sent in %d requests", info.Size(), sent, s.Requests.Load())
 	}
 	if sent > 1.6 {
@@ -152,27 +152,27 @@ func TestObjectsReplaced(t *testing.T) {
 	s, dir, other, to := servers.S3(t), t.TempDir(), t.TempDir(), t.TempDir()
 	objects.Use(context.Background())
 	for seed, d := range []string{dir, other} {
-		here(t, "gen", "--rows", "200000", "--features", "8", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(d, "a.parquet"))
+		runHalfspace(t, "gen", "--rows", "200000", "--features", "8", "--noise", "0.1", "--seed", fmt.Sprint(seed), "--out", filepath.Join(d, "a.parquet"))
 	}
 	args := []string{"--label", "label", "--algo", "lda", "--standardize"}
 	want := filepath.Join(to, "want.json")
-	here(t, append([]string{"train", dir, "--out", want}, args...)...)
+	runHalfspace(t, append([]string{"train", dir, "--out", want}, args...)...)
 	failed := 0
 	for after := int64(1); after <= 4; after++ {
-		s.Before = nil
+		s.BeforeRequest = nil
 		upload(t, dir, "s3://"+servers.Bucket+"/replaced")
 		var reads atomic.Int64
 		var once sync.Once
-		s.Before = func(r *http.Request) {
+		s.BeforeRequest = func(r *http.Request) {
 			if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/a.parquet") && reads.Add(1) == after {
 				once.Do(func() { upload(t, other, "s3://"+servers.Bucket+"/replaced") })
 			}
 		}
 		got := filepath.Join(to, fmt.Sprint(after, ".json"))
-		out, err := command(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...).CombinedOutput()
+		out, err := beamCommand(append([]string{"train", "s3://" + servers.Bucket + "/replaced", "--out", got, "--runner=prism"}, args...)...).CombinedOutput()
 		switch _, missing := os.Stat(got); {
 		case err == nil:
-			equal(t, fmt.Sprint("replaced after ", after), got, want)
+			checkEqual(t, fmt.Sprint("replaced after ", after), got, want)
 		case missing == nil || !strings.Contains(string(out), "changed while it was read"):
 			t.Errorf("replaced after %d: %v: %s", after, err, out)
 		default:
@@ -188,24 +188,24 @@ func TestObjectsReplaced(t *testing.T) {
 func TestWorkerFails(t *testing.T) {
 	servers.S3(t)
 	objects.Use(context.Background())
-	dir, to := data(t), t.TempDir()
+	dir, to := makeFiles(t), t.TempDir()
 	upload(t, dir, "s3://"+servers.Bucket+"/fails")
-	endpoint, _ := started(t, "prism")
-	good, _ := started(t, "worker")
+	endpoint, _ := startVerb(t, "prism")
+	good, _ := startVerb(t, "worker")
 	server := os.Getenv("AWS_ENDPOINT_URL")
 	t.Setenv("AWS_ENDPOINT_URL", "http://localhost:1") // where nobody listens
-	bad, _ := started(t, "worker")
+	bad, _ := startVerb(t, "worker")
 	t.Setenv("AWS_ENDPOINT_URL", server)
 	want, got := filepath.Join(to, "want.json"), filepath.Join(to, "got.json")
 	options := []string{"--label", "label", "--algo", "averaged", "--shards", "3", "--epochs", "3"}
-	here(t, append([]string{"train", dir, "--out", want}, options...)...)
+	runHalfspace(t, append([]string{"train", dir, "--out", want}, options...)...)
 	args := append([]string{"train", "s3://" + servers.Bucket + "/fails", "--out", got, "--staging", to, "--endpoint", endpoint}, options...)
-	if out, err := onPrism(t, append(args, "--pools", bad)...); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
+	if out, err := runBeam(t, append(args, "--pools", bad)...); err == nil || !strings.Contains(string(out), "no server listens at AWS_ENDPOINT_URL=http://localhost:1") {
 		t.Errorf("the worker without a store alone: error %v: %s", err, out)
 	}
 	for _, pools := range []string{bad + "," + good, good + "," + bad} {
 		os.Remove(got)
-		succeeds(t, append(args, "--pools", pools)...)
-		equal(t, pools, got, want)
+		runBeamWell(t, append(args, "--pools", pools)...)
+		checkEqual(t, pools, got, want)
 	}
 }

@@ -28,24 +28,26 @@ import (
 // predictArgs are files and, for each, the file of its predictions. The options are the options of halfspace predict
 // without --model: workers get the bytes of the model, as they may not see the file.
 type predictArgs struct {
-	options, files, outs []string
-	model                string // the name of its file; "" if there is none
-	text                 []byte // of the model
+	options, files, outputs []string
+	model                   string // the name of its file; "" if there is none
+	modelText               []byte // of the model
 }
 
-func (p *predictArgs) Fields() []any { return []any{&p.options, &p.files, &p.outs, &p.model, &p.text} }
+func (p *predictArgs) Fields() []any {
+	return []any{&p.options, &p.files, &p.outputs, &p.model, &p.modelText}
+}
 
 // predictTask predicts the rows of a file. A piece is a file, and has no rows of its own.
 var predictTask = distributed.New("beam.predict", func(ctx context.Context, piece distributed.Piece, a predictArgs) (string, error) {
-	predicting.Lock()
-	defer predicting.Unlock()
+	predictLock.Lock()
+	defer predictLock.Unlock()
 	defer objects.Keep() // each file is read once
 	dir, err := os.MkdirTemp("", "halfspace-beam-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(dir)
-	to := a.outs[piece.Number]
+	to := a.outputs[piece.Number]
 	out := to
 	if files.Scheme(to) != "" {
 		out = filepath.Join(dir, "out", path.Base(to))
@@ -56,37 +58,37 @@ var predictTask = distributed.New("beam.predict", func(ctx context.Context, piec
 	args := append([]string{"predict", a.files[piece.Number], "--out", out}, a.options...)
 	if a.model != "" {
 		m := filepath.Join(dir, filepath.Base(a.model))
-		if err := os.WriteFile(m, a.text, 0o600); err != nil {
+		if err := os.WriteFile(m, a.modelText, 0o600); err != nil {
 			return "", err
 		}
 		args = append(args, "--model", m)
 	}
 	var text bytes.Buffer
 	status := cli.Main(args, io.Discard, &text)
-	said := strings.NewReplacer(out, to, dir+string(filepath.Separator), "").Replace(text.String())
+	messages := strings.NewReplacer(out, to, dir+string(filepath.Separator), "").Replace(text.String())
 	if status != 0 {
-		return "", errors.New(strings.TrimPrefix(strings.TrimSpace(said), "halfspace: "))
+		return "", errors.New(strings.TrimPrefix(strings.TrimSpace(messages), "halfspace: "))
 	}
 	if out == to {
-		return said, nil
+		return messages, nil
 	}
 	f, err := os.Open(out)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	return said, objects.Put(ctx, to, f)
+	return messages, objects.Put(ctx, to, f)
 })
 
-// predicting lets one file be predicted at a time: a file keeps all cores busy.
-var predicting sync.Mutex
+// predictLock lets one file be predicted at a time: a file keeps all cores busy.
+var predictLock sync.Mutex
 
 // predict predicts the rows of files, each to a file of its own, and returns the exit status.
 func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if asksHelp(args) {
 		return cli.Main(append([]string{"predict"}, args...), stdout, stderr)
 	}
-	a, err := predictions(ctx, args)
+	a, err := predictArgsOf(ctx, args)
 	if err != nil {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 2
@@ -94,8 +96,8 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c, err := cluster.New(options(), cluster.Files{})
 	if err == nil {
 		defer c.Close(context.WithoutCancel(ctx))
-		err = distributed.EachWithoutRows(ctx, c, predictTask, *a, len(a.files), func(said string) error {
-			fmt.Fprint(stderr, said)
+		err = distributed.EachWithoutRows(ctx, c, predictTask, *a, len(a.files), func(messages string) error {
+			fmt.Fprint(stderr, messages)
 			return nil
 		})
 	}
@@ -103,13 +105,13 @@ func predict(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "halfspace-beam: %v\n", err)
 		return 1
 	}
-	fmt.Fprintf(stdout, "predictions of %s: %s\n", humanize.Plural(int64(len(a.outs)), "file"),
-		strings.Join(a.outs[:min(3, len(a.outs))], ", "))
+	fmt.Fprintf(stdout, "predictions of %s: %s\n", humanize.Plural(int64(len(a.outputs)), "file"),
+		strings.Join(a.outputs[:min(3, len(a.outputs))], ", "))
 	return 0
 }
 
-// patternOf returns --out as the name of a file of predictions, in which * stands for the name of a file of DATA.
-func patternOf(out string, files int) (string, error) {
+// outputPattern returns --out as the name of a file of predictions, in which * stands for the name of a file of DATA.
+func outputPattern(out string, files int) (string, error) {
 	extension := filepath.Ext(out)
 	switch {
 	case strings.Contains(out, "*") || extension != "" && files == 1:
@@ -121,8 +123,8 @@ func patternOf(out string, files int) (string, error) {
 	return strings.TrimRight(out, "/") + "/*.parquet", nil
 }
 
-// predictions returns the files that a command line names.
-func predictions(ctx context.Context, args []string) (*predictArgs, error) {
+// predictArgsOf returns the files that a command line names.
+func predictArgsOf(ctx context.Context, args []string) (*predictArgs, error) {
 	cmd := scoring.Predict(console.New(ctx, io.Discard, io.Discard))
 	if err := cmd.ParseFlags(args); err != nil {
 		return nil, err
@@ -149,7 +151,7 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	}
 	var err error
 	if a.model != "" {
-		if a.text, err = os.ReadFile(a.model); err != nil {
+		if a.modelText, err = os.ReadFile(a.model); err != nil {
 			return nil, console.OpenError(a.model, err)
 		}
 	}
@@ -159,10 +161,10 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 	if len(a.files) == 0 {
 		return nil, errors.New("no data: name a file, a glob or a directory")
 	}
-	if out, err = patternOf(out, len(a.files)); err != nil {
+	if out, err = outputPattern(out, len(a.files)); err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	taken := map[string]bool{}
 	for i, file := range a.files {
 		if a.files[i], err = files.Abs(file); err != nil {
 			return nil, err
@@ -172,11 +174,11 @@ func predictions(ctx context.Context, args []string) (*predictArgs, error) {
 		if err != nil {
 			return nil, err
 		}
-		if seen[to] {
+		if taken[to] {
 			return nil, fmt.Errorf("two files of the data are called %s: their predictions would be one file", base)
 		}
-		seen[to] = true
-		a.outs = append(a.outs, to)
+		taken[to] = true
+		a.outputs = append(a.outputs, to)
 	}
 	return a, nil
 }

@@ -36,19 +36,19 @@ type Files struct {
 
 // A Cluster makes passes over the rows of files. It is a block.Cluster.
 type Cluster struct {
-	opt    Options
-	files  Files
-	marks  []string // of the local files
-	folder *folder
+	opt          Options
+	files        Files
+	fingerprints []string // of the local files
+	folder       *folder
 
-	mu   sync.Mutex
-	made int             // passes so far
-	gone map[string]bool // pools whose worker has gone
+	mu        sync.Mutex
+	passes    int             // made so far
+	lostPools map[string]bool // pools whose worker has ended
 }
 
 // New returns a cluster for files. Close removes the files that the cluster wrote to Options.Staging.
 func New(opt Options, files Files) (*Cluster, error) {
-	marks, err := marksOf(files.Plan.Paths)
+	fingerprints, err := fingerprintsOf(files.Plan.Paths)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func New(opt Options, files Files) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--staging: %w", err)
 	}
-	return &Cluster{opt: opt, files: files, marks: marks, folder: f, gone: map[string]bool{}}, nil
+	return &Cluster{opt: opt, files: files, fingerprints: fingerprints, folder: f, lostPools: map[string]bool{}}, nil
 }
 
 // Close removes the files of the cluster. Nobody uses it any more.
@@ -64,28 +64,28 @@ func (c *Cluster) Close(ctx context.Context) error { return c.folder.remove(ctx,
 
 // An order is the first message of a pass to its workers.
 type order struct {
-	Files   Files
-	Marks   []string // of the local files, as the driver sees them; see marksOf
-	Pass    []byte   // of distributed.EncodePass
-	Pieces  [][]int64
-	Own     bool // each piece has a file of arguments beside the order; see ownName
-	Workers int
+	Files        Files
+	Fingerprints []string // of the local files, as the driver sees them; see fingerprintsOf
+	Pass         []byte   // of distributed.EncodePass
+	Pieces       [][]int64
+	HasOwnArgs   bool // each piece has a file of arguments beside the order; see ownArgsName
+	Workers      int
 }
 
-// tries is how often the pieces of a pass are given out, before those without a result end the training.
-const tries = 5
+// mostTries is how often the pieces of a pass are given out, before the pieces without a result end the training.
+const mostTries = 5
 
 // Pass makes a pass; see block.Cluster. A pass without rows has empty pieces.
 func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any) error) error {
 	c.mu.Lock()
-	c.made++
-	name := fmt.Sprintf("pass-%06d", c.made)
+	c.passes++
+	name := fmt.Sprintf("pass-%06d", c.passes)
 	c.mu.Unlock()
 	pass, err := distributed.EncodePass(p)
 	if err != nil {
 		return err
 	}
-	text, err := distributed.Encode(order{c.files, c.marks, pass, p.Pieces, p.OwnArgs != nil, c.opt.Workers})
+	text, err := distributed.Encode(order{c.files, c.fingerprints, pass, p.Pieces, p.OwnArgs != nil, c.opt.Workers})
 	if err != nil {
 		return err
 	}
@@ -93,10 +93,10 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 		return err
 	}
 	if p.OwnArgs != nil {
-		errs, err := atOnce(ctx, len(p.Pieces), func(i int) error {
-			own, err := distributed.EncodeOwn(p, i)
+		errs, err := callInParallel(ctx, len(p.Pieces), func(i int) error {
+			args, err := distributed.EncodeOwn(p, i)
 			if err == nil {
-				err = c.folder.write(ctx, name+"/"+ownName(int64(i)), own)
+				err = c.folder.write(ctx, name+"/"+ownArgsName(int64(i)), args)
 			}
 			return err
 		})
@@ -122,8 +122,8 @@ func (c *Cluster) Pass(ctx context.Context, p block.Pass, merge func(result any)
 	return nil
 }
 
-// atOnce calls do for each number below n, for several at once. It returns the errors of the calls, and the error of ctx.
-func atOnce(ctx context.Context, n int, do func(i int) error) ([]error, error) {
+// callInParallel calls do for each number below n, for several numbers at once. It returns the errors of the calls, and the error of ctx.
+func callInParallel(ctx context.Context, n int, do func(i int) error) ([]error, error) {
 	errs := make([]error, n)
 	return errs, parallel.For(ctx, files.ParallelRequests, n, func(_, i int) { errs[i] = do(i) })
 }
@@ -135,92 +135,92 @@ func (c *Cluster) compute(ctx context.Context, name string, pieces int) ([][]byt
 	for i := range missing {
 		missing[i] = int64(i)
 	}
-	var failed error
-	erred := make([]bool, pieces) // a worker had an error with the piece
-	for try := range tries {
+	var runErr error
+	hasTaskError := make([]bool, pieces) // a worker had an error with the piece
+	for try := range mostTries {
 		select { // a runner may start again
 		case <-time.After(time.Duration(try) * time.Second / 2):
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		failed = c.run(ctx, name, missing, pieces, try)
+		runErr = c.run(ctx, name, missing, pieces, try)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		errs, err := atOnce(ctx, len(missing), func(k int) (err error) {
+		errs, err := callInParallel(ctx, len(missing), func(k int) (err error) {
 			results[missing[k]], err = c.folder.result(ctx, name, missing[k])
 			return err
 		})
 		if err != nil {
 			return nil, err
 		}
-		var left []int64
+		var nextMissing []int64
 		for k, i := range missing {
 			switch err := errs[k]; {
-			case errors.As(err, new(wrong)) && (erred[i] || !c.opt.elsewhere()):
+			case errors.As(err, new(taskError)) && (hasTaskError[i] || !c.opt.hasOtherWorker()):
 				return nil, err // two workers have an error
 			case err != nil:
-				erred[i] = errors.As(err, new(wrong))
-				left = append(left, i)
+				hasTaskError[i] = errors.As(err, new(taskError))
+				nextMissing = append(nextMissing, i)
 			}
 		}
-		if missing = left; len(missing) == 0 {
+		if missing = nextMissing; len(missing) == 0 {
 			return results, nil
 		}
 	}
-	if failed == nil {
-		failed = errors.New("the runner says that the pipeline is done: do all workers and this process see the same folder --staging?")
+	if runErr == nil {
+		runErr = errors.New("the runner says that the pipeline is done: do all workers and this process see the same folder --staging?")
 	}
-	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, tries, failed)
+	return nil, fmt.Errorf("%d of %d pieces of a pass have no result after %d tries: %w", len(missing), pieces, mostTries, runErr)
 }
 
-// elsewhere tells whether another process may compute a piece that is given out again. The error of a piece may come from one
+// hasOtherWorker tells whether another process may compute a piece that is given out again. The error of a piece may come from one
 // worker's disk or network.
-func (o *Options) elsewhere() bool {
+func (o *Options) hasOtherWorker() bool {
 	return len(o.Pools) > 1 || len(o.Pools) == 0 && strings.TrimSuffix(strings.ToLower(o.Runner), "runner") != "prism"
 }
 
-// run runs the pipeline of some pieces, or one on each pool at the same time. Workers that have gone get no more pieces, unless
-// all have. Each try gives a piece to the next pool.
-func (c *Cluster) run(ctx context.Context, name string, pieces []int64, all, try int) error {
+// run runs the pipeline of the given pieces, of pieceCount in the pass, or a pipeline on each pool at the same time. Workers
+// that have ended get no more pieces, unless all have ended. Each try gives a piece to the next pool.
+func (c *Cluster) run(ctx context.Context, name string, pieces []int64, pieceCount, try int) error {
 	if len(c.opt.Pools) == 0 {
 		return runPipeline(ctx, c.opt.Runner, c.folder.path(name), pieces)
 	}
-	pools := c.alive()
-	shares := make([][]int64, len(pools))
+	pools := c.livePools()
+	poolPieces := make([][]int64, len(pools))
 	for _, i := range pieces { // the same pool gets the same piece in each pass, and has its rows already
-		at := (int(i)*len(pools)/all + try) % len(pools)
-		shares[at] = append(shares[at], i)
+		at := (int(i)*len(pools)/pieceCount + try) % len(pools)
+		poolPieces[at] = append(poolPieces[at], i)
 	}
 	errs := make([]error, len(pools))
 	var wait sync.WaitGroup
 	for k, pool := range pools {
-		if len(shares[k]) > 0 {
-			wait.Go(func() { errs[k] = runOnPool(ctx, pool, c.folder.path(name), shares[k]) })
+		if len(poolPieces[k]) > 0 {
+			wait.Go(func() { errs[k] = runOnPool(ctx, pool, c.folder.path(name), poolPieces[k]) })
 		}
 	}
 	wait.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for k, err := range errs {
-		if errors.As(err, new(gone)) {
-			c.gone[pools[k]] = true
+		if errors.As(err, new(lostWorkerError)) {
+			c.lostPools[pools[k]] = true
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// alive returns the pools that have not failed, or all if each has.
-func (c *Cluster) alive() (pools []string) {
+// livePools returns the pools whose workers have not ended, or all pools if every worker has ended.
+func (c *Cluster) livePools() (pools []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.opt.Pools {
-		if !c.gone[p] {
+		if !c.lostPools[p] {
 			pools = append(pools, p)
 		}
 	}
 	if len(pools) == 0 {
-		clear(c.gone)
+		clear(c.lostPools)
 		return c.opt.Pools
 	}
 	return pools

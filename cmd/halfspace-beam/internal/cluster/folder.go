@@ -18,32 +18,32 @@ import (
 
 // A folder is where the processes of a training leave files for each other. Each training has a folder of its own.
 type folder struct {
-	root    string
-	written atomic.Bool // some file, or the folder itself
+	root     string
+	hasFiles atomic.Bool // a file was written, or the folder itself
 }
 
-// newFolder makes a folder in another one, or in the folder of temporary files if the name is "".
-func newFolder(in string) (*folder, error) {
-	if in == "" {
-		in = os.TempDir()
+// newFolder makes a folder in parent, or in the folder of temporary files if parent is "".
+func newFolder(parent string) (*folder, error) {
+	if parent == "" {
+		parent = os.TempDir()
 	}
-	if !remote(in) {
-		if err := os.MkdirAll(in, 0o777); err != nil {
+	if !isURL(parent) {
+		if err := os.MkdirAll(parent, 0o777); err != nil {
 			return nil, err
 		}
-		root, err := os.MkdirTemp(in, "halfspace-beam-")
+		root, err := os.MkdirTemp(parent, "halfspace-beam-")
 		if err == nil {
 			root, err = filepath.Abs(root)
 		}
 		f := &folder{root: root}
-		f.written.Store(true)
+		f.hasFiles.Store(true)
 		return f, err
 	}
-	return &folder{root: strings.TrimSuffix(in, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
+	return &folder{root: strings.TrimSuffix(parent, "/") + "/halfspace-beam-" + strings.ToLower(rand.Text())}, nil
 }
 
-// remote tells whether a path is a URL.
-func remote(path string) bool { return files.Scheme(path) != "" }
+// isURL tells whether a path is a URL.
+func isURL(path string) bool { return files.Scheme(path) != "" }
 
 // path returns the path of a file of the folder.
 func (f *folder) path(name string) string { return f.root + "/" + name }
@@ -52,13 +52,13 @@ func (f *folder) path(name string) string { return f.root + "/" + name }
 func (f *folder) write(ctx context.Context, name string, text []byte) error {
 	err := writeSealed(ctx, f.path(name), text)
 	if err == nil {
-		f.written.Store(true)
+		f.hasFiles.Store(true)
 	}
 	return err
 }
 
 func writeFile(ctx context.Context, path string, text []byte) (err error) {
-	if remote(path) {
+	if isURL(path) {
 		return objects.Put(ctx, path, bytes.NewReader(text))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -79,7 +79,7 @@ func writeFile(ctx context.Context, path string, text []byte) (err error) {
 }
 
 func readFile(ctx context.Context, path string) ([]byte, error) {
-	if remote(path) {
+	if isURL(path) {
 		return objects.Get(ctx, path)
 	}
 	return os.ReadFile(path)
@@ -88,11 +88,11 @@ func readFile(ctx context.Context, path string) ([]byte, error) {
 // remove removes a file or a folder, "" for all. Where no file could be written, the error of that write has told why, and nothing
 // is there to remove.
 func (f *folder) remove(ctx context.Context, name string) error {
-	if !f.written.Load() {
+	if !f.hasFiles.Load() {
 		return nil
 	}
 	folder := strings.TrimSuffix(f.path(name), "/")
-	if remote(folder) {
+	if isURL(folder) {
 		return objects.RemoveAll(ctx, folder)
 	}
 	return os.RemoveAll(folder)
@@ -124,25 +124,25 @@ func readSealed(ctx context.Context, path string) ([]byte, error) {
 
 // The text of a result is "ok" and the bytes of the result, or "no" and the text of an error.
 
-// wrong is the error of a task in a process. Another process may not have the same error: the error may come from a disk.
-type wrong struct{ error }
+// A taskError is the error of a task in a process. Another process may not have the same error: the error may come from a disk.
+type taskError struct{ error }
 
 // resultName returns the name of the result of a piece in the folder of its pass.
 func resultName(piece int64) string { return fmt.Sprintf("piece-%06d", piece) }
 
-// ownName returns the name of a piece's own arguments there.
-func ownName(piece int64) string { return fmt.Sprintf("args-%06d", piece) }
+// ownArgsName returns the name of a piece's own arguments there.
+func ownArgsName(piece int64) string { return fmt.Sprintf("args-%06d", piece) }
 
 // writeResult writes the result of a piece to the folder of a pass, or the error of its task.
-func writeResult(ctx context.Context, pass string, piece int64, result []byte, failed error) error {
+func writeResult(ctx context.Context, pass string, piece int64, result []byte, taskErr error) error {
 	text := []byte("ok")
-	if failed != nil {
-		text, result = []byte("no"), []byte(failed.Error())
+	if taskErr != nil {
+		text, result = []byte("no"), []byte(taskErr.Error())
 	}
 	return writeSealed(ctx, pass+"/"+resultName(piece), append(text, result...))
 }
 
-// result returns the result of a piece. It is a wrong if the task has an error.
+// result returns the result of a piece. The error is a taskError if the task has an error.
 func (f *folder) result(ctx context.Context, pass string, piece int64) ([]byte, error) {
 	path := f.path(pass) + "/" + resultName(piece)
 	text, err := readSealed(ctx, path)
@@ -152,7 +152,7 @@ func (f *folder) result(ctx context.Context, pass string, piece int64) ([]byte, 
 	case len(text) < 2:
 		return nil, fmt.Errorf("%s is damaged", path)
 	case string(text[:2]) == "no":
-		return nil, wrong{errors.New(string(text[2:]))}
+		return nil, taskError{errors.New(string(text[2:]))}
 	}
 	return text[2:], nil
 }

@@ -67,36 +67,36 @@ func TestResults(t *testing.T) {
 	if err := writeResult(t.Context(), f.path("p"), 9, nil, errors.New("the disk")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.result(t.Context(), "p", 9); !errors.As(err, new(wrong)) || err.Error() != "the disk" {
+	if _, err := f.result(t.Context(), "p", 9); !errors.As(err, new(taskError)) || err.Error() != "the disk" {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestMarks: a copy has the mark of its file, and a file of as many bytes with another beginning or end has not.
-func TestMarks(t *testing.T) {
+// TestFingerprints: a copy has the fingerprint of its file. A file of the same size with another beginning or end has another fingerprint.
+func TestFingerprints(t *testing.T) {
 	dir := t.TempDir()
 	for _, size := range []int{0, 1, 1000, 64 << 10, 64<<10 + 1, 1 << 20} {
 		text := make([]byte, size)
 		for i := range text {
 			text[i] = byte(i * i)
 		}
-		mark := func(name string) string {
+		fingerprint := func(name string) string {
 			path := filepath.Join(dir, name)
 			if err := os.WriteFile(path, text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			m, err := marksOf([]string{path, "s3://bucket/object"})
+			m, err := fingerprintsOf([]string{path, "s3://bucket/object"})
 			if err != nil || m[1] != "" {
 				t.Fatal(m, err)
 			}
 			return m[0]
 		}
-		one := mark("a")
-		if two := mark("b"); one != two {
+		one := fingerprint("a")
+		if two := fingerprint("b"); one != two {
 			t.Errorf("%d bytes: a copy has the mark %s, the file %s", size, two, one)
 		}
-		o := &order{Files: Files{Plan: dataset.SharedPlan{Paths: []string{filepath.Join(dir, "a"), "s3://bucket/object"}}}, Marks: []string{one, ""}}
-		if err := checkMarks(o); err != nil {
+		o := &order{Files: Files{Plan: dataset.SharedPlan{Paths: []string{filepath.Join(dir, "a"), "s3://bucket/object"}}}, Fingerprints: []string{one, ""}}
+		if err := checkFingerprints(o); err != nil {
 			t.Error(err)
 		}
 		for _, at := range []int{0, size - 1} {
@@ -104,13 +104,13 @@ func TestMarks(t *testing.T) {
 				break
 			}
 			text[at]++
-			if mark("a") == one || checkMarks(o) == nil {
+			if fingerprint("a") == one || checkFingerprints(o) == nil {
 				t.Errorf("%d bytes: byte %d changed, and nobody sees it", size, at)
 			}
 			text[at]--
 		}
 		text = append(text, 0)
-		if mark("a") == one {
+		if fingerprint("a") == one {
 			t.Errorf("%d bytes: one more, and nobody sees it", size)
 		}
 	}
@@ -119,14 +119,14 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestElsewhere: an error of a piece is asked for again where another process may compute it.
-func TestElsewhere(t *testing.T) {
+// TestHasOtherWorker: an error of a piece is asked for again where another process may compute it.
+func TestHasOtherWorker(t *testing.T) {
 	for _, c := range []struct {
 		opt  Options
 		want bool
 	}{{Options{Runner: "prism"}, false}, {Options{Runner: "PrismRunner"}, false}, {Options{Runner: "flink"}, true}, {Options{Runner: "universal", Pools: []string{"a"}}, false},
 		{Options{Runner: "universal", Pools: []string{"a", "b"}}, true}} {
-		if got := c.opt.elsewhere(); got != c.want {
+		if got := c.opt.hasOtherWorker(); got != c.want {
 			t.Errorf("%+v: %v", c.opt, got)
 		}
 	}

@@ -63,7 +63,7 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go watch(ctx, pool, func(err error) { cancel(gone{fmt.Errorf("the worker at %s has gone: %w", pool, err)}) })
+	go watch(ctx, pool, func(err error) { cancel(lostWorkerError{fmt.Errorf("the worker at %s has gone: %w", pool, err)}) })
 	go watch(ctx, endpoint, func(err error) { cancel(fmt.Errorf("the runner at %s has gone: %w", endpoint, err)) })
 	_, err = runnerlib.Execute(ctx, p, endpoint, &runnerlib.JobOptions{Name: jobopts.GetJobName(), Loopback: true}, false)
 	if cause := context.Cause(ctx); cause != nil {
@@ -75,8 +75,8 @@ func runOnPool(ctx context.Context, pool, folder string, pieces []int64) error {
 // watchEvery is the time between two looks at a worker.
 const watchEvery = 500 * time.Millisecond
 
-// gone is the error of a worker that has ended.
-type gone struct{ error }
+// A lostWorkerError is the error of a worker that has ended.
+type lostWorkerError struct{ error }
 
 // watch cancels when nobody listens at an address any more. Beam waits for minutes then, or without end.
 func watch(ctx context.Context, address string, cancel func(error)) {

@@ -31,16 +31,16 @@ func computePiece(ctx context.Context, folder string, piece int64) error {
 	}
 	rows := block.Source(block.NewData(new(schema.Spec), nil))
 	if chunks := o.Pieces[piece]; len(chunks) > 0 {
-		rows, err = rowsOf(ctx, &tables, o, path.Dir(folder), chunks)
+		rows, err = rowsOfChunks(ctx, &chunkCache, o, path.Dir(folder), chunks)
 	}
-	var own, result []byte
-	if err == nil && o.Own {
-		if own, err = readSealed(ctx, folder+"/"+ownName(piece)); err != nil {
+	var ownArgs, result []byte
+	if err == nil && o.HasOwnArgs {
+		if ownArgs, err = readSealed(ctx, folder+"/"+ownArgsName(piece)); err != nil {
 			return err
 		}
 	}
 	if err == nil {
-		result, err = distributed.Run(ctx, p, own, rows, int(piece), o.Workers)
+		result, err = distributed.Run(ctx, p, ownArgs, rows, int(piece), o.Workers)
 	}
 	if err != nil && ctx.Err() != nil {
 		return err
@@ -80,75 +80,75 @@ func (l *lastOrder) get(ctx context.Context, folder string) (*order, block.Pass,
 	return o, pass, nil
 }
 
-// tables are the rows that this process keeps.
-var tables table
+// chunkCache has the rows that this process keeps.
+var chunkCache decodedChunks
 
-// A table keeps decoded chunks of the files that were asked for last.
-type table struct {
+// decodedChunks keeps chunks of the files that the last pass read.
+type decodedChunks struct {
 	mu      sync.Mutex
 	key     string         // of the files and options
 	sources []cache.Source // the local files when they were opened
 	folder  string         // of the training that used them last
 	plan    *dataset.Plan
-	chunks  map[int64]*kept
+	chunks  map[int64]*decodedChunk
 	bytes   int64
 	clock   int64
 }
 
-type kept struct {
-	rows *block.Block
-	used int64 // by the clock of the table
+type decodedChunk struct {
+	block   *block.Block
+	lastUse int64 // by the clock of decodedChunks
 }
 
-// rowsOf returns the rows of some chunks as a source, whose rows are numbered from 0. Each block is a chunk. It is for a training that
-// has a folder of its own.
-func rowsOf(ctx context.Context, t *table, o *order, folder string, chunks []int64) (block.Source, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.open(ctx, o, folder); err != nil {
+// rowsOfChunks returns the rows of chunks as a source, whose rows are numbered from 0. Each block is a chunk. folder is the folder
+// of the training.
+func rowsOfChunks(ctx context.Context, d *decodedChunks, o *order, folder string, chunks []int64) (block.Source, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open(ctx, o, folder); err != nil {
 		return nil, err
 	}
-	t.clock++
+	d.clock++
 	for _, chunk := range chunks {
-		if t.chunks[chunk] == nil {
-			if err := t.load(ctx, chunk, o.Files.Rows); err != nil {
+		if d.chunks[chunk] == nil {
+			if err := d.load(ctx, chunk, o.Files.Rows); err != nil {
 				return nil, err
 			}
 		}
-		t.chunks[chunk].used = t.clock
+		d.chunks[chunk].lastUse = d.clock
 	}
 	blocks := make([]*block.Block, len(chunks))
 	for i, chunk := range chunks {
-		b := *t.chunks[chunk].rows
+		b := *d.chunks[chunk].block
 		b.First = int64(i) * block.ChunkRows
 		blocks[i] = &b
 	}
-	t.shrink()
+	d.evictOldest()
 	return block.AssumeValid(block.NewData(o.Files.Plan.Options.Spec, blocks)), nil
 }
 
 // open opens the files of an order, unless they are open. It opens them again if they changed since then, unless that was for the
 // same training: its earlier passes read other rows.
-func (t *table) open(ctx context.Context, o *order, folder string) error {
+func (d *decodedChunks) open(ctx context.Context, o *order, folder string) error {
 	key, err := distributed.Encode(o.Files)
 	if err != nil {
 		return err
 	}
-	now, err := localSources(o.Files.Plan.Paths)
+	sources, err := localSourcesOf(o.Files.Plan.Paths)
 	if err != nil {
 		return err
 	}
-	if t.folder != folder {
-		if err := checkMarks(o); err != nil {
+	if d.folder != folder {
+		if err := checkFingerprints(o); err != nil {
 			return err
 		}
 	}
-	if t.key == string(key) {
-		if slices.Equal(t.sources, now) {
-			t.folder = folder
+	if d.key == string(key) {
+		if slices.Equal(d.sources, sources) {
+			d.folder = folder
 			return nil
 		}
-		if t.folder == folder {
+		if d.folder == folder {
 			return fmt.Errorf("%s: the data changed while it was read: try again", o.Files.Plan.Paths[0])
 		}
 	}
@@ -157,34 +157,34 @@ func (t *table) open(ctx context.Context, o *order, folder string) error {
 		return err
 	}
 	objects.Keep(o.Files.Plan.Paths...)
-	t.plan, t.key, t.sources, t.folder, t.chunks, t.bytes = plan, string(key), now, folder, map[int64]*kept{}, 0
+	d.plan, d.key, d.sources, d.folder, d.chunks, d.bytes = plan, string(key), sources, folder, map[int64]*decodedChunk{}, 0
 	return nil
 }
 
-// localSources returns the local files among paths as they are now. The versions of objects are in the options of an order.
-func localSources(paths []string) ([]cache.Source, error) {
+// localSourcesOf returns the local files among paths as they are now. The versions of objects are in the options of an order.
+func localSourcesOf(paths []string) ([]cache.Source, error) {
 	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return files.Scheme(p) != "" })
 	return dataset.SourcesOf(paths)
 }
 
-// marksOf returns a mark of each file: of a local one its size and the SHA-256 of its first and last 64 KiB, "" of an object. A Parquet
-// file ends with the places and statistics of its columns. So a file that was replaced by another has another mark, and a copy on
-// another host has the same.
-func marksOf(paths []string) ([]string, error) {
-	marks := make([]string, len(paths))
+// fingerprintsOf returns a fingerprint of each file: of a local file its size and the SHA-256 of its first and last 64 KiB, "" of an
+// object. A Parquet file ends with the places and statistics of its columns. So a file that was replaced by another file has another
+// fingerprint, and a copy on another host has the same fingerprint.
+func fingerprintsOf(paths []string) ([]string, error) {
+	fingerprints := make([]string, len(paths))
 	for i, path := range paths {
 		if files.Scheme(path) != "" {
 			continue
 		}
 		var err error
-		if marks[i], err = markOf(path); err != nil {
+		if fingerprints[i], err = fingerprintOf(path); err != nil {
 			return nil, err
 		}
 	}
-	return marks, nil
+	return fingerprints, nil
 }
 
-func markOf(path string) (string, error) {
+func fingerprintOf(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -194,26 +194,26 @@ func markOf(path string) (string, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
-	const end = 64 << 10
+	const endBytes = 64 << 10
 	sum, size := sha256.New(), info.Size()
-	for _, at := range []int64{0, max(0, size-end)} {
-		if _, err := io.Copy(sum, io.NewSectionReader(f, at, end)); err != nil {
+	for _, at := range []int64{0, max(0, size-endBytes)} {
+		if _, err := io.Copy(sum, io.NewSectionReader(f, at, endBytes)); err != nil {
 			return "", err
 		}
 	}
 	return fmt.Sprintf("%d bytes, %x", size, sum.Sum(nil)), nil
 }
 
-// checkMarks returns an error if this process sees other files than the driver.
-func checkMarks(o *order) error {
+// checkFingerprints returns an error if this process sees other files than the driver.
+func checkFingerprints(o *order) error {
 	for i, path := range o.Files.Plan.Paths {
-		if i >= len(o.Marks) || o.Marks[i] == "" {
+		if i >= len(o.Fingerprints) || o.Fingerprints[i] == "" {
 			continue
 		}
-		switch mark, err := markOf(path); {
+		switch fingerprint, err := fingerprintOf(path); {
 		case err != nil:
 			return err
-		case mark != o.Marks[i]:
+		case fingerprint != o.Fingerprints[i]:
 			return fmt.Errorf("%s: a worker sees another file than the process that trains: give all hosts the same "+
 				"file, and try again", path)
 		}
@@ -221,44 +221,44 @@ func checkMarks(o *order) error {
 	return nil
 }
 
-// window is the number of chunks that are decoded together. A page of a Parquet file often holds more rows than a chunk, and other
+// windowChunks is the number of chunks that are decoded together. A page of a Parquet file often holds more rows than a chunk, and other
 // pieces need those around.
-const window = 32
+const windowChunks = 32
 
 // load decodes a chunk, with those beside it in its window that are missing.
-func (t *table) load(ctx context.Context, chunk, rows int64) error {
+func (d *decodedChunks) load(ctx context.Context, chunk, rows int64) error {
 	first, last := chunk, chunk+1
-	for first%window > 0 && t.chunks[first-1] == nil {
+	for first%windowChunks > 0 && d.chunks[first-1] == nil {
 		first--
 	}
-	for last%window > 0 && last*block.ChunkRows < rows && t.chunks[last] == nil {
+	for last%windowChunks > 0 && last*block.ChunkRows < rows && d.chunks[last] == nil {
 		last++
 	}
-	blocks, err := t.plan.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
+	blocks, err := d.plan.LoadRange(ctx, first*block.ChunkRows, min(rows, last*block.ChunkRows), rows)
 	if err != nil {
 		return err
 	}
 	for i, b := range blocks {
-		t.chunks[first+int64(i)] = &kept{b, t.clock}
-		t.bytes += t.plan.Bytes(int64(b.Len()), b.W != nil)
+		d.chunks[first+int64(i)] = &decodedChunk{b, d.clock}
+		d.bytes += d.plan.Bytes(int64(b.Len()), b.W != nil)
 	}
 	return nil
 }
 
-// shrink forgets the chunks that were not used for longest, if all take more than half of the memory.
-func (t *table) shrink() {
-	for limit := memory.Available() / 2; t.bytes > limit; {
-		oldest, at := t.clock, int64(-1)
-		for chunk, k := range t.chunks {
-			if k.used < oldest {
-				oldest, at = k.used, chunk
+// evictOldest forgets the chunks that were not used for longest, if all take more than half of the memory.
+func (d *decodedChunks) evictOldest() {
+	for limit := memory.Available() / 2; d.bytes > limit; {
+		oldestUse, oldestChunk := d.clock, int64(-1)
+		for chunk, k := range d.chunks {
+			if k.lastUse < oldestUse {
+				oldestUse, oldestChunk = k.lastUse, chunk
 			}
 		}
-		if at < 0 {
+		if oldestChunk < 0 {
 			return
 		}
-		b := t.chunks[at].rows
-		t.bytes -= t.plan.Bytes(int64(b.Len()), b.W != nil)
-		delete(t.chunks, at)
+		b := d.chunks[oldestChunk].block
+		d.bytes -= d.plan.Bytes(int64(b.Len()), b.W != nil)
+		delete(d.chunks, oldestChunk)
 	}
 }

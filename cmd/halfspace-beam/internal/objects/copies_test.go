@@ -17,29 +17,29 @@ import (
 	"halfspace/internal/files"
 )
 
-// A served is an object in memory, which counts how often each block is fetched.
-type served struct {
+// A memoryObject is an object in memory, which counts how often each block is fetched.
+type memoryObject struct {
 	text []byte
 
 	mu       sync.Mutex
-	times    []int // of each block
+	fetches  []int // of each block
 	requests int
-	fail     func(request int) (bytes int64, err error) // how many bytes come before an error; nil: all come
+	failure  func(request int) (bytes int64, err error) // how many bytes come before an error; nil: all come
 }
 
-func (s *served) fetch(_ context.Context, at, size int64) (io.ReadCloser, error) {
+func (s *memoryObject) fetch(_ context.Context, at, size int64) (io.ReadCloser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
 	sent, err := size, error(nil)
-	if s.fail != nil {
-		if sent, err = s.fail(s.requests); sent < 0 {
+	if s.failure != nil {
+		if sent, err = s.failure(s.requests); sent < 0 {
 			return nil, err
 		}
 		sent = min(sent, size)
 	}
 	for i := at / blockBytes; i*blockBytes < at+sent; i++ {
-		s.times[i]++
+		s.fetches[i]++
 	}
 	var r io.Reader = bytes.NewReader(s.text[at : at+sent])
 	if err != nil {
@@ -48,8 +48,8 @@ func (s *served) fetch(_ context.Context, at, size int64) (io.ReadCloser, error)
 	return io.NopCloser(r), nil
 }
 
-func newServed(size int, seed uint64) *served {
-	s := &served{text: make([]byte, size), times: make([]int, size/blockBytes+1)}
+func newMemoryObject(size int, seed uint64) *memoryObject {
+	s := &memoryObject{text: make([]byte, size), fetches: make([]int, size/blockBytes+1)}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for i := range s.text {
 		s.text[i] = byte(rng.Uint32())
@@ -57,23 +57,23 @@ func newServed(size int, seed uint64) *served {
 	return s
 }
 
-func (s *served) info(version string) info {
+func (s *memoryObject) info(version string) info {
 	return info{"s3://b/x", int64(len(s.text)), time.Unix(1, 0), files.Version(version)}
 }
 
-func newCopies() *copies { return &copies{objects: map[string]*partial{}} }
+func newCopies() *copies { return &copies{objects: map[string]*objectCopy{}} }
 
 // TestCopies: reads at random places by several goroutines give the bytes of the object, and no block is fetched twice.
 func TestCopies(t *testing.T) {
 	for _, size := range []int{1, blockBytes, windowBytes, windowBytes + 1, 3*windowBytes - 7, 5*windowBytes + 3*blockBytes + 1} {
-		s, c := newServed(size, uint64(size)), newCopies()
+		s, c := newMemoryObject(size, uint64(size)), newCopies()
 		var wait sync.WaitGroup
 		for g := range 6 {
 			wait.Add(1)
 			go func() {
 				defer wait.Done()
 				rng := rand.New(rand.NewPCG(uint64(g), 2))
-				o := &object{ctx: context.Background(), partial: c.open("s3://b/x", s.info("1"), s.fetch)}
+				o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
 				defer o.Close()
 				for range 60 {
 					at, b := rng.Int64N(int64(size)+2), make([]byte, rng.IntN(1<<rng.IntN(24)))
@@ -86,10 +86,10 @@ func TestCopies(t *testing.T) {
 			}()
 		}
 		wait.Wait()
-		if most := slices.Max(s.times); most != 1 {
+		if most := slices.Max(s.fetches); most != 1 {
 			t.Errorf("%d bytes: a block was fetched %d times", size, most)
 		}
-		o := &object{ctx: context.Background(), partial: c.open("s3://b/x", s.info("1"), s.fetch)}
+		o := &object{ctx: context.Background(), objectCopy: c.open("s3://b/x", s.info("1"), s.fetch)}
 		if err := iotest.TestReader(io.LimitReader(o, 3000), s.text[:min(3000, size)]); err != nil {
 			t.Error(err)
 		}
@@ -99,7 +99,7 @@ func TestCopies(t *testing.T) {
 
 // TestCopiesPart: a reader of the beginning, the end and one place in between fetches these alone.
 func TestCopiesPart(t *testing.T) {
-	s, c := newServed(8*windowBytes, 1), newCopies()
+	s, c := newMemoryObject(8*windowBytes, 1), newCopies()
 	p := c.open("s3://b/x", s.info("1"), s.fetch)
 	for _, at := range []int64{0, 8*windowBytes - 8, 3*windowBytes + 10*blockBytes + 5, 3*windowBytes + 60*blockBytes} {
 		if _, err := p.readAt(context.Background(), make([]byte, 8), at); err != nil {
@@ -107,7 +107,7 @@ func TestCopiesPart(t *testing.T) {
 		}
 	}
 	fetched := 0
-	for _, n := range s.times {
+	for _, n := range s.fetches {
 		fetched += n
 	}
 	if s.requests != 3 || fetched != 1+1+54 {
@@ -119,27 +119,27 @@ func TestCopiesPart(t *testing.T) {
 // TestCopiesVersions: another version gives its own bytes, also while the old one is open, and slots are used again.
 func TestCopiesVersions(t *testing.T) {
 	c := newCopies()
-	var open *partial
-	var last *served
+	var lastCopy *objectCopy
+	var lastObject *memoryObject
 	for version := range 20 {
-		s := newServed(2*windowBytes, uint64(version))
+		s := newMemoryObject(2*windowBytes, uint64(version))
 		p := c.open("s3://b/x", s.info(fmt.Sprint(version)), s.fetch)
-		for user, of := range map[*partial]*served{p: s, open: last} {
-			if user == nil {
+		for copied, object := range map[*objectCopy]*memoryObject{p: s, lastCopy: lastObject} {
+			if copied == nil {
 				continue
 			}
 			b := make([]byte, 2*windowBytes)
-			if _, err := user.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, of.text) {
+			if _, err := copied.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, object.text) {
 				t.Fatalf("version %d: other bytes, error %v", version, err)
 			}
 		}
-		if open != nil {
-			open.endUse()
+		if lastCopy != nil {
+			lastCopy.endUse()
 		}
-		open, last = p, s
+		lastCopy, lastObject = p, s
 	}
-	if c.slots > 6 {
-		t.Errorf("%d slots for two versions of two windows", c.slots)
+	if c.slotCount > 6 {
+		t.Errorf("%d slots for two versions of two windows", c.slotCount)
 	}
 	c.file.Close()
 }
@@ -147,28 +147,28 @@ func TestCopiesVersions(t *testing.T) {
 // TestCopiesKeep: slots of objects that aren't kept are used again, but not while the object is open.
 func TestCopiesKeep(t *testing.T) {
 	c, b := newCopies(), make([]byte, 2*windowBytes)
-	first := newServed(2*windowBytes, 1)
-	stays := c.open("s3://b/stays", first.info("1"), first.fetch)
+	first := newMemoryObject(2*windowBytes, 1)
+	openCopy := c.open("s3://b/stays", first.info("1"), first.fetch)
 	for k := range 10 {
-		s, url := newServed(2*windowBytes, uint64(k)), fmt.Sprint("s3://b/", k)
+		s, url := newMemoryObject(2*windowBytes, uint64(k)), fmt.Sprint("s3://b/", k)
 		p := c.open(url, s.info("1"), s.fetch)
-		c.keep(nil)
-		for user, of := range map[*partial]*served{p: s, stays: first} {
-			if _, err := user.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, of.text) {
+		c.dropOthers(nil)
+		for copied, object := range map[*objectCopy]*memoryObject{p: s, openCopy: first} {
+			if _, err := copied.readAt(context.Background(), b, 0); err != nil || !bytes.Equal(b, object.text) {
 				t.Fatalf("object %d: other bytes, error %v", k, err)
 			}
 		}
 		p.endUse()
 	}
-	if stays.endUse(); c.slots != 4 || len(c.free) != 4 || len(c.objects) != 0 {
-		t.Errorf("%d slots, %d of them free, %d objects", c.slots, len(c.free), len(c.objects))
+	if openCopy.endUse(); c.slotCount != 4 || len(c.freeSlots) != 4 || len(c.objects) != 0 {
+		t.Errorf("%d slots, %d of them free, %d objects", c.slotCount, len(c.freeSlots), len(c.objects))
 	}
-	s := newServed(2*windowBytes, 11)
+	s := newMemoryObject(2*windowBytes, 11)
 	p := c.open("s3://b/kept", s.info("1"), s.fetch)
 	if p.endUse(); len(c.objects) != 1 {
 		t.Error("a copy is gone when the object is closed")
 	}
-	c.keep([]string{"s3://b/kept"})
+	c.dropOthers([]string{"s3://b/kept"})
 	if p != c.open("s3://b/kept", s.info("1"), s.fetch) {
 		t.Error("a copy that is kept is gone")
 	}
@@ -178,15 +178,15 @@ func TestCopiesKeep(t *testing.T) {
 // TestCopiesFail: answers that are cut short are asked for again from there. Others are errors for each reader, and a later read
 // succeeds.
 func TestCopiesFail(t *testing.T) {
-	defer func(d time.Duration) { pause = d }(pause)
-	pause = time.Millisecond
-	read := func(p *partial) error {
+	defer func(d time.Duration) { retryPause = d }(retryPause)
+	retryPause = time.Millisecond
+	read := func(p *objectCopy) error {
 		b := make([]byte, p.info.size)
 		_, err := p.readAt(context.Background(), b, 0)
 		return err
 	}
-	s, c := newServed(2*windowBytes, 1), newCopies()
-	s.fail = func(request int) (int64, error) { // each third one says nothing
+	s, c := newMemoryObject(2*windowBytes, 1), newCopies()
+	s.failure = func(request int) (int64, error) { // each third one says nothing
 		return int64(request%3) * 300_000, []error{nil, io.ErrUnexpectedEOF, errors.New("reset")}[request%3]
 	}
 	p := c.open("s3://b/x", s.info("1"), s.fetch)
@@ -195,31 +195,31 @@ func TestCopiesFail(t *testing.T) {
 		t.Errorf("cut short: other bytes, error %v", err)
 	}
 	for _, c := range []struct {
-		fail  func(int) (int64, error)
-		wants string
+		failure func(int) (int64, error)
+		want    string
 	}{
 		{func(int) (int64, error) { return 0, errors.New("reset") }, "the store doesn't answer as it should (reset): check the network"},
 		{func(int) (int64, error) { return -1, errors.New("refused") }, "the store doesn't answer as it should (refused): check the network"},
 		{func(int) (int64, error) { return -1, errChanged }, "the object changed while it was read: try again"},
 	} {
-		s, all := newServed(windowBytes, 2), newCopies()
-		s.fail = c.fail
+		s, all := newMemoryObject(windowBytes, 2), newCopies()
+		s.failure = c.failure
 		p := all.open("s3://b/x", s.info("1"), s.fetch)
-		if err := read(p); err == nil || !strings.HasPrefix(err.Error(), c.wants) {
-			t.Errorf("error %v, want %s", err, c.wants)
+		if err := read(p); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
 		}
-		if s.requests > tries+1 {
-			t.Errorf("%s: %d requests", c.wants, s.requests)
+		if s.requests > mostTries+1 {
+			t.Errorf("%s: %d requests", c.want, s.requests)
 		}
-		s.fail = nil
+		s.failure = nil
 		if err := read(p); err != nil {
-			t.Errorf("%s: and then error %v", c.wants, err)
+			t.Errorf("%s: and then error %v", c.want, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	s, c = newServed(windowBytes, 3), newCopies()
-	s.fail = func(int) (int64, error) { return 0, io.EOF }
+	s, c = newMemoryObject(windowBytes, 3), newCopies()
+	s.failure = func(int) (int64, error) { return 0, io.EOF }
 	if _, err := c.open("s3://b/x", s.info("1"), s.fetch).readAt(ctx, b, 0); err != context.Canceled {
 		t.Errorf("cancelled: error %v", err)
 	}

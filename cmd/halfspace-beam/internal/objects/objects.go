@@ -25,14 +25,14 @@ import (
 
 // A provider is a service that has buckets.
 type provider struct {
-	scheme string
-	open   func(ctx context.Context, bucket string) (*blob.Bucket, error)
+	scheme     string
+	openBucket func(ctx context.Context, bucket string) (*blob.Bucket, error)
 	// version returns the version of an object.
 	version func(a *blob.Attributes) string
-	// only restricts a request to a version, where the service can do that.
-	only func(as func(any) bool, version string)
-	// read returns the version that a reader reads.
-	read func(r *blob.Reader) string
+	// requireVersion restricts a request to a version, where the service can do that.
+	requireVersion func(as func(any) bool, version string)
+	// versionRead returns the version that a reader reads.
+	versionRead func(r *blob.Reader) string
 }
 
 // A service is a provider with the buckets that were opened. It is a blob.Store.
@@ -45,8 +45,8 @@ type service struct {
 }
 
 var (
-	services = map[string]*service{}
-	local    = &copies{objects: map[string]*partial{}}
+	services    = map[string]*service{}
+	localCopies = &copies{objects: map[string]*objectCopy{}}
 )
 
 // Use registers gs:// and s3:// with package store. Requests to read end with ctx. Programs call it as they start.
@@ -61,14 +61,14 @@ func Use(ctx context.Context) {
 type info struct {
 	url     string
 	size    int64
-	changed time.Time
+	modTime time.Time
 	version store.Version
 }
 
 func (i info) Name() string       { return path.Base(i.url) }
 func (i info) Size() int64        { return i.size }
 func (i info) Mode() fs.FileMode  { return 0o444 }
-func (i info) ModTime() time.Time { return i.changed }
+func (i info) ModTime() time.Time { return i.modTime }
 func (i info) IsDir() bool        { return false }
 func (i info) Sys() any           { return i.version }
 
@@ -81,7 +81,7 @@ func (s *service) bucket(url string) (b *blob.Bucket, key string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if b = s.buckets[name]; b == nil {
-		if b, err = s.open(s.ctx, name); err != nil {
+		if b, err = s.openBucket(s.ctx, name); err != nil {
 			return nil, "", explain(s.ctx, url, err)
 		}
 		s.buckets[name] = b
@@ -103,7 +103,7 @@ func (s *service) stat(url string) (i info, err error) {
 	if key == "" {
 		return i, notExist(url)
 	}
-	ctx, end := context.WithTimeoutCause(s.ctx, patience, errSilent)
+	ctx, end := context.WithTimeoutCause(s.ctx, longestSilence, errSilence)
 	defer end()
 	a, err := b.Attributes(ctx, key)
 	if err != nil {
@@ -112,10 +112,10 @@ func (s *service) stat(url string) (i info, err error) {
 	return info{url, a.Size, a.ModTime, store.Version(s.version(a))}, nil
 }
 
-// Open opens the current version of an object, or the one that seen describes.
-func (s *service) Open(url string, seen fs.FileInfo) (_ store.ReadableFile, err error) {
-	i, is := seen.(info)
-	if !is {
+// Open opens the current version of an object, or the version that listed describes.
+func (s *service) Open(url string, listed fs.FileInfo) (_ store.ReadableFile, err error) {
+	i, ok := listed.(info)
+	if !ok {
 		if i, err = s.stat(url); err != nil {
 			return nil, err
 		}
@@ -125,20 +125,20 @@ func (s *service) Open(url string, seen fs.FileInfo) (_ store.ReadableFile, err 
 		return nil, err
 	}
 	version := string(i.version)
-	return &object{ctx: s.ctx, partial: local.open(url, i, func(ctx context.Context, at, bytes int64) (io.ReadCloser, error) {
+	return &object{ctx: s.ctx, objectCopy: localCopies.open(url, i, func(ctx context.Context, at, bytes int64) (io.ReadCloser, error) {
 		r, err := b.NewRangeReader(ctx, key, at, bytes, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
-			s.only(as, version)
+			s.requireVersion(as, version)
 			return nil
 		}})
 		switch code := gcerrors.Code(err); {
-		case denied(err):
+		case isDenied(err):
 			return nil, err
 		case code == gcerrors.FailedPrecondition || code == gcerrors.NotFound:
 			return nil, errChanged
 		case err != nil:
 			return nil, err
 		}
-		if v := s.read(r); v != "" && v != version {
+		if v := s.versionRead(r); v != "" && v != version {
 			r.Close()
 			return nil, errChanged
 		}
@@ -169,10 +169,10 @@ func (s *service) List(prefix string) (all []string, err error) {
 
 // An object is an object that is open.
 type object struct {
-	*partial
-	ctx    context.Context
-	next   int64 // byte that Read reads
-	closed bool
+	*objectCopy
+	ctx      context.Context
+	offset   int64 // byte that Read reads
+	isClosed bool
 }
 
 // Stat describes the version that is open.
@@ -183,74 +183,74 @@ func (o *object) ReadAt(b []byte, at int64) (int, error) { return o.readAt(o.ctx
 
 // Read reads the next bytes.
 func (o *object) Read(b []byte) (n int, err error) {
-	if n, err = o.readAt(o.ctx, b, o.next); n > 0 && err == io.EOF {
+	if n, err = o.readAt(o.ctx, b, o.offset); n > 0 && err == io.EOF {
 		err = nil
 	}
-	o.next += int64(n)
+	o.offset += int64(n)
 	return n, err
 }
 
 // Close ends the use of the object. The copy stays.
 func (o *object) Close() error {
-	if o.closed {
+	if o.isClosed {
 		return fs.ErrClosed
 	}
-	o.closed = true
-	o.partial.endUse()
+	o.isClosed = true
+	o.objectCopy.endUse()
 	return nil
 }
 
 // Keep drops the copies of all objects but these. An object that is open keeps its copy until it is closed.
-func Keep(urls ...string) { local.keep(urls) }
+func Keep(urls ...string) { localCopies.dropOthers(urls) }
 
 // Put writes an object, which appears whole or not at all.
 func Put(ctx context.Context, url string, from io.Reader) error {
-	b, key, err := of(url)
+	b, key, err := bucketOf(url)
 	if err != nil {
 		return err
 	}
-	writing, cancel := context.WithCancel(ctx)
+	writeCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := b.NewWriter(writing, key, &blob.WriterOptions{ContentType: "application/octet-stream", BeforeWrite: again})
+	w, err := b.NewWriter(writeCtx, key, &blob.WriterOptions{ContentType: "application/octet-stream", BeforeWrite: retryUploads})
 	if err != nil {
-		return failed(ctx, url, err)
+		return errorOf(ctx, url, err)
 	}
 	if _, err := io.Copy(w, from); err != nil {
 		cancel() // so that Close writes nothing
 		w.Close()
-		return failed(ctx, url, err)
+		return errorOf(ctx, url, err)
 	}
-	return failed(ctx, url, w.Close())
+	return errorOf(ctx, url, w.Close())
 }
 
 // Get returns the bytes of an object.
 func Get(ctx context.Context, url string) ([]byte, error) {
-	b, key, err := of(url)
+	b, key, err := bucketOf(url)
 	if err != nil {
 		return nil, err
 	}
 	text, err := b.ReadAll(ctx, key)
-	return text, failed(ctx, url, err)
+	return text, errorOf(ctx, url, err)
 }
 
 // RemoveAll removes the objects below a folder.
 func RemoveAll(ctx context.Context, folder string) error {
-	b, key, err := of(folder + "/")
+	b, key, err := bucketOf(folder + "/")
 	if err != nil {
 		return err
 	}
-	var removing errgroup.Group
-	removing.SetLimit(store.ParallelRequests)
+	var removals errgroup.Group
+	removals.SetLimit(store.ParallelRequests)
 	for objects := b.List(&blob.ListOptions{Prefix: key}); ; {
 		o, err := objects.Next(ctx)
 		if err != nil {
-			bad := removing.Wait()
+			removeErr := removals.Wait()
 			if err == io.EOF {
 				err = nil
 			}
-			return failed(ctx, folder, cmp.Or(err, bad))
+			return errorOf(ctx, folder, cmp.Or(err, removeErr))
 		}
-		removing.Go(func() error {
+		removals.Go(func() error {
 			err := b.Delete(ctx, o.Key)
 			if gcerrors.Code(err) == gcerrors.NotFound {
 				return nil
@@ -260,10 +260,10 @@ func RemoveAll(ctx context.Context, folder string) error {
 	}
 }
 
-// of returns the bucket and the key of a URL.
-func of(url string) (*blob.Bucket, string, error) {
-	s, is := services[store.Scheme(url)]
-	if !is {
+// bucketOf returns the bucket and the key of a URL.
+func bucketOf(url string) (*blob.Bucket, string, error) {
+	s, ok := services[store.Scheme(url)]
+	if !ok {
 		return nil, "", fmt.Errorf("%s: only gs:// and s3:// are known: name a bucket there, or a local folder", url)
 	}
 	b, key, err := s.bucket(url)
@@ -273,8 +273,8 @@ func of(url string) (*blob.Bucket, string, error) {
 	return b, key, err
 }
 
-// failed returns an error that names the URL, or nil.
-func failed(ctx context.Context, url string, err error) error {
+// errorOf returns an error that names the URL, or nil.
+func errorOf(ctx context.Context, url string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -287,25 +287,25 @@ func notExist(url string) error { return &fs.PathError{Op: "open", Path: url, Er
 
 // explain returns an error of a service in words for the user.
 func explain(ctx context.Context, url string, err error) error {
-	var said *store.StoreError
+	var storeErr *store.StoreError
 	switch code := gcerrors.Code(err); {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &said):
-		return said
-	case code == gcerrors.PermissionDenied || denied(err):
+	case errors.As(err, &storeErr):
+		return storeErr
+	case code == gcerrors.PermissionDenied || isDenied(err):
 		return &store.StoreError{Text: fmt.Sprintf("access is denied (%s): credentials must allow to list and read "+
 			"DATA, to list, read, write and delete in --staging, and to write predictions: see docs/distributed.md",
-			brief(err)), Err: err}
+			shortText(err)), Err: err}
 	case code == gcerrors.NotFound:
 		return notExist(url)
 	}
 	return &store.StoreError{Text: fmt.Sprintf("the store doesn't answer as it should (%s): check the network, the "+
-		"region and the credentials", brief(err)), Err: err}
+		"region and the credentials", shortText(err)), Err: err}
 }
 
-// brief returns the text of an error in part of a line.
-func brief(err error) string {
+// shortText returns the text of an error in at most 305 characters.
+func shortText(err error) string {
 	s := strings.Join(strings.Fields(err.Error()), " ")
 	if r := []rune(s); len(r) > 300 {
 		s = string(r[:150]) + " ... " + string(r[len(r)-150:])

@@ -39,7 +39,7 @@ func put(t *testing.T, url string, text []byte) {
 // TestServices: objects are written, listed, described, read and removed. What is not there is fs.ErrNotExist.
 func TestServices(t *testing.T) {
 	each(t, func(t *testing.T, s *servers.Server, root string) {
-		want := newServed(windowBytes+12345, 1).text
+		want := newMemoryObject(windowBytes+12345, 1).text
 		texts := map[string][]byte{"d/a b+c%?.parquet": want, "d/e/x": []byte("x"), "d2": []byte("y"), "d/": nil}
 		for name, text := range texts {
 			put(t, root+name, text)
@@ -61,15 +61,15 @@ func TestServices(t *testing.T) {
 		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, error %v", len(got), err)
 		}
-		sent := s.Sent.Load()
-		again, err := files.Open(root + "d/a b+c%?.parquet")
+		sent := s.SentBytes.Load()
+		second, err := files.Open(root + "d/a b+c%?.parquet")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := io.ReadAll(again); err != nil || !bytes.Equal(got, want) || s.Sent.Load() > sent+10_000 {
-			t.Errorf("read again: %d bytes, %d sent, error %v", len(got), s.Sent.Load()-sent, err)
+		if got, err := io.ReadAll(second); err != nil || !bytes.Equal(got, want) || s.SentBytes.Load() > sent+10_000 {
+			t.Errorf("read again: %d bytes, %d sent, error %v", len(got), s.SentBytes.Load()-sent, err)
 		}
-		again.Close()
+		second.Close()
 		for _, url := range []string{root + "absent", strings.Replace(root, servers.Bucket, "absent", 1) + "x", root, root + "d"} {
 			if _, err := files.Open(url); !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s: error %v", url, err)
@@ -91,7 +91,7 @@ func TestServices(t *testing.T) {
 // an error, but for what is there already.
 func TestServicesChanged(t *testing.T) {
 	each(t, func(t *testing.T, _ *servers.Server, root string) {
-		old, now := newServed(3*windowBytes, 1).text, newServed(3*windowBytes, 2).text
+		old, now := newMemoryObject(3*windowBytes, 1).text, newMemoryObject(3*windowBytes, 2).text
 		put(t, root+"x", old)
 		f, err := files.Open(root + "x")
 		if err != nil {
@@ -126,12 +126,12 @@ func TestServicesChanged(t *testing.T) {
 
 // TestServicesFail: requests that fail in passing are made again.
 func TestServicesFail(t *testing.T) {
-	defer func(d time.Duration) { pause = d }(pause)
-	pause = time.Millisecond
+	defer func(d time.Duration) { retryPause = d }(retryPause)
+	retryPause = time.Millisecond
 	each(t, func(t *testing.T, s *servers.Server, root string) {
-		want := newServed(2*windowBytes, 3).text
+		want := newMemoryObject(2*windowBytes, 3).text
 		put(t, root+"x", want)
-		s.Fail.Store(4)
+		s.FailureEvery.Store(4)
 		f, err := files.Open(root + "x")
 		if err != nil {
 			t.Fatal(err)
@@ -164,11 +164,11 @@ type badReader struct{}
 
 func (badReader) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
 
-// TestUnkept: a folder for temporary files that can't be written is an error that names it.
-func TestUnkept(t *testing.T) {
+// TestTempFileError: a folder for temporary files that can't be written is an error that names it.
+func TestTempFileError(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "absent")
 	t.Setenv("TMPDIR", dir)
-	s := newServed(100, 1)
+	s := newMemoryObject(100, 1)
 	_, err := newCopies().open("s3://b/x", s.info("1"), s.fetch).readAt(context.Background(), make([]byte, 1), 0)
 	if err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "set TMPDIR") {
 		t.Errorf("error %v", err)

@@ -29,7 +29,7 @@ import (
 // google is Google Cloud Storage. Without default credentials it is asked as anybody, for public buckets.
 var google = &provider{
 	scheme: "gs",
-	open: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
+	openBucket: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
 		client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
 		if os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 			if c, err := gcp.DefaultCredentials(context.WithoutCancel(ctx)); err == nil {
@@ -47,13 +47,13 @@ var google = &provider{
 		}
 		return a.ETag
 	},
-	only: func(as func(any) bool, version string) {
+	requireVersion: func(as func(any) bool, version string) {
 		var o **storage.ObjectHandle
 		if generation, err := strconv.ParseInt(version, 10, 64); err == nil && as(&o) {
 			*o = (*o).Generation(generation)
 		}
 	},
-	read: func(r *blob.Reader) string {
+	versionRead: func(r *blob.Reader) string {
 		var sr *storage.Reader
 		if r.As(&sr) {
 			return strconv.FormatInt(sr.Attrs.Generation, 10)
@@ -65,8 +65,8 @@ var google = &provider{
 // amazon is S3, or a server that speaks its protocol at AWS_ENDPOINT_URL.
 var amazon = &provider{
 	scheme: "s3",
-	open: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
-		cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(tries), config.WithLogger(logging.Nop{}))
+	openBucket: func(ctx context.Context, bucket string) (*blob.Bucket, error) {
+		cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryMaxAttempts(mostTries), config.WithLogger(logging.Nop{}))
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +86,7 @@ var amazon = &provider{
 				"AWS_ENDPOINT_URL for a server of your own"}
 		}
 		if endpoint := client.Options().BaseEndpoint; endpoint != nil {
-			if err := listens(ctx, *endpoint); err != nil {
+			if err := checkServer(ctx, *endpoint); err != nil {
 				return nil, err
 			}
 		}
@@ -94,13 +94,13 @@ var amazon = &provider{
 			&s3blob.Options{RequestChecksumCalculation: client.Options().RequestChecksumCalculation})
 	},
 	version: func(a *blob.Attributes) string { return a.ETag },
-	only: func(as func(any) bool, version string) {
+	requireVersion: func(as func(any) bool, version string) {
 		var in *s3.GetObjectInput
 		if as(&in) {
 			in.IfMatch = aws.String(version)
 		}
 	},
-	read: func(r *blob.Reader) string {
+	versionRead: func(r *blob.Reader) string {
 		var out s3.GetObjectOutput
 		if r.As(&out) {
 			return aws.ToString(out.ETag)
@@ -109,8 +109,8 @@ var amazon = &provider{
 	},
 }
 
-// listens returns an error if no server listens at a URL. S3's client would try there for some 20 seconds. Behind a proxy it returns nil.
-func listens(ctx context.Context, endpoint string) error {
+// checkServer returns an error if no server listens at a URL. S3's client would try there for some 20 seconds. Behind a proxy it returns nil.
+func checkServer(ctx context.Context, endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
 		return &store.StoreError{Text: fmt.Sprintf("AWS_ENDPOINT_URL is %q: set it to http://HOST:PORT", endpoint)}
@@ -124,12 +124,12 @@ func listens(ctx context.Context, endpoint string) error {
 		return c.Close()
 	}
 	return &store.StoreError{Text: fmt.Sprintf("no server listens at AWS_ENDPOINT_URL=%s (%s): start the server, or "+
-		"set the address of another", endpoint, brief(err)), Err: err}
+		"set the address of another", endpoint, shortText(err)), Err: err}
 }
 
-// again makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them
+// retryUploads makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them
 // anyway.
-func again(as func(any) bool) error {
+func retryUploads(as func(any) bool) error {
 	var o **storage.ObjectHandle
 	if as(&o) {
 		*o = (*o).Retryer(storage.WithPolicy(storage.RetryAlways))
@@ -137,8 +137,8 @@ func again(as func(any) bool) error {
 	return nil
 }
 
-// denied tells whether a service denies access. gcerrors takes Google's status 403 for an object that isn't there.
-func denied(err error) bool {
+// isDenied tells whether a service denies access. gcerrors takes Google's status 403 for an object that isn't there.
+func isDenied(err error) bool {
 	var g *googleapi.Error
 	return errors.As(err, &g) && (g.Code == http.StatusForbidden || g.Code == http.StatusUnauthorized)
 }

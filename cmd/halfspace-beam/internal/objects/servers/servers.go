@@ -18,44 +18,44 @@ const Bucket = "rows"
 
 // A Server counts the bytes that it sends, and fails some requests.
 type Server struct {
-	Sent     atomic.Int64
-	Requests atomic.Int64
-	Fail     atomic.Int64          // of this number of requests, one has status 503 and one is cut short; 0: no request fails
-	Before   func(r *http.Request) // unless nil, it is called before each request
-	next     http.Handler
+	SentBytes     atomic.Int64
+	Requests      atomic.Int64
+	FailureEvery  atomic.Int64          // of this number of requests, one has status 503 and one is cut short; 0: no request fails
+	BeforeRequest func(r *http.Request) // unless nil, it is called before each request
+	handler       http.Handler
 }
 
 // ServeHTTP answers a request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.Before != nil {
-		s.Before(r)
+	if s.BeforeRequest != nil {
+		s.BeforeRequest(r)
 	}
-	n, fail := s.Requests.Add(1), s.Fail.Load()
-	if fail > 0 && n%fail == 0 {
+	n, every := s.Requests.Add(1), s.FailureEvery.Load()
+	if every > 0 && n%every == 0 {
 		http.Error(w, "busy", http.StatusServiceUnavailable)
 		return
 	}
-	left := int64(1 << 62)
-	if fail > 0 && n%fail == fail/2 && r.Method == http.MethodGet {
-		left = 1000
+	bytesLeft := int64(1 << 62)
+	if every > 0 && n%every == every/2 && r.Method == http.MethodGet {
+		bytesLeft = 1000
 	}
-	s.next.ServeHTTP(&counter{w, &s.Sent, left}, r)
+	s.handler.ServeHTTP(&counter{w, &s.SentBytes, bytesLeft}, r)
 }
 
 // A counter counts bytes, and closes the connection after some.
 type counter struct {
 	http.ResponseWriter
-	sent *atomic.Int64
-	left int64
+	sentBytes *atomic.Int64
+	bytesLeft int64
 }
 
 func (c *counter) Write(b []byte) (int, error) {
-	if int64(len(b)) > c.left {
-		c.ResponseWriter.Write(b[:c.left])
+	if int64(len(b)) > c.bytesLeft {
+		c.ResponseWriter.Write(b[:c.bytesLeft])
 		panic(http.ErrAbortHandler)
 	}
-	c.left -= int64(len(b))
-	c.sent.Add(int64(len(b)))
+	c.bytesLeft -= int64(len(b))
+	c.sentBytes.Add(int64(len(b)))
 	return c.ResponseWriter.Write(b)
 }
 
@@ -65,7 +65,7 @@ func S3(t *testing.T) *Server {
 	if err := backend.CreateBucket(Bucket); err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{next: gofakes3.New(backend).Server()}
+	s := &Server{handler: gofakes3.New(backend).Server()}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
@@ -85,7 +85,7 @@ func Google(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: Bucket})
-	s.next = fake.HTTPHandler()
+	s.handler = fake.HTTPHandler()
 	t.Setenv("STORAGE_EMULATOR_HOST", server.Listener.Addr().String())
 	return s
 }
