@@ -248,9 +248,9 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	return s, nil
 }
 
-// readLabels numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
+// numberClasses numbers the classes of the kept rows, until enough returns true, and returns the number of these rows.
 // If no rows are dropped and that is less work, it reads only the label column.
-func (p *Plan) readLabels(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
+func (p *Plan) numberClasses(ctx context.Context, l *transform.Labels, enough func() bool) (rows int64, err error) {
 	only, sel := p.in, p.sel
 	if sel.Label >= 0 && !sel.Drops() {
 		only = p.in.LabelOnly()

@@ -210,7 +210,7 @@ func (p *Plan) allLabels(ctx context.Context, l *transform.Labels) (rows int64, 
 	}
 	if !done && err == nil {
 		*l = *transform.NewLabels(p.query.Spec)
-		rows, err = p.readLabels(ctx, l, func() bool { return false })
+		rows, err = p.numberClasses(ctx, l, func() bool { return false })
 	}
 	return rows, err
 }
@@ -230,7 +230,7 @@ var (
 		func(ctx context.Context, piece distributed.Piece, f sharedFiles) (classes []schema.Class, err error) {
 			return classes, f.read(ctx, piece, func(p *Plan) error {
 				l := transform.NewLabels(nil)
-				_, err := p.readLabels(ctx, l, func() bool { return false })
+				_, err := p.numberClasses(ctx, l, func() bool { return false })
 				if err == nil {
 					classes = l.Classes
 				}

@@ -79,7 +79,7 @@ func (p *Plan) checkComplete(ctx context.Context) error {
 func (p *Plan) StreamOnce(ctx context.Context) (*Stream, error) {
 	l := transform.NewLabels(p.query.Spec)
 	if p.query.Spec == nil && p.sel.Label >= 0 {
-		if _, err := p.readLabels(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
+		if _, err := p.numberClasses(ctx, l, func() bool { return len(l.Classes) > 1 }); err != nil {
 			return nil, err
 		}
 		if len(l.Classes) == 0 {

@@ -21,7 +21,7 @@ type hardRows struct {
 	src     block.Source
 	workers int
 	stride  int
-	// sample is rows from all parts of src. It is empty if rows are sparse and have sample weights; then no rows are
+	// sample is rows from all blocks of src. It is empty if rows are sparse and have sample weights; then no rows are
 	// marked.
 	sample           *block.Block
 	sum              []float32 // sum of the candidates
@@ -107,10 +107,10 @@ func (h *hardRows) take(b *block.Block, r int) {
 // exact.
 const leastQuantum = 1.0 / 256
 
-// parts returns all rows in the order in which the candidates in w are judged: the hard rows first, if that saves time.
+// selections returns all rows in the order in which the candidates in w are judged: the hard rows first, if that saves time.
 // It marks the hard rows again from time to time. limit is the sum of the sample weights of wrong rows at which a
 // candidate is dropped.
-func (h *hardRows) parts(ctx context.Context, w []float32, limit float64) ([]selection, error) {
+func (h *hardRows) selections(ctx context.Context, w []float32, limit float64) ([]selection, error) {
 	n := len(w) / h.stride
 	h.judgedCandidates += int64(n)
 	for i := range n {

@@ -206,10 +206,10 @@ func (p *Pocket) check(w []float32) error {
 
 var errNoRows = errors.New("the pocket has no rows: make it by New")
 
-// Updated offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
+// AfterUpdate offers the weights after an update, with the numbers of updates and visits so far. It judges the waiting
 // candidates once they make a batch. In the mode Epoch it only checks w. It returns an error if w hasn't the stride of
 // a block, or isn't 0 after the columns.
-func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64) error {
+func (p *Pocket) AfterUpdate(ctx context.Context, w []float32, update, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
@@ -225,9 +225,9 @@ func (p *Pocket) Updated(ctx context.Context, w []float32, update, visits int64)
 	return nil
 }
 
-// EpochEnded offers the weights at the end of an epoch, with the numbers of updates and visits so far. Its errors are
-// the errors of Updated.
-func (p *Pocket) EpochEnded(ctx context.Context, w []float32, updates, visits int64) error {
+// AfterEpoch offers the weights at the end of an epoch, with the numbers of updates and visits so far. Its errors are
+// the errors of AfterUpdate.
+func (p *Pocket) AfterEpoch(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
@@ -238,9 +238,9 @@ func (p *Pocket) EpochEnded(ctx context.Context, w []float32, updates, visits in
 	return p.offer(ctx, Candidate{Update: updates, Visits: visits}, w)
 }
 
-// End offers the weights at the end of the training, with the numbers of updates and visits, and judges the waiting
-// candidates. Its errors are the errors of Updated.
-func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) error {
+// AfterTraining offers the weights at the end of the training, with the numbers of updates and visits, and judges the waiting
+// candidates. Its errors are the errors of AfterUpdate.
+func (p *Pocket) AfterTraining(ctx context.Context, w []float32, updates, visits int64) error {
 	if err := p.check(w); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (p *Pocket) End(ctx context.Context, w []float32, updates, visits int64) er
 			return err
 		}
 	}
-	if err := p.EpochEnded(ctx, w, updates, visits); err != nil {
+	if err := p.AfterEpoch(ctx, w, updates, visits); err != nil {
 		return err
 	}
 	return p.Judge(ctx)
@@ -269,12 +269,12 @@ func (p *Pocket) endStreak(ctx context.Context, visits int64) error {
 func (p *Pocket) offer(ctx context.Context, c Candidate, w []float32) error {
 	p.waitingCandidates = append(p.waitingCandidates, c)
 	p.w = append(p.w, w...)
-	return p.Settle(ctx)
+	return p.JudgeBatch(ctx)
 }
 
-// Settle judges the waiting candidates if they make a batch; in the mode Epoch one candidate is a batch. It has work to
+// JudgeBatch judges the waiting candidates if they make a batch; in the mode Epoch one candidate is a batch. It has work to
 // do only after an interrupt.
-func (p *Pocket) Settle(ctx context.Context) error {
+func (p *Pocket) JudgeBatch(ctx context.Context) error {
 	if p.judge == nil {
 		return errNoRows
 	}
@@ -346,13 +346,13 @@ func (p *Pocket) count(ctx context.Context) error {
 		_, err := p.judge.countOnCluster(ctx)
 		return err
 	}
-	parts, err := p.hardRows.parts(ctx, p.w, p.best.Weight)
+	selections, err := p.hardRows.selections(ctx, p.w, p.best.Weight)
 	if err != nil {
 		return err
 	}
 	p.judge.begin(p.w)
-	last := int64(0) // rows scored in the last part
-	for _, rows := range parts {
+	lastScores := int64(0) // rows scored for the last selection
+	for _, rows := range selections {
 		before := p.judge.scoreCount
 		if p.hasWeights {
 			err = p.judge.screen(ctx, rows, p.best.Weight)
@@ -362,9 +362,9 @@ func (p *Pocket) count(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		last = p.judge.scoreCount - before
+		lastScores = p.judge.scoreCount - before
 	}
-	p.hardRows.easyScores += last
+	p.hardRows.easyScores += lastScores
 	if p.hasWeights {
 		return p.judge.countBest(ctx, p.w, p.best.Weight, func(i int) bool {
 			return p.mode != Ratchet && !(p.keepsNonzero && isZero(p.w[i*p.judge.stride:(i+1)*p.judge.stride]))

@@ -74,7 +74,7 @@ func TestFirstOnTies(t *testing.T) {
 	p := require.Value(New(ctx, d, Exact, 2))(t)
 	zeros := p.Best().Errors
 	equal := []float32{0, 0, 0, 0, 0, 0, 0, 0} // as many as for zeros, which predict -1 for every row
-	require.NoError(t, p.Updated(ctx, equal, 1, 1))
+	require.NoError(t, p.AfterUpdate(ctx, equal, 1, 1))
 	require.NoError(t, p.Judge(ctx))
 	if p.Best().Update != 0 || p.Best().Visits != 0 {
 		t.Errorf("update %d is kept, no better than the zeros", p.Best().Update)
@@ -83,13 +83,13 @@ func TestFirstOnTies(t *testing.T) {
 	for i := int64(1); p.Best().Errors == zeros; i++ {
 		better[0], better[1] = float32(i%7)-3, float32(i%5)-2
 		for range 3 { // thrice the same
-			require.NoError(t, p.Updated(ctx, better, i, 10*i))
+			require.NoError(t, p.AfterUpdate(ctx, better, i, 10*i))
 		}
-		require.NoError(t, p.Updated(ctx, make([]float32, 8), i, 10*i))
+		require.NoError(t, p.AfterUpdate(ctx, make([]float32, 8), i, 10*i))
 		require.NoError(t, p.Judge(ctx))
 	}
 	best := p.Best()
-	require.NoError(t, p.Updated(ctx, best.Weights, 1000, 10000))
+	require.NoError(t, p.AfterUpdate(ctx, best.Weights, 1000, 10000))
 	require.NoError(t, p.Judge(ctx))
 	if p.Best().Update != best.Update || p.Best().Visits != 10*best.Update {
 		t.Errorf("kept update %d, visits %d; the first with its errors was %d", p.Best().Update, p.Best().Visits, best.Update)
@@ -186,7 +186,7 @@ func TestLiteral(t *testing.T) {
 			for i, src := range sources {
 				p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[rng.IntN(4)]))(t)
 				for i := range len(w) / stride {
-					err := p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
+					err := p.AfterUpdate(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), int64(10*i))
 					if err == nil && (i == early || i == len(w)/stride-1) {
 						err = p.Judge(context.Background())
 					}
@@ -231,7 +231,7 @@ func TestRowsScored(t *testing.T) {
 			}
 			p := require.Value(New(context.Background(), src, Exact, workers))(t)
 			for i := range candidates {
-				require.NoError(t, p.Updated(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0))
+				require.NoError(t, p.AfterUpdate(context.Background(), w[i*stride:(i+1)*stride], int64(i+1), 0))
 			}
 			require.NoError(t, p.Judge(context.Background()))
 			n, scored := p.Judged()
@@ -253,7 +253,7 @@ func TestCancel(t *testing.T) {
 		src := &cancelling{d, after, cancel}
 		p, err := New(ctx, src, Exact, 2)
 		for i := 0; err == nil && i < len(w); i += 8 {
-			err = p.Updated(ctx, w[i:i+8], 1, 1)
+			err = p.AfterUpdate(ctx, w[i:i+8], 1, 1)
 		}
 		if src.after >= 0 {
 			t.Errorf("the test is over before block %d", after)
@@ -315,7 +315,7 @@ func TestWeightsAtTheDoor(t *testing.T) {
 	for _, mode := range Modes {
 		p := require.Value(New(t.Context(), block.Source(data), mode, 1))(t)
 		first := p.Best()
-		for name, offer := range map[string]func(context.Context, []float32, int64, int64) error{"Updated": p.Updated, "EpochEnded": p.EpochEnded, "End": p.End} {
+		for name, offer := range map[string]func(context.Context, []float32, int64, int64) error{"AfterUpdate": p.AfterUpdate, "AfterEpoch": p.AfterEpoch, "AfterTraining": p.AfterTraining} {
 			for _, w := range [][]float32{nil, {1, 2, 3}, make([]float32, 16), {0, 0, 0, 1, 0, 0, 0, 1}} {
 				if err := offer(t.Context(), w, 1, 1); err == nil {
 					t.Errorf("%s: %s takes the weights %v", mode, name, w)

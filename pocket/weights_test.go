@@ -52,7 +52,7 @@ func TestWeights(t *testing.T) {
 			p := require.Value(New(context.Background(), src, Exact, []int{1, 2, 3, 8}[i]))(t)
 			update := int64(0)
 			for c := range slices.Chunk(w, stride) {
-				require.NoError(t, p.Updated(context.Background(), c, update+1, update))
+				require.NoError(t, p.AfterUpdate(context.Background(), c, update+1, update))
 				update++
 			}
 			require.NoError(t, p.Judge(context.Background()))
@@ -95,8 +95,8 @@ func TestLeaveZeros(t *testing.T) {
 		least, update := int64(math.MaxInt64), int64(0)
 		for c := range slices.Chunk(w, stride) {
 			update++
-			require.NoError(t, p.Updated(context.Background(), c, update, update))
-			require.NoError(t, p.EpochEnded(context.Background(), c, update, update))
+			require.NoError(t, p.AfterUpdate(context.Background(), c, update, update))
+			require.NoError(t, p.AfterEpoch(context.Background(), c, update, update))
 			if n := wrong(d, c); n < least && slices.ContainsFunc(c, func(v float32) bool { return v != 0 }) {
 				best, least = c, n
 			}

@@ -21,13 +21,13 @@ func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, 
 		return "", nil
 	}
 	for _, f := range j.facts() {
-		if err := run.Same(f[0], f[1]); err != nil {
+		if err := run.CheckFact(f[0], f[1]); err != nil {
 			return "", err
 		}
 	}
 	begin, err := sumOf(j.opt.Init)
 	if err == nil {
-		err = run.Same("the model to begin with", begin)
+		err = run.CheckFact("the model to begin with", begin)
 	}
 	if err != nil {
 		return "", err
@@ -43,7 +43,7 @@ func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, 
 		}
 		held = fmt.Sprintf("%s of %d", sum, j.validation.Rows())
 	}
-	if err := run.Same("the fingerprint of the rows to validate on", held); err != nil {
+	if err := run.CheckFact("the fingerprint of the rows to validate on", held); err != nil {
 		return "", err
 	}
 	spec := j.src.Spec()
@@ -55,7 +55,7 @@ func (j *job) open(ctx context.Context, rows block.Source) (fingerprint string, 
 	if err != nil {
 		return "", err
 	}
-	return fingerprint, run.Same("the sum of the names and the preprocessing of columns", columns)
+	return fingerprint, run.CheckFact("the sum of the names and the preprocessing of columns", columns)
 }
 
 // sameRows tells the checkpoint which rows the training has, and returns their fingerprint.
@@ -64,7 +64,7 @@ func sameRows(ctx context.Context, run *checkpoint.Run, rows block.Source, worke
 	if err != nil {
 		return "", err
 	}
-	return fingerprint, run.Same("the fingerprint of the rows", fmt.Sprintf("%s of %d", fingerprint, rows.Rows()))
+	return fingerprint, run.CheckFact("the fingerprint of the rows", fmt.Sprintf("%s of %d", fingerprint, rows.Rows()))
 }
 
 // sumOf returns the sum of a model as text, or "none" if m is nil.
@@ -135,7 +135,7 @@ func (c *crossState) openPart(ctx context.Context, points int) (*checkpoint.Part
 	for _, l := range c.learners {
 		fmt.Fprintln(h, (&job{Learner: l, opt: &c.opt}).facts(), c.Folds, points, c.Score)
 	}
-	if err := run.Same("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
+	if err := run.CheckFact("the sum of the options that are judged", fmt.Sprintf("%x", h.Sum(nil))); err != nil {
 		return nil, err
 	}
 	if _, err := sameRows(ctx, run, c.src, c.workers); err != nil {
@@ -164,7 +164,7 @@ func (c *crossState) state(w *checkpoint.Walk) {
 		if p.failure != nil {
 			failure = p.failure.Error()
 		}
-		if w.Text(&failure); w.Reading() && failure != "" {
+		if w.Text(&failure); w.IsReading() && failure != "" {
 			p.failure = errors.New(failure)
 		}
 	}

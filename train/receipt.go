@@ -85,9 +85,9 @@ func (j *job) tracedSettings(ctx context.Context) (learner.Settings, *recorder, 
 	if n := j.src.Spec().Cols(); j.versus > 0 && len(of.Reference) == n*j.versus {
 		of.Reference = of.Reference[j.class*n:][:n]
 	}
-	how := traceOptions{Class: class, Eta: own.Eta, Margin: own.Margin, TheoremHolds: own.L2 == 0 && !j.src.Spec().Weighted,
+	options := recorderOptions{Class: class, Eta: own.Eta, Margin: own.Margin, TheoremHolds: own.L2 == 0 && !j.src.Spec().Weighted,
 		CountsErrors: own.Pocket != "", Workers: j.Workers(), InitialWeights: unpaddedStart(j.startingPoint(), j.src.Spec())}
-	r, err := newRecorder(ctx, block.AssumeValid(j.src), &of, how)
+	r, err := newRecorder(ctx, block.AssumeValid(j.src), &of, options)
 	if err != nil {
 		return nil, nil, err
 	}

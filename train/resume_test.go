@@ -43,7 +43,7 @@ func TestResumeJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, resumed := run.Resumed(); resumed != (c.folds == 3 && c.judged == 0) {
+		if _, resumed := run.ResumedVisits(); resumed != (c.folds == 3 && c.judged == 0) {
 			t.Errorf("%+v: learning is resumed: %t", c, resumed)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -247,7 +247,7 @@ type TooSlowError struct {
 
 func (e *TooSlowError) Error() string {
 	return fmt.Sprintf("its model takes %s multiplications to predict all rows, %s times those of a linear model",
-		humanize.Rough(e.Multiplications), humanize.Count(int64(e.Vectors)))
+		humanize.ThreeDigits(e.Multiplications), humanize.Count(int64(e.Vectors)))
 }
 
 // A model is too slow if it takes more than mostMultiplications multiplications, about ten seconds of a processor, and

@@ -48,8 +48,8 @@ type TracePoint struct {
 	Gap       float64 // bound on Objective minus the optimum
 }
 
-// traceOptions has the options of a perceptron that its convergence theorem and the count of its errors need.
-type traceOptions struct {
+// recorderOptions has the options of a perceptron that its convergence theorem and the count of its errors need.
+type recorderOptions struct {
 	Class          int       // see TracePoint.Class
 	Eta            float64   // learning rate
 	Margin         float64   // see perceptron.Options
@@ -64,7 +64,7 @@ type recorder struct {
 	ctx             context.Context
 	src             block.Source
 	opt             *Trace
-	options         traceOptions
+	options         recorderOptions
 	unit            []float64 // the reference, scaled to length 1; nil: none
 	bounds          traceBounds
 	uncountedPoints []TracePoint // points whose errors aren't counted yet
@@ -73,8 +73,8 @@ type recorder struct {
 
 // newRecorder returns the recorder of a perceptron that learns from src. It makes a pass over the rows. It returns an error if
 // the reference has another number of weights than the training, if src fails, or if ctx ends.
-func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceOptions) (*recorder, error) {
-	r := &recorder{ctx: ctx, src: src, opt: opt, options: how}
+func newRecorder(ctx context.Context, src block.Source, opt *Trace, options recorderOptions) (*recorder, error) {
+	r := &recorder{ctx: ctx, src: src, opt: opt, options: options}
 	spec := src.Spec()
 	n := spec.Cols() * spec.Vectors()
 	evaluated := &learner.Result{Weights: make([]float32, n)}
@@ -87,14 +87,14 @@ func newRecorder(ctx context.Context, src block.Source, opt *Trace, how traceOpt
 			evaluated.Weights[i] = float32(v / length)
 		}
 	}
-	if err := learner.Evaluate(ctx, src, how.Workers, evaluated); err != nil {
+	if err := learner.Evaluate(ctx, src, options.Workers, evaluated); err != nil {
 		return nil, err
 	}
-	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: how.Eta, UpdateMargin: how.Margin,
+	r.bounds = traceBounds{Radius: evaluated.Radius, Margin: evaluated.Margin, Eta: options.Eta, UpdateMargin: options.Margin,
 		severalClasses: spec.Vectors() > 1}
-	if how.InitialWeights != nil {
-		r.bounds.Norm = learner.Norm(how.InitialWeights)
-		r.bounds.Dot = dot(how.InitialWeights, r.unit)
+	if options.InitialWeights != nil {
+		r.bounds.Norm = learner.Norm(options.InitialWeights)
+		r.bounds.Dot = dot(options.InitialWeights, r.unit)
 	}
 	return r, nil
 }

@@ -3,4 +3,4 @@ package train
 // For tests of package train_test.
 var NewRecorder = newRecorder
 
-type TraceHow = traceOptions
+type RecorderOptions = recorderOptions

@@ -122,7 +122,7 @@ func TestInterrupted(t *testing.T) {
 			}
 			next = p.Update + 1
 		}}
-		r, err := train.NewRecorder(ctx, block.Source(data), opt, train.TraceHow{Class: -1, Eta: 1, CountsErrors: true, Workers: 1})
+		r, err := train.NewRecorder(ctx, block.Source(data), opt, train.RecorderOptions{Class: -1, Eta: 1, CountsErrors: true, Workers: 1})
 		require.NoError(t, err)
 		for n := range int64(130) {
 			if n+1 == at {
@@ -149,7 +149,7 @@ func TestInterrupted(t *testing.T) {
 // TestReference: a reference of another number of weights is an error that has both numbers.
 func TestReference(t *testing.T) {
 	for _, n := range []int{0, 3, 5} {
-		_, err := train.NewRecorder(t.Context(), block.Source(separableRows(1)), &train.Trace{Reference: make([]float64, n)}, train.TraceHow{Workers: 1})
+		_, err := train.NewRecorder(t.Context(), block.Source(separableRows(1)), &train.Trace{Reference: make([]float64, n)}, train.RecorderOptions{Workers: 1})
 		if want := fmt.Sprintf("the reference has %d weights, and the training has 4", n); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%d weights: %v", n, err)
 		}

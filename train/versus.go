@@ -54,7 +54,7 @@ func (j *job) eachVersusRest(ctx, after context.Context) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	all.Seconds = (j.opt.State.Before() + time.Since(start)).Seconds()
+	all.Seconds = (j.opt.State.TimeBefore() + time.Since(start)).Seconds()
 	late := learner.Evaluate(after, j.src, j.Workers(), all)
 	if late != nil && after.Err() == nil {
 		return nil, late

@@ -109,7 +109,7 @@ func saved(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	r, _ := open(t, Options{Dir: dir})
-	require.NoError(t, r.Same("eta", "0.5"))
+	require.NoError(t, r.CheckFact("eta", "0.5"))
 	for i := range int64(3) {
 		c := counter{n: i, w: []float32{1, 2}, list: []float64{float64(i)}}
 		r.Part(4).Mark(i, 10*i, c.state)
@@ -137,11 +137,11 @@ func resumedCounter(t *testing.T, dir string) (c counter, visits int64, notes st
 	t.Helper()
 	c.w = make([]float32, 2)
 	r, all := open(t, Options{Dir: dir, Resume: true})
-	require.NoError(t, r.Same("eta", "0.5"))
+	require.NoError(t, r.CheckFact("eta", "0.5"))
 	if _, err := r.Part(4).Load(c.state); err != nil {
 		t.Fatal(err)
 	}
-	visits, _ = r.Resumed()
+	visits, _ = r.ResumedVisits()
 	r.Close()
 	return c, visits, strings.Join(*all, "\n")
 }
@@ -160,10 +160,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("a new run over one that didn't finish: %v", err)
 	}
 	r, _ := open(t, Options{Dir: dir, Resume: true})
-	err := r.Same("eta", "0.25")
+	err := r.CheckFact("eta", "0.25")
 	require.Error(t, err, "eta is 0.25, and was 0.5 before")
-	require.Error(t, r.Same("beta", "1"), "was not given before")
-	if err := r.Finish(); err != nil || !r.Saved() {
+	require.Error(t, r.CheckFact("beta", "1"), "was not given before")
+	if err := r.Finish(); err != nil || !r.HasCheckpoint() {
 		t.Fatal(err)
 	}
 	r.Close()
@@ -185,9 +185,9 @@ func TestNil(t *testing.T) {
 	p.Mark(1, 1, nil)
 	p.Pass(1, 1, nil)
 	loaded, err := p.Load(nil)
-	_, resumed := r.Resumed()
+	_, resumed := r.ResumedVisits()
 	r.Close()
-	if err := errors.Join(err, r.Same("a", "b"), r.Save(), r.Finish()); err != nil || loaded || p.Due(1) || resumed || r.Saved() {
+	if err := errors.Join(err, r.CheckFact("a", "b"), r.Save(), r.Finish()); err != nil || loaded || p.Due(1) || resumed || r.HasCheckpoint() {
 		t.Errorf("%v, %v, %v, %v", err, loaded, p.Due(1), resumed)
 	}
 }
@@ -203,7 +203,7 @@ func TestDamaged(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 	}
 	check := func(what string, i int) {
-		m, last, err := newest(dir, func(string) {})
+		m, last, err := newestImage(dir, func(string) {})
 		if err != nil || last != 3 || m == nil || m.number != 2 {
 			t.Fatalf("%s %d: %+v, %v", what, i, m, err)
 		}

@@ -33,7 +33,7 @@ func TestOdd(t *testing.T) {
 	}
 	require.NoError(t, os.RemoveAll(stuck))
 	r.Close()
-	if m, _, err := newest(dir, func(string) {}); err != nil || !m.isFinished || m.parts[0].visits != 1 {
+	if m, _, err := newestImage(dir, func(string) {}); err != nil || !m.isFinished || m.parts[0].visits != 1 {
 		t.Errorf("%+v, %v", m, err)
 	}
 }
@@ -61,7 +61,7 @@ func TestTogether(t *testing.T) {
 			t.Error("the timer goes on")
 		}
 		again, _ := open(t, Options{Dir: r.opt.Dir, Resume: true})
-		if visits, _ := again.Resumed(); visits != 3 {
+		if visits, _ := again.ResumedVisits(); visits != 3 {
 			t.Errorf("resumed at %d visits", visits)
 		}
 	})

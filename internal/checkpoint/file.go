@@ -159,10 +159,10 @@ func list(dir string) (numbers []int64, err error) {
 	return numbers, err
 }
 
-// newest returns the newest image in dir that isn't damaged, or nil. It calls note for each newer checkpoint that is
-// damaged. last is the greatest number of a checkpoint in dir. newest returns an error if a file can't be read or is
+// newestImage returns the newest image in dir that isn't damaged, or nil. It calls note for each newer checkpoint that is
+// damaged. last is the greatest number of a checkpoint in dir. newestImage returns an error if a file can't be read or is
 // of another version, because this file may be intact.
-func newest(dir string, note func(string)) (m *image, last int64, err error) {
+func newestImage(dir string, note func(string)) (m *image, last int64, err error) {
 	numbers, err := list(dir)
 	if err != nil {
 		return nil, 0, folderError(err)

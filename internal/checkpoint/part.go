@@ -52,16 +52,16 @@ func (p *Part) Load(state func(*Walk)) (loaded bool, err error) {
 		return false, err
 	}
 	p.savedState = nil
-	p.run.tell()
+	p.run.noteResumption()
 	return true, nil
 }
 
-// Before returns Run.Before. It is for a learner whose state has no Clock.
-func (p *Part) Before() time.Duration {
+// TimeBefore returns Run.TimeBefore. It is for a learner whose state has no Clock.
+func (p *Part) TimeBefore() time.Duration {
 	if p == nil {
 		return 0
 	}
-	return p.run.Before()
+	return p.run.TimeBefore()
 }
 
 // Read is the function Read for data that a learner stored within its own state. The error names the folder of the

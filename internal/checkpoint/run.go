@@ -81,16 +81,16 @@ func Open(opt Options) (*Run, error) {
 	if err := os.MkdirAll(opt.Dir, 0o777); err != nil {
 		return nil, folderError(err)
 	}
-	held, err := files.TakeLock(opt.Dir)
+	lock, err := files.TakeLock(opt.Dir)
 	if err != nil {
 		if _, bare := err.(*fs.PathError); bare { // other errors already name a remedy
 			err = folderError(err)
 		}
 		return nil, err
 	}
-	r := &Run{opt: opt, lock: held, parts: map[int64]*Part{}}
+	r := &Run{opt: opt, lock: lock, parts: map[int64]*Part{}}
 	if err := r.begin(); err != nil {
-		held.Release()
+		lock.Release()
 		return nil, err
 	}
 	if opt.Epochs == 0 {
@@ -109,7 +109,7 @@ func folderError(err error) error {
 // begin looks for checkpoints in the folder, and loads the last states if the run resumes.
 func (r *Run) begin() error {
 	opt := r.opt
-	from, last, err := newest(opt.Dir, r.note)
+	from, last, err := newestImage(opt.Dir, r.note)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (r *Run) restore(from *image) {
 	r.resumedFrom, r.timeBefore = from.savedAt, max(0, time.Duration(from.trainingTime))
 }
 
-// tell reports the point from which the run resumes. It does so once.
-func (r *Run) tell() {
+// noteResumption reports the point from which the run resumes. It does so once.
+func (r *Run) noteResumption() {
 	r.resumeNote.Do(func() {
 		far := "the training goes on after " + humanize.Plural(r.resumedVisits, "visit")
 		if r.lacksLearner {
@@ -186,8 +186,8 @@ func (r *Run) Close() {
 	r.lock.Release()
 }
 
-// Saved returns true if there is a checkpoint to resume from.
-func (r *Run) Saved() bool {
+// HasCheckpoint returns true if there is a checkpoint to resume from.
+func (r *Run) HasCheckpoint() bool {
 	if r == nil {
 		return false
 	}
@@ -196,27 +196,27 @@ func (r *Run) Saved() bool {
 	return r.lastFile != ""
 }
 
-// Resumed returns the number of visits in the checkpoint from which the run resumed: the maximum over its parts. ok
+// ResumedVisits returns the number of visits in the checkpoint from which the run resumed: the maximum over its parts. ok
 // is false if the run began at the start, or if the checkpoint has no part of a learner.
-func (r *Run) Resumed() (visits int64, ok bool) {
+func (r *Run) ResumedVisits() (visits int64, ok bool) {
 	if r == nil {
 		return 0, false
 	}
 	return r.resumedVisits, r.resumed && !r.lacksLearner
 }
 
-// Before returns the training time before the checkpoint from which the run resumed.
-func (r *Run) Before() time.Duration {
+// TimeBefore returns the training time before the checkpoint from which the run resumed.
+func (r *Run) TimeBefore() time.Duration {
 	if r == nil {
 		return 0
 	}
 	return r.timeBefore
 }
 
-// Same records the value of an option or of a property of the data under a name. It returns an error if the run
+// CheckFact records the value of an option or of a property of the data under a name. It returns an error if the run
 // resumes from a checkpoint with another value. All calls must come before the first checkpoint that has the part of
 // a learner.
-func (r *Run) Same(name, value string) error {
+func (r *Run) CheckFact(name, value string) error {
 	if r == nil {
 		return nil
 	}

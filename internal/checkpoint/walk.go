@@ -44,8 +44,8 @@ func Read(data []byte, state func(*Walk)) error {
 	return w.err
 }
 
-// Reading returns true if the Walk reads a state, and false if it writes.
-func (w *Walk) Reading() bool { return w.isReading }
+// IsReading returns true if the Walk reads a state, and false if it writes.
+func (w *Walk) IsReading() bool { return w.isReading }
 
 // Fail ends the Walk with err, unless it already has an error.
 func (w *Walk) Fail(err error) {

@@ -50,7 +50,7 @@ func decodeValue(b []byte, t reflect.Type) (v any, err error) {
 // typedValue writes or reads *v, a value of type t.
 func typedValue(w *checkpoint.Walk, v *any, t reflect.Type) {
 	of := reflect.New(t).Elem()
-	if !w.Reading() {
+	if !w.IsReading() {
 		of.Set(reflect.ValueOf(*v))
 	}
 	value(w, of)
@@ -80,7 +80,7 @@ func value(w *checkpoint.Walk, v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if notNil(w, v) {
-			if w.Reading() {
+			if w.IsReading() {
 				v.Set(reflect.New(v.Type().Elem()))
 			}
 			value(w, v.Elem())
@@ -99,7 +99,7 @@ func value(w *checkpoint.Walk, v reflect.Value) {
 
 // numberOrText writes v, or reads a number or text and calls set with it.
 func numberOrText[T any](w *checkpoint.Walk, v T, walk func(*T), set func(T)) {
-	if walk(&v); w.Reading() {
+	if walk(&v); w.IsReading() {
 		set(v)
 	}
 }
@@ -113,7 +113,7 @@ func notNil(w *checkpoint.Walk, v reflect.Value) bool {
 
 // slice writes or reads a slice that isn't nil.
 func slice(w *checkpoint.Walk, v reflect.Value) {
-	if w.Reading() {
+	if w.IsReading() {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}
 	switch p := v.Addr().Interface().(type) { // most slices have these types
@@ -127,7 +127,7 @@ func slice(w *checkpoint.Walk, v reflect.Value) {
 		checkpoint.Slice(w, p)
 	default:
 		n := v.Len()
-		if w.Length(&n, 1); w.Reading() {
+		if w.Length(&n, 1); w.IsReading() {
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 		}
 		for i := range n {
@@ -154,7 +154,7 @@ func fields(w *checkpoint.Walk, v reflect.Value) {
 
 // failure writes or reads the text of an error.
 func failure(w *checkpoint.Walk, v reflect.Value) {
-	if !w.Reading() {
+	if !w.IsReading() {
 		text := v.Interface().(error).Error()
 		w.Text(&text)
 		return

@@ -54,8 +54,8 @@ func Real(v float64) string {
 // Exact writes a number with the fewest digits from which it can be parsed back exactly.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Rough writes a number with three significant digits.
-func Rough(v float64) string {
+// ThreeDigits writes a number with three significant digits.
+func ThreeDigits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
@@ -114,8 +114,8 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%d days %d h", d/day, d%day/time.Hour)
 }
 
-// About writes a number of 0 or more, rounded to three significant digits.
-func About(v float64) string {
+// RoundedCount writes a number of 0 or more, rounded to three significant digits.
+func RoundedCount(v float64) string {
 	if v < 100 {
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}

@@ -28,7 +28,7 @@ func TestDuration(t *testing.T) {
 		}
 	}
 	for want, v := range map[string]float64{"0.123": 0.12345, "1.23": 1.234, "99.9": 99.9, "100": 99.99, "123": 123.4, "1,230": 1234, "9,990,000": 9994999, "10,000,000": 9995000, "0": 0} {
-		if got := About(v); got != want {
+		if got := RoundedCount(v); got != want {
 			t.Errorf("%v is about %q, want %q", v, got, want)
 		}
 	}

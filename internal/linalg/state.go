@@ -13,7 +13,7 @@ func State(w *checkpoint.Walk, f **Factor, n int) {
 		*f = nil
 		return
 	}
-	if w.Reading() {
+	if w.IsReading() {
 		*f = &Factor{n: n}
 	}
 	checkpoint.Slice(w, &(*f).l)

@@ -43,7 +43,7 @@ type AdaGradOptions struct {
 	Order  learner.Order // Cyclic
 	Epochs int64         // most passes over the rows; 100
 	Eta    float64       // learning rate, in (0, 1]; 0.1
-	Shards int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Shards int64         // shards of the rows, which learn apart in each epoch; their weights are mixed after it; 1
 
 	Loss Loss // Logistic
 }
@@ -91,7 +91,7 @@ func TrainFTRL(ctx context.Context, src block.Source, opt Settings) (*learner.Re
 // AdaGrad. Orders, labels, stopping and errors are the same as for TrainFTRL. A row with a hinge loss of 0 changes
 // nothing.
 //
-// With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
+// With opt.Shards above 1, the rows are cut into opt.Shards shards. In each epoch the shards learn apart, from the same
 // weights and the same n. The next epoch begins with the mean of their weights (Zinkevich, Weimer, Smola and Li,
 // "Parallelized Stochastic Gradient Descent", NIPS 2010). It also begins with the mean of their n, as Local AdaAlter
 // does (Xie, Koyejo, Gupta and Lin, "Local AdaAlter: Communication-Efficient Stochastic Gradient Descent with Adaptive

@@ -32,7 +32,7 @@ type Mix string
 
 const (
 	Uniform  Mix = "uniform"  // equal shares, the default
-	Mistakes Mix = "mistakes" // a shard's part of the updates of all shards
+	Mistakes Mix = "mistakes" // the updates of a shard divided by the updates of all shards
 )
 
 // Mixes lists every mix, the default first.
@@ -49,7 +49,7 @@ type Options struct {
 	Epochs     int64   // most passes over the rows; 100
 	MaxUpdates int64   // most updates; no limit
 	Eta        float64 // learning rate, in (0, 1]; 1
-	Shards     int64   // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Shards     int64   // shards of the rows, which learn apart in each epoch; their weights are mixed after it; 1
 	Mix        Mix     // Uniform
 
 	Run

@@ -46,7 +46,7 @@ type Options struct {
 	Epochs int64
 
 	// Order, Eta, Shards are options of the solver SGD: the order of the rows in an epoch, Cyclic; the learning rate, in (0, 1],
-	// 1; the parts of the rows that learn apart in each epoch, after which their weights are mixed, 1.
+	// 1; the shards of the rows, which learn apart in each epoch, after which their weights are mixed, 1.
 	Order  learner.Order
 	Eta    float64
 	Shards int64

@@ -31,7 +31,7 @@ const (
 // Descent for Non-smooth Optimization", 2013, section 4). Rows of more than 16,384 columns have other steps; see
 // lazyWalk.
 //
-// With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts take steps apart, all from
+// With opt.Shards above 1, the rows are cut into opt.Shards shards. In each epoch the shards take steps apart, all from
 // the same v and the same mean of v. After the epoch, both become the means over the shards (Zinkevich, Weimer, Smola
 // and Li, "Parallelized Stochastic Gradient Descent", NIPS 2010, which mixes once; Stich, "Local SGD Converges Fast and
 // Communicates Little", ICLR 2019, which mixes repeatedly). As in these papers, t counts the steps of one shard. T is
@@ -50,7 +50,7 @@ func (s *solver) descend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	by := s.newMover(sc, course{0, float64(s.src.Rows()), float64(s.src.Rows()) / float64(s.opt.Shards)})
+	by := s.newMover(sc, stepPosition{0, float64(s.src.Rows()), float64(s.src.Rows()) / float64(s.opt.Shards)})
 	epoch, err := s.epoch(sc, by)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *solver) visitOrdered(ctx context.Context, pass *online.Pass, epoch int6
 type walk struct {
 	*solver
 	*scaling
-	*course
+	*stepPosition
 	v, average []float64 // variables of the scaling, and their mean
 	w, g       []float64 // weights, and the gradient in v
 }
@@ -241,7 +241,7 @@ func (s *solver) boundGap(ctx context.Context) error {
 // penalty, and their own mean.
 type lazyWalk struct {
 	*solver
-	*course
+	*stepPosition
 	// uv has, for each vector of weights, u and v of each column alternately; u and v of the bias stay 0.
 	uv                   []float64
 	scale, shift, growth float64
@@ -257,12 +257,12 @@ type lazyWalk struct {
 // added to v.
 const leastScale = 1e-6
 
-func newLazy(s *solver, square float64, c course) *lazyWalk {
+func newLazy(s *solver, square float64, c stepPosition) *lazyWalk {
 	size := float64(square/4) + s.l2/c.AllRows
 	if size == 0 { // all features are 0: any rate works
 		size = 1
 	}
-	return &lazyWalk{solver: s, course: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
+	return &lazyWalk{solver: s, stepPosition: &c, uv: make([]float64, 2*s.vectors*s.stride), scale: 1, growth: 1,
 		bias: make([]float64, s.vectors), meanBias: make([]float64, s.vectors), features: s.penalised(),
 		firstRate: s.opt.Eta / size}
 }

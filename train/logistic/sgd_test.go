@@ -41,7 +41,7 @@ func TestLazy(t *testing.T) {
 		opt := Settings{Options: Options{Eta: 0.7, L2: l2, Solver: SGD}}
 		s := newSolver(data, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
-		a := newLazy(s, sc.Square, course{AllRows: 300, EpochRows: 300})
+		a := newLazy(s, sc.Square, stepPosition{AllRows: 300, EpochRows: 300})
 		w, mean := make([]float64, s.cols), make([]float64, s.cols)
 		steps := 0.0
 		for range 2 {

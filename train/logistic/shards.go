@@ -15,24 +15,24 @@ import (
 
 // A mover is a state of stochastic gradient descent that takes steps.
 type mover interface {
-	learn(part *block.Block, c *scratch, sum *sums) // takes steps on the rows of part, and adds their losses to sum
+	learn(rows *block.Block, c *scratch, sum *sums) // takes steps on the rows, and adds their losses to sum
 	mean(w []float64)                               // sets w to the mean of the weights
 	sum() func() [sha256.Size]byte                  // hash of the last weights
 	state(w *checkpoint.Walk)
 
-	position() *course            // returns the course; the caller may change it
+	position() *stepPosition      // the caller may change the stepPosition
 	mixedVectors() [][]float64    // returns the vectors that shards mix: the mover's own vectors, not copies
 	setVectors(mixed [][]float64) // copies the given vectors to these vectors
 }
 
-// A course is the position and the size of the steps of a mover.
-type course struct {
+// A stepPosition is the position and the size of the steps of a mover.
+type stepPosition struct {
 	Step      int64   // number of the next step, from 0
 	AllRows   float64 // number of rows whose loss is minimised
 	EpochRows float64 // number of rows that the mover visits in an epoch; with shards, the average of a shard
 }
 
-func (c *course) position() *course { return c }
+func (c *stepPosition) position() *stepPosition { return c }
 
 func (a *walk) mixedVectors() [][]float64 { return [][]float64{a.v, a.average} }
 
@@ -59,11 +59,11 @@ func (a *lazyWalk) setVectors(vectors [][]float64) {
 	a.scale, a.shift, a.growth = 1, 0, 1
 }
 
-func (s *solver) newMover(sc *scaling, c course) mover {
+func (s *solver) newMover(sc *scaling, c stepPosition) mover {
 	if optimize.HasManyColumns(s.cols) {
 		return newLazy(s, sc.Square, c)
 	}
-	return &walk{solver: s, scaling: sc, course: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
+	return &walk{solver: s, scaling: sc, stepPosition: &c, v: s.zeros(), average: s.zeros(), w: s.zeros(), g: s.zeros()}
 }
 
 // epoch returns a function that makes epoch s.epochs of descend. The function adds the losses of the visits to sum.
@@ -74,7 +74,7 @@ func (s *solver) epoch(sc *scaling, by mover) (func(ctx context.Context, sum *su
 	pass, err := online.NewPass(s.src, learner.SharedOptions(&s.opt), 0, nil)
 	return func(ctx context.Context, sum *sums) error {
 		by.position().Step = s.steps
-		err := s.visit(ctx, s.src, pass, s.epochs, func(part *block.Block, c *scratch) { by.learn(part, c, sum) })
+		err := s.visit(ctx, s.src, pass, s.epochs, func(rows *block.Block, c *scratch) { by.learn(rows, c, sum) })
 		s.steps = by.position().Step
 		return err
 	}, err
@@ -130,7 +130,7 @@ type shard struct {
 }
 
 // newShard returns a shard that begins with the given vectors of a mover.
-func (s *solver) newShard(rows block.Source, number int, sc *scaling, c course, vectors [][]float64) *shard {
+func (s *solver) newShard(rows block.Source, number int, sc *scaling, c stepPosition, vectors [][]float64) *shard {
 	x := &shard{mover: s.newMover(sc, c), solver: s, rows: rows, number: number, first: c.Step}
 	x.setVectors(vectors)
 	return x
@@ -167,7 +167,7 @@ func init() { shardTask = distributed.New("logistic.sgd", shardPass) } // set he
 type shardArgs struct {
 	Opt     Settings
 	Scaling scaling
-	Course  course
+	Course  stepPosition
 	Epoch   int64
 	Vectors [][]float64
 }

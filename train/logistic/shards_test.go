@@ -48,7 +48,7 @@ func denseRows(d *block.Data) *block.Data {
 func mixedSteps(t *testing.T, d *block.Data, opt Settings) ([]float64, int64) {
 	s := newSolver(require.Value(begin(t.Context(), d, &opt))(t), opt)
 	sc := require.Value(s.scaling(t.Context()))(t)
-	at := course{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
+	at := stepPosition{0, float64(d.Rows()), float64(d.Rows()) / float64(opt.Shards)}
 	all, steps, each, c := s.newMover(sc, at), int64(0), batchRows, s.scratch.New().(*scratch)
 	if optimize.HasManyColumns(s.cols) {
 		each = 1
@@ -171,11 +171,11 @@ func TestShardsMemory(t *testing.T) {
 		opt := Settings{Options: Options{Order: learner.Cyclic, Eta: 1, Shards: 16, L2: 1, Solver: SGD}, Run: learner.Run{Workers: 1}}
 		s := newSolver(d, opt)
 		sc := require.Value(s.scaling(t.Context()))(t)
-		mixed := s.newMover(sc, course{}).mixedVectors()
+		mixed := s.newMover(sc, stepPosition{}).mixedVectors()
 		before := live()
 		shards := make([]*shard, opt.Shards)
 		for i := range shards {
-			shards[i] = s.newShard(d, i, sc, course{AllRows: 1600, EpochRows: 100}, mixed)
+			shards[i] = s.newShard(d, i, sc, stepPosition{AllRows: 1600, EpochRows: 100}, mixed)
 			require.NoError(t, shards[i].Pass(t.Context(), 0))
 		}
 		each := (float64(live()) - float64(before)) / float64(len(shards))

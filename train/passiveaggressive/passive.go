@@ -27,7 +27,7 @@ var Losses = []Loss{Hinge, SquaredHinge}
 type Options struct {
 	Order  learner.Order // Cyclic
 	Epochs int64         // most passes over the rows; 100
-	Shards int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Shards int64         // shards of the rows, which learn apart in each epoch; their weights are mixed after it; 1
 	Mix    learner.Mix   // Uniform
 
 	Loss Loss    // Hinge
@@ -58,7 +58,7 @@ type Settings struct {
 // of another class, the first of equal ones. l is max(0, 1 - s). An update adds t x to the vector of the row's class,
 // and subtracts t x from the vector of the other class (section 7). |x|^2 above is then 2 |x|^2.
 //
-// With opt.Shards above 1, the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
+// With opt.Shards above 1, the rows are cut into opt.Shards shards. In each epoch the shards learn apart, from the same
 // weights, and their weights are mixed after it. With learner.Mistakes, a shard's share is its share
 // of the updates: a row with a loss of 0 makes no update, as a correctly classified row makes none in a perceptron. The
 // bound on updates in McDonald, Hall and Mann (2010) holds only for perceptrons.

@@ -163,9 +163,9 @@ func testAverage(t *testing.T, what string, sources map[string]block.Source, opt
 	}
 	const eps = 0x1p-24
 	for c, v := range first {
-		// The sum of a span rounds once for each of its updates. Each of these is counted at most spanVisits times.
+		// The sum of the last visits rounds once for each update. Each of these is counted at most leastVisits times.
 		mean, visits := want.sum[c]/float64(want.visits), float64(want.visits)
-		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*spanVisits)+3)*2*spanVisits*want.change[c]/visits
+		bound := eps*math.Abs(mean) + eps*float64(min(want.updates, 2*leastVisits)+3)*2*leastVisits*want.change[c]/visits
 		if !(math.Abs(float64(v)-mean) <= bound) {
 			t.Fatalf("%s: weight %d is %v, the running mean %v, further than %v", what, c, v, mean, bound)
 		}

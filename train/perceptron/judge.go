@@ -16,11 +16,11 @@ import (
 
 // A judge keeps the best weights of a training. It is a *pocket.Pocket or a *classJudge.
 type judge interface {
-	Updated(ctx context.Context, w []float32, update, visits int64) error
-	EpochEnded(ctx context.Context, w []float32, updates, visits int64) error
-	End(ctx context.Context, w []float32, updates, visits int64) error
+	AfterUpdate(ctx context.Context, w []float32, update, visits int64) error
+	AfterEpoch(ctx context.Context, w []float32, updates, visits int64) error
+	AfterTraining(ctx context.Context, w []float32, updates, visits int64) error
 	Judge(ctx context.Context) error
-	Settle(ctx context.Context) error
+	JudgeBatch(ctx context.Context) error
 	State(w *checkpoint.Walk)
 	Best() pocket.Candidate
 	Curve() []pocket.Point
@@ -74,7 +74,7 @@ func (k *keeper) pocket() (p *pocket.Pocket, is bool) {
 
 // endEpoch offers the weights to the judge at the end of an epoch.
 func (k *keeper) endEpoch(ctx context.Context, w []float32, updates, visits int64) error {
-	if err := k.stopIfPerfect(k.EpochEnded(ctx, w, updates, visits)); err != nil || k.earlyStop == 0 {
+	if err := k.stopIfPerfect(k.AfterEpoch(ctx, w, updates, visits)); err != nil || k.earlyStop == 0 {
 		return err
 	}
 	if err := k.stopIfPerfect(k.Judge(ctx)); err != nil {
@@ -115,7 +115,7 @@ func (l *training) bestErrors() int64 {
 // judgeLast judges the last weights. If the best weights make no errors, they ended the training. Then judgeLast sets
 // the counts of updates and visits back to the counts at their update.
 func (l *training) judgeLast(ctx context.Context) error {
-	if err := l.keeper.End(ctx, l.presentWeights(), l.Updates, l.Visits); err != nil {
+	if err := l.keeper.AfterTraining(ctx, l.presentWeights(), l.Updates, l.Visits); err != nil {
 		return err
 	}
 	best := l.keeper.Best()
@@ -144,13 +144,13 @@ type classJudge struct {
 
 func newClassJudge(ctx context.Context, src block.Source, weights, workers int) (*classJudge, error) {
 	j := &classJudge{src: src, workers: workers, start: time.Now()}
-	err := j.EpochEnded(ctx, make([]float32, weights), 0, 0)
+	err := j.AfterEpoch(ctx, make([]float32, weights), 0, 0)
 	j.judgedVectors = 0
 	return j, err
 }
 
-// EpochEnded judges the weights at the end of an epoch.
-func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visits int64) error {
+// AfterEpoch judges the weights at the end of an epoch.
+func (j *classJudge) AfterEpoch(ctx context.Context, w []float32, updates, visits int64) error {
 	if slices.Equal(w, j.lastWeights) {
 		return nil
 	}
@@ -172,14 +172,14 @@ func (j *classJudge) EpochEnded(ctx context.Context, w []float32, updates, visit
 	return nil
 }
 
-func (j *classJudge) End(ctx context.Context, w []float32, updates, visits int64) error {
-	return j.EpochEnded(ctx, w, updates, visits)
+func (j *classJudge) AfterTraining(ctx context.Context, w []float32, updates, visits int64) error {
+	return j.AfterEpoch(ctx, w, updates, visits)
 }
 
-// Updated, Judge and Settle do nothing, because EpochEnded judges all weights at once.
-func (j *classJudge) Updated(context.Context, []float32, int64, int64) error { return nil }
-func (j *classJudge) Judge(context.Context) error                            { return nil }
-func (j *classJudge) Settle(context.Context) error                           { return nil }
+// AfterUpdate, Judge and JudgeBatch do nothing, because AfterEpoch judges all weights at once.
+func (j *classJudge) AfterUpdate(context.Context, []float32, int64, int64) error { return nil }
+func (j *classJudge) Judge(context.Context) error                                { return nil }
+func (j *classJudge) JudgeBatch(context.Context) error                           { return nil }
 
 func (j *classJudge) Best() pocket.Candidate { return j.best }
 func (j *classJudge) Curve() []pocket.Point  { return j.curve }
@@ -190,7 +190,7 @@ func (j *classJudge) Judged() (candidates, rows int64) {
 
 func (j *classJudge) State(w *checkpoint.Walk) {
 	learner.State(w, &j.start, &j.judgedVectors, j.lastWeights)
-	if w.Reading() {
+	if w.IsReading() {
 		j.best.Weights = nil // it may share memory with j.lastWeights
 	}
 	j.best.State(w, len(j.lastWeights))

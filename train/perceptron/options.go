@@ -21,7 +21,7 @@ type Options struct {
 	Epochs     int64         // most passes over the rows; 100
 	MaxUpdates int64         // most updates; no limit
 	Eta        float64       // learning rate, in (0, 1]; 1
-	Shards     int64         // parts of the rows that learn apart in each epoch; their weights are mixed after it; 1
+	Shards     int64         // shards of the rows, which learn apart in each epoch; their weights are mixed after it; 1
 	Mix        learner.Mix   // Uniform
 
 	Pocket pocket.Mode  // weights that a pocket judges; "": no pocket

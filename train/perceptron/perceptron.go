@@ -66,7 +66,7 @@ import (
 // weight of 0 updates nothing. The bounds hold if all sample weights are 1. The pocket keeps the first weights with the
 // smallest sum of sample weights over wrong rows. Errors counts rows.
 //
-// opt.Shards above 1: the rows are cut into opt.Shards parts. In each epoch the parts learn apart, from the same
+// opt.Shards above 1: the rows are cut into opt.Shards shards. In each epoch the shards learn apart, from the same
 // weights, and their weights are mixed after it (McDonald, Hall and Mann 2010). The averaged form is the mean over all visits of
 // all shards. A pocket judges the mixed weights at the end of each epoch. opt.MaxUpdates ends the training after the
 // epoch that reaches it. Train has converged if no row of any shard updated the weights of an epoch. Votes and traces
@@ -162,9 +162,9 @@ func (l *training) setHooks() {
 	t.AnyUpdates = func(ctx context.Context) (bool, error) { return l.mayUpdate(ctx, l.w) }
 	if l.keeper != nil {
 		t.AfterLastEpoch, t.BestErrors = l.judgeLast, l.bestErrors
-		t.Resume = func(ctx context.Context) error { return l.keeper.stopIfPerfect(l.keeper.Settle(ctx)) }
+		t.Resume = func(ctx context.Context) error { return l.keeper.stopIfPerfect(l.keeper.JudgeBatch(ctx)) }
 		t.AfterUpdates = func(ctx context.Context) error {
-			return l.keeper.stopIfPerfect(l.keeper.Updated(ctx, l.w, l.Updates, l.Visits))
+			return l.keeper.stopIfPerfect(l.keeper.AfterUpdate(ctx, l.w, l.Updates, l.Visits))
 		}
 	}
 	if l.voters != nil {
@@ -205,10 +205,10 @@ func (l *training) Visit(_ context.Context, p *online.Panel, _ int, log []uint32
 
 // prepare sets the functions of a pass.
 func (l *training) prepare(p *online.Pass) {
-	// The visits that end a span of the mean, or the training, if they make no update.
+	// The visits whose sum is added to the mean, or that end the training, if they make no update.
 	p.MostSparseRows = func() int64 {
 		if l.mean != nil {
-			return min(l.VisitsToConverge(), spanVisits-l.mean.span)
+			return min(l.VisitsToConverge(), leastVisits-l.mean.visits)
 		}
 		return l.VisitsToConverge()
 	}
@@ -254,7 +254,7 @@ func (l *training) Weights() []float32 { return l.w }
 func (l *training) State(w *checkpoint.Walk) {
 	learner.State(w, &l.decayedEpochs, l.w)
 	if m := l.mean; m != nil {
-		learner.State(w, m.lateSum, m.sum, &m.span)
+		learner.State(w, m.lateSum, m.sum, &m.visits)
 	}
 	if l.voters != nil {
 		l.voters.state(w)
@@ -275,13 +275,13 @@ func (l *training) Vectors() [][]float64 {
 	return [][]float64{l.mean.sum}
 }
 
-func (l *training) MixShards(parts []online.ShardResult) {
-	for _, p := range parts {
+func (l *training) MixShards(shards []online.ShardResult) {
+	for _, p := range shards {
 		for _, sum := range p.State {
 			f64.Axpy(l.mean.sum, 1, sum)
 		}
 	}
-	l.MixedUpdates += online.Mix(l.w, parts, l.opt.Mix)
+	l.MixedUpdates += online.Mix(l.w, shards, l.opt.Mix)
 }
 
 // ShardBytes counts the weights and the mean.
@@ -295,7 +295,7 @@ func (l *training) ShardBytes() int64 {
 
 func (l *training) unvisited(visits int64) {
 	if l.mean != nil {
-		l.mean.span -= visits
+		l.mean.visits -= visits
 	}
 	if l.voters != nil {
 		l.voters.addSurvivedVisits(int(-visits))

@@ -149,7 +149,7 @@ func Train(ctx context.Context, src block.Source, opt Settings) (*Result, error)
 	if opt.needsElastic() { // the pass that rounds counts
 		r.Epochs, r.Visits = r.Epochs+1, r.Visits+src.Rows()
 	}
-	r.Seconds = (opt.Checkpoint.Before() + time.Since(start)).Seconds()
+	r.Seconds = (opt.Checkpoint.TimeBefore() + time.Since(start)).Seconds()
 	if err == nil {
 		err = r.round(ctx, rows, pivots, opt)
 	}

@@ -18,7 +18,7 @@ import (
 // A learnersError is an error of a learner. A learner doesn't know the names of files.
 type learnersError struct {
 	error
-	parted bool // the learner numbers the rows of a part of the data
+	numbersPart bool // the learner numbers the rows of a part of the data
 }
 
 func (e learnersError) Unwrap() error { return e.error }
@@ -58,7 +58,7 @@ func Explain(cmd *cobra.Command, args []string, err error) error {
 	}
 	of := learnersError{}
 	learner := errors.As(err, &of)
-	if !of.parted {
+	if !of.numbersPart {
 		err = rowOptions(cmd).Complete(ctx, args, err)
 	}
 	if learner && !message.IsLocated(err) {

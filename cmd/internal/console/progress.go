@@ -259,7 +259,7 @@ func (s *Step) parts(p *pace, now time.Time) []string {
 	}
 	begun := now.Sub(p.begunAt) >= leastTime
 	if rate := p.rate(); begun && rate > 0 && s.CountsRows {
-		parts = append(parts, humanize.About(rate)+" rows/s")
+		parts = append(parts, humanize.RoundedCount(rate)+" rows/s")
 	}
 	switch left, known := p.left(s.Total, now); {
 	case !begun || s.Total > 0 && s.Done >= s.Total:

@@ -57,9 +57,9 @@ func detail(l train.Learner, p *learner.Progress, m *learner.Measure, mostUpdate
 		if m != nil {
 			text += ", objective " + humanize.Real(m.Objective)
 			if !math.IsInf(m.Gap, 0) {
-				text += ", gap " + humanize.Rough(m.Gap)
+				text += ", gap " + humanize.ThreeDigits(m.Gap)
 			} else if !math.IsNaN(m.Gradient) {
-				text += ", gradient " + humanize.Rough(m.Gradient)
+				text += ", gradient " + humanize.ThreeDigits(m.Gradient)
 			}
 		}
 		return text

@@ -131,7 +131,7 @@ func (t *trainer) newReport(f *train.Outcome, interrupted bool) *Report {
 	if r.Density > 0 {
 		r.Storage = string(dataset.Sparse)
 	}
-	if visits, ok := t.checkpoints.Resumed(); ok {
+	if visits, ok := t.checkpoints.ResumedVisits(); ok {
 		r.ResumedAt = &visits
 	}
 	if o.out != "" {
@@ -147,7 +147,7 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	s := new(console.Sheet)
 	s.Line("%s: %s of %s, %s\n", r.Algorithm, humanize.Plural(r.Rows, "row"),
 		humanize.Plural(int64(r.Features), "feature"), console.Classes(m))
-	s.Pairs(slices.Concat(r.course(o, m), r.results(), r.weights(o, m), r.machine())...)
+	s.Pairs(slices.Concat(r.trainingPairs(o, m), r.results(), r.weights(o, m), r.machine())...)
 	if cv := r.CrossValidation; cv != nil && len(cv.Points) > 1 {
 		s.Line("\nThe grid, each judged in %d folds; * is what the model was learned with:\n", cv.Folds)
 		s.Table(gridTable(cv))
@@ -166,8 +166,8 @@ func (r *Report) sheet(o *trainOptions, m *model.Model) *console.Sheet {
 	return s
 }
 
-// course returns the options, the convergence and the updates.
-func (r *Report) course(o *trainOptions, m *model.Model) []string {
+// trainingPairs returns the options, the convergence and the updates.
+func (r *Report) trainingPairs(o *trainOptions, m *model.Model) []string {
 	pairs := []string{"options", o.defaultsText()}
 	if o.learner.SolverTexts != nil {
 		pairs = append(pairs, console.SolverFacts(m)...)

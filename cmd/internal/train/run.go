@@ -48,7 +48,7 @@ func trainAs(ctx context.Context, a *console.App, o *trainOptions, paths, valida
 		receipt = new(model.Receipt)
 	}
 	fitted, err := t.learn(ctx, receipt)
-	defer t.tellSaved()
+	defer t.noteSavedCheckpoint()
 	if fitted == nil {
 		return unfinished(a, err)
 	}
@@ -106,9 +106,9 @@ func (t *trainer) save(ctx context.Context, m *model.Model, learned *learner.Res
 	return t.saveReceipt(ctx, receipt, paths)
 }
 
-// tellSaved adds to the interrupt message that a checkpoint is kept, if there is one.
-func (t *trainer) tellSaved() {
-	if !t.checkpoints.Saved() {
+// noteSavedCheckpoint adds to the interrupt message that a checkpoint is kept, if there is one.
+func (t *trainer) noteSavedCheckpoint() {
+	if !t.checkpoints.HasCheckpoint() {
 		return
 	}
 	if t.KeptFiles == "" {

@@ -77,7 +77,7 @@ func (o *traceOptions) check(a *console.App, cmd *cobra.Command, memory int64, i
 // follows tells whether the report follows the training.
 func (o *traceOptions) resume(a *console.App, follows bool, saved *checkpoint.Run) error {
 	names := "--trace and --report begin"
-	visits, resumed := saved.Resumed()
+	visits, resumed := saved.ResumedVisits()
 	switch {
 	case !resumed || visits == 0 || o.file == "" && !follows:
 		return nil
@@ -113,7 +113,7 @@ func (t *trainer) trace(ctx context.Context, opt *train.Options) (w *report.Trac
 				"has its own: leave one of them out")
 		}
 		layout := report.TraceLayout{HasUpdates: updates, HasErrors: updates && own.Pocket != ""}
-		if opt.Trace, err = t.traceOptions(ctx, opt.Multiclass, &layout); err != nil {
+		if opt.Trace, err = t.newTrace(ctx, opt.Multiclass, &layout); err != nil {
 			return nil, err
 		}
 		grace, end := parallel.Grace(ctx)
@@ -137,8 +137,8 @@ func (o *trainOptions) follows() bool {
 		learner.SharedOptions(o.learner.Settings).Shards <= 1)
 }
 
-// traceOptions completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
-func (t *trainer) traceOptions(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
+// newTrace completes the layout of a trace, and returns the options of the trace. multiclass is as in train.Options.
+func (t *trainer) newTrace(ctx context.Context, multiclass string, layout *report.TraceLayout) (*train.Trace, error) {
 	o, spec, l := &t.tracing, t.data.Spec(), t.learner
 	joint := len(spec.Classes) > 2 && (multiclass == model.Joint || multiclass == "" && l.LearnsJointly(l.Settings))
 	if len(spec.Classes) > 2 && !joint && !l.VersusRest {
@@ -243,7 +243,7 @@ func (o *savingOptions) open(a *console.App) (*checkpoint.Run, error) {
 		return nil, err
 	}
 	for _, s := range o.sameOptions {
-		if err := run.Same(s[0], s[1]); err != nil {
+		if err := run.CheckFact(s[0], s[1]); err != nil {
 			run.Close()
 			return nil, err
 		}

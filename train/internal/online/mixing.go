@@ -72,13 +72,13 @@ type ShardResult struct {
 	ChangesNothing bool // no row of the shard would change the weights with which the epoch began
 }
 
-// Mix writes the mean of the weights of the parts to w. With learner.Uniform the parts have equal shares. With
-// learner.Mistakes the share of a part is its share of the updates. Without any update, w stays the same. Sums are made
-// in float64 in the order of the parts. Mix returns the sum over the parts of updates times share. The sum of the
+// Mix writes the mean of the weights of the shards to w. With learner.Uniform the shards have equal shares. With
+// learner.Mistakes the share of a shard is its share of the updates. Without any update, w stays the same. Sums are made
+// in float64 in the order of the shards. Mix returns the sum over the shards of updates times share. The sum of the
 // returned numbers over the epochs is at most R^2/rho^2 (theorem 3 of McDonald, Hall and Mann).
-func Mix(w []float32, parts []ShardResult, mix learner.Mix) (updates float64) {
-	shares, all := make([]float64, len(parts)), 0.0
-	for s, p := range parts {
+func Mix(w []float32, shards []ShardResult, mix learner.Mix) (updates float64) {
+	shares, all := make([]float64, len(shards)), 0.0
+	for s, p := range shards {
 		shares[s] = 1
 		if mix == learner.Mistakes {
 			shares[s] = float64(p.Updates)
@@ -91,7 +91,7 @@ func Mix(w []float32, parts []ShardResult, mix learner.Mix) (updates float64) {
 	}
 	for i := range w {
 		sum := 0.0
-		for s, p := range parts {
+		for s, p := range shards {
 			sum += float64(shares[s] * float64(p.Weights[i]))
 		}
 		w[i] = float32(sum / all)
@@ -99,17 +99,17 @@ func Mix(w []float32, parts []ShardResult, mix learner.Mix) (updates float64) {
 	return updates / all
 }
 
-// MeanState returns the means over the parts of the vectors of State, in new slices. All parts have equal shares. There
-// must be one part or more. Sums are made in the order of the parts.
-func MeanState(parts []ShardResult) [][]float64 {
-	means := make([][]float64, len(parts[0].State))
+// MeanState returns the means over the shards of the vectors of State, in new slices. All shards have equal shares. There
+// must be one shard or more. Sums are made in the order of the shards.
+func MeanState(shards []ShardResult) [][]float64 {
+	means := make([][]float64, len(shards[0].State))
 	for i := range means {
-		means[i] = make([]float64, len(parts[0].State[i]))
-		for _, p := range parts {
+		means[i] = make([]float64, len(shards[0].State[i]))
+		for _, p := range shards {
 			f64.Axpy(means[i], 1, p.State[i])
 		}
 		for c := range means[i] {
-			means[i][c] /= float64(len(parts))
+			means[i][c] /= float64(len(shards))
 		}
 	}
 	return means
@@ -272,7 +272,7 @@ type Shards struct {
 	rows      *shardSource                                       // nil if the rows are on a cluster
 	newMember func(rows block.Source, shard int) (Member, error) // makes a member from the mixed weights
 	// makes the passes of an epoch over the dealt chunks
-	clusterEpoch func(context.Context, int64, [][]int64) (parts []ShardResult, _ error)
+	clusterEpoch func(context.Context, int64, [][]int64) (results []ShardResult, _ error)
 
 	members []Member // members of the present epoch; nil between two epochs
 	done    []bool   // members that have finished the epoch
@@ -281,7 +281,7 @@ type Shards struct {
 // NewShards returns the shards of the rows of src, which must come from block.Validate. At the start of an epoch,
 // newMember makes the member of each shard, with the mixed weights. If the rows are on a cluster, NewShards uses the
 // function clusterEpoch in place of newMember: it makes the passes of an epoch on the cluster. dealt has the chunks of
-// each shard, and clusterEpoch returns the parts of the shards in the order of dealt. NewShards returns an error if
+// each shard, and clusterEpoch returns the results of the shards in the order of dealt. NewShards returns an error if
 // there are too few rows, or if src is neither on a cluster, nor a *block.Data, nor a block.Seekable.
 func NewShards(src block.Source, opt learner.Options, newMember func(rows block.Source, shard int) (Member, error),
 	clusterEpoch func(ctx context.Context, epoch int64, dealt [][]int64) ([]ShardResult, error)) (x *Shards, err error) {
@@ -403,7 +403,7 @@ func (x *Shards) State(w *checkpoint.Walk, epoch int64) {
 		x.members = nil
 		return
 	}
-	if w.Reading() {
+	if w.IsReading() {
 		if x.rows == nil {
 			w.Fail(errors.New("its shards are not on a cluster"))
 			return

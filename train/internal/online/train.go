@@ -132,16 +132,16 @@ func (t *Training) shardsEpoch(ctx context.Context) error {
 	return t.checkEnd(ctx)
 }
 
-// mixShards counts the visits and updates of the parts, and mixes them. It tells whether no row would change the
-// weights with which the parts began.
-func (t *Training) mixShards(parts []ShardResult) (clean bool) {
+// mixShards counts the visits and updates of the shards, and mixes them. It tells whether no row would change the
+// weights with which the shards began.
+func (t *Training) mixShards(shards []ShardResult) (clean bool) {
 	clean = true
-	for _, p := range parts {
+	for _, p := range shards {
 		t.Visits += p.Visits
 		t.Updates += p.Updates
 		clean = clean && p.ChangesNothing
 	}
-	t.mixer().MixShards(parts)
+	t.mixer().MixShards(shards)
 	t.shardVisits.Store(0)
 	t.shardUpdates.Store(0)
 	return clean
@@ -192,18 +192,19 @@ type passArgs struct {
 
 // newPassTask returns the task that makes the pass of a shard on a cluster. A piece is a shard.
 func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs, ShardResult] {
-	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (part ShardResult, err error) {
+	return distributed.New(l.Name+".pass", func(ctx context.Context, piece distributed.Piece, args passArgs) (result ShardResult,
+		err error) {
 		s := l.New()
 		if err := distributed.Decode(args.Settings, s); err != nil {
-			return part, err
+			return result, err
 		}
 		rows, err := block.Validate(ctx, piece.Source, piece.Workers)
 		if err != nil {
-			return part, err
+			return result, err
 		}
 		t, err := newShard(l, rule, &learner.Task{Rows: rows, Settings: s}, learner.SharedOptions(s), rows, piece.Number)
 		if err != nil {
-			return part, err
+			return result, err
 		}
 		t.mixer().Begin(args.W, args.Vectors)
 		m := member{t}
@@ -212,9 +213,9 @@ func newPassTask(l *learner.Learner, rule RuleMaker) *distributed.Task[passArgs,
 	})
 }
 
-// passesOnCluster makes the passes of an epoch on a cluster, and returns the parts of the shards.
+// passesOnCluster makes the passes of an epoch on a cluster, and returns the results of the shards.
 func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[passArgs, ShardResult], epoch int64,
-	dealt [][]int64) (parts []ShardResult, err error) {
+	dealt [][]int64) (shards []ShardResult, err error) {
 	s := learner.CopySettings(t.Task.Settings)
 	s.RunOptions().Checkpoint, s.RunOptions().Progress, s.RunOptions().Trace = nil, nil, nil // they stay here
 	settings, err := distributed.Encode(reflect.ValueOf(s).Elem().Interface())
@@ -223,10 +224,10 @@ func (t *Training) passesOnCluster(ctx context.Context, task *distributed.Task[p
 	}
 	err = distributed.Each(ctx, t.Src, task, passArgs{settings, epoch, t.Rule.Weights(), t.mixer().Vectors()}, dealt,
 		func(p ShardResult) error {
-			parts = append(parts, p)
+			shards = append(shards, p)
 			return nil
 		})
-	return parts, err
+	return shards, err
 }
 
 // WithSteppers is WithRule with the learner's steppers. The training converges if an epoch in any order but
@@ -318,7 +319,7 @@ func (s *stepperRule) State(w *checkpoint.Walk) {
 	for _, name := range stateNames(state) {
 		checkpoint.Values(w, state[name])
 	}
-	if w.Reading() {
+	if w.IsReading() {
 		s.Stepper.Begin(slices.Clone(weights), state)
 	}
 }
@@ -340,11 +341,11 @@ func (s *stepperRule) Vectors() (vectors [][]float64) {
 }
 
 // MixShards changes nothing without an update.
-func (s *stepperRule) MixShards(parts []ShardResult) {
-	if slices.ContainsFunc(parts, func(p ShardResult) bool { return p.Updates > 0 }) {
+func (s *stepperRule) MixShards(shards []ShardResult) {
+	if slices.ContainsFunc(shards, func(p ShardResult) bool { return p.Updates > 0 }) {
 		w := slices.Clone(s.Weights())
-		Mix(w, parts, s.t.Opt.Mix)
-		s.Begin(w, MeanState(parts))
+		Mix(w, shards, s.t.Opt.Mix)
+		s.Begin(w, MeanState(shards))
 	}
 }
 

@@ -37,9 +37,9 @@ type Mixer interface {
 	// Begin sets the weights of a shard when its epoch begins. vectors are the result of Vectors of the rule of all
 	// shards.
 	Begin(w []float32, vectors [][]float64)
-	Vectors() [][]float64          // vectors beside the weights that the shards mix
-	MixShards(parts []ShardResult) // mixes the parts of the shards; parts may be empty
-	ShardBytes() int64             // memory of a shard
+	Vectors() [][]float64           // vectors beside the weights that the shards mix
+	MixShards(shards []ShardResult) // mixes the results of the shards; shards may be empty
+	ShardBytes() int64              // memory of a shard
 }
 
 // Hooks are functions that few rules need. The RuleMaker of a rule sets them; a nil function does nothing.

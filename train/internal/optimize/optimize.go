@@ -111,7 +111,7 @@ func (t *Task) InterruptedResult(ctx, after context.Context, s *Solution, pivots
 func (t *Task) measureSolution(ctx context.Context, s *Solution, pivots []float64, start time.Time) (*RoundedSolution, error) {
 	r := &RoundedSolution{ExactWeights: s.W, Weight: s.Weight}
 	r.Epochs, r.Updates, r.OutOfPasses = s.Passes+1, s.Steps, s.OutOfPasses
-	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.Before() + time.Since(start)).Seconds()
+	r.Visits, r.Seconds = r.Epochs*t.Rows.Rows(), (t.Checkpoint.TimeBefore() + time.Since(start)).Seconds()
 	w, spec := slices.Clone(s.W), t.Rows.Spec()
 	learner.RoundCentred(w, pivots)
 	if pivots != nil {

@@ -71,7 +71,7 @@ func (c *copies) open(url string, i info, fetch fetcher) *objectCopy {
 	return p
 }
 
-// dropOthers drops the copies of all objects but those of the URLs.
+// dropOthers drops the copies of all objects except the objects at urls.
 func (c *copies) dropOthers(urls []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +201,9 @@ func (p *objectCopy) fetchMissing(ctx context.Context, number, from, end int64) 
 	}
 }
 
-// fetchLimit returns the end of the blocks to fetch from a missing one on: the next block that is there, or the end of the window. The first
-// block of a large object is fetched alone: a reader looks there for the format, and often reads on elsewhere.
+// fetchLimit returns the end of the blocks to fetch from a missing block on: the next block that is there, or the end of
+// the window. The first block of a large object is fetched alone: a reader looks there for the format, and often reads
+// on elsewhere.
 func (p *objectCopy) fetchLimit(w *window, number, missing int64) int64 {
 	if number == 0 && missing == 0 && p.info.size > windowBytes {
 		return 1
@@ -244,8 +245,8 @@ func (p *objectCopy) fetchBlocks(ctx context.Context, slot, number, first, limit
 // retryPause is the wait before the second such try. The first one doesn't wait, and the n-th waits n-1 times as long.
 var retryPause = 500 * time.Millisecond
 
-// readAnswer reads at most bytes bytes of the object from byte at on. It returns the number of bytes that came before an error, and whether an
-// answer began.
+// readAnswer reads at most bytes bytes of the object from byte at on. It returns the number of bytes that came before an
+// error, and whether an answer began.
 func (p *objectCopy) readAnswer(ctx context.Context, to io.Writer, at, bytes int64) (bytesRead int64, hasAnswer bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

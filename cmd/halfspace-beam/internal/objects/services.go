@@ -109,7 +109,8 @@ var amazon = &provider{
 	},
 }
 
-// checkServer returns an error if no server listens at a URL. S3's client would try there for some 20 seconds. Behind a proxy it returns nil.
+// checkServer returns an error if no server listens at a URL. S3's client would try there for about 20 seconds. Behind a
+// proxy checkServer returns nil.
 func checkServer(ctx context.Context, endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Hostname() == "" {
@@ -127,8 +128,8 @@ func checkServer(ctx context.Context, endpoint string) error {
 		"set the address of another", endpoint, shortText(err)), Err: err}
 }
 
-// retryUploads makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's client repeats them
-// anyway.
+// retryUploads makes Google's client repeat requests of an upload that fail. To write an object twice does no harm. S3's
+// client repeats these requests anyway.
 func retryUploads(as func(any) bool) error {
 	var o **storage.ObjectHandle
 	if as(&o) {
