@@ -293,6 +293,8 @@ def _flags(options: Mapping[str, Any]) -> list[str]:
                 args += [flag, text(each)]
         elif isinstance(value, (list, tuple)):
             args += [flag, ",".join(_rows.quoted(text(v)) for v in value)]
+        elif name == "standardize" and value is not None and not value:
+            args.append(f"{flag}=false")  # some learners standardize by default
         elif value is None or isinstance(value, (str, os.PathLike, int, float, np.generic)):
             args += _rows.argument(flag, value)
         else:

@@ -1,6 +1,7 @@
 """train, compare, check and Model on files, tables and arrays."""
 
 import hashlib
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -87,8 +88,31 @@ def test_onnx(command, tmp_path, cancer):
 
 def test_compare(cancer):
     table = halfspace.compare(cancer, "diagnosis", algo=["logistic", "svm"], cv=3)
-    assert table.learners[0]["accuracy"] > 0.95 and "--algo logistic" in repr(table) and "<table>" in table._repr_html_()
+    assert table.learners[0]["accuracy"] > 0.95 and 'algo="logistic"' in repr(table) and "<table>" in table._repr_html_()
     assert len(table.to_pandas()) == len(table.learners) if pytest.importorskip("pandas") else True
+
+
+def test_compare_recipes(cancer):
+    """Recipes are calls and arguments of Python, which run."""
+    X = np.random.RandomState(0).normal(size=(300, 4))
+    y = (X[:, 0] > 0).astype(int)
+    for table in (halfspace.compare(cancer, "diagnosis", algo=["svm", "winnow"], cv=3, exclude=["mean_area", "mean_radius"]),
+                  halfspace.compare(X, y, algo="averaged", cv=2, standardize=False)):
+        assert "--" not in str(table.document) + repr(table)
+        model = eval(table.document["best"])
+        assert model.document["algorithm"] == table.learners[0]["options"].split('"')[1]
+    assert "standardize" not in table.document["best"].replace("standardize=False", "") and not table.document["standardize"]
+
+
+def test_reports_name_arguments(tmp_path, cancer):
+    """A report names options as arguments of Python."""
+    model = halfspace.train(cancer, "diagnosis", algo="perceptron", epochs=2, report=tmp_path / "train.html")
+    halfspace.compare(cancer, "diagnosis", algo="svm", cv=2, report=tmp_path / "compare.html")
+    pages = [(tmp_path / name).read_text() for name in ("train.html", "compare.html")]
+    for page in [*pages, model.report(cancer, threshold=0.5).html]:
+        text = re.sub(r"<(style|script).*?</\1>|var\(.*?\)|<!--.*?-->", "", page, flags=re.DOTALL)
+        assert not re.findall(r".{20}--[a-z].{20}", text)
+    assert "epochs" in pages[0] and "halfspace.train(" in pages[1]
 
 
 def test_check(example):

@@ -10,6 +10,7 @@ import (
 	"halfspace/cmd/internal/console"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/internal/stats"
 	"halfspace/metrics"
 	"halfspace/model"
@@ -244,7 +245,7 @@ func (r *Evaluation) confusionTable(s *console.Sheet) {
 		figure("AUC", func(c *classReport) *float64 { return c.AUC }).If(len(r.Classes) > 2 && r.AUC != nil),
 		console.Column{Head: "mostly taken for", Cell: r.mostPredictedInstead}.If(wide))...))
 	if wide {
-		s.Line("\n--json has the whole confusion of classes.")
+		s.Line("%s", message.Translate("\n--json has the whole confusion of classes."))
 	}
 }
 

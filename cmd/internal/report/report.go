@@ -53,10 +53,12 @@ func (o *Options) Check(a *console.App, cmd *cobra.Command, args, inputs, output
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		for _, v := range flags.Values(f) {
-			o.options = append(o.options, [2]string{"--" + f.Name, v})
+			o.options = append(o.options, [2]string{message.Option(f.Name), v})
 		}
 	})
-	o.command = typedCommand(cmd, args)
+	if !console.ForPython { // Python's user typed no command
+		o.command = typedCommand(cmd, args)
+	}
 	return console.Claim(a, o.File, inputs)
 }
 
@@ -95,9 +97,12 @@ func (o *Options) OptionsSection() plot.Section {
 // RepeatSection returns the section on how to repeat the run: the command, then the hashes, which are pairs of name and value.
 func (o *Options) RepeatSection(hashes ...[2]string) plot.Section {
 	hashes = append(hashes, [2]string{"halfspace", console.Version()})
-	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers. This command was typed:"
+	text := "The same rows, options and version give the same figures, on every CPU and with any number of workers."
 	if o.Interrupted {
-		text = "The run was interrupted. A run to its end gives other figures. This command was typed:"
+		text = "The run was interrupted. A run to its end gives other figures."
+	}
+	if o.command != "" {
+		text += " This command was typed:"
 	}
 	return plot.Section{Heading: "How to repeat it", Code: o.command, Facts: hashes, Text: []string{text}}
 }

@@ -32,7 +32,7 @@ func (r *Report) advice(o *trainOptions) string {
 	if check && len(r.Classes) == 2 {
 		why += "\nhalfspace check finds out whether any plane separates them."
 	}
-	return "Not converged: " + why
+	return message.Translate("Not converged: " + why)
 }
 
 // unconvergedReason returns the reason why the training did not converge, with options to try. check tells whether the verb

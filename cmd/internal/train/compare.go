@@ -18,6 +18,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/plot"
 	"halfspace/schema"
 	"halfspace/train"
@@ -117,7 +118,7 @@ func Compare(a *console.App) *cobra.Command {
 		if err := cmp.Or(o.Data.Claim(a, paths), o.reporting.Check(a, cmd, args, paths, nil)); err != nil {
 			return err
 		}
-		best := func() string { return "halfspace train " + console.Quote(args...) + givenOptions(cmd, &o) }
+		best := func(learner string) string { return trainingCommand(cmd, &o, args, learner) }
 		return compareAs(cmd.Context(), a, &o, paths, best)
 	}
 	return cmd
@@ -174,7 +175,8 @@ func (o *compareOptions) wants(name string) bool {
 	return (len(o.algo) == 0 || slices.Contains(o.algo, name)) && !slices.Contains(o.skip, name)
 }
 
-func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string, command func() string) error {
+func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []string,
+	command func(learner string) string) error {
 	start := time.Now()
 	bar := a.NewProgress(o.Progress)
 	defer bar.End()
@@ -221,7 +223,7 @@ func compareAs(ctx context.Context, a *console.App, o *compareOptions, paths []s
 		return cmp.Or(err, c.noLearnerError())
 	}
 	if c.Learners[0].Score != nil {
-		c.Best = command() + " " + c.Learners[0].Options + " --out model.json"
+		c.Best = command(c.Learners[0].Options)
 	}
 	c.Seconds = time.Since(start).Seconds()
 	bar.End()
@@ -240,9 +242,9 @@ func (e *entrant) name() string { return strings.Fields(e.options)[1] }
 func (e *entrant) unfitReason(o *compareOptions, rows int64) string {
 	switch l := train.Describe(e.name()); {
 	case e.mostRows > 0 && rows > e.mostRows && len(o.algo) == 0:
-		return fmt.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.mostRows, "row"))
+		return message.Sprintf("tried up to %s: name it with --algo to judge it anyway", humanize.Plural(e.mostRows, "row"))
 	case e.takesBooleans && o.Data.Standardize:
-		return "takes features that are 0 or 1; if all of yours are, add --standardize=false"
+		return "takes features that are 0 or 1; if all of yours are, add " + console.Setting("standardize", "false", true)
 	case o.Storage.HasWeights && l.WhyNoWeights != "":
 		return "takes no weights"
 	}
@@ -257,7 +259,7 @@ func (c *comparison) enter(o *compareOptions, spec *schema.Spec) (learners []tra
 			continue
 		}
 		if reason := e.unfitReason(o, c.Rows); reason != "" {
-			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{e.options, reason})
+			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{console.Settings(e.options), reason})
 		} else {
 			l, err := o.learner(e.options)
 			if err != nil {
@@ -283,25 +285,44 @@ func (o *compareOptions) learner(entrant string) (train.Learner, error) {
 	return l, err
 }
 
-// givenOptions returns the options that the user gave and that train has too, each after a space.
-func givenOptions(cmd *cobra.Command, o *compareOptions) string {
-	var text strings.Builder
+// trainingCommand returns the command that trains the given learner on the rows of compare: the command line, or the
+// call of a function in Python.
+func trainingCommand(cmd *cobra.Command, o *compareOptions, args []string, learner string) string {
+	if !console.ForPython {
+		words := append([]string{"halfspace train", console.Quote(args...)}, givenOptions(cmd, o)...)
+		return strings.Join(append(words, learner, "--out model.json"), " ")
+	}
+	var data []string
+	for _, a := range args {
+		data = append(data, console.Literal(a))
+	}
+	rows := strings.Join(data, ", ")
+	if len(data) > 1 {
+		rows = "[" + rows + "]"
+	}
+	arguments := append([]string{rows}, givenOptions(cmd, o)...)
+	return "halfspace.train(" + strings.Join(append(arguments, learner), ", ") + ")"
+}
+
+// givenOptions returns the options that the user gave and that train has too, as the user types them.
+func givenOptions(cmd *cobra.Command, o *compareOptions) (options []string) {
 	if o.Data.Standardize && !cmd.Flags().Changed("standardize") {
-		text.WriteString(" --standardize")
+		options = append(options, console.Setting("standardize", "true", true))
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip",
-			"report", "split"}, f.Name) {
-			return
-		}
 		value := strings.Join(flags.Values(f), ",")
-		if f.Value.Type() == "bool" {
-			text.WriteString(strings.TrimSuffix(" --"+f.Name+"="+value, "=true"))
-		} else {
-			text.WriteString(" --" + f.Name + " " + console.Quote(value))
+		switch f.Name {
+		case "cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split":
+			return
+		case "labels":
+			if name := message.Files[value]; name != "" { // Python passes an array with labels as label
+				options = append(options, "label="+name)
+				return
+			}
 		}
+		options = append(options, console.Setting(f.Name, value, f.Value.Type() == "bool"))
 	})
-	return text.String()
+	return options
 }
 
 // A comparison is the JSON object of compare --json.
@@ -362,11 +383,11 @@ func (c *comparison) add(names []string, cv *train.CrossValidation) {
 	for i := range cv.Points {
 		p := &cv.Points[i]
 		if p.Errors == nil {
-			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{names[i], whyLeftOut(names[i], p)})
+			c.LeftOutLearners = append(c.LeftOutLearners, leftOutLearner{console.Settings(names[i]), whyLeftOut(names[i], p)})
 			continue
 		}
 		folds := len(p.FoldAccuracy)
-		l := contestant{Options: names[i], Score: p.Score, StdError: p.StdError, UnrankedReason: p.NoScoreReason,
+		l := contestant{Options: console.Settings(names[i]), Score: p.Score, StdError: p.StdError, UnrankedReason: p.NoScoreReason,
 			Errors: *p.Errors, ErrorWeight: p.ErrorWeight, Accuracy: *p.Accuracy,
 			AUC: console.Finite(p.Figures.MeanAUC()), LogLoss: console.Finite(p.Figures.LogLoss.Value()),
 			Seconds: p.Figures.Seconds / float64(folds), Total: p.Figures.TotalSeconds, folds: p.FoldScores()}
@@ -403,7 +424,8 @@ func least(x, y *float64) int {
 // whyLeftOut returns the reason why a learner has no result.
 func whyLeftOut(name string, p *train.Point) string {
 	if slow := (*train.TooSlowError)(nil); errors.As(p.Failure(), &slow) {
-		return fmt.Sprintf("%v: name it with --algo %s to judge it anyway", slow, strings.Fields(name)[1])
+		return message.Sprintf("%v: name it with %s to judge it anyway", slow,
+			console.Setting("algo", strings.Fields(name)[1], false))
 	}
 	return cmp.Or(p.FailureText, "interrupted before its first fold was judged")
 }
@@ -436,7 +458,7 @@ func (c *comparison) sheet() *console.Sheet {
 		s.Line("\nNo learner is better than the baseline.")
 	}
 	if c.Best == "" {
-		s.Line("\nNo learner has the score %s: choose another with --score.", c.Score)
+		s.Line("%s", message.Sprintf("\nNo learner has the score %s: choose another with --score.", c.Score))
 	} else {
 		// never shortened: people copy it
 		s.WriteString("\nTo learn from all rows with the best:\n\n  " + humanize.EscapeControls(c.Best) + "\n")
@@ -491,7 +513,7 @@ func (c *comparison) page(a *console.App, o *compareOptions, paths []string, cou
 	if c.Best != "" {
 		p.Sections = append(p.Sections,
 			plot.Section{Heading: "The best learner",
-				Text: []string{"This command learns from all rows with the best learner:"}, Code: c.Best})
+				Text: []string{"To learn from all rows with the best learner:"}, Code: c.Best})
 		p.Sections = append(p.Sections, plot.Section{Heading: "Pictures", Figures: []*plot.Figure{c.figure()}})
 	}
 	data := [][2]string{{"rows", humanize.Count(c.Rows)}, {"features", humanize.Count(int64(c.Features))}}

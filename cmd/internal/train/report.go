@@ -11,6 +11,7 @@ import (
 	"halfspace/cmd/internal/report"
 	"halfspace/dataset"
 	"halfspace/internal/humanize"
+	"halfspace/internal/message"
 	"halfspace/kernel"
 	"halfspace/model"
 	"halfspace/plot"
@@ -207,7 +208,7 @@ func (r *Report) convergence(o *trainOptions) string {
 		text += "; bound " + humanize.Bound(*r.MistakeBound)
 	}
 	if r.UpdateBound != nil {
-		text += fmt.Sprintf("; bound %s from the weights of --init", humanize.Bound(*r.UpdateBound))
+		text += message.Sprintf("; bound %s from the weights of --init", humanize.Bound(*r.UpdateBound))
 	}
 	return text
 }
@@ -276,11 +277,11 @@ func (o *trainOptions) defaultsText() string {
 	if !o.hasDefaultLearner {
 		return ""
 	}
-	text := "--algo " + o.learner.Name
+	text := console.Setting("algo", o.learner.Name, false)
 	if o.Data.Standardize {
-		text += " --standardize"
+		text += map[bool]string{true: ", ", false: " "}[console.ForPython] + console.Setting("standardize", "true", true)
 	}
-	return text + ", chosen because no --algo was given"
+	return text + message.Sprintf(", chosen because no --algo was given")
 }
 
 func (t *trainer) page(ctx context.Context, r *Report, f *train.Outcome, paths, validation []string) (*plot.Page, error) {
@@ -378,9 +379,9 @@ func (t *trainer) heldOutText(h *train.HeldOutEvaluation, m *model.Model) (text 
 			text = append(text, "The models of the folds have no calibration, and so no probabilities.")
 		}
 	case t.share > 0:
-		text = append(text, fmt.Sprintf("%s that --validation %s held out of the rows to learn from.", n, t.trainOptions.validation))
+		text = append(text, message.Sprintf("%s that --validation %s held out of the rows to learn from.", n, t.trainOptions.validation))
 	default:
-		text = append(text, fmt.Sprintf("%s of --validation %s, which the training did not learn from.", n, t.trainOptions.validation))
+		text = append(text, message.Sprintf("%s of --validation %s, which the training did not learn from.", n, t.trainOptions.validation))
 	}
 	if h.Folds == 0 && t.learner.ChoosesByValidation {
 		text = append(text, m.Algorithm+" kept the weights with the fewest errors on these rows, so that their "+
