@@ -248,11 +248,11 @@ func (c *checker) checkRows(b *Block) error {
 		return err
 	}
 	if has := b.W != nil; has != c.spec.Weighted {
-		return fmt.Errorf("row %d: the block has weights: %t, and Spec.Weighted is %t: make them agree", b.First, has, c.spec.Weighted)
+		return rowErrorf(b.First, "", "the block has weights: %t, and Spec.Weighted is %t: make them agree", has, c.spec.Weighted)
 	}
 	for r, w := range b.W {
 		if !(w >= 0) || w > math.MaxFloat64 {
-			return fmt.Errorf("row %d: the weight is %v: weights of rows are finite numbers of 0 or more", b.First+int64(r), w)
+			return rowErrorf(b.First+int64(r), "", "the weight is %v: weights of rows are finite numbers of 0 or more", w)
 		}
 	}
 	if b.Sparse != nil {
@@ -282,8 +282,8 @@ func (c *checker) checkFeatures(b *Block) error {
 	for r := range scores {
 		for i, v := range b.X[r*c.stride+c.cols : (r+1)*c.stride] {
 			if v != 0 {
-				return fmt.Errorf("row %d: element %d, after its %d columns, is %v: fill the row with zeros up to the stride %d",
-					b.First+int64(r), c.cols+i, c.cols, v, c.stride)
+				return rowErrorf(b.First+int64(r), "", "element %d, after its %d columns, is %v: fill the row with zeros up to "+
+					"the stride %d", c.cols+i, c.cols, v, c.stride)
 			}
 		}
 	}
@@ -296,12 +296,11 @@ func (c *checker) rowError(b *Block, r int) error {
 	b.Row(r, row)
 	for i, v := range row[:c.spec.Width()] {
 		if v-v != 0 {
-			return fmt.Errorf("row %d, column %d (%q): %v is not a finite number: leave the row out, or fill "+
-				"in a number", b.First+int64(r), i, c.spec.FeatureName(i), v)
+			return rowErrorf(b.First+int64(r), c.spec.FeatureName(i), "%v %s", v, notFinite)
 		}
 	}
-	return fmt.Errorf("row %d, column %d (the bias): it is %v, and Spec.Bias is true: set it to 1, or Bias to false",
-		b.First+int64(r), c.cols-1, row[c.cols-1])
+	return rowErrorf(b.First+int64(r), "", "column %d (the bias) is %v, and Spec.Bias is true: set it to 1, or Bias to false",
+		c.cols-1, row[c.cols-1])
 }
 
 // CheckLabels returns an error if the rows have no labels, or if a label is the label of no class. vectors is the
@@ -314,15 +313,15 @@ func (b *Block) CheckLabels(vectors int) error {
 	if vectors == 1 {
 		for r, y := range b.Y {
 			if y*y != 1 {
-				return fmt.Errorf("row %d: the label is %v: labels of two classes are -1 and +1", b.First+int64(r), y)
+				return rowErrorf(b.First+int64(r), "", "the label is %v: labels of two classes are -1 and +1", y)
 			}
 		}
 		return nil
 	}
 	for r, y := range b.Y {
 		if !(y >= 0 && y < float32(vectors) && y == float32(int(y))) {
-			return fmt.Errorf("row %d: the label is %v: labels of %d classes are the numbers 0 to %d",
-				b.First+int64(r), y, vectors, vectors-1)
+			return rowErrorf(b.First+int64(r), "", "the label is %v: labels of %d classes are the numbers 0 to %d",
+				y, vectors, vectors-1)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package block
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"halfspace/internal/stats"
@@ -108,7 +107,7 @@ func (g *generatedRows[F, L]) survey(ctx context.Context, opt *RowOptions) error
 			return false
 		}
 		if _, err := g.labels.number(label); err != nil {
-			wrong = fmt.Errorf("row %d: %w", g.rows, err)
+			wrong = rowErrorf(g.rows, "", "%w", err)
 			return false
 		}
 		g.rows++
@@ -139,7 +138,7 @@ func (g *generatedRows[F, L]) Blocks(ctx context.Context) iter.Seq2[*Block, erro
 		case p.err != nil:
 			err = p.err
 		case err == nil && p.rows != g.rows:
-			err = fmt.Errorf("row %d is missing: %w", p.rows, errChanged)
+			err = rowErrorf(p.rows, "", "it is missing: %w", errChanged)
 		}
 		if err != nil {
 			yield(nil, err)
@@ -188,7 +187,7 @@ func (p *pass[F, L]) add(x []F, label L) bool {
 func (p *pass[F, L]) put(x []F, label L) error {
 	n, ok := p.labels.numbers[label]
 	if !ok || p.rows == p.generatedRows.rows {
-		return fmt.Errorf("row %d: %w", p.rows, errChanged)
+		return rowErrorf(p.rows, "", "%w", errChanged)
 	}
 	p.block.Y[p.blockRows] = float32(p.values[n])
 	if p.weights != nil {

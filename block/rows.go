@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 
+	"halfspace/internal/message"
 	"halfspace/internal/parallel"
 	"halfspace/internal/stats"
 	"halfspace/schema"
@@ -78,7 +79,7 @@ func fromRows[F float32 | float64, L Label](n, width int, row func(r int) []F, y
 	for r := range y {
 		number, err := labels.number(y[r])
 		if err != nil {
-			return nil, fmt.Errorf("row %d: %w", r, err)
+			return nil, rowErrorf(int64(r), "", "%w", err)
 		}
 		all.Y[r] = float32(number)
 	}
@@ -173,7 +174,16 @@ func put[F float32 | float64](b *Block, r int, spec *schema.Spec, maker *stats.M
 	case spec.Preprocessing != nil && spec.Preprocessing.Standardized():
 		what = "is too far from the mean for float32: correct the value"
 	}
-	return fmt.Errorf("row %d, column %d (%q): %v %s", row, i, spec.FeatureName(i), x[i], what)
+	return rowErrorf(row, spec.FeatureName(i), "%v %s", x[i], what)
+}
+
+// RowError is an error about a row. Its fields are Row, the number of the row from 0 on; Column, the name of the feature,
+// or "" if the error is about the whole row; and Err. File and Line are unknown. Get it by errors.As.
+type RowError = message.RowError
+
+// rowErrorf returns the RowError of a row. column is "" if the error is about the whole row.
+func rowErrorf(row int64, column, format string, args ...any) error {
+	return &RowError{Row: row, Column: column, Err: fmt.Errorf(format, args...)}
 }
 
 const notFinite = "is not a finite number: leave the row out, or fill in a number"
@@ -186,7 +196,7 @@ func checkFinite[F float32 | float64](row int64, spec *schema.Spec, x []F) error
 	}
 	for i, v := range x {
 		if v-v != 0 {
-			return fmt.Errorf("row %d, column %d (%q): %v %s", row, i, spec.FeatureName(i), v, notFinite)
+			return rowErrorf(row, spec.FeatureName(i), "%v %s", v, notFinite)
 		}
 	}
 	return nil
@@ -194,7 +204,7 @@ func checkFinite[F float32 | float64](row int64, spec *schema.Spec, x []F) error
 
 func checkWidth(row int64, spec *schema.Spec, width int) error {
 	if width != spec.Width() {
-		return fmt.Errorf("row %d: it has the length %d, and row 0 has %d: give all rows the same features", row, width, spec.Width())
+		return rowErrorf(row, "", "it has the length %d, and row 0 has %d: give all rows the same features", width, spec.Width())
 	}
 	return nil
 }
@@ -244,7 +254,7 @@ func (o *RowOptions) checkWeights(n int) error {
 	positive := false
 	for r, w := range o.Weights {
 		if !(w >= 0) || w > math.MaxFloat64 {
-			return fmt.Errorf("row %d: the weight is %v: sample weights are finite numbers of 0 or more", r, w)
+			return rowErrorf(int64(r), "", "the weight is %v: sample weights are finite numbers of 0 or more", w)
 		}
 		positive = positive || w > 0
 	}

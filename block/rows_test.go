@@ -66,11 +66,11 @@ func TestRowErrors(t *testing.T) {
 		{[][]float64{{1, 2}, {3, 4}, {5}}, y, block.RowOptions{}, "row 2: it has the length 1, and row 0 has 2: give all rows the same features"},
 		{[][]float64{{}, {}, {}}, y, block.RowOptions{}, "no features: change the names"},
 		{[][]float64{{1, 2}, {3, nan}, {nan, 6}}, y, block.RowOptions{},
-			`row 1, column 1 ("c2"): NaN is not a finite number: leave the row out, or fill in a number`},
+			`column "c2", row 1: NaN is not a finite number: leave the row out, or fill in a number`},
 		{[][]float64{{1, 2}, {3, 4}, {-inf, 6}}, y, block.RowOptions{Features: []string{"age", "size"}},
-			`row 2, column 0 ("age"): -Inf is not a finite number: leave the row out, or fill in a number`},
+			`column "age", row 2: -Inf is not a finite number: leave the row out, or fill in a number`},
 		{[][]float64{{1, 2}, {3, -1e39}, {5, 6}}, y, block.RowOptions{},
-			`row 1, column 1 ("c2"): -1e+39 is too large for float32: divide the column, or standardize it`},
+			`column "c2", row 1: -1e+39 is too large for float32: divide the column, or standardize it`},
 		{good, []int{7, 7, 7}, block.RowOptions{}, "7 is the only class: add rows of another class"},
 		{good, y, block.RowOptions{Positive: "2"}, `no class is "2": the classes are 0, 1`},
 		{good, y, block.RowOptions{Features: []string{"a"}}, "1 names for 2 features: give one for each, or leave Features nil"},
@@ -89,6 +89,10 @@ func TestRowErrors(t *testing.T) {
 				t.Errorf("%v from a generator: error %v, want %s", c.x, err, c.want)
 			}
 		}
+	}
+	row := (*block.RowError)(nil)
+	if _, err := block.FromRows([][]float64{{1, 2}, {3, nan}}, y[:2], block.RowOptions{}); !errors.As(err, &row) || row.Row != 1 || row.Column != "c2" {
+		t.Errorf("%v: %+v has not the place of the value", err, row)
 	}
 	many := make([][]float64, schema.MaxClasses+1)
 	ids := make([]int, len(many))
@@ -177,10 +181,10 @@ func TestGeneratorChanges(t *testing.T) {
 	src, err := block.FromGenerator(ctx, g.rows, block.RowOptions{})
 	require.NoError(t, err)
 	for want, change := range map[string]func(){
-		"row 10000: the rows differ from those of the first pass: each pass must have the same":           func() { g.n++ },
-		"row 9999 is missing: the rows differ from those of the first pass: each pass must have the same": func() { g.n-- },
-		"row 7: the rows differ from those of the first pass: each pass must have the same":               func() { g.y[7] = "c" },
-		"row 9: it has the length 1, and row 0 has 20: give all rows the same features":                   func() { g.x[9] = []float64{1} },
+		"row 10000: the rows differ from those of the first pass: each pass must have the same":               func() { g.n++ },
+		"row 9999: it is missing: the rows differ from those of the first pass: each pass must have the same": func() { g.n-- },
+		"row 7: the rows differ from those of the first pass: each pass must have the same":                   func() { g.y[7] = "c" },
+		"row 9: it has the length 1, and row 0 has 20: give all rows the same features":                       func() { g.x[9] = []float64{1} },
 	} {
 		before := changing{slices.Clone(g.x), slices.Clone(g.y), g.n, nil}
 		change()

@@ -56,7 +56,7 @@ func standardizedSpecs[F float32 | float64, L Label](ctx context.Context, spec *
 		}
 		number, ok := l.numbers[label]
 		if !ok && wrong == nil {
-			wrong = fmt.Errorf("row %d: %w", read-1, errChanged)
+			wrong = rowErrorf(read-1, "", "%w", errChanged)
 		}
 		if wrong != nil {
 			return false

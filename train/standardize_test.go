@@ -116,11 +116,11 @@ func TestRowsOfModel(t *testing.T) {
 			_, err := block.FromFlat(x[0], 2, y[:2], opt)
 			return err
 		},
-		`row 0, column 1 ("c2"): NaN is not a finite number`: func(opt block.RowOptions) error {
+		`column "c2", row 0: NaN is not a finite number`: func(opt block.RowOptions) error {
 			_, err := block.FromRows([][]float64{{1, math.NaN(), 2, 3}}, y[:1], opt)
 			return err
 		},
-		`row 0, column 1 ("c2"): 1e+39 is too far from the mean for float32: correct the value`: func(opt block.RowOptions) error {
+		`column "c2", row 0: 1e+39 is too far from the mean for float32: correct the value`: func(opt block.RowOptions) error {
 			_, err := block.FromGenerator(t.Context(), func(yield func([]float64, string) bool) error {
 				yield([]float64{1, 1e39, 2, 3}, y[0])
 				return nil

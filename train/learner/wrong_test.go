@@ -211,10 +211,10 @@ var defects = []struct {
 	{"weight NaN", "the weight is NaN", 2, true, false, func(p *program) { p.blocks[1].W[0] = math.NaN() }},
 	{"infinite weight", "the weight is +Inf", 2, true, false, func(p *program) { p.blocks[2].W[0] = math.Inf(1) }},
 	{"dirty padding", "element 7, after its 4 columns, is 3", 2, false, false, func(p *program) { p.blocks[1].X[8*9+7] = 3 }},
-	{"bias in the padding", "(the bias): it is 0", 2, false, false, func(p *program) { p.bias(0, 1) }},
-	{"no bias", "row 0, column 3 (the bias): it is 0", 2, false, false, func(p *program) { p.bias(0, 0) }},
-	{"scaled bias", "(the bias): it is 0.5", 3, false, false, func(p *program) { p.bias(0.5, 0) }},
-	{"feature NaN", `block 2, row 8195, column 1 ("b"): NaN is not a finite number`, 2, false, false, func(p *program) { p.blocks[2].X[8*3+1] = float32(math.NaN()) }},
+	{"bias in the padding", "(the bias) is 0", 2, false, false, func(p *program) { p.bias(0, 1) }},
+	{"no bias", "row 0: column 3 (the bias) is 0", 2, false, false, func(p *program) { p.bias(0, 0) }},
+	{"scaled bias", "(the bias) is 0.5", 3, false, false, func(p *program) { p.bias(0.5, 0) }},
+	{"feature NaN", `block 2, column "b", row 8195: NaN is not a finite number`, 2, false, false, func(p *program) { p.blocks[2].X[8*3+1] = float32(math.NaN()) }},
 	{"infinite feature", "-Inf is not a finite number", 3, false, false, func(p *program) { p.blocks[0].X[0] = float32(math.Inf(-1)) }},
 	{"dense and sparse blocks", "all blocks must have one form", 2, false, false, func(p *program) { p.sparse(1) }},
 	{"sparse column beyond", "has column 4 after", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Idx[9] = 4 }},
@@ -222,7 +222,7 @@ var defects = []struct {
 	{"sparse column twice", "columns ascend from 0 to 3", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Idx[1] = p.blocks[1].Sparse.Idx[0] }},
 	{"sparse rows in descending order", "its row", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Ptr[5] = 1 << 40 }},
 	{"short sparse values", "columns for", 2, false, false, func(p *program) { p.sparse(0, 1, 2); p.blocks[1].Sparse.Val = p.blocks[1].Sparse.Val[:7] }},
-	{"sparse rows without a bias", "(the bias): it is 0", 2, false, false, func(p *program) {
+	{"sparse rows without a bias", "(the bias) is 0", 2, false, false, func(p *program) {
 		p.bias(0, 0)
 		p.sparse(0, 1, 2)
 	}},
