@@ -92,6 +92,15 @@ def test_compare(cancer):
     assert len(table.to_pandas()) == len(table.learners) if pytest.importorskip("pandas") else True
 
 
+def test_compare_weights():
+    """Sample weights count in comparisons: equal weights change no count of errors, and those of one class do."""
+    X = np.random.RandomState(0).normal(size=(400, 3))
+    y = (X[:, 0] + np.random.RandomState(1).normal(size=400) > 0).astype(int)
+    plain, twice, other = (halfspace.compare(X, y, sample_weight=weights, algo="lda", cv=2).learners[0]
+                           for weights in (None, np.full(len(y), 2.0), np.where(y == y[0], 9.0, 1.0)))
+    assert plain["errors"] == twice["errors"] != other["errors"]
+
+
 def test_compare_recipes(cancer):
     """Recipes are calls and arguments of Python, which run."""
     X = np.random.RandomState(0).normal(size=(300, 4))

@@ -126,7 +126,10 @@ func Compare(a *console.App) *cobra.Command {
 
 func (o *compareOptions) addTo(cmd *cobra.Command) {
 	o.AddTo(cmd)
+	o.Data.AddWeights(cmd)
 	f := cmd.Flags()
+	f.StringVar(&o.Data.SampleWeight, "sample-weight", "",
+		"`COLUMN` Column with sample weights, numbers of 0 or more, for the trainings and the figures.")
 	f.IntVar(&o.folds, "cv", defaultFolds, "`NUMBER` Number of folds.")
 	o.addScore(cmd, "Rank the learners by this figure on the held-back rows", "")
 	f.StringSliceVar(&o.algo, "algo", nil, "`NAME,...` Judge these learners alone, whatever their time.")
@@ -314,9 +317,9 @@ func givenOptions(cmd *cobra.Command, o *compareOptions) (options []string) {
 		switch f.Name {
 		case "cv", "json", "progress", "quiet", "workers", "isa", "score", "algo", "skip", "report", "split":
 			return
-		case "labels":
-			if name := message.Files[value]; name != "" { // Python passes an array with labels as label
-				options = append(options, "label="+name)
+		case "labels", "weights": // Python passes arrays as label and sample_weight
+			if name := message.Files[value]; name != "" {
+				options = append(options, map[string]string{"labels": "label", "weights": "sample_weight"}[f.Name]+"="+name)
 				return
 			}
 		}

@@ -95,7 +95,7 @@ func (in *CSV) leaveOut(files []*source.File, req *column.Request, empty func(i 
 }
 
 // infer finds the columns of the files. The first rows of the first file that has a column determine its type. values are
-// those of the first rows of the first file.
+// the guesses about the first file.
 func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (err error) {
 	types, typed := map[string]column.Column{}, map[string]bool{} // typed: columns of files that have rows
 	for i := range in.Parts {
@@ -327,7 +327,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 				}
 				lines := sync.OnceValue(func() []int64 { return f.Lines(c) })
 				b.Line = func(row int64) int64 { return lines()[row] }
-				if f.keys == nil { // a chunk of JSON Lines is that of several batches
+				if f.keys == nil { // a chunk of JSON Lines has several batches
 					b.Done = func() { c.recycle(spare) }
 				}
 				return b, nil

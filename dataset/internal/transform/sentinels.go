@@ -122,7 +122,7 @@ func (s *sentinels) warn(sel *Selection, warn func(string)) {
 	}
 }
 
-// advice returns the words for what to do if a number stands for a missing value.
+// advice returns the remedy if a number stands for a missing value.
 func (s *sentinels) advice(word string) string {
 	if s.text {
 		return message.Sprintf("if %s stands for no value, use --null-values %s (with NA and the like, if the file has them)", word, word)
