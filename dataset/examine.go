@@ -36,7 +36,8 @@ type Table struct {
 	pool       column.Pool
 	mem        memory.Allocator
 	heads      *textfile.Heads           // of CSV
-	laterTexts []textfile.Later          // the columns with a text in a later row that the type of the first rows can't hold
+	laterTexts []textfile.Later          // columns with a text in a later row that the type of the first rows can't hold
+	readsLater bool                      // all rows were read, and laterTexts has all such columns
 	forms      map[string]transform.Form // of the columns of text that readForms planned
 }
 

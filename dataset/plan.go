@@ -84,12 +84,11 @@ var errFirstRows = errors.New("the first rows don't decide")
 
 // revised returns the draft that rests on all rows if err is a contradiction, otherwise nil and err.
 func (d draft) revised(ctx context.Context, err error) (*draft, error) {
-	text := d.table.laterTexts == nil && d.request.Spec == nil &&
-		(errors.Is(err, textfile.ErrInexact) || d.request.mayBeText() && errors.Is(err, textfile.ErrUnfit))
+	text := (*textfile.Contradiction)(nil)
 	switch {
-	case text:
+	case !d.table.readsLater && d.request.Spec == nil && errors.As(err, &text) && (text.IsExact || d.request.mayBeText()):
 		var bad error
-		if d.table, bad = d.table.readLater(ctx, d.request, err); bad != nil {
+		if d.table, bad = d.table.withText(ctx, d.request, err); bad != nil {
 			return nil, bad
 		}
 	case errors.Is(err, errFirstRows), d.request.decidesByValues() && !d.readsAllRows && errors.Is(err, ErrNulls):
@@ -179,9 +178,14 @@ func (t *Table) readWidest(ctx context.Context, q query) (*openedInput, error) {
 	return t.read(ctx, q.everyColumn())
 }
 
-// readLater reads all rows, and returns the table with the columns that have text in a later row. If there are none, it
-// returns the error that a row gave.
-func (t *Table) readLater(ctx context.Context, q query, found error) (*Table, error) {
+// withText returns the table after a contradiction was found: with its column as text, or, if it isn't the first, with all
+// columns that have text in a later row, for which it reads all rows. If there are none, it returns the contradiction.
+func (t *Table) withText(ctx context.Context, q query, found error) (*Table, error) {
+	read := *t
+	if c, ok := textfile.LaterOf(found); ok && t.laterTexts == nil {
+		read.laterTexts = []textfile.Later{c}
+		return &read, nil
+	}
 	in, err := t.readWidest(ctx, q)
 	if err != nil {
 		return nil, err
@@ -190,10 +194,11 @@ func (t *Table) readLater(ctx context.Context, q query, found error) (*Table, er
 	if text == nil {
 		return nil, found
 	}
-	read := *t
-	if read.laterTexts, err = text.Later(ctx, t.pool, q.mayBeText()); err == nil && read.laterTexts == nil {
+	later, err := text.Later(ctx, t.pool, q.mayBeText())
+	if err == nil && later == nil {
 		err = found
 	}
+	read.laterTexts, read.readsLater = append(slices.Clip(t.laterTexts), later...), true
 	return &read, err
 }
 

@@ -168,7 +168,7 @@ func (c *cells) addExact(text []byte) error {
 	case c.refusesTexts && !isNumber(text):
 		return c.unfit(text, errNoNumber)
 	default:
-		return column.Mark(column.Mark(fmt.Errorf("%s is a text, unlike the first rows: correct it", quote(text)), ErrUnfit), ErrInexact)
+		return &Contradiction{quote(text), true, fmt.Errorf("%s is a text, unlike the first rows: correct it", quote(text))}
 	}
 	return nil
 }
@@ -204,25 +204,34 @@ func (c *cells) widen() {
 	c.whole = nil
 }
 
-// ErrUnfit is the kind of the error that a text is in a column of numbers or booleans.
-var ErrUnfit = errors.New("text")
+// A Contradiction is the error that a text contradicts the type of its column, which the first rows determined.
+type Contradiction struct {
+	Text    string // in quotes, shortened
+	IsExact bool   // the column must keep its texts, as labels, categories and kept values do: 01 contradicts integers
+	Err     error
+}
 
-// ErrInexact is the kind of the error that a column of labels, categories or kept values has a text that its type can't keep, such as
-// 01 in a column of integers.
-var ErrInexact = errors.New("inexact")
+func (c *Contradiction) Error() string { return c.Err.Error() }
+
+func (c *Contradiction) Unwrap() error { return c.Err }
+
+// contradicts returns true if err is a Contradiction; with exact, only of a column that must keep its texts.
+func contradicts(err error, exact bool) bool {
+	c := (*Contradiction)(nil)
+	return errors.As(err, &c) && (c.IsExact || !exact)
+}
 
 // unfit returns the error if text doesn't fit the column, whose type was determined by the first rows.
 func (c *cells) unfit(text []byte, err error) error {
 	if err == errNoNumber && comma().Match(text) {
-		return column.Mark(fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal point "+
-			"alone, such as 1234.5", quote(text)), ErrUnfit)
+		return &Contradiction{quote(text), false, fmt.Errorf("%s has a comma, unlike the first rows: write numbers with a decimal "+
+			"point alone, such as 1234.5", quote(text))}
 	}
 	if err != errNoNumber && c.typ != arrow.BOOL {
 		return message.Errorf("%s %w: correct it, or leave the column out with --exclude", quote(text), err)
 	}
-	return column.Mark(message.Errorf("%s %w, unlike the first rows: correct it, leave the column out with "+
-		"--exclude, or use %s if it stands for no value",
-		quote(text), err, c.nullIs.advice(string(text), nil)), ErrUnfit)
+	return &Contradiction{quote(text), false, message.Errorf("%s %w, unlike the first rows: correct it, leave the column out "+
+		"with --exclude, or use %s if it stands for no value", quote(text), err, c.nullIs.advice(string(text), nil))}
 }
 
 // quote returns text in quotes, shortened to 40 bytes.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -393,11 +392,11 @@ func (f *CsvFile) object(o *objects, to []cells, last []int64, row int64,
 		case k >= 0:
 			err = fmt.Errorf("field %q: %w", f.names[i], err)
 		}
-		if unfit != nil && errors.Is(err, ErrInexact) {
+		if unfit != nil && contradicts(err, true) {
 			unfit(k, o.line, text)
 			continue // another type keeps the text
 		}
-		if bad = cmp.Or(bad, err); unfit == nil || !errors.Is(err, ErrUnfit) {
+		if bad = cmp.Or(bad, err); unfit == nil || !contradicts(err, false) {
 			return added, bad
 		}
 		unfit(k, o.line, text)

@@ -12,6 +12,7 @@ import (
 
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
+	"halfspace/internal/message"
 )
 
 // longestRecord is the largest length in bytes of a record with line breaks, where rejects are left out: quotes that stay open for
@@ -280,10 +281,10 @@ func (f *CsvFile) checkRow(s *scanner, probes []cells, unfit func(k int, line in
 			if k < 0 || err != nil {
 				continue
 			}
-			if err = probes[k].probe(text, quoted); errors.Is(err, ErrUnfit) {
+			if err = probes[k].probe(text, quoted); contradicts(err, false) {
 				unfit(k, at, text)
 			}
-			if errors.Is(err, ErrInexact) {
+			if contradicts(err, true) {
 				err = nil // the line is a row: another type keeps its text
 			}
 		}
@@ -324,6 +325,21 @@ type Later struct {
 	Name  string
 	Note  string // the first line with such a text
 	Exact bool   // the column must keep its texts
+}
+
+// LaterOf returns the column that an error of reading a row contradicts. ok is false if err is no contradiction, or if its
+// column is unknown.
+func LaterOf(err error) (c Later, ok bool) {
+	at, row := (*Contradiction)(nil), (*message.RowError)(nil)
+	if !errors.As(err, &at) || !errors.As(err, &row) || row.Column == "" {
+		return Later{}, false
+	}
+	return newLater(row.Column, row.File, row.Line, at.Text, at.IsExact), true
+}
+
+func newLater(name, file string, line int64, text string, exact bool) Later {
+	return Later{Name: name, Exact: exact,
+		Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", file, name, line, text)}
 }
 
 // A laterText is the first text that the type of a column can't hold.
@@ -385,10 +401,7 @@ func (in *CSV) Later(ctx context.Context, p column.Pool, numbers bool) (all []La
 	found, err := in.later(ctx, p)
 	for k, at := range found {
 		if at != nil && (numbers || at.exact) {
-			name := in.Sel.Columns[k].Name
-			all = append(all, Later{Name: name, Exact: at.exact,
-				Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before",
-					in.Parts[at.file].path, name, at.line, at.text)})
+			all = append(all, newLater(in.Sel.Columns[k].Name, in.Parts[at.file].path, at.line, at.text, at.exact))
 		}
 	}
 	return all, err
