@@ -1,7 +1,7 @@
 // Package cli is the command line: a tree of verbs over the packages that do the work.
 //
 // Results go to standard output, all other text to standard error. An error is one line. The exit status is 0 if the
-// verb is done and 1 if it failed. It is 2 if the command line is wrong, and 130 after an interrupt. If the runtime
+// verb is done and 1 if it failed. It is 2 if the command line is wrong, 130 after an interrupt, and 129 after a hangup. If the runtime
 // crashes, it prints many lines and SIGABRT ends the process: a shell's status is 134.
 package cli
 
@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -36,6 +37,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitHungUp      = 129
 	exitInterrupted = 130
 )
 
@@ -43,18 +45,36 @@ const (
 // signal to the process and one to its group.
 const sameInterruptTime = 200 * time.Millisecond
 
-// Main runs the command line args, without the program's name, and returns the exit status. An interrupt or a request to
-// terminate cancels the work; a second one ends the process at once.
+// endingSignals returns the signals that cancel the work: an interrupt, a request to terminate, and a hangup, which a terminal
+// sends when it closes, unless the process began with hangups ignored, as nohup does.
+func endingSignals() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
+// Main runs the command line args, without the program's name, and returns the exit status. One of endingSignals cancels the
+// work; a second one ends the process at once.
 func Main(args []string, stdout, stderr io.Writer) int { return MainOn(nil, args, stdout, stderr) }
 
 // MainOn is Main with a cluster: other processes that also make passes over the rows; see console.App.
 func MainOn(cluster func(console.Files) (block.Cluster, error), args []string, stdout, stderr io.Writer) int {
 	debug.SetTraceback("crash") // a crash ends by SIGABRT: the runtime's status 2 means wrong usage here
 	collectLater()
-	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), os.Interrupt, syscall.SIGTERM)
+	ending, hangup := endingSignals(), make(chan os.Signal, 1)
+	if slices.Contains(ending, os.Signal(syscall.SIGHUP)) {
+		signal.Notify(hangup, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(withLifeline(context.Background()), ending...)
 	// earlier, a signal would end the exiting process
-	context.AfterFunc(ctx, func() { time.AfterFunc(sameInterruptTime, func() { endAtSignal(stop) }) })
-	return runOn(ctx, cluster, args, stdout, stderr)
+	context.AfterFunc(ctx, func() { time.AfterFunc(sameInterruptTime, func() { endAtSignal(stop, ending) }) })
+	status := runOn(ctx, cluster, args, stdout, stderr)
+	if status == exitInterrupted && len(hangup) > 0 {
+		return exitHungUp
+	}
+	return status
 }
 
 const parentCheck = time.Second
@@ -91,9 +111,9 @@ func withLifeline(parent context.Context) context.Context {
 
 // endAtSignal waits for a signal and ends the process. It first removes the process's lock files and temporary files,
 // unless that takes longer than sameInterruptTime.
-func endAtSignal(stop func()) {
+func endAtSignal(stop func(), ending []os.Signal) {
 	again := make(chan os.Signal, 1)
-	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(again, ending...)
 	stop()
 	<-again
 	time.AfterFunc(sameInterruptTime, func() { os.Exit(exitInterrupted) })

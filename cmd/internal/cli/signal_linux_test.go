@@ -126,7 +126,12 @@ type process struct {
 
 func start(t *testing.T, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: program(t, args...), ended: make(chan struct{}), spent: -1}
+	return startCommand(t, program(t, args...))
+}
+
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{cmd: cmd, ended: make(chan struct{}), spent: -1}
 	stdin, err := p.cmd.StdinPipe()
 	require.NoError(t, err)
 	r, w, err := os.Pipe()
@@ -206,4 +211,50 @@ func TestSignalTwice(t *testing.T) {
 		t.Errorf("status %d, %q", status, &p.stderr)
 	}
 	succeed(t, "inspect", m)
+}
+
+// TestHangup: a hangup ends a training as an interrupt does, with the model so far and no lock file, but status 129. A process
+// that began with hangups ignored, as under nohup, goes on.
+func TestHangup(t *testing.T) {
+	inParallel(t)
+	dir := t.TempDir()
+	data := filepath.Join(dir, "noise.parquet")
+	succeed(t, "gen", "--rows", "5000", "--features", "5", "--noise", "0.1", "--out", data)
+	for _, ignored := range []bool{false, true} {
+		out := filepath.Join(dir, fmt.Sprint(ignored))
+		require.NoError(t, os.Mkdir(out, 0o700))
+		m := filepath.Join(out, "m.json")
+		cmd := program(t, "train", data, "--label", "label", "--algo", "averaged", "--epochs", "1000000000", "--out", m)
+		if ignored {
+			env := cmd.Env
+			cmd = exec.Command("sh", append([]string{"-c", `trap "" HUP; exec "$@"`, "sh"}, cmd.Args...)...)
+			cmd.Env = env
+		}
+		p := startCommand(t, cmd)
+		for !p.works() {
+			if p.over(50 * time.Millisecond) {
+				t.Fatalf("ignored %t: it ended by itself: %s", ignored, &p.stderr)
+			}
+		}
+		p.cmd.Process.Signal(syscall.SIGHUP)
+		want := exitHungUp
+		if ignored {
+			if p.over(300 * time.Millisecond) {
+				t.Fatalf("an ignored hangup ended it: %s", &p.stderr)
+			}
+			p.cmd.Process.Signal(os.Interrupt)
+			want = exitInterrupted
+		}
+		if !p.over(signalTime) {
+			p.cmd.Process.Kill()
+			t.Fatalf("ignored %t: not heeded after %v", ignored, signalTime)
+		}
+		if status := p.cmd.ProcessState.ExitCode(); status != want {
+			t.Errorf("ignored %t: status %d, want %d: %q", ignored, status, want, &p.stderr)
+		}
+		succeed(t, "inspect", m)
+		if left, _ := os.ReadDir(out); len(left) != 1 {
+			t.Errorf("ignored %t: the folder has %v", ignored, left)
+		}
+	}
 }
