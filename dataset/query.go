@@ -100,7 +100,8 @@ func (t *Table) read(ctx context.Context, q query) (*openedInput, error) {
 	}
 	req := column.Request{Choose: pick, Spec: q.Spec, Words: q.nullWords(), Memory: q.Memory, Live: q.Live,
 		Progress: q.progressOf(passColumns), Count: q.countsRows, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
-		Rejects: q.Rejects, Constants: t.source.Constants.Columns()}
+		KeepsCodes: q.decidesByValues(),
+		Rejects:    q.Rejects, Constants: t.source.Constants.Columns()}
 	reader, err := t.open(ctx, q.Options, req)
 	if err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ func (c *Column) decimalMark() byte {
 // texts with letters for factors beside other texts, are no numbers, unless the option type says so.
 func (c *Column) numbers(point byte) (*numberReading, *fit) {
 	r, f := best(c, func(r *numberReading) bool { return r.point == point })
-	if f == nil || !c.accepts(f) || c.Word == "" && (r.hasCode || r.allAddresses || r.letters != "" && len(f.odd) > 0) {
+	if f == nil || !c.accepts(f) || c.Word == "" && (r.hasCode && !r.hasMark || r.allAddresses || r.letters != "" && len(f.odd) > 0) {
 		return r, nil
 	}
 	return r, f

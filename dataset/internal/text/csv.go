@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -69,7 +68,7 @@ func OpenCSV(ctx context.Context, files []*source.File, req column.Request, opt 
 	in.leaveOut(files, &req, func(i int) bool { return h.files[i].empty })
 	in.Parts = slices.DeleteFunc(slices.Clone(h.files), func(f CsvFile) bool { return f.empty })
 	for i := range in.Parts {
-		in.Parts[i].typing = typing{req.Texts, req.Typed, req.Rejects.Lenient()}
+		in.Parts[i].typing = newTyping(req)
 	}
 	if err := in.infer(ctx, h.first, req); err != nil {
 		return nil, err
@@ -289,7 +288,6 @@ func (in *CSV) Notes() (notes []string) {
 		}
 	}
 	notes = append(notes, in.Sel.Odd...)
-	notes = append(notes, in.codes()...)
 	for k := range in.rounded {
 		if in.rounded[k].Load() && in.Sel.HandsOn(k) {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
@@ -297,22 +295,6 @@ func (in *CSV) Notes() (notes []string) {
 		}
 	}
 	return notes
-}
-
-// codes returns a note about features whose integers have leading zeros, unless an option names their type.
-func (in *CSV) codes() []string {
-	var quoted, typed []string
-	for _, k := range in.Sel.Features {
-		c := in.Sel.Columns[k]
-		if c.HasLeadingZeros && column.Number(c.Type) && !in.model && !slices.Contains(in.Parts[0].named, c.Name) {
-			quoted, typed = append(quoted, strconv.Quote(c.Name)), append(typed, c.Name+"=category")
-		}
-	}
-	if quoted == nil {
-		return nil
-	}
-	return []string{message.Sprintf("%s: numbers that begin with 0 are read without it (use --type %s if they are codes)",
-		humanize.Columns(quoted), column.InShell(typed))}
 }
 
 func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {

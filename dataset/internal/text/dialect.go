@@ -579,6 +579,11 @@ func (g *guess) mostlyNumbers() bool { return g.odd > 0 && !g.text && 2*g.odd < 
 type typing struct {
 	texts, named []string
 	lenient      bool // a text among many numbers is a broken line
+	keepsCodes   bool // integers of which some have leading zeros are text, as codes are
+}
+
+func newTyping(req column.Request) typing {
+	return typing{req.Texts, req.Typed, req.Rejects.Lenient(), req.KeepsCodes}
 }
 
 // of returns the type of a column. If t is lenient, the column has numbers if nearly all values are
@@ -587,6 +592,8 @@ func (t typing) of(name string, g *guess) arrow.DataType {
 	typ := g.typ()
 	switch {
 	case slices.Contains(t.texts, name):
+		return arrow.BinaryTypes.String
+	case t.keepsCodes && g.whole && g.hasLeadingZeros && !slices.Contains(t.named, name):
 		return arrow.BinaryTypes.String
 	case typ.ID() != arrow.STRING || slices.Contains(t.named, name) || !t.typos(g):
 		return typ

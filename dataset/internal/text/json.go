@@ -38,7 +38,7 @@ const mostFurther = 1000
 // OpenJSON finds the keys in the first rows of JSON Lines files, and chooses the columns to read. All files have these columns.
 func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p column.Pool) (*CSV, error) {
 	f := CsvFile{nulls: newNullWords(req.Words), keys: newKeys(),
-		typing: typing{req.Texts, req.Typed, req.Rejects.Lenient()}}
+		typing: newTyping(req)}
 	f.sound = req.Rejects != nil
 	k, err := f.findKeys(ctx, files, p)
 	if err != nil {
