@@ -446,3 +446,34 @@ func TestProfileLate(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// TestPreparedLists: lists with a missing element get the means of their elements, and columns of bytes are left out.
+func TestPreparedLists(t *testing.T) {
+	t.Parallel()
+	p := arrow.PrimitiveTypes
+	path := file1(t, t.TempDir(), "l.parquet", field("l", arrow.ListOf(p.Float64), "[[1, 2], [3, 6], null, [2, null], [6, 0]]"),
+		field("b", arrow.BinaryTypes.Binary, `["YQ==", "YQ==", "YWI=", "YQ==", "/2E="]`), field("y", p.Int8, "[0, 1, 0, 1, 1]"))
+	var notes []string
+	data := require.Value(Load(t.Context(), path, Options{Label: "y", Prepare: true, Warn: func(n string) { notes = append(notes, n) }}))(t)
+	want := []float32{1, 2, 3, 6, 3, 8. / 3, 2, 8. / 3, 6, 0}
+	var got []float32
+	for _, b := range blocksOf(t, data) {
+		for i := range b.Len() {
+			row := make([]float32, data.Spec().Cols())
+			b.Row(i, row)
+			got = append(got, row[:2]...)
+		}
+	}
+	if !slices.Equal(got, want) || len(data.Spec().Features) != 2 {
+		t.Errorf("%d features %v, want %v", len(data.Spec().Features), got, want)
+	}
+	for _, want := range []string{`the mean in column "l" (2)`, `column "b" (bytes that are no text): left out`} {
+		if !strings.Contains(strings.Join(notes, "|"), want) {
+			t.Errorf("notes %q lack %s", notes, want)
+		}
+	}
+	table := require.Value(Examine(t.Context(), []string{path}, Options{}))(t)
+	if info := require.Value(table.Profile(t.Context(), Options{Label: "y"}))(t); len(info.Notes) != 1 || info.Columns[0].Missing != 2 {
+		t.Errorf("the profile is %+v", info)
+	}
+}

@@ -50,6 +50,9 @@ func (t *Table) Profile(ctx context.Context, opt Options) (*Profile, error) {
 		return nil, err
 	}
 	info := &Profile{Columns: found.plan.Columns, Notes: found.notes}
+	if note := found.plan.TypesNote; note != "" {
+		info.Notes = append(info.Notes, note)
+	}
 	var classes []schema.Class
 	var counts []int64
 	classes, counts, info.Rows, info.Unlabelled = found.counts.Classes()

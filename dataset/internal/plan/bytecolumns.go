@@ -8,7 +8,7 @@ import (
 	"halfspace/internal/message"
 )
 
-// byteColumns leaves out columns of which half of the values or more are bytes and no text.
+// byteColumns leaves out columns with bytes that are no text: in a type of texts, if half of the values or more are none.
 var byteColumns = treatment{
 	takes:   func(c *Column) bool { return c.hasBytes() && !c.IsNamed && !c.IsCategorical },
 	inputs:  noInputs,
@@ -26,12 +26,14 @@ func (c *Column) AddBytes(value string, typeOfBytes bool) bool {
 		return false
 	}
 	if c.byteValues++; c.byteValues == 1 {
-		c.firstBytes = strings.Clone(value)
+		c.firstBytes, c.typeOfBytes = strings.Clone(value), typeOfBytes
 	}
 	return true
 }
 
-func (c *Column) hasBytes() bool { return c.byteValues > 0 && 2*c.byteValues >= c.values() }
+func (c *Column) hasBytes() bool {
+	return c.byteValues > 0 && (c.typeOfBytes || 2*c.byteValues >= c.values())
+}
 
 // noTextError returns the error that an option names a column of bytes.
 func (c *Column) noTextError() error {

@@ -32,8 +32,9 @@ type Column struct {
 	CountsRows bool    // each number is above the number of its row by the same amount
 	Range      Range   // of dates
 
-	byteValues int64  // number of values that are bytes and no text
-	firstBytes string // the first of these values
+	byteValues  int64  // number of values that are bytes and no text
+	firstBytes  string // the first of these values
+	typeOfBytes bool   // it is of a type of bytes, not of texts
 
 	Odd  []Odd // texts that some reading can't read
 	fits []fit // the readings that can read most texts so far

@@ -1,8 +1,11 @@
 package plan
 
+// ofTypeIgnore describes a column of the type ignore.
+const ofTypeIgnore = "left out: --type says so"
+
 // ignoredColumns leaves out columns of the type ignore.
 var ignoredColumns = treatment{
 	takes:   func(*Column) bool { return true },
 	inputs:  noInputs,
-	becomes: alwaysWords("left out: --type says so"),
+	becomes: alwaysWords(ofTypeIgnore),
 }

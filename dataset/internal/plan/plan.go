@@ -18,6 +18,7 @@ type Plan struct {
 	Nulls      schema.Nulls
 	Unlabelled bool // leave out the rows without a label
 	Notes      []string
+	TypesNote  string // about columns from whose types no feature can be made; "": there are none
 	Columns    []Prepared
 }
 
@@ -66,7 +67,12 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 		if p.emptied(columns) {
 			return nil, p.nothing()
 		}
-		p.Columns, plain = nil, true // a program that asks for numbers gets these
+		plain = true // a program that asks for numbers gets these
+		for i := range p.Columns {
+			if c := &p.Columns[i]; c.Becomes == oneValue && !c.text {
+				c.Becomes, c.LeftOut = "number", false
+			}
+		}
 	}
 	if nulls == "" && (!plain || gaps) {
 		p.Nulls = schema.NullsMean
@@ -138,7 +144,8 @@ func (c *Column) prepare(t *treatment, nulls schema.Nulls) (
 	if t.notes != nil {
 		col.Notes = append(col.Notes, t.notes(c)...)
 	}
-	if nulls == "" && !col.LeftOut && col.Missing > 0 && (c.HasTexts && c.Missing > 0 || 100*col.Missing >= c.Rows) {
+	marks := nulls == "" && !col.LeftOut && c.Input.Kind != schema.ListColumn
+	if marks && col.Missing > 0 && (c.HasTexts && c.Missing > 0 || 100*col.Missing >= c.Rows) {
 		inputs = append(inputs, c.derived(schema.Missing)...)
 		col.Becomes += marked
 	}
@@ -179,16 +186,20 @@ func (c *Prepared) reason() string {
 	return strings.TrimPrefix(strings.TrimSuffix(c.Becomes, marked), "left out: ")
 }
 
-// NoteTypes adds a note about the columns from whose types no feature can be made, types among them, unless the options
-// choose the columns again, and have this note.
+// NoteTypes sets the note about the columns from whose types no feature can be made, types among them. It is among the notes
+// too, unless the options choose the columns again, and have it.
 func (p *Plan) NoteTypes(types []string) {
 	for _, c := range p.Columns {
 		if c.LeftOut && c.reason() == noText {
 			types = append(types, fmt.Sprintf("%q (%s)", c.Name, noText))
 		}
 	}
-	if len(types) > 0 && p.Inputs != nil {
-		p.Notes = append(p.Notes, humanize.Columns(types)+": left out, a feature is "+column.FeatureTypes)
+	if len(types) == 0 {
+		return
+	}
+	p.TypesNote = humanize.Columns(types) + ": left out, a feature is " + column.FeatureTypes
+	if p.Inputs != nil {
+		p.Notes = append(p.Notes, p.TypesNote)
 	}
 }
 
@@ -196,12 +207,14 @@ func (p *Plan) NoteTypes(types []string) {
 // out.
 func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 	var made, means, marks, out []string
+	kept := false // an option can keep some column that is left out
 	for _, c := range p.Columns {
 		becomes := c.reason()
 		switch {
 		case c.LeftOut && becomes == noText: // see NoteTypes
 		case c.LeftOut:
 			out = append(out, fmt.Sprintf("%q (%s)", c.Name, becomes))
+			kept = kept || c.Becomes != oneValue && c.Becomes != noValue && c.Becomes != ofTypeIgnore
 		case c.asked:
 		case becomes != "numbers" && (becomes != "number" || c.text):
 			made = append(made, fmt.Sprintf("%q (%s)", c.Name, becomes))
@@ -210,6 +223,8 @@ func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 		case c.Missing == 0 || c.LeftOut:
 		case strings.HasPrefix(becomes, "category") || strings.HasPrefix(becomes, "hashed"):
 			marks = append(marks, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
+		case strings.HasSuffix(c.Becomes, marked):
+			means = append(means, fmt.Sprintf("%q (%d, marked)", c.Name, c.Missing))
 		default:
 			means = append(means, fmt.Sprintf("%q (%d)", c.Name, c.Missing))
 		}
@@ -219,7 +234,7 @@ func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 	}
 	var missing []string
 	if len(means) > 0 {
-		missing = append(missing, "the mean in "+humanize.Columns(means)+", with a mark if they are 1 % or more")
+		missing = append(missing, "the mean in "+humanize.Columns(means))
 	}
 	if len(marks) > 0 {
 		missing = append(missing, "a category in "+humanize.Columns(marks))
@@ -228,8 +243,11 @@ func (p *Plan) notes(nulls schema.Nulls) (lines []string) {
 		lines = append(lines, "missing values are "+strings.Join(missing, ", and "))
 	}
 	if len(out) > 0 {
-		lines = append(lines, message.Sprintf("left out %s: use --type COLUMN=number, category or text to keep one",
-			humanize.Columns(out)))
+		advice := ""
+		if kept {
+			advice = message.Sprintf(": use --type COLUMN=number, category or text to keep one")
+		}
+		lines = append(lines, "left out "+humanize.Columns(out)+advice)
 	}
 	return lines
 }

@@ -32,11 +32,11 @@ func textColumn(n int, texts ...string) *Column {
 }
 
 // byteColumn returns the column x of n values: some of them are bytes and no text, the others are one text.
-func byteColumn(n, bytes int) *Column {
+func byteColumn(n, bytes int, typeOfBytes bool) *Column {
 	c := textColumn(n-bytes, "a")
 	for range bytes {
 		c.Rows++
-		c.AddBytes("\x00", true)
+		c.AddBytes("\xff", typeOfBytes)
 	}
 	return c
 }
@@ -77,9 +77,10 @@ func TestTreatments(t *testing.T) {
 		{textColumn(9, "a"), Ignore, &ignoredColumns},
 		{&Column{Input: schema.Column{Name: "x", Kind: schema.ListColumn}}, Number, &lists},
 		{&Column{Rows: 3, Missing: 3}, Text, &emptyColumns},
-		{byteColumn(9, 5), "", &byteColumns},
-		{byteColumn(9, 5), Category, nil},
-		{byteColumn(9, 4), "", &constant},
+		{byteColumn(9, 5, false), "", &byteColumns},
+		{byteColumn(9, 5, false), Category, nil},
+		{byteColumn(9, 4, false), "", &constant},
+		{byteColumn(9, 1, true), "", &byteColumns},
 		{asked, "", &codedTexts},
 		{textColumn(9, "1", "2"), Category, &codedTexts},
 		{textColumn(9, "1", "2"), "hash:3", &codedTexts},

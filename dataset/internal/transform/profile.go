@@ -123,8 +123,11 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 		}
 	}
 	return f.pool.Each(ctx, len(f.columns), func(k int) error {
-		if kind := f.sel.Inputs[k].Kind; kind == schema.ListColumn || kind == schema.CrossColumn || kind == schema.NumberedColumn {
+		switch f.sel.Inputs[k].Kind {
+		case schema.CrossColumn, schema.NumberedColumn:
 			return nil
+		case schema.ListColumn:
+			return column.Recovered(func() error { return f.columns[k].addLists(bt.Columns[f.sel.Features[k]]) })
 		}
 		return column.Recovered(func() error { return f.columns[k].add(bt.Columns[f.sel.Features[k]], at, f.labels != nil) })
 	})
@@ -220,6 +223,13 @@ func (c *columnProfile) add(a arrow.Array, at batchRows, distinct bool) error {
 			c.see(func() string { return a.ValueStr(i) }, math.Float64bits(v))
 		}
 	}
+	return nil
+}
+
+// addLists counts the missing lists of an array.
+func (c *columnProfile) addLists(a arrow.Array) error {
+	c.Rows += int64(a.Len())
+	c.Missing += int64(len(column.Missing(a, 0, a.Len())))
 	return nil
 }
 
