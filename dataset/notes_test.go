@@ -325,3 +325,17 @@ func TestPlaceOfOddText(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldWithoutValues: a column whose few values are all in the hold-out has the mean 0 there, in place of an error.
+func TestFoldWithoutValues(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("1,,0\n2,,1\n", 50) + "3,5,0\n"
+	r := require.Value(Open(t.Context(), []string{textFile(t, "x.csv", "a,b,y\n"+text)}, Options{Label: "y", Prepare: true}, Budget{}))(t)
+	defer r.Close()
+	n := 0
+	all := require.Value(r.Refit(t.Context(), []func(int) bool{func(int) bool { n++; return n <= 100 }}))(t)
+	src := require.Value(all[0](t.Context()))(t)
+	if c := src.Spec().Preprocessing.Columns; c[1].Name != "b" || c[1].Means[0] != 0 {
+		t.Errorf("the columns are %+v", c)
+	}
+}

@@ -36,6 +36,7 @@ func (p *Plan) shares(ctx context.Context, choices func(counts []int64) []func(c
 			c.Means, c.Center, c.Scale, c.Categories, c.Buckets, c.Dictionary = nil, nil, nil, nil, nil, nil
 		}
 		learned[i] = transform.NewStatistics(&sel, p.table.pool)
+		learned[i].OfShare = true
 		share := *p
 		share.sel = &sel
 		plans[i] = &share

@@ -81,7 +81,7 @@ func textsOf(sel *transform.Selection, bt *column.Batch, i int) (values []string
 	for k := range sel.Keep {
 		text := ""
 		if a := bt.Kept(sel.Chosen, k); !a.IsNull(i) {
-			text = a.ValueStr(i)
+			text = strings.Clone(a.ValueStr(i)) // the memory of the array is used again
 		}
 		values = append(values, text)
 	}

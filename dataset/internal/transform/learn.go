@@ -71,6 +71,7 @@ type Statistics struct {
 	rows    int64             // number of kept rows
 	moments [][]stats.Moments // for each column of numbers, the moments of each feature
 	texts   []collector       // for each column
+	OfShare bool              // the rows are a share of those of a plan: a column of numbers may lack a value, and gets the mean 0
 	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each chunk
 }
 
@@ -366,12 +367,14 @@ func (st *Statistics) Finish(name string) error {
 
 // note appends the moments of a column's next feature to the column. It returns an error text, or "".
 func (st *Statistics) note(c *schema.Column, m *stats.Moments) (what string) {
-	if st.sel.Nulls == schema.NullsMean && m.IsEmpty() {
+	mean := 0.0
+	switch {
+	case st.sel.Nulls != schema.NullsMean || !m.IsEmpty():
+		if mean, what = m.Mean(); what != "" {
+			return what
+		}
+	case !st.OfShare:
 		return "every value is missing, so that there is no mean"
-	}
-	mean, what := m.Mean()
-	if what != "" {
-		return what
 	}
 	if st.sel.Nulls == schema.NullsMean {
 		c.Means = append(c.Means, mean)

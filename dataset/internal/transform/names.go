@@ -1,6 +1,8 @@
 package transform
 
 import (
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
@@ -19,7 +21,10 @@ func (c *suspect) addTexts(a arrow.Array, n int) {
 			c.cleared, c.texts = true, map[string]struct{}{}
 			return
 		}
-		c.texts[a.ValueStr(i)] = struct{}{}
+		text := a.ValueStr(i)
+		if _, is := c.texts[text]; !is {
+			c.texts[strings.Clone(text)] = struct{}{} // the memory of the array is used again for later rows
+		}
 	}
 }
 
