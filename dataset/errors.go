@@ -51,13 +51,11 @@ func (opt Options) Complete(ctx context.Context, paths []string, err error) erro
 		return opt.allBroken(ctx, paths, err)
 	}
 	row := (*RowError)(nil)
-	all := opt.Where == "" && opt.Sample == 0 && opt.Limit == 0 && (opt.Rejects == nil || opt.Rejects.Path() == "") &&
-		opt.Nulls != schema.NullsDrop
 	if !errors.As(err, &row) {
 		return err
 	}
-	if row.Line == 0 && (all || row.File != "") { // learners don't number rows that are left out
-		if path, line, ok := opt.line(ctx, paths, row.Row); ok {
+	if row.Line == 0 {
+		if path, line, ok := opt.lineOf(ctx, paths, row); ok {
 			err = message.At(err, path, line)
 		}
 	}
@@ -65,6 +63,21 @@ func (opt Options) Complete(ctx context.Context, paths []string, err error) erro
 		return opt.allGaps(ctx, paths, row.Column, err)
 	}
 	return err
+}
+
+// lineOf returns the file and the line of a row. A learner's error has no file, and numbers the kept rows.
+func (opt Options) lineOf(ctx context.Context, paths []string, row *RowError) (path string, line int64, ok bool) {
+	if row.File != "" {
+		return opt.line(ctx, paths, row.Row)
+	}
+	if opt.Rejects != nil && opt.Rejects.Path() != "" {
+		return "", 0, false
+	}
+	kept, err := opt.Values(ctx, paths, nil, []int64{row.Row})
+	if at, known := kept[row.Row]; err == nil && known {
+		return opt.line(ctx, []string{at.File}, at.Row)
+	}
+	return "", 0, false
 }
 
 // allBroken returns the error of the first broken line, with the numbers of a few others.

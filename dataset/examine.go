@@ -25,7 +25,6 @@ import (
 	"halfspace/dataset/internal/column"
 	"halfspace/dataset/internal/source"
 	textfile "halfspace/dataset/internal/text"
-	"halfspace/dataset/internal/transform"
 )
 
 // A Table is files of one format that were examined. [Table.Plan] decides the use of their columns and rows. Standard
@@ -35,10 +34,9 @@ type Table struct {
 	source     *source.Source
 	pool       column.Pool
 	mem        memory.Allocator
-	heads      *textfile.Heads           // of CSV
-	laterTexts []textfile.Later          // columns with a text in a later row that the type of the first rows can't hold
-	readsLater bool                      // all rows were read, and laterTexts has all such columns
-	forms      map[string]transform.Form // of the columns of text that readForms planned
+	heads      *textfile.Heads  // of CSV
+	laterTexts []textfile.Later // columns with a text in a later row that the type of the first rows can't hold
+	readsLater bool             // all rows were read, and laterTexts has all such columns
 }
 
 // Examine lists files and finds their format. paths are files, folders, globs, URLs, or "-" for standard input; see

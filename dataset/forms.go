@@ -24,10 +24,8 @@ func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
 	if q.Spec != nil {
 		columns = q.Spec.Columns()
 	}
-	forms := maps.Clone(t.forms)
-	if forms == nil {
-		forms = map[string]transform.Form{}
-	}
+	forms := map[string]transform.Form{}
+	maps.Copy(forms, q.forms)
 	var unplanned []string
 	for _, name := range unread {
 		if _, is := forms[name]; is {
@@ -49,7 +47,9 @@ func (t *Table) readForms(ctx context.Context, q query, in *openedInput) error {
 			return err
 		}
 		maps.Copy(forms, found)
-		t.forms = forms
+		if q.forms != nil {
+			maps.Copy(q.forms, found)
+		}
 	}
 	if err := in.sel.Read(forms); err != nil {
 		return column.ErrorIn(in.Name(), "%w", err)

@@ -30,6 +30,8 @@ type query struct {
 	excludesFromKeep bool                 // Convert: an empty Keep means all columns, and Exclude removes columns from Keep
 	countsRows       bool                 // count the rows of svmlight files, also for a model
 	floatType        arrow.DataType       // type of the values of blocks; nil if no blocks are made
+	// forms are those that readForms planned, for the later passes of the same query; nil: there is one pass
+	forms map[string]transform.Form
 }
 
 // decisions are the parts of a query that the values of a table decided. Other processes that read the rows get them.
@@ -49,7 +51,7 @@ func newQuery(opt Options) (query, error) {
 		opt = opt.withoutFeatures()
 	}
 	types, err := plan.ParseTypes(opt.Types)
-	return query{Options: opt, types: types}, err
+	return query{Options: opt, types: types, forms: map[string]transform.Form{}}, err
 }
 
 // choices returns the parts of the query that determine which columns are read and how they are used.
@@ -81,6 +83,19 @@ func (q *query) textColumns(t *Table) []string {
 	return append(plan.NamesOfTexts(q.types), t.texts()...)
 }
 
+// skipsTexts returns true if a text in a column of numbers is missing: there is a model that has a use for rows with missing
+// values, and lines that can't be read aren't left out.
+func (q *query) skipsTexts() bool {
+	if q.Spec == nil || q.Rejects != nil {
+		return false
+	}
+	nulls := q.Nulls
+	if p := q.Spec.Preprocessing; p != nil && p.Nulls != "" && p.Nulls != schema.NullsError {
+		nulls = p.Nulls
+	}
+	return nulls != "" && nulls != schema.NullsError
+}
+
 // An openedInput is the selected columns of a table, in the rows that a query chooses.
 type openedInput struct {
 	column.Input
@@ -100,8 +115,8 @@ func (t *Table) read(ctx context.Context, q query) (*openedInput, error) {
 	}
 	req := column.Request{Choose: pick, Spec: q.Spec, Words: q.nullWords(), Memory: q.Memory, Live: q.Live,
 		Progress: q.progressOf(passColumns), Count: q.countsRows, Most: q.Storage.Numbered(), Texts: q.textColumns(t), Typed: q.typed(),
-		KeepsCodes: q.decidesByValues(),
-		Rejects:    q.Rejects, Constants: t.source.Constants.Columns()}
+		KeepsCodes: q.decidesByValues(), SkipsTexts: q.skipsTexts(),
+		Rejects: q.Rejects, Constants: t.source.Constants.Columns()}
 	reader, err := t.open(ctx, q.Options, req)
 	if err != nil {
 		return nil, err

@@ -38,25 +38,13 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 	if len(p.sel.Keep) != 1 {
 		return nil, fmt.Errorf("%s: %q stands for %d columns: name one", p.in.Name(), col, len(p.sel.Keep))
 	}
-	name := p.sel.Columns[p.sel.Keep[0]].Name
-	r := ranking{column: name, numbers: map[rankKey]int64{}}
-	if inTime {
-		r.dates = plan.NewTextDates(name, p.query.types[name])
-	}
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
-		func(bt *column.Batch, first int64) error {
-			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
-			if err == nil {
-				err = r.add(bt, p.sel.Keep[0], kept, first)
-			}
-			return err
-		})
+	r, err := withPlan(ctx, p, func(p *Plan) (*ranking, error) { return p.ranking(ctx, inTime) })
 	if err != nil {
 		return nil, err
 	}
 	layout, notes, dated, err := r.layout()
 	if err != nil {
-		return nil, column.ErrorIn(p.in.Name(), "%w", err)
+		return nil, err
 	}
 	opt.tell(notes)
 	return r.ranks(func(k rankKey) rankKey {
@@ -67,6 +55,23 @@ func (opt Options) Ranks(ctx context.Context, paths []string, col string, inTime
 		}
 		return k
 	}), nil
+}
+
+// ranking numbers the values of the only column that the plan keeps.
+func (p *Plan) ranking(ctx context.Context, inTime bool) (*ranking, error) {
+	name := p.sel.Columns[p.sel.Keep[0]].Name
+	r := &ranking{column: name, numbers: map[rankKey]int64{}}
+	if inTime {
+		r.dates = plan.NewTextDates(name, p.query.types[name])
+	}
+	return r, transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
+		func(bt *column.Batch, first int64) error {
+			kept, err := p.sel.Kept(ctx, p.table.pool, bt)
+			if err == nil {
+				err = r.add(bt, p.sel.Keep[0], kept, first)
+			}
+			return err
+		})
 }
 
 // reading plans reading some columns, which need not be features, in the rows that Plan with the same options keeps.
@@ -119,7 +124,10 @@ func (r *ranking) add(bt *column.Batch, col int, kept transform.Cut, first int64
 			if !ok {
 				if r.dates != nil && isText(bt.Columns[col]) {
 					r.dates.Distinct++
-					r.dates.AddText(k.text, first+int64(row))
+					if odd := r.dates.AddText(k.text, first+int64(row)); odd > 0 && bt.Line != nil {
+						o := &r.dates.Odd[odd-1]
+						o.File, o.Line = bt.File, bt.Line(int64(row))
+					}
 				}
 				k.text = strings.Clone(k.text)
 				n = int64(len(r.numbers))
@@ -147,7 +155,7 @@ func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
 	}
 	layout, notes, odd := r.dates.Layout()
 	if odd != nil {
-		err = &RowError{Row: odd.Row, Column: r.column, Err: fmt.Errorf("%q is no date as the other texts are: write "+
+		err = &RowError{File: odd.File, Line: odd.Line, Row: odd.Row, Column: r.column, Err: fmt.Errorf("%q is no date as the other texts are: write "+
 			"2006-01-02 or 2006-01-02T15:04:05", odd.Text)}
 	}
 	for i, note := range notes {

@@ -139,7 +139,7 @@ func TestRanks(t *testing.T) {
 			}
 		}
 	}
-	for column, want := range map[string]string{"text": `column "text", row 0: "b" is no date as the other texts are`,
+	for column, want := range map[string]string{"text": `column "text", line 2, row 0: "b" is no date as the other texts are`,
 		"none": `no column "none"`, "x": "no value: fill it in"} {
 		_, err := Options{Label: "y", Features: []string{"n"}}.Ranks(t.Context(), []string{path}, column, true)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -180,7 +180,7 @@ func TestRanksOfDates(t *testing.T) {
 		}
 	}
 	for texts, want := range map[string]string{
-		"2014-06-16|soon|2014-06-17": `column "day", row 1: "soon" is no date as the other texts are`,
+		"2014-06-16|soon|2014-06-17": `column "day", line 3, row 1: "soon" is no date as the other texts are`,
 		"2014-06-16|2014-13-01":      `row 1: "2014-13-01" is no date`,
 		"2014-06-16|unknown":         `row 1: "unknown" is no date`, "6/16/14|16/6/14": "is no date",
 		"2014-06-16|": "no value: fill it in",

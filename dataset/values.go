@@ -38,9 +38,17 @@ func (opt Options) Values(ctx context.Context, paths, columns []string, numbers 
 	if err != nil {
 		return nil, err
 	}
+	return withPlan(ctx, p, func(p *Plan) (map[int64]Row, error) { return p.values(ctx, numbers) })
+}
+
+// values returns the rows with some numbers, from 0 on.
+func (p *Plan) values(ctx context.Context, numbers []int64) (map[int64]Row, error) {
 	found, left := make(map[int64]Row, len(numbers)), slices.Sorted(slices.Values(numbers))
+	if len(left) > 0 && left[0] < 0 {
+		return nil, fmt.Errorf("there is no row %d: rows are numbered from 0 on", left[0])
+	}
 	file, begin, row := "", int64(0), int64(0)
-	err = transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
+	err := transform.Each(ctx, p.in.Batches(ctx, p.table.pool, p.table.mem), p.in.Total(), p.query.progressOf(passColumns),
 		func(bt *column.Batch, first int64) error {
 			if bt.File != file {
 				file, begin = bt.File, first

@@ -78,7 +78,7 @@ func (o *Options) options(bar *console.Progress) dataset.Options {
 	if opt.Spec == nil {
 		if by := cmp.Or(o.Split.Group, o.Split.OrderBy); by != "" { // no feature
 			opt.Exclude = slices.Concat(opt.Exclude, []string{by})
-			ofBy := func(item string) bool { return strings.HasPrefix(item, by+"=") }
+			ofBy := func(item string) bool { return item[:max(0, strings.LastIndexByte(item, '='))] == by }
 			opt.Types = slices.DeleteFunc(slices.Clone(opt.Types), ofBy)
 		}
 		opt.LearnFrom, opt.LearnedFrom = o.LearnFrom, o.LearnFromName

@@ -28,9 +28,18 @@ type Batch struct {
 
 	Comments int64    // number of lines between the rows that are comments
 	Rejects  []Reject // lines between the rows, in a pass that looks for them
+	// OddTexts are, by the number of their column in the selection, the texts of columns of numbers that skip texts
+	OddTexts map[int]OddTexts
 
 	Line func(row int64) int64 // returns the line in which a row of the batch begins; nil if the file has no lines
 	Done func()                // called by Release, after which Line must not be called; nil: nothing
+}
+
+// OddTexts are texts in a column of numbers, which count as missing.
+type OddTexts struct {
+	Rows int64
+	Line int64  // of the first
+	Text string // the first, in quotes
 }
 
 // Lacks returns true if the file of the batch lacks a column of the selection.

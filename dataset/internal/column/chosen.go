@@ -61,6 +61,7 @@ type Request struct {
 	Typed  []string     // columns whose type an option names: numbers may stand beside other texts in them
 	// KeepsCodes: a column of integers of which some have leading zeros is text, unless Typed has it
 	KeepsCodes bool
+	SkipsTexts bool     // for Spec: a text in a column of numbers is missing
 	Rejects    *Rejects // gets the lines of text files that can't be read; nil: they are an error
 	Progress   func(rows, total int64)
 

@@ -30,6 +30,7 @@ type Column struct {
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
 	TextType        arrow.DataType
 	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
+	SkipsTexts      bool // of a model's column of numbers: a text that is no number is missing
 	HasLeadingZeros bool // some integer of the first rows has leading zeros
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text

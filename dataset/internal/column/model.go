@@ -7,15 +7,16 @@ import (
 )
 
 // AsModel sets the types of the columns that a model uses to the types that the model takes, where the first rows
-// permit it: a column of digits may be text, and a column without values may be numbers.
-func AsModel(spec *schema.Spec, cols []Column) {
-	if spec == nil {
+// permit it: a column of digits may be text, a column without values may be numbers, and so may a column of numbers with a few
+// texts, if the request skips these.
+func AsModel(req Request, cols []Column) {
+	if req.Spec == nil {
 		return
 	}
 	types := map[string]arrow.DataType{}
 	ofValues := map[string]arrow.DataType{"": arrow.BinaryTypes.String, schema.Number.String(): arrow.PrimitiveTypes.Float64,
 		schema.Bool.String(): arrow.FixedWidthTypes.Boolean}
-	for _, in := range spec.Columns() {
+	for _, in := range req.Spec.Columns() {
 		switch {
 		case in.Derive == schema.Missing: // another input has the column, or any type will do
 		case in.Derive != "":
@@ -32,8 +33,9 @@ func AsModel(spec *schema.Spec, cols []Column) {
 	}
 	for i := range cols {
 		c := &cols[i]
-		if typ := types[c.Name]; typ != nil && (c.Empty || typ.ID() == arrow.STRING) {
-			c.Type, c.Desc = typ, Describe(typ)
+		typ := types[c.Name]
+		if typ != nil && (c.Empty || typ.ID() == arrow.STRING || req.SkipsTexts && typ.ID() == arrow.FLOAT64 && c.Advice != "") {
+			c.Type, c.Desc, c.Advice = typ, Describe(typ), ""
 		}
 	}
 }

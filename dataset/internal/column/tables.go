@@ -44,7 +44,7 @@ func retype(spec *schema.Spec, constants [][]Column) {
 	first := constants[0]
 	for k := range first {
 		if c := &first[k]; c.Empty || Number(c.Type) && Unit(c.Type) == "" {
-			AsModel(spec, first[k:k+1])
+			AsModel(Request{Spec: spec}, first[k:k+1])
 		}
 	}
 	for _, cols := range constants {

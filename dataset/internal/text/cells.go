@@ -19,11 +19,13 @@ import (
 // cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
 	typ             arrow.Type
-	most            int  // maximum number of values
-	booleans        bool // true and false are read as the numbers 1 and 0, because a model accepts both
-	keepsTexts      bool // a text that the column can't keep is an error
-	widensToNumbers bool // of a probe: the column has integers without leading zeros alone
-	refusesTexts    bool // of a probe: a text in a column of integers to keep is a broken line
+	most            int             // maximum number of values
+	booleans        bool            // true and false are read as the numbers 1 and 0, because a model accepts both
+	keepsTexts      bool            // a text that the column can't keep is an error
+	widensToNumbers bool            // of a probe: the column has integers without leading zeros alone
+	refusesTexts    bool            // of a probe: a text in a column of integers to keep is a broken line
+	skipsTexts      bool            // a text that is no number is missing
+	odd             column.OddTexts // the skipped texts; Line is the row
 	nullIs          *nullWords
 	slab            *column.Slab // the memory of numbers; nil: none
 	whole           []int64
@@ -40,7 +42,7 @@ type cells struct {
 }
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
-	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, most: most, nullIs: nulls}
+	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts, most: most, nullIs: nulls}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -120,6 +122,9 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		}
 		v, err := c.parse(text)
 		switch {
+		case err != nil && c.skipsTexts:
+			c.skip(text)
+			return nil
 		case err != nil:
 			return c.unfit(text, err)
 		case c.nullIs.number(v):
@@ -148,6 +153,14 @@ func (c *cells) Add(text []byte, quoted bool) error {
 		c.ends = append(c.ends, int32(len(c.chars)))
 	}
 	return nil
+}
+
+// skip adds a null in place of a text.
+func (c *cells) skip(text []byte) {
+	if c.odd.Rows++; c.odd.Rows == 1 {
+		c.odd.Line, c.odd.Text = int64(c.Len()), quote(text)
+	}
+	c.addNull()
 }
 
 func (c *cells) addTruth(v bool) {

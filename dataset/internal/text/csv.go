@@ -34,6 +34,7 @@ type CSV struct {
 	None     bool            // there are no rows, only a header
 	rounded  []atomic.Bool   // for each column, whether a whole number was rounded to another number
 	comments atomic.Int64    // number of comments
+	odd      oddTexts        // of the columns of numbers that skip texts
 	model    bool            // the columns have the types that a model takes
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	tables   *column.Tables
@@ -113,7 +114,7 @@ func (in *CSV) infer(ctx context.Context, values guesses, req column.Request) (e
 		}
 		cols := f.columns(values)
 		f.rows = values.rows
-		column.AsModel(req.Spec, cols)
+		column.AsModel(req, cols)
 		if len(in.Parts) == 1 {
 			return in.choose(req, func(int) []column.Column { return cols })
 		}
@@ -134,7 +135,11 @@ func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (
 	}
 	if in.Sel, err = in.tables.Choose(true); err != nil {
 		for _, f := range in.Parts {
-			if errors.Is(err, column.ErrColumn) && f.namesAt > 0 {
+			switch {
+			case !errors.Is(err, column.ErrColumn) || f.namesAt == 0:
+			case f.namesAt == 1:
+				return message.Errorf("%w: the name is in line 1 of %s: use --header yes", err, f.path)
+			default:
 				return message.Errorf("%w: the name is in line %d of %s: remove the lines above it", err, f.namesAt, f.path)
 			}
 		}
@@ -145,6 +150,9 @@ func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (
 			return err
 		}
 		in.Parts[i].put()
+	}
+	if req.SkipsTexts {
+		in.skipTexts()
 	}
 	if req.Live {
 		keepLive(in.Sel)
@@ -288,6 +296,7 @@ func (in *CSV) Notes() (notes []string) {
 		}
 	}
 	notes = append(notes, in.Sel.Odd...)
+	notes = append(notes, in.oddNotes()...)
 	for k := range in.rounded {
 		if in.rounded[k].Load() && in.Sel.HandsOn(k) {
 			notes = append(notes, fmt.Sprintf("column %q: whole numbers beyond 2^53 are rounded, since not all are 64-bit integers",
@@ -320,7 +329,7 @@ func (in *CSV) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) i
 		}
 		return One(c, jobOf(c))
 	})
-	return in.tables.CountRows(in.countComments(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs)))
+	return in.tables.CountRows(in.countSkipped(column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), jobs)))
 }
 
 // frameNotes returns lines about the parts of files that are no rows: of the first three such files, and the number of the others.
@@ -342,17 +351,26 @@ func (in *CSV) frameNotes() (notes []string) {
 	return notes
 }
 
-// countComments yields the batches of a pass, and counts the comments between their rows.
-func (in *CSV) countComments(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
+// countSkipped yields the batches of a pass, and counts the comments between their rows, and the texts that they skip.
+func (in *CSV) countSkipped(pass iter.Seq2[*column.Batch, error]) iter.Seq2[*column.Batch, error] {
 	return func(yield func(*column.Batch, error) bool) {
-		n := int64(0)
+		n, odd := int64(0), map[int]oddText{}
 		defer func() {
+			in.odd.set(odd)
 			for was := in.comments.Load(); n > was && !in.comments.CompareAndSwap(was, n); was = in.comments.Load() {
 			}
 		}()
 		for b, err := range pass {
 			if b != nil {
 				n += b.Comments
+				for k, of := range b.OddTexts {
+					seen := odd[k]
+					if seen.Rows == 0 {
+						seen = oddText{b.File, column.OddTexts{Line: of.Line, Text: of.Text}}
+					}
+					seen.Rows += of.Rows
+					odd[k] = seen
+				}
 			}
 			if !yield(b, err) {
 				return
@@ -413,6 +431,13 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		}
 		if values[k].rounded {
 			in.rounded[k].Store(true)
+		}
+		if odd := values[k].odd; odd.Rows > 0 {
+			if b.OddTexts == nil {
+				b.OddTexts = map[int]column.OddTexts{}
+			}
+			odd.Line = f.Lines(c)[odd.Line]
+			b.OddTexts[k] = odd
 		}
 		if f.bound[k].Index == column.Absent {
 			b.Columns = append(b.Columns, nil)

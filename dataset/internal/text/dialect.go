@@ -172,6 +172,9 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	if auto {
 		d.detectTitle(d.body(c), opt.Names)
 	}
+	if len(d.titles) > 0 { // the comments are found from the first record on
+		d.comments, d.above = d.hashes, 0
+	}
 	body := d.body(c)
 	d.narrowComments(body)
 	look, err := d.look(ctx, body)

@@ -49,8 +49,9 @@ func modelExtent(spec *schema.Spec) (e extent) {
 // ascend. Whether they ascend is checked when the line is parsed.
 func (in *Svmlight) measure(ctx context.Context, p column.Pool, most int) (all extent, err error) {
 	var mu sync.Mutex
-	err = eachChunk(ctx, p, in.Memory, in.Files, lines, svmlightBytes, &in.texts, func(file int, c Chunk) error {
-		defer c.recycle(&in.texts)
+	spare := new(sync.Pool)
+	err = eachChunk(ctx, p, in.Memory, in.Files, lines, svmlightBytes, spare, func(file int, c Chunk) error {
+		defer c.recycle(spare)
 		seen, err := in.measured(in.Files[file].Path, c, most)
 		mu.Lock()
 		defer mu.Unlock()

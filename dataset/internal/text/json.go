@@ -45,7 +45,7 @@ func OpenJSON(ctx context.Context, files []*source.File, req column.Request, p c
 		return nil, err
 	}
 	cols := f.addModel(req, k.cols)
-	column.AsModel(req.Spec, cols)
+	column.AsModel(req, cols)
 	in := &CSV{model: req.Spec != nil}
 	in.leaveOut(files, &req, func(i int) bool { return k.empty[i] })
 	for _, s := range in.Files {

@@ -38,7 +38,6 @@ type Svmlight struct {
 	kept     []int32         // for each column of the selection, its number among the kept columns, or -1; nil: no kept columns
 	fewer    bool            // the columns belong to a model: lines may have other indices
 	Plain    bool            // batches have pairs, and only the label and the kept columns as columns
-	texts    sync.Pool       // *[]byte of chunks to reuse: getting new memory takes longer than filling it
 	spare    sync.Pool       // *column.Pairs to reuse
 	rejects  *column.Rejects // nil: a line that can't be read is an error
 	sawQuery atomic.Bool
@@ -171,7 +170,8 @@ func (in *Svmlight) Notes() (notes []string) {
 }
 
 func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocator) iter.Seq2[*column.Batch, error] {
-	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, &in.texts,
+	spare := new(sync.Pool) // getting new memory takes longer than filling it
+	return column.InOrder(ctx, p, in.Files[0].MemoryAhead(in.Memory), Chunks(in.Files, lines, svmlightBytes, spare,
 		func(file int, c Chunk) iter.Seq[column.Job] {
 			path := in.Files[file].Path
 			columns := len(in.Sel.Columns)
@@ -180,7 +180,7 @@ func (in *Svmlight) Batches(ctx context.Context, p column.Pool, _ memory.Allocat
 			}
 			if in.Plain && columns <= fewKept {
 				return One(c, func() (*column.Batch, error) {
-					defer c.recycle(&in.texts)
+					defer c.recycle(spare)
 					return in.parse(path, c)
 				})
 			}

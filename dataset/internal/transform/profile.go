@@ -118,7 +118,7 @@ func (f *Profile) add(ctx context.Context, bt *column.Batch, at batchRows) error
 		f.noLabel += int64(len(column.Missing(bt.Label(f.sel.Label), 0, int(bt.Rows))))
 	}
 	if f.labels != nil && f.sel.Label >= 0 {
-		if err := f.countClasses(bt); err != nil {
+		if err := f.countClasses(bt, at); err != nil {
 			return err
 		}
 	}
@@ -145,12 +145,14 @@ func (f *Profile) Semicolons() {
 	}
 }
 
-func (f *Profile) countClasses(bt *column.Batch) error {
+// countClasses counts the classes of a batch. at are its rows.
+func (f *Profile) countClasses(bt *column.Batch, at batchRows) error {
 	a, lo := bt.Label(f.sel.Label), 0
 	for _, gap := range append(column.Missing(a, 0, a.Len()), a.Len()) {
 		numbers := make([]float32, gap-lo)
 		if row, what := encodeValid(f.labels, a, lo, numbers); what != "" {
-			return Unfit(bt.RowError(bt.First, row, f.sel.Columns[f.sel.Label].Name, what))
+			row = int(at.row(row) - bt.First)
+			return Unfit(at.batch.RowError(bt.First, row, f.sel.Columns[f.sel.Label].Name, what))
 		}
 		f.counts = append(f.counts, make([]int64, len(f.labels.Classes)-len(f.counts))...)
 		for _, n := range numbers {
