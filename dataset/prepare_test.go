@@ -332,7 +332,7 @@ func TestLaterText(t *testing.T) {
 		if !slices.Equal(got.Spec().Features, want.Spec().Features) || !slices.Equal(stream.Spec().Features, want.Spec().Features) || !slices.Equal(got.Spec().Classes, want.Spec().Classes) || got.Rows() != want.Rows() {
 			t.Errorf("%+v: %d rows of %q, classes %v, want %d of %q, %v", opt, got.Rows(), got.Spec().Features, got.Spec().Classes, want.Rows(), want.Spec().Features, want.Spec().Classes)
 		}
-		if note := late + `: column "color" is text, since line 250002 has "red", and numbers before`; !slices.Contains(notes, note) {
+		if note := late + `: column "color" is read as text: line 250002 has "red", and the rows before have numbers`; !slices.Contains(notes, note) {
 			t.Errorf("notes %q, want %q", notes, note)
 		}
 	}
@@ -475,5 +475,27 @@ func TestPreparedLists(t *testing.T) {
 	table := require.Value(Examine(t.Context(), []string{path}, Options{}))(t)
 	if info := require.Value(table.Profile(t.Context(), Options{Label: "y"}))(t); len(info.Notes) != 1 || info.Columns[0].Missing != 2 {
 		t.Errorf("the profile is %+v", info)
+	}
+}
+
+// TestMissingWords: words for missing values among numbers, dates, and yes and no, are marked as missing values are.
+func TestMissingWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ value, word, becomes string }{
+		{"%d.5", "unknown", "number"}, {"%d.5", "--", "number"}, {"$%d", "-", "number"}, {"%02d.03.2024", "n.a.", "date"},
+		{"%[2]s", "unknown", "yes or no"}, {"%[2]s", "-", "yes or no"},
+	} {
+		text := "x,z,y\n"
+		for i := range 27 {
+			text += fmt.Sprintf(c.value+",%[3]d,%[3]d\n", i+1, []string{"yes", "no"}[i%2], i%2)
+			if i%3 == 0 {
+				text += fmt.Sprintf("%s,%d,1\n", c.word, i%5)
+			}
+		}
+		table := require.Value(Examine(t.Context(), []string{textFile(t, "x.csv", text)}, Options{}))(t)
+		info := require.Value(table.Profile(t.Context(), Options{Label: "y"}))(t)
+		if x := info.Columns[0]; x.Missing != 9 || !strings.HasPrefix(x.Becomes, c.becomes) || !strings.HasSuffix(x.Becomes, "marked") {
+			t.Errorf("%s beside %s: %d are missing, it becomes %s", c.word, c.value, x.Missing, x.Becomes)
+		}
 	}
 }

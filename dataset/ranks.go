@@ -155,8 +155,8 @@ func (r *ranking) layout() (layout string, notes []string, ok bool, err error) {
 	}
 	layout, notes, odd := r.dates.Layout()
 	if odd != nil {
-		err = &RowError{File: odd.File, Line: odd.Line, Row: odd.Row, Column: r.column, Err: fmt.Errorf("%q is no date as the other texts are: write "+
-			"2006-01-02 or 2006-01-02T15:04:05", odd.Text)}
+		err = &RowError{File: odd.File, Line: odd.Line, Row: odd.Row, Column: r.column,
+			Err: fmt.Errorf("%q is no date as the other texts are: write 2006-01-02 or 2006-01-02T15:04:05", odd.Text)}
 	}
 	for i, note := range notes {
 		notes[i] = fmt.Sprintf("column %q: %s", r.column, note)

@@ -358,3 +358,47 @@ func TestWhereTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestWhereTextDates: dates in text are compared as times, with words for missing values among them.
+func TestWhereTextDates(t *testing.T) {
+	t.Parallel()
+	days := func(n int, format string) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i+1))
+		}
+		return all
+	}
+	slashed := slices.Concat(days(19, "03/%02d/2024"), days(19, "04/%02d/2024"), slices.Repeat([]string{"unknown"}, 19))
+	iso := append(days(19, "2024-06-%02d"), "unknown", "unknown", "n/a")
+	times := slices.Concat(days(6, "2024-06-%02d 00:00:00"), days(6, "2024-06-%02d 12:00:00"))
+	names := []string{"ann", "bob", "2024-01-01", "cy"}
+	for _, c := range []struct {
+		values []string
+		where  string
+		want   int64 // number of rows; -1: an error
+	}{
+		{slashed, "d >= '2024-04-01'", 19},
+		{days(10, "2024-%d-5"), "d >= '2024-10-01'", 1},
+		{[]string{"Jan 5, 2024", "Mar 5, 2024", "Jul 5, 2024", "Nov 5, 2024"}, "d >= '2024-07-01'", 2},
+		{iso, "d >= '2024-06-10'", 10},
+		{iso, "d <> '2024-06-10'", 18},
+		{iso, "d between '2024-06-10' and '2024-06-12'", 3},
+		{times, "d = '2024-06-02'", 1},
+		{times, "d <= '2024-06-02'", 3},
+		{times, "d < '2024-06-02T00:00:01'", 3},
+		{times, "d = '2024-06-02 12:00'", 1},
+		{names, "d = '2024-01-01'", 1},
+		{names, "d > 'b'", 2},
+		{names, "d > '2024-01-01'", -1},
+	} {
+		text := "d,x\n"
+		for i, v := range c.values {
+			text += fmt.Sprintf("%q,%d\n", v, i)
+		}
+		path := textFile(t, "d.csv", text)
+		rows, err := Convert(t.Context(), []string{path}, filepath.Join(t.TempDir(), "o.csv"), Options{Where: c.where}, WriterOptions{})
+		if rows != max(0, c.want) || (err != nil) != (c.want < 0) {
+			t.Errorf("%q, %s: %d rows, want %d (%v)", c.values[0], c.where, rows, c.want, err)
+		}
+	}
+}

@@ -92,12 +92,12 @@ type Data struct {
 // AddText adds the flags for CSV and svmlight files.
 func (d *Data) AddText(cmd *cobra.Command) {
 	AddChoice(cmd, &d.Text.Header, "header",
-		"`auto|yes|no` Whether the first line of a CSV file names the columns. auto finds out.", "auto", "yes", "no")
+		"`auto|yes|no` Whether the first line of a CSV file names the columns. auto detects it.", "auto", "yes", "no")
 	cmd.Flags().StringVar(&d.Text.Delimiter, "delimiter", "",
 		"`CHARACTER` Character between the fields of a CSV file. Also comma, tab, semicolon, pipe, or "+
-			"space for any number of blanks. (default found out)")
+			"space for any number of blanks. (default: detected)")
 	cmd.Flags().StringSliceVar(&d.Text.NullValues, "null-values", nil,
-		"`TEXT,...` Texts and numbers that mean a missing value in CSV files. An empty field always does, and "+
+		"`TEXT,...` Texts and numbers that mean a missing value in CSV and JSON Lines files. An empty field always does, and "+
 			"so does - in a column of numbers. (default those of the model, or NA,N/A,NaN,null,None,\\N,?)")
 	AddChoice(cmd, &d.Text.IndexBase, "index-base",
 		"`auto|0|1` Index of the first feature in svmlight files. auto is 0 if the index 0 appears, else 1.",
@@ -129,7 +129,7 @@ func (d *Data) AddRows(cmd *cobra.Command) {
 		"1000 and day >= '2026-01-01'\". It knows and, or, not, in, between, like and is null.")
 	f.Float64Var(&d.Sample, "sample", 0, "`SHARE` Take only this share of the rows, such as 0.01: always the same "+
 		"rows, which a hash of their numbers chooses.")
-	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Take only so many rows: the first ones that --where and --sample choose.")
+	f.Int64Var(&d.Limit, "limit", 0, "`NUMBER` Most rows to take: the first that --where and --sample choose.")
 	f.StringVar(&d.rejects, "rejects", "", "`FILE.csv` Leave out the lines of text files that can't be read: with a "+
 		"wrong number of fields, a text among numbers, broken quotes or JSON. Write them to this file, with "+
 		"the reasons.")

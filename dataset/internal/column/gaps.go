@@ -101,7 +101,9 @@ func (g *Gaps) filesOf(paths []string) (columns []string, files map[string][]str
 			if files[name] == nil {
 				columns = append(columns, name)
 			}
-			files[name] = append(files[name], path)
+			if of := files[name]; len(of) == 0 || of[len(of)-1] != path { // a column may be several features
+				files[name] = append(of, path)
+			}
 		}
 	}
 	return columns, files

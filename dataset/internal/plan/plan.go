@@ -136,6 +136,7 @@ func (c *Column) prepare(t *treatment, nulls schema.Nulls) (
 		Range: c.span(t), Examples: c.Examples, Becomes: t.becomes(c, inputs), LeftOut: len(inputs) == 0,
 		text: c.HasTexts, asked: c.IsCategorical && c.Word == "" && c.HasTexts}
 	if t.reads != nil {
+		col.Missing += c.missingTexts()
 		if f := t.reads(c); c.oddRows(f) > 0 {
 			col.Missing += c.oddRows(f)
 			col.Notes = append(col.Notes, c.oddNote(f))

@@ -104,12 +104,22 @@ func (c *Column) oddRows(f *fit) (rows int64) {
 	return rows
 }
 
-// texts returns the number of rows with a text that doesn't mean a missing value, and the number of these texts.
-func (c *Column) texts() (rows int64, different int) {
-	rows, different = c.values(), c.Distinct
+// missingTexts returns the number of rows with a text by which people mean a missing value.
+func (c *Column) missingTexts() (rows int64) {
 	for _, o := range c.Odd {
 		if o.missing {
-			rows, different = rows-o.Rows, different-1
+			rows += o.Rows
+		}
+	}
+	return rows
+}
+
+// texts returns the number of rows with a text that doesn't mean a missing value, and the number of these texts.
+func (c *Column) texts() (rows int64, different int) {
+	rows, different = c.values()-c.missingTexts(), c.Distinct
+	for _, o := range c.Odd {
+		if o.missing {
+			different--
 		}
 	}
 	return rows, different

@@ -181,7 +181,7 @@ func (c *cells) addExact(text []byte) error {
 	case c.refusesTexts && !isNumber(text):
 		return c.unfit(text, errNoNumber)
 	default:
-		return &Contradiction{quote(text), true, fmt.Errorf("%s is a text, unlike the first rows: correct it", quote(text))}
+		return &Contradiction{quote(text), true, fmt.Errorf("%s doesn't fit the type of the first rows: correct it", quote(text))}
 	}
 	return nil
 }

@@ -339,7 +339,7 @@ func LaterOf(err error) (c Later, ok bool) {
 
 func newLater(name, file string, line int64, text string, exact bool) Later {
 	return Later{Name: name, Exact: exact,
-		Note: fmt.Sprintf("%s: column %q is text, since line %d has %s, and numbers before", file, name, line, text)}
+		Note: fmt.Sprintf("%s: column %q is read as text: line %d has %s, and the rows before have numbers", file, name, line, text)}
 }
 
 // A laterText is the first text that the type of a column can't hold.

@@ -71,7 +71,7 @@ type Statistics struct {
 	rows    int64             // number of kept rows
 	moments [][]stats.Moments // for each column of numbers, the moments of each feature
 	texts   []collector       // for each column
-	OfShare bool              // the rows are a share of those of a plan: a column of numbers may lack a value, and gets the mean 0
+	OfShare bool              // the rows are a share of a plan's rows: a column of numbers may lack a value, and gets the mean 0
 	part    *Learned          // if not nil, the statistics are for a part of the rows, and part stores the moments of each chunk
 }
 

@@ -125,7 +125,7 @@ func (s *sentinels) warn(sel *Selection, warn func(string)) {
 // advice returns the remedy if a number stands for a missing value.
 func (s *sentinels) advice(word string) string {
 	if s.text {
-		return message.Sprintf("if %s stands for no value, use --null-values %s (with NA and the like, if the file has them)", word, word)
+		return message.Sprintf("if %s stands for no value, use --null-values %s,NA: the option replaces the default texts", word, word)
 	}
 	return fmt.Sprintf("if %s stands for no value, write null in its place", word)
 }

@@ -145,7 +145,8 @@ func (b *Builder) Warn(warn func(string)) {
 		if b.sel.limit > 0 { // the batch of the last row of --limit may have more rows
 			looked = min(looked, b.sel.limit)
 		}
-		warn(message.Sprintf("%d of %d rows chosen by --where, --sample and --limit", b.Input-unchosen, looked))
+		warn(message.Sprintf("%s of %s rows chosen by --where, --sample and --limit",
+			humanize.Count(b.Input-unchosen), humanize.Count(looked)))
 	}
 	if n := b.Input - b.Rows - unchosen; n > 0 {
 		what := "a feature or the label"

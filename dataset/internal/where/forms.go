@@ -19,8 +19,9 @@ func (c *Condition) NeedsForm(k int, col column.Column) bool {
 	return !c.root.each(func(n *comparison) bool { return n.column != k || !n.needsForm(col) })
 }
 
-// needsForm returns true unless the texts of a column and the literal are compared as they are. A column of a text
-// file whose first value is a date such as 2026-01-31 has the order of its letters.
+// needsForm returns true unless the texts of a column and the literal are compared as they are. If the literal is a date,
+// or the order of dates matters, a column of a text file may have dates, of any form and with words for missing values; the
+// texts of other files are compared by their letters.
 func (c *comparison) needsForm(col column.Column) bool {
 	switch {
 	case c.null || c.like != nil:
@@ -28,7 +29,7 @@ func (c *comparison) needsForm(col column.Column) bool {
 	case c.value.kind != schema.String:
 		return true
 	}
-	return col.Content == column.Dates && !plainDate(col.FirstText) && (c.ordered() || plainDate(c.value.text))
+	return col.FirstText != "" && (plainDate(c.value.text) || c.ordered() && col.Content == column.Dates)
 }
 
 // ordered returns true if the comparison is neither = nor <>.
@@ -90,7 +91,7 @@ func (c *comparison) misread(name string, form *schema.Column, examples []string
 			what, c.value, c.value.name(), name, example)
 	case dated:
 		return fmt.Sprintf("%s, and %s is no date such as '2026-01-31'", what, c.value)
-	case anyDate(c.value.text):
+	case c.ordered() && anyDate(c.value.text):
 		return fmt.Sprintf("%s, not dates of one form, and %s is a date: use = or in, as in %s = %s",
 			what, c.value, name, example)
 	}
