@@ -31,6 +31,7 @@ type Column struct {
 	TextType        arrow.DataType
 	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
 	SkipsTexts      bool // of a model's column of numbers: a text that is no number is missing
+	IsBeyondInt64   bool // some integer of the first rows has more than 64 bits
 	HasLeadingZeros bool // some integer of the first rows has leading zeros
 	// a kept column of integers: a later number makes it a column of numbers, a later integer with leading zeros one of
 	// text

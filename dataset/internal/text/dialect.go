@@ -193,6 +193,8 @@ func detect(ctx context.Context, path string, c Chunk, opt Options) (dialect, er
 	if d.detectHeader(look, opt.Header, d.sample(body), opt.Names); auto && d.Header {
 		d.detectUnits(body, opt.Nulls)
 	}
+	known := func(name string) bool { return slices.Contains(d.names, name) }
+	d.guessed = d.guessed && !slices.ContainsFunc(opt.Names, known) // the first line has the names that are looked for
 	d.width, d.remarks = len(d.names), look.leads
 	d.namesAt = d.findNames(c, opt.Names)
 	return d, cmp.Or(err, ctx.Err())
@@ -348,6 +350,7 @@ type guess struct {
 	text                         bool   // numbers can't be the majority any more
 	fraction                     bool   // some number is no integer
 	hasFractions                 bool   // some number has a fractional part
+	beyond                       bool   // some integer has more than 64 bits, and its float64 fewer digits
 	cell                         string // the first of the odd values
 	line                         int64  // the line of cell
 	dates, commas                int    // number of odd values that are dates, or numbers with commas; counted while all odd values are
@@ -430,7 +433,8 @@ func (f *CsvFile) columns(of guesses) []column.Column {
 	for i, name := range f.names {
 		typ := f.typing.of(name, &guesses[i])
 		cols[i] = column.Column{Name: name, Type: typ, Desc: column.Describe(typ), Nullable: true, Empty: guesses[i].values == 0, Index: i,
-			TextType: f.typing.textType(name, &guesses[i]), HasLeadingZeros: guesses[i].hasLeadingZeros, FirstText: guesses[i].cell}
+			TextType: f.typing.textType(name, &guesses[i]), HasLeadingZeros: guesses[i].hasLeadingZeros,
+			IsBeyondInt64: guesses[i].beyond && !guesses[i].hasFractions, FirstText: guesses[i].cell}
 		cols[i].Integers = typ.ID() == arrow.FLOAT64 && guesses[i].values > 0 && !guesses[i].hasFractions
 		switch g := guesses[i]; {
 		case typ.ID() != arrow.STRING || g.odd == 0:
@@ -527,8 +531,26 @@ func (g *guess) number(v float64, text []byte) {
 		if g.allCanonical {
 			g.digits(text)
 		}
+		g.beyond = g.beyond || math.Abs(v) >= 1<<63 && isBeyond(text)
 		g.values++
 	}
+}
+
+// isBeyond returns true if text begins with an integer, without a point or an exponent, that no int64 holds.
+func isBeyond(text []byte) bool {
+	digits := text
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		digits = text[1:]
+	}
+	n := 0
+	for n < len(digits) && digits[n]-'0' < 10 {
+		n++
+	}
+	if n < 19 || n < len(digits) && strings.IndexByte(".eE", digits[n]) >= 0 {
+		return false
+	}
+	_, fits := parseInteger(text[:len(text)-len(digits)+n])
+	return !fits
 }
 
 // field adds a field that begins in the given line.
@@ -569,6 +591,7 @@ func (g *guess) Add(text []byte, line int64) {
 		g.text = g.odd > 100 && !g.mostlyNumbers()
 	} else {
 		g.digits(text)
+		g.beyond = g.beyond || math.Abs(v) >= 1<<63 && isBeyond(text)
 		if _, ok := parseInteger(text); !ok {
 			g.fraction = true
 		}

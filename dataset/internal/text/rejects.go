@@ -349,7 +349,7 @@ type laterText struct {
 	text    string
 	exact   bool // the column must keep its texts
 	numbers bool // all texts that the type can't hold are numbers
-	padded  bool // some of them is an integer with leading zeros
+	padded  bool // some of them is an integer with leading zeros, or of more than 64 bits
 }
 
 // later returns, for each column, the first text that the column's type can't hold, or nil.
@@ -377,7 +377,7 @@ func (in *CSV) later(ctx context.Context, p column.Pool) ([]*laterText, error) {
 			if was.text == "" || file < was.file || file == was.file && line < was.line {
 				was.file, was.line, was.text = file, line, quote(text)
 			}
-			was.numbers, was.padded = was.numbers && isNumber(text), was.padded || isPadded(text)
+			was.numbers, was.padded = was.numbers && isNumber(text), was.padded || isPadded(text) || isBeyond(text)
 		})
 		return err
 	})

@@ -19,14 +19,15 @@ func sameTexts(a, b []csvField) bool {
 }
 
 // noUnits are texts that stand for a missing value more often than for a unit.
-var noUnits = []string{"unknown", "missing", "none", "nil", "error", "nodata", "no data", "not available", "tbd",
+var noUnits = []string{"unknown", "missing", "none", "nil", "err", "error", "nodata", "no data", "not available", "tbd",
 	"n.d.", "nd", "null", "empty"}
 
 // longestUnit is the length of the longest text that is taken for a unit.
 const longestUnit = 20
 
 // detectUnits finds the lines below the header that repeat it, and finds out whether the next line has units: each column of numbers
-// has a short text there, or nothing, and each column of text has nothing. nulls are the texts that the user named for missing values.
+// has a short text there, or at least two have one and the others nothing, and each column of text has nothing. nulls are the
+// texts that the user named for missing values.
 func (d *dialect) detectUnits(c Chunk, nulls []string) {
 	records := d.sample(c)
 	if rest := withoutRepeats(records); isNamed(rest, nil) {
@@ -37,10 +38,13 @@ func (d *dialect) detectUnits(c Chunk, nulls []string) {
 	if len(records) < 4 || len(records[1].fields) != len(records[2].fields) {
 		return
 	}
-	found := 0
+	found, columns := 0, 0 // number of units, and of columns of numbers
 	units := records[1].fields
 	for i, f := range units {
 		numbers, others := columnOf(records[2:], i)
+		if numbers > 0 && others == 0 {
+			columns++
+		}
 		bracketed := len(f.text) > 1 && strings.Contains("[](){}", f.text[:1]) && strings.Contains("[](){}", f.text[len(f.text)-1:])
 		switch {
 		case f.missing() || slices.Contains(nulls, f.text):
@@ -50,7 +54,7 @@ func (d *dialect) detectUnits(c Chunk, nulls []string) {
 			return
 		}
 	}
-	if found == 0 {
+	if found == 0 || found == 1 && columns > 1 {
 		return
 	}
 	d.units, d.unitsAt = []string{}, records[1].line

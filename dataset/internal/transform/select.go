@@ -312,10 +312,10 @@ func (s *Selection) place(in *chooser, p places) {
 }
 
 // kept returns a column as it is read to be kept: as texts if the options say so, otherwise as numbers where texts are
-// numbers. Integers with leading zeros stay texts.
+// numbers. Integers with leading zeros, and integers of more than 64 bits, stay texts.
 func (c *chooser) kept(i int) column.Column {
 	col := c.cols[i]
-	if c.opt.KeepTexts || col.HasLeadingZeros {
+	if c.opt.KeepTexts || col.HasLeadingZeros || col.IsBeyondInt64 {
 		return col.Texts()
 	}
 	col.WidensToNumbers = col.TextType != nil && col.Type.ID() == arrow.INT64

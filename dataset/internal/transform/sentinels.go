@@ -48,20 +48,23 @@ const sentinelRows = block.ChunkRows
 const leastSentinels = 3
 
 // sentinel returns an extreme value that seems to stand for a missing value, the number of its rows, and the range of the
-// others: it is written in nines, recurs, and is farther from the other values than these are from each other.
+// others: it is such a code, recurs, and is farther from the other values than these are from each other.
 func (e *extremes) sentinel() (v float64, rows int, lo, hi float64, ok bool) {
 	switch {
-	case isNines(e.low) && e.lows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
+	case isCode(e.low) && e.lows >= leastSentinels && e.nextLow < e.high && e.nextLow-e.low > e.high-e.nextLow:
 		return e.low, e.lows, e.nextLow, e.high, true
-	case isNines(e.high) && e.highs >= leastSentinels && e.nextHigh > e.low && e.high-e.nextHigh > e.nextHigh-e.low:
+	case isCode(e.high) && e.highs >= leastSentinels && e.nextHigh > e.low && e.high-e.nextHigh > e.nextHigh-e.low:
 		return e.high, e.highs, e.low, e.nextHigh, true
 	}
 	return 0, 0, 0, 0, false
 }
 
-// isNines returns true for numbers such as -9, -999 and 9999, which people write where they have no value. A positive one
-// has at least three digits.
-func isNines(v float64) bool {
+// isCode returns true for numbers that people write where they have no value: in nines, such as -9, -999 and 9999, where a
+// positive one has at least three digits; in eights; and the least numbers of 16 and 32 bits.
+func isCode(v float64) bool {
+	if v == math.MinInt16 || v == math.MinInt32 || v == -888 || v == -8888 || v == 8888 {
+		return true
+	}
 	for n, most := 9.0, 1e10; n < most; n = 10*n + 9 {
 		if v == -n || v == n && n > 99 {
 			return true
