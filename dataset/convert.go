@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 
 	"halfspace/dataset/internal/column"
+	"halfspace/dataset/internal/source"
 	"halfspace/dataset/internal/transform"
 	"halfspace/dataset/internal/writer"
 	"halfspace/internal/humanize"
@@ -43,6 +44,7 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	}
 	column.Within(in, opt.Memory, GroupBytes)
 	columns := plainSchema(keptSchema(in.sel))
+	opt.tell(encoded(columns, out))
 	wopt.Copied, wopt.Warn, wopt.Workers = columns.NumFields(), opt.Warn, opt.Workers
 	w, err := Create(ctx, out, columns, wopt)
 	if err != nil {
@@ -71,6 +73,20 @@ func Convert(ctx context.Context, paths []string, out string, opt Options, wopt 
 	opt.tell(in.sel.Notes())
 	opt.tell(in.Notes())
 	return rows, w.Close()
+}
+
+// encoded returns a note about the columns of bytes that a text file has as base64.
+func encoded(columns *arrow.Schema, out string) []string {
+	var names []string
+	for _, f := range columns.Fields() {
+		if id := f.Type.ID(); id == arrow.BINARY || id == arrow.LARGE_BINARY || id == arrow.FIXED_SIZE_BINARY {
+			names = append(names, strconv.Quote(f.Name))
+		}
+	}
+	if f := extensions[source.Extension(out)]; names == nil || out != "-" && !f.isText() {
+		return nil
+	}
+	return []string{humanize.Columns(names) + ": bytes are written as base64"}
 }
 
 // noteOthers records the copied columns with a float32 whose shortest decimal is another number as float64; 0.1 is an

@@ -30,6 +30,7 @@ type Column struct {
 	// the canonical decimal of one, booleans if every text is true or false, otherwise text. nil: Type keeps each value.
 	TextType        arrow.DataType
 	KeepsTexts      bool // Type is TextType: a text that Type can't keep is an error
+	IsNumberLabel   bool // the label of a model whose classes are numbers or booleans: a dash is missing, as in its training
 	SkipsTexts      bool // of a model's column of numbers: a text that is no number is missing
 	IsBeyondInt64   bool // some integer of the first rows has more than 64 bits
 	HasLeadingZeros bool // some integer of the first rows has leading zeros

@@ -25,6 +25,7 @@ type cells struct {
 	widensToNumbers bool            // of a probe: the column has integers without leading zeros alone
 	refusesTexts    bool            // of a probe: a text in a column of integers to keep is a broken line
 	skipsTexts      bool            // a text that is no number is missing
+	isNumberLabel   bool            // as column.Column.IsNumberLabel
 	odd             column.OddTexts // the skipped texts; Line is the row
 	nullIs          *nullWords
 	slab            *column.Slab // the memory of numbers; nil: none
@@ -42,7 +43,8 @@ type cells struct {
 }
 
 func newCells(col column.Column, most int, nulls *nullWords) cells {
-	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts, most: most, nullIs: nulls}
+	c := cells{typ: col.Type.ID(), keepsTexts: col.KeepsTexts, skipsTexts: col.SkipsTexts, isNumberLabel: col.IsNumberLabel,
+		most: most, nullIs: nulls}
 	switch c.typ {
 	case arrow.INT64, arrow.FLOAT64: // see allot
 	case arrow.BOOL:
@@ -105,7 +107,7 @@ func (c *cells) Len() int {
 }
 
 func (c *cells) Add(text []byte, quoted bool) error {
-	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && c.typ != arrow.STRING {
+	if m := c.nullIs.of(text, quoted); m == aNull || m == ambiguous && (c.typ != arrow.STRING || c.isNumberLabel) {
 		c.addNull()
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"halfspace/dataset/internal/source"
 	"halfspace/internal/humanize"
 	"halfspace/internal/message"
+	"halfspace/schema"
 )
 
 // SampleBytes is the number of bytes of the first file that determine the types of the columns. HeadBytes is the
@@ -153,6 +154,10 @@ func (in *CSV) choose(req column.Request, cols func(file int) []column.Column) (
 	}
 	if req.SkipsTexts {
 		in.skipTexts()
+	}
+	if s := req.Spec; s != nil && in.Sel.Label >= 0 {
+		texts := func(c schema.Class) bool { return c.Kind == schema.String }
+		in.Sel.Columns[in.Sel.Label].IsNumberLabel = len(s.Classes) > 0 && !slices.ContainsFunc(s.Classes, texts)
 	}
 	if req.Live {
 		keepLive(in.Sel)
