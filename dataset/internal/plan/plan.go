@@ -50,7 +50,7 @@ func Make(columns []*Column, types map[string]Word, nulls schema.Nulls) (*Plan, 
 		return nil, err
 	}
 	last := keepLast(columns, chosen)
-	p := &Plan{Nulls: nulls}
+	p := &Plan{Nulls: nulls, Inputs: make([]schema.Column, 0, len(columns)), Columns: make([]Prepared, 0, len(columns))}
 	plain, gaps := true, false
 	var decisions []string
 	for i, c := range columns {

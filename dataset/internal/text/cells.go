@@ -19,14 +19,14 @@ import (
 // cells are the values of a column of text: integers, numbers, booleans or strings.
 type cells struct {
 	typ             arrow.Type
-	most            int             // maximum number of values
-	booleans        bool            // true and false are read as the numbers 1 and 0, because a model accepts both
-	keepsTexts      bool            // a text that the column can't keep is an error
-	widensToNumbers bool            // of a probe: the column has integers without leading zeros alone
-	refusesTexts    bool            // of a probe: a text in a column of integers to keep is a broken line
-	skipsTexts      bool            // a text that is no number is missing
-	isNumberLabel   bool            // as column.Column.IsNumberLabel
-	odd             column.OddTexts // the skipped texts; Line is the row
+	most            int              // maximum number of values
+	booleans        bool             // true and false are read as the numbers 1 and 0, because a model accepts both
+	keepsTexts      bool             // a text that the column can't keep is an error
+	widensToNumbers bool             // of a probe: the column has integers without leading zeros alone
+	refusesTexts    bool             // of a probe: a text in a column of integers to keep is a broken line
+	skipsTexts      bool             // a text that is no number is missing
+	isNumberLabel   bool             // as column.Column.IsNumberLabel
+	odd             *column.OddTexts // the skipped texts, whose Line is the row; nil: none
 	nullIs          *nullWords
 	slab            *column.Slab // the memory of numbers; nil: none
 	whole           []int64
@@ -159,9 +159,10 @@ func (c *cells) Add(text []byte, quoted bool) error {
 
 // skip adds a null in place of a text.
 func (c *cells) skip(text []byte) {
-	if c.odd.Rows++; c.odd.Rows == 1 {
-		c.odd.Line, c.odd.Text = int64(c.Len()), quote(text)
+	if c.odd == nil {
+		c.odd = &column.OddTexts{Line: int64(c.Len()), Text: quote(text)}
 	}
+	c.odd.Rows++
 	c.addNull()
 }
 

@@ -437,12 +437,12 @@ func (in *CSV) parse(ctx context.Context, f *CsvFile, c Chunk) (*column.Batch, e
 		if values[k].rounded {
 			in.rounded[k].Store(true)
 		}
-		if odd := values[k].odd; odd.Rows > 0 {
+		if odd := values[k].odd; odd != nil {
 			if b.OddTexts == nil {
 				b.OddTexts = map[int]column.OddTexts{}
 			}
 			odd.Line = f.Lines(c)[odd.Line]
-			b.OddTexts[k] = odd
+			b.OddTexts[k] = *odd
 		}
 		if f.bound[k].Index == column.Absent {
 			b.Columns = append(b.Columns, nil)

@@ -47,7 +47,7 @@ func NewProfile(sel *Selection, p column.Pool, types map[string]plan.Word, categ
 			ok, err := path.Match(slashless(n.pattern), slashless(in.Name))
 			return n.pattern == in.Name || ok && err == nil
 		})
-		f.columns[k] = columnProfile{texts: map[uint64]int32{}, Column: plan.Column{Input: in, Type: column.Describe(t),
+		f.columns[k] = columnProfile{Column: plan.Column{Input: in, Type: column.Describe(t),
 			Word: types[in.Name], IsNamed: slices.Contains(features, in.Name), IsCategorical: coded, HasTexts: in.Categorical(),
 			HasDates: dated, HasIntegers: t != nil && arrow.IsInteger(t.ID())}}
 		f.columns[k].Begin()
@@ -61,9 +61,9 @@ const mostTexts = 1 << 17
 // A columnProfile counts the values of a column.
 type columnProfile struct {
 	plan.Column
-	texts    map[uint64]int32 // hashes of the different values, at most mostTexts; see plan.Column.AddText
-	numbered bool             // there is a number
-	above    float64          // the first number less the number of its row
+	texts    hashes  // of the different values, at most mostTexts; their numbers are those of plan.Column.AddText
+	numbered bool    // there is a number
+	above    float64 // the first number less the number of its row
 }
 
 var textSeed = maphash.MakeSeed()
@@ -179,15 +179,15 @@ func (c *columnProfile) see(text func() string, bits uint64) {
 	if c.HasMore {
 		return
 	}
-	if _, again := c.texts[bits]; !again && c.room() {
-		c.texts[bits] = 0
+	if _, again := c.texts.number(bits); !again && c.room() {
+		c.texts.add(bits, 0)
 		c.count(text())
 	}
 }
 
 // room returns true if there is room for one more different value.
 func (c *columnProfile) room() bool {
-	c.HasMore = c.HasMore || len(c.texts) == mostTexts
+	c.HasMore = c.HasMore || c.texts.len() == mostTexts
 	return !c.HasMore
 }
 
@@ -286,7 +286,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 	var bits uint64
 	if !c.HasMore { // otherwise there are too many texts to tell apart
 		bits = maphash.String(textSeed, text)
-		if odd, again := c.texts[bits]; again {
+		if odd, again := c.texts.number(bits); again {
 			if odd > 0 {
 				c.Odd[odd-1].Rows += n
 			}
@@ -295,7 +295,7 @@ func (c *columnProfile) addText(a arrow.Array, i int, n int64, at batchRows, fir
 	}
 	odd := c.AddText(text, at.row(first))
 	if c.room() {
-		c.texts[bits] = int32(odd)
+		c.texts.add(bits, int32(odd))
 		c.count(text)
 	}
 	if odd == 0 {
