@@ -61,7 +61,7 @@ const mostTexts = 1 << 17
 // A columnProfile counts the values of a column.
 type columnProfile struct {
 	plan.Column
-	texts    hashes  // of the different values, at most mostTexts; their numbers are those of plan.Column.AddText
+	texts    hashes  // of the different values, at most mostTexts, with the results of plan.Column.AddText
 	numbered bool    // there is a number
 	above    float64 // the first number less the number of its row
 }
