@@ -144,6 +144,9 @@ func beginningModel(a *console.App, cmd *cobra.Command, o *onlineOptions) (*mode
 		return nil, err
 	}
 	of := &m.Options
+	if o.algo == onlineNames()[0] && of.Eta > 0 && !cmd.Flags().Changed("eta") {
+		o.eta = of.Eta
+	}
 	for _, option := range []struct {
 		name string
 		set  bool
