@@ -19,60 +19,81 @@ func ClassCounts(ctx context.Context, src block.Source, workers int) ([]int64, e
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]int64, len(spec.Classes))
+	counts, _, err := countClasses(ctx, src, spec, workers)
+	return counts, err
+}
+
+// countClasses returns the number of rows of each class, and the sum of their sample weights. Rows of a source without sample
+// weights have the weight 1.
+func countClasses(ctx context.Context, src block.Source, spec *schema.Spec, workers int) ([]int64, []float64, error) {
+	counts, sums := make([]int64, len(spec.Classes)), make([]float64, len(spec.Classes))
 	var unknown error // the first error of a label
-	err = distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f chunkCounts) {
+	err := distributed.Reduce(ctx, src, workers, countPass, struct{}{}, countChunk(src, struct{}{}), func(f chunkCounts) {
 		unknown = cmp.Or(unknown, f.Err)
 		for c := range counts {
 			if f.Err == nil {
 				counts[c] += f.N[c]
+				sums[c] += f.W[c]
 			}
 		}
 	})
-	return counts, cmp.Or(err, unknown)
+	return counts, sums, cmp.Or(err, unknown)
 }
 
 var countPass = distributed.NewPerChunk("train.classes", countChunk)
 
 type chunkCounts struct {
 	N   []int64
+	W   []float64 // sums of the sample weights
 	Err error
 }
 
-// countChunk returns the function that counts the rows of each class in a chunk.
+// countChunk returns the function that counts the rows of each class in a chunk, and adds their sample weights in row order.
 func countChunk(src block.Source, _ struct{}) func(block.Chunk) chunkCounts {
 	spec := src.Spec()
 	return func(chunk block.Chunk) (f chunkCounts) {
 		if f.Err = chunk.CheckLabels(spec.Vectors()); f.Err != nil {
 			return f
 		}
-		f.N = make([]int64, max(2, len(spec.Classes))) // a spec may name fewer than two classes
-		for _, y := range chunk.Y {
-			f.N[ClassOf(y, spec)]++
+		n := max(2, len(spec.Classes)) // a spec may name fewer than two classes
+		f.N, f.W = make([]int64, n), make([]float64, n)
+		for r, y := range chunk.Y {
+			c := ClassOf(y, spec)
+			f.N[c]++
+			if spec.Weighted {
+				f.W[c] += chunk.W[r]
+			} else {
+				f.W[c]++
+			}
 		}
 		return f
 	}
 }
 
 // BalancedWeights returns a weight for each class of src, in the order of the classes of its spec. The weight is
-// n/(k m) for a class of m rows, among n rows of k classes that have rows, so weight times rows is the same for each of
-// these classes. A class without rows has the weight 1. BalancedWeights counts rows and ignores sample weights, as
-// scikit-learn's "balanced" does. It makes one pass over the rows.
+// s/(k m) for a class whose sample weights have the sum m, among k classes of positive sums, which add up to s: each of these
+// classes gets the same total weight. Without sample weights, m is the number of rows. Another class has the weight 1. A row of
+// weight 2 counts as two rows, as in scikit-learn 1.9. BalancedWeights makes one pass over the rows.
 func BalancedWeights(ctx context.Context, src block.Source, workers int) ([]float64, error) {
-	counts, err := ClassCounts(ctx, src, workers)
+	spec, err := block.SpecOf(src)
 	if err != nil {
 		return nil, err
 	}
-	present := int64(0)
-	for _, n := range counts {
-		if n > 0 {
+	_, sums, err := countClasses(ctx, src, spec, workers)
+	if err != nil {
+		return nil, err
+	}
+	present, all := 0.0, 0.0
+	for _, sum := range sums {
+		if sum > 0 {
 			present++
 		}
+		all += sum
 	}
-	weights := make([]float64, len(counts))
-	for c, n := range counts {
-		if weights[c] = 1; n > 0 {
-			weights[c] = float64(src.Rows()) / float64(present*n)
+	weights := make([]float64, len(sums))
+	for c, sum := range sums {
+		if weights[c] = 1; sum > 0 {
+			weights[c] = all / (present * sum)
 		}
 	}
 	return weights, nil

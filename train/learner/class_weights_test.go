@@ -3,7 +3,6 @@ package learner_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -113,7 +112,7 @@ func numbers(first, n int) (all []uint32) {
 	return all
 }
 
-// TestBalancedWeights expects n/(k m), with the counts of the classes that occur.
+// TestBalancedWeights expects s/(k m), with the sums m of the sample weights of the classes that occur: rows of weight 2 are two rows.
 func TestBalancedWeights(t *testing.T) {
 	y := slices.Concat(slices.Repeat([]float64{0}, 6000), slices.Repeat([]float64{1}, 3000), slices.Repeat([]float64{3}, 1000))
 	x := make([][]float64, len(y))
@@ -124,13 +123,30 @@ func TestBalancedWeights(t *testing.T) {
 	for _, c := range []int64{7, 8} { // beside -1 and 1
 		d.Spec().Classes = append(d.Spec().Classes, schema.IntClass(c))
 	}
-	d = testproblems.Weighted(d, func(r int) float64 { return float64(r) })
-	want := fmt.Sprint([]float64{10000. / 3 / 6000, 10000. / 3 / 3000, 1, 10000. / 3 / 1000})
-	for _, workers := range []int{1, 3} {
-		got := require.Value(learner.BalancedWeights(context.Background(), d, workers))(t)
-		for c, v := range []float64{10000. / 18000, 10000. / 9000, 1, 10000. / 3000} {
-			if got[c] != v {
-				t.Errorf("%d workers: %v, want %v", workers, got, want)
+	for _, c := range []struct {
+		weight func(r int) float64 // nil: none
+		sums   []float64
+	}{
+		{nil, []float64{6000, 3000, 0, 1000}},
+		{func(int) float64 { return 2.5 }, []float64{6000, 3000, 0, 1000}},
+		{func(r int) float64 { return float64(1 + r%2) }, []float64{9000, 4500, 0, 1500}},
+		{func(r int) float64 { return float64(r / 9000) }, []float64{0, 0, 0, 1000}},
+	} {
+		rows := d
+		if c.weight != nil {
+			rows = testproblems.Weighted(d, c.weight)
+		}
+		all, present := 0.0, 0.0
+		for _, s := range c.sums {
+			all += s
+			present += min(s, 1)
+		}
+		for _, workers := range []int{1, 3} {
+			got := require.Value(learner.BalancedWeights(context.Background(), rows, workers))(t)
+			for k, s := range c.sums {
+				if s == 0 && got[k] != 1 || s > 0 && got[k] != all/(present*s) {
+					t.Errorf("%d workers, sums %v: %v", workers, c.sums, got)
+				}
 			}
 		}
 	}
