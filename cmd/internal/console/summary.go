@@ -105,6 +105,12 @@ func Baseline(b *train.Baseline) string {
 	return fmt.Sprintf("accuracy %s, of always predicting class %s", humanize.Percent(b.Accuracy), schema.NameClass(b.Class))
 }
 
+// NoteBaseline notes that a model is no better than its baseline. on names the model and the rows.
+func NoteBaseline(a *App, accuracy float64, b *train.Baseline, on string) {
+	a.Note("%s: no better than always predicting class %s: accuracy %s, and %s", on, schema.NameClass(b.Class),
+		humanize.Percent(accuracy), humanize.Percent(b.Accuracy))
+}
+
 // dependences lists the first few features that depend on other features, with these other features. It returns "" for
 // nil.
 func dependences(all []model.Dependence) string {

@@ -156,6 +156,9 @@ func evalAll(ctx context.Context, a *console.App, o *evalOptions, args []string)
 		}
 		held += pointBytes * int64(len(r.roc)+len(r.pr))
 		reports = append(reports, r)
+		if b, accuracy := r.Baseline, r.Confusion.Accuracy(); b != nil && !r.Confusion.HasWeights() && accuracy <= b.Accuracy {
+			console.NoteBaseline(a, accuracy, b, o.models[i])
+		}
 	}
 	for _, c := range curves {
 		if err := c.write(reports); err != nil {

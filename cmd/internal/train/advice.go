@@ -16,6 +16,7 @@ import (
 	"halfspace/model"
 	"halfspace/schema"
 	"halfspace/train"
+	"halfspace/train/lda"
 	"halfspace/train/learner"
 	"halfspace/train/logistic"
 )
@@ -174,6 +175,38 @@ func noteNeverPredicted(a *console.App, o *trainOptions, never []schema.Class, c
 		advice = message.Sprintf(": try --class-weight balanced")
 	}
 	a.Note(are+" never predicted on the training rows%s", names, advice)
+}
+
+// noteBaseline notes that a model is no better than always predicting the largest class: on held-out rows if there are some,
+// otherwise on the training rows. Weights of rows or classes aim at something else than few errors.
+func noteBaseline(a *console.App, o *trainOptions, r *Report) {
+	if r.Baseline == nil || len(o.classWeight) > 0 || o.Data.SampleWeight != "" {
+		return
+	}
+	accuracy, rows := r.TrainAccuracy, "the model, on the training rows"
+	switch {
+	case r.CrossValidation != nil:
+		p := r.CrossValidation.Points[r.CrossValidation.ChosenPoint]
+		if p.Errors == nil {
+			return
+		}
+		share := 1 - float64(*p.Errors)/float64(r.CrossValidation.Rows)
+		accuracy, rows = &share, "the model, on the rows of the folds"
+	case r.Validation != nil:
+		accuracy, rows = &r.Validation.Accuracy, "the model, on the validation rows"
+	}
+	if accuracy != nil && *accuracy <= r.Baseline.Accuracy {
+		console.NoteBaseline(a, *accuracy, r.Baseline, rows)
+	}
+}
+
+// noteDependent notes that the features of discriminant analysis depend on each other within the classes, so that the weights may
+// be large, and fit the training rows alone.
+func noteDependent(a *console.App, m *model.Model) {
+	if m.Algorithm == lda.Learner.Name && m.Training.Ridge > 0 {
+		a.Note("the features depend on each other within the classes, and the weights have the norm %s: use --shrinkage auto",
+			humanize.Real(*m.Training.Norm))
+	}
 }
 
 // mostScaleRatio is the ratio of two features' standard deviations from which a note is printed.
