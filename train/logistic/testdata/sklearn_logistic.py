@@ -5,7 +5,8 @@ scikit-learn's objective is 1/2 |w|^2 + C * sum of losses, so l2 = 1/C here, and
 a little before the optimum, so three steps of Newton's method in NumPy follow; the script fails where they move a weight by
 more than 1e-5 of the largest. The standard errors are the roots of the diagonal of the inverse Hessian. Features are
 rounded to float32, so that both element types have the same rows. The last cases have weights of rows, some of them 0, and
-weights of classes, which scikit-learn multiplies: class_weight is what its "balanced" comes to, by the counts of rows.
+weights of classes, which scikit-learn multiplies: class_weight is what "balanced" comes to since scikit-learn 1.9, by
+the sums of the weights of rows.
 
 Run it in this directory: /usr/bin/python3 sklearn_logistic.py
 """
@@ -16,7 +17,6 @@ import warnings
 import numpy
 import sklearn
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.class_weight import compute_class_weight
 
 SCALES = [1, 0.1, 10, 3]
 
@@ -49,10 +49,10 @@ def newton(x, y, w, l2, bias, weights):
 def case(name, seed, rows, features, l2=0, bias=True, offset=0, weighted=False, balanced=False):
     x, y = data(seed, rows, features, offset)
     sample = numpy.round(numpy.random.RandomState(seed).exponential(size=rows) * 4) / 4 if weighted else numpy.ones(rows)
-    of_class = compute_class_weight("balanced" if balanced else None, classes=numpy.array([-1, 1]), y=y)
+    of_class = numpy.array([sample.sum() / (2 * sample[y == c].sum()) if balanced else 1 for c in (-1, 1)])
     options = {"penalty": "none"} if l2 == 0 else {"C": 1 / l2}
     if balanced:
-        options["class_weight"] = "balanced"
+        options["class_weight"] = {-1: of_class[0], 1: of_class[1]}
     model = LogisticRegression(solver="newton-cg", tol=1e-10, max_iter=1000, fit_intercept=bias, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -6,7 +6,8 @@ hinge is SVC(kernel="linear"), of LIBSVM, whose intercept isn't penalised, or wi
 The squared hinge is LinearSVC, whose intercept gets next to no penalty by intercept_scaling; steps of Newton's method in
 NumPy follow, and the script fails where they move a weight by more than 1e-4 of the largest. Features are rounded to
 float32, so that both element types have the same rows. The last cases have weights of rows, some of them 0, and weights of
-classes, which scikit-learn multiplies: class_weight is what its "balanced" comes to, by the counts of rows.
+classes, which scikit-learn multiplies: class_weight is what "balanced" comes to since scikit-learn 1.9, by
+the sums of the weights of rows.
 
 Run it in this directory: /usr/bin/python3 sklearn_svm.py
 """
@@ -17,7 +18,6 @@ import warnings
 import numpy
 import sklearn
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.class_weight import compute_class_weight
 
 
 def data(seed, rows, features, offset, noise):
@@ -47,9 +47,9 @@ def newton(x, y, w, l2, bias, weights):
 def case(name, loss, seed, rows, features, l2=1, bias=True, offset=0, noise=1, weighted=False, balanced=False):
     x, y = data(seed, rows, features, offset, noise)
     sample = numpy.round(numpy.random.RandomState(seed).exponential(size=rows) * 4) / 4 if weighted else numpy.ones(rows)
-    of_class = compute_class_weight("balanced" if balanced else None, classes=numpy.array([-1, 1]), y=y)
+    of_class = numpy.array([sample.sum() / (2 * sample[y == c].sum()) if balanced else 1 for c in (-1, 1)])
     weights = sample * of_class[(y > 0).astype(int)]
-    weighs = {"class_weight": "balanced"} if balanced else {}
+    weighs = {"class_weight": {-1: of_class[0], 1: of_class[1]}} if balanced else {}
     if loss == "hinge" and bias:
         model = SVC(kernel="linear", C=1 / l2, tol=1e-9, **weighs)
     elif loss == "hinge":
