@@ -155,10 +155,15 @@ func open(ctx context.Context, path string) (output, error) {
 		return stream{ctx, file, true}, nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, explain(path, err)
+	case err == nil && info.Mode().Perm()&0o222 == 0:
+		return nil, fmt.Errorf("%s is read-only: choose another path, or permit writing to it", path)
 	}
 	target, err := resolve(path)
 	if err != nil {
 		return nil, explain(path, err)
+	}
+	if err == nil && info != nil && isStuck(info, filepath.Dir(target)) {
+		return nil, fmt.Errorf("%s can't be replaced: it is another user's, in a folder with the sticky bit: choose another path", path)
 	}
 	temp, err := createTemp(target)
 	if err != nil {

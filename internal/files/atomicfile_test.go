@@ -258,7 +258,7 @@ func TestPermissions(t *testing.T) {
 	}
 	info := require.Value(os.Stat(probe))(t)
 	check("new", info.Mode())
-	for _, mode := range []fs.FileMode{0o600, 0o664, 0o666, 0o444} {
+	for _, mode := range []fs.FileMode{0o600, 0o664, 0o666, 0o744} {
 		require.NoError(t, os.Chmod(probe, mode))
 		check("probe", mode)
 	}

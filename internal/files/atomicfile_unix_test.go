@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -35,5 +36,15 @@ func TestNamedPipe(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		t.Errorf("the pipe was replaced: %v, %v", info, err)
+	}
+}
+
+// TestReadOnlyTarget: a read-only file is not replaced.
+func TestReadOnlyTarget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.json")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o444))
+	_, err := Create(path)
+	if text, _ := os.ReadFile(path); err == nil || !strings.Contains(err.Error(), "read-only") || string(text) != "old" {
+		t.Errorf("error %v, the file has %q", err, text)
 	}
 }

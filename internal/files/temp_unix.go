@@ -41,6 +41,22 @@ func CreateUnnamed() (*os.File, error) {
 	return f.File, nil
 }
 
+// isStuck returns true if only the owner of a file, the owner of its folder or root may replace the file: the folder has the sticky
+// bit, as /tmp has it, and this process is none of them.
+func isStuck(file os.FileInfo, dir string) bool {
+	folder, err := os.Stat(dir)
+	if err != nil || folder.Mode()&os.ModeSticky == 0 || os.Geteuid() == 0 {
+		return false
+	}
+	owner := func(info os.FileInfo) int {
+		if s, ok := info.Sys().(*syscall.Stat_t); ok {
+			return int(s.Uid)
+		}
+		return os.Geteuid()
+	}
+	return owner(file) != os.Geteuid() && owner(folder) != os.Geteuid()
+}
+
 // syncDir makes a rename in dir survive a power failure. The file is in its place already, so it is no failure if the
 // directory can't be opened for reading, or if the file system can't sync directories.
 func syncDir(dir string) error {

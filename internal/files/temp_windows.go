@@ -13,6 +13,9 @@ import (
 
 func syncDir(string) error { return nil }
 
+// isStuck returns false: folders have no sticky bit here.
+func isStuck(os.FileInfo, string) bool { return false }
+
 // TempDir returns the directory for temporary files.
 func TempDir() string { return os.TempDir() }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -217,6 +218,9 @@ func TestSignalTwice(t *testing.T) {
 // that began with hangups ignored, as under nohup, goes on.
 func TestHangup(t *testing.T) {
 	inParallel(t)
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // under nohup this process ignores them, and its children would
+	defer signal.Stop(hangups)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "noise.parquet")
 	succeed(t, "gen", "--rows", "5000", "--features", "5", "--noise", "0.1", "--out", data)
@@ -256,5 +260,38 @@ func TestHangup(t *testing.T) {
 		if left, _ := os.ReadDir(out); len(left) != 1 {
 			t.Errorf("ignored %t: the folder has %v", ignored, left)
 		}
+	}
+}
+
+// TestKeptModel: if the model's file can't be written at the end of a training, the model is kept elsewhere, and the error says where.
+func TestKeptModel(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	data, out := filepath.Join(dir, "noise.parquet"), filepath.Join(dir, "out")
+	succeed(t, "gen", "--rows", "5000", "--features", "5", "--noise", "0.1", "--out", data)
+	for name, spoil := range map[string]func(){
+		"no folder": func() { os.RemoveAll(out) },
+		"a folder":  func() { os.Mkdir(filepath.Join(out, "m.json"), 0o700) },
+	} {
+		require.NoError(t, os.MkdirAll(out, 0o700))
+		p := start(t, "train", data, "--label", "label", "--algo", "averaged", "--epochs", "1000000000", "--out", filepath.Join(out, "m.json"))
+		for !p.works() {
+			if p.over(50 * time.Millisecond) {
+				t.Fatalf("%s: it ended by itself: %s", name, &p.stderr)
+			}
+		}
+		spoil()
+		p.cmd.Process.Signal(os.Interrupt)
+		if !p.over(signalTime) {
+			p.cmd.Process.Kill()
+			t.Fatalf("%s: not heeded after %v", name, signalTime)
+		}
+		_, kept, _ := strings.Cut(strings.TrimSpace(p.stderr.String()), "; the model is in ")
+		if p.cmd.ProcessState.ExitCode() != exitInterrupted || kept == "" {
+			t.Errorf("%s: status %d, %q", name, p.cmd.ProcessState.ExitCode(), &p.stderr)
+			continue
+		}
+		succeed(t, "inspect", kept)
+		require.NoError(t, os.RemoveAll(out))
 	}
 }

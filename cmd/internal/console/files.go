@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,11 +42,28 @@ func withAdvice(err error) error {
 	return err
 }
 
-// SaveModel writes a model. After an interrupt it still has a grace time.
+// SaveModel writes a model. After an interrupt it still has a grace time. If the file at path can't be replaced, SaveModel
+// writes the model beside it, or to the folder of temporary files, and the error says where.
 func SaveModel(ctx context.Context, m *model.Model, path string) error {
 	grace, end := parallel.Grace(ctx)
 	defer end()
-	return m.SaveContext(grace, path)
+	err := m.SaveContext(grace, path)
+	if info, bad := os.Stat(path); err == nil || bad == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return err
+	}
+	for _, dir := range []string{filepath.Dir(path), files.TempDir()} {
+		for n := 1; n <= 100; n++ {
+			kept := filepath.Join(dir, fmt.Sprintf("%s.kept-%d", filepath.Base(path), n))
+			if _, bad := os.Lstat(kept); bad == nil {
+				continue
+			}
+			if m.SaveContext(grace, kept) == nil {
+				return fmt.Errorf("%w; the model is in %s", err, kept)
+			}
+			break
+		}
+	}
+	return err
 }
 
 // LoadModel reads a model. memory is the limit in bytes; 0 means the available memory. An interrupt ends LoadModel even
