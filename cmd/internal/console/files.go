@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"halfspace/internal/files"
 	"halfspace/internal/message"
@@ -128,7 +130,7 @@ func checkLocal(verb string, paths ...string) error {
 
 // CheckPaths returns an error if a path is an address, or if the data is a model.
 func CheckPaths(cmd *cobra.Command, args []string) error {
-	if err := checkData(cmd, args); err != nil {
+	if err := cmp.Or(checkNames(cmd), checkData(cmd, args)); err != nil {
 		return err
 	}
 	for _, f := range []struct{ name, verb string }{{"model", "read"}, {"init", "read"}, {"out", "written"},
@@ -162,6 +164,24 @@ func CheckPaths(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return nil
+}
+
+// checkNames returns an error if the user gave an empty name of a file or of a folder.
+func checkNames(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		of, _ := pflag.UnquoteUsage(f)
+		if !strings.HasPrefix(of, "FILE") && !strings.HasPrefix(of, "FOLDER") {
+			return
+		}
+		paths := []string{f.Value.String()}
+		if s, several := f.Value.(pflag.SliceValue); several {
+			paths = s.GetSlice()
+		}
+		if slices.Contains(paths, "") && err == nil {
+			err = Usagef("--%s is empty: name a file, or leave the option out", f.Name)
+		}
+	})
+	return err
 }
 
 // checkData returns an error if the data is an address that can't be read. In halfspace-beam, the verbs train, eval and

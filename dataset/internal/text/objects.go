@@ -198,9 +198,10 @@ func (o *objects) escape(text []byte) (n int, err error) {
 	n = 6
 	if utf16.IsSurrogate(r) {
 		low, _ := hexEscape(text[6:])
-		if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-			n = 12
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			return 0, fmt.Errorf("%s is half of a character: write both halves, or the character itself", quote(text[:6]))
 		}
+		n = 12
 	}
 	o.buf = utf8.AppendRune(o.buf, r)
 	return n, nil
