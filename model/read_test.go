@@ -260,3 +260,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestReadOtherKeys: keys in another case, and unknown keys among those that determine predictions, are refused.
+func TestReadOtherKeys(t *testing.T) {
+	prepared := strings.Replace(small, `"fit_bias"`, `"preprocessing": {"nulls": "mean", "columns": [{"name": "a", "kind": "number", "means": [1]},
+{"name": "b", "kind": "number", "means": [2]}]}, "fit_bias"`, 1)
+	if _, err := Read(strings.NewReader(sign(prepared))); err != nil {
+		t.Fatal(err)
+	}
+	for edit, want := range map[[2]string]string{
+		{`"weights"`, `"WEIGHTS"`}:               `it has "WEIGHTS", and a model has "weights"`,
+		{`"nulls"`, `"Nulls"`}:                   `it has "Nulls", and a model has "nulls"`,
+		{`"nulls"`, `"winsorize": 3, "nulls"`}:   `this version doesn't know "winsorize", in "preprocessing": use the version`,
+		{`"means": [1]`, `"means": [1], "q": 1`}: `this version doesn't know "q", in "preprocessing": use the version`,
+		{`"fit_bias"`, `"calibration": {"kind": "isotonic", "knots": 2}, "fit_bias"`}: `this version doesn't know "knots", in "calibration"`,
+	} {
+		_, err := Read(strings.NewReader(sign(strings.Replace(prepared, edit[0], edit[1], 1))))
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %s", edit[1], err, want)
+		}
+	}
+}

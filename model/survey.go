@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -118,18 +119,36 @@ func (s *survey) text(i, end int) {
 		s.value(i)
 		return
 	}
-	s.key = strings.ToLower(humanize.WithoutMiddle(string(s.data[i+1:end]), 40)) // encoding/json takes keys in any case
+	written := humanize.WithoutMiddle(string(s.data[i+1:end]), 40)
+	s.key = strings.ToLower(written) // encoding/json takes keys in any case
 	if len(s.openBrackets) <= s.foreignDepth {
 		s.foreignDepth = 0
 	}
 	if s.foreignDepth == 0 && !keys()[s.key] {
 		s.foreignDepth = len(s.openBrackets)
 	}
+	s.checkKey(written)
 	if len(s.openBrackets) == 1 {
 		if s.seenKeys[s.key] && keys()[s.key] {
 			s.fault = fmt.Errorf("%q is there twice", s.key)
 		}
 		s.topKey, s.seenKeys[s.key] = s.key, true
+	}
+}
+
+// parts are the keys of a model that determine its predictions. A later version may add keys below them, which must not be
+// left out in silence.
+var parts = []string{"preprocessing", "calibration", "sparse_weights", "expansion", "voters", "projection"}
+
+// checkKey notes a key that is written in another case, at the top or below parts, and an unknown key below parts.
+func (s *survey) checkKey(written string) {
+	top := len(s.openBrackets) == 1
+	switch {
+	case s.fault != nil || !top && !slices.Contains(parts, s.topKey):
+	case keys()[s.key] && written != s.key:
+		s.fault = fmt.Errorf("it has %q, and a model has %q", written, s.key)
+	case !top && !keys()[s.key]:
+		s.fault = fmt.Errorf("this version doesn't know %q, in %q: use the version of halfspace that wrote it", written, s.topKey)
 	}
 }
 
