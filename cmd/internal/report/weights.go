@@ -94,6 +94,12 @@ func (t *weightTable) explanation() string {
 
 // fill adds the rows of the terms, and of the intercept.
 func (t *weightTable) fill(terms []model.Term) {
+	means := map[string][]float64{} // by the names of columns of categories
+	for k := range terms {
+		if terms[k].HasCategories() {
+			means[terms[k].Column.Name] = t.means(&terms[k])
+		}
+	}
 	for k := range terms {
 		term := &terms[k]
 		name, unit, factor := t.TermName(term), "", 1.0
@@ -104,14 +110,15 @@ func (t *weightTable) fill(terms []model.Term) {
 			for class := range t.intercepts {
 				t.intercepts[class] -= t.Weights[class][term.First] * center / scale
 			}
-			if k < mostTerms {
+			if k < mostTerms && term.Column.Derive == schema.Missing { // a row without a category lacks the mean in the intercept
+				t.add(name, unit, term.First, factor, means[term.Column.Name])
+			} else if k < mostTerms {
 				t.add(name, unit, term.First, factor, nil)
 			}
 			continue
 		}
-		means := t.means(term)
 		if k < mostTerms {
-			t.group(name, term, means)
+			t.group(name, term, means[term.Column.Name])
 		}
 	}
 	row := []string{"(intercept)", ""}
@@ -172,21 +179,25 @@ func (t *weightTable) group(name string, term *model.Term, means []float64) {
 	}
 }
 
-// add adds the row of a feature whose weights are multiplied by factor, after means are subtracted. nil stands for zeros.
+// add adds the row of a feature whose weights are multiplied by factor, less means. nil stands for zeros. A category has no
+// interval, since the mean varies with its weight.
 func (t *weightTable) add(name, unit string, feature int, factor float64, means []float64) {
 	row := []string{name, unit}
 	for class := range t.classes {
-		v := t.Weights[class][feature]
+		v := t.Weights[class][feature] * factor
 		if means != nil {
 			v -= means[class]
 		}
-		row = append(row, humanize.Real(v*factor))
+		row = append(row, humanize.Real(v))
 	}
 	if t.hasStdErrors {
 		interval := ""
-		if e := t.StdErrors[feature]; e > 0 && means == nil {
-			half := stats.Quantile975 * e
-			ends := []float64{(t.Weights[0][feature] - half) * factor, (t.Weights[0][feature] + half) * factor}
+		if e := t.StdErrors[feature]; e > 0 && (means == nil || unit != "") {
+			half, mean := stats.Quantile975*e, 0.0
+			if means != nil {
+				mean = means[0]
+			}
+			ends := []float64{(t.Weights[0][feature]-half)*factor - mean, (t.Weights[0][feature]+half)*factor - mean}
 			interval = humanize.Real(ends[0]) + " to " + humanize.Real(ends[1])
 		}
 		row = append(row, interval)

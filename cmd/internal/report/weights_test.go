@@ -19,9 +19,10 @@ func TestWeights(t *testing.T) {
 		{Name: "color", Kind: schema.OneHotColumn, Categories: []string{"blue", "green", "red"}},
 		{Name: "at", Kind: schema.NumberColumn, Unit: "ms since 1970", Means: []float64{1}, Center: []float64{1e12}, Scale: []float64{86400e3}},
 		{Name: "day", Kind: schema.NumberColumn, Derive: schema.Days, Origin: 20000, Means: []float64{3}, Center: []float64{50}, Scale: []float64{20}},
+		{Name: "color", Kind: schema.NumberColumn, Derive: schema.Missing, Center: []float64{0.25}, Scale: []float64{0.5}},
 	}}}
-	m := model.New(spec, []float32{2, -1, 0.5, -0.25, 1.25, 3, -4, 0.75})
-	m.Algorithm, m.StdErrors = "logistic", []float64{1, 1, 1, 1, 1, 1, 1, 1}
+	m := model.New(spec, []float32{2, -1, 0.5, -0.25, 1.25, 3, -4, -0.6, 0.75})
+	m.Algorithm, m.StdErrors = "logistic", []float64{1, 1, 1, 1, 1, 1, 1, 1, 1}
 	s := Weights(m)
 	if len(s) != 1 || len(s[0].Figures) != 1 {
 		t.Fatal(s)
@@ -32,15 +33,19 @@ func TestWeights(t *testing.T) {
 			weights[row[0]], units[row[0]] = require.Value(strconv.ParseFloat(row[2], 64))(t), row[1]
 		}
 	}
-	for name, unit := range map[string]string{"n": "unit", "n (missing)": "missing value", "at": "day", "day (days)": "day", "– red": "", "(intercept)": ""} {
+	for name, unit := range map[string]string{"n": "unit", "n (missing)": "missing value", "at": "day", "day (days)": "day", "– red": "", "color (missing)": "missing value", "(intercept)": ""} {
 		if got, ok := units[name]; got != unit || !ok {
 			t.Errorf("%s is for each %q, want %q: %v", name, got, unit, s[0].Tables[0].Rows)
 		}
 	}
-	for i, color := range []string{"blue", "green", "red"} {
+	for i, color := range []string{"blue", "green", "red", "missing"} {
 		n, at, day := 7.0+float64(i), 1e12+5e8*float64(i), 12.0*float64(i)
-		want := 2*(n-10)/4 + []float64{0.5, -0.25, 1.25}[i] + 3*(at-1e12)/86400e3 - 4*(day-50)/20 + 0.75
-		got := weights["(intercept)"] + weights["n"]*n + weights["– "+color] + weights["at"]*at/86400e3 + weights["day (days)"]*day
+		gap := 0.0
+		if color == "missing" {
+			gap = 1
+		}
+		want := 2*(n-10)/4 + []float64{0.5, -0.25, 1.25, 0}[i] - 0.6*(gap-0.25)/0.5 + 3*(at-1e12)/86400e3 - 4*(day-50)/20 + 0.75
+		got := weights["(intercept)"] + weights["n"]*n + weights["– "+color] + weights["color (missing)"]*gap + weights["at"]*at/86400e3 + weights["day (days)"]*day
 		if math.Abs(got-want) > 0.2 { // six digits of the intercept
 			t.Errorf("%s: score %g, want %g", color, got, want)
 		}
