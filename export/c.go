@@ -135,12 +135,23 @@ func quoteC(text string) string {
 	return b.String()
 }
 
-// cWords are the words that no member of a structure in C or C++ can have as its name.
+// cWords are the words that no member of a structure in C or C++ can have as its name: keywords, and macros of the headers.
 var cWords = strings.Fields(`alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr
 	const_cast continue decltype default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
 	inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register
 	reinterpret_cast restrict return short signed sizeof static static_assert static_cast struct switch template this thread_local throw
-	true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq errno NULL NAN linux unix`)
+	true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq errno NULL NAN linux unix
+	typeof typeof_unqual math_errhandling
+	i386 INFINITY HUGE_VAL HUGE_VALF HUGE_VALL MAXFLOAT DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS X_TLOSS
+	M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2
+	FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL FP_ILOGB0 FP_ILOGBNAN
+	MATH_ERRNO MATH_ERREXCEPT INTMAX_MIN INTMAX_MAX UINTMAX_MAX INTPTR_MIN INTPTR_MAX UINTPTR_MAX PTRDIFF_MIN PTRDIFF_MAX SIZE_MAX
+	SIG_ATOMIC_MIN SIG_ATOMIC_MAX WCHAR_MIN WCHAR_MAX WINT_MIN WINT_MAX INT8_MIN INT8_MAX UINT8_MAX INT16_MIN INT16_MAX UINT16_MAX
+	INT32_MIN INT32_MAX UINT32_MAX INT64_MIN INT64_MAX UINT64_MAX
+	INT_FAST8_MIN INT_FAST8_MAX UINT_FAST8_MAX INT_FAST16_MIN INT_FAST16_MAX UINT_FAST16_MAX INT_FAST32_MIN INT_FAST32_MAX
+	UINT_FAST32_MAX INT_FAST64_MIN INT_FAST64_MAX UINT_FAST64_MAX INT_LEAST8_MIN INT_LEAST8_MAX UINT_LEAST8_MAX INT_LEAST16_MIN
+	INT_LEAST16_MAX UINT_LEAST16_MAX INT_LEAST32_MIN INT_LEAST32_MAX UINT_LEAST32_MAX INT_LEAST64_MIN INT_LEAST64_MAX
+	UINT_LEAST64_MAX`)
 
 // cMember returns the member of a structure for a column.
 func cMember(column string) string {

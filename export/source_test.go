@@ -19,6 +19,7 @@ import (
 
 	"halfspace/internal/require"
 	"halfspace/model"
+	"halfspace/schema"
 )
 
 const sourceRows = 50
@@ -215,6 +216,41 @@ func TestNames(t *testing.T) {
 	for name, want := range map[string]string{"func": "model_func", "main": "model_main", "Iris": "iris"} {
 		if got := text(t, WriteGo, samples(t, 1)[0].m, name); !bytes.Contains(got, []byte("\npackage "+want+"\n")) {
 			t.Errorf("%q is not the package %s:\n%s", name, want, got)
+		}
+	}
+}
+
+// TestCMacros: columns named as keywords and as macros of the headers give members that compile, as GNU's C and as C99.
+func TestCMacros(t *testing.T) {
+	cc, err := exec.LookPath("cc")
+	if err != nil {
+		t.Skip("missing: a C compiler")
+	}
+	dir := t.TempDir()
+	headers := filepath.Join(dir, "headers.h")
+	put(t, headers, []byte("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n"))
+	names := []string{"typeof", "double", "asm", "inline"}
+	for line := range strings.Lines(string(require.Value(exec.Command(cc, "-std=gnu11", "-dM", "-E", headers).Output())(t))) {
+		name, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "#define ")), " ")
+		if !strings.HasPrefix(name, "_") && !strings.Contains(name, "(") {
+			names = append(names, name)
+		}
+	}
+	columns := []schema.Column{{Name: "c", Kind: schema.OneHotColumn, Categories: []string{"a"}}}
+	for _, name := range names {
+		columns = append(columns, schema.Column{Name: name, Kind: schema.NumberColumn})
+	}
+	spec := &schema.Spec{Label: "y", Bias: true, Classes: []schema.Class{schema.IntClass(0), schema.IntClass(1)},
+		Preprocessing: &schema.Preprocessing{Nulls: schema.NullsZero, Columns: columns}}
+	for i := range columns {
+		spec.Features = append(spec.Features, spec.Preprocessing.FeatureName(i))
+	}
+	m := model.New(spec, make([]float32, len(columns)+1))
+	file := filepath.Join(dir, "m.c")
+	put(t, file, text(t, WriteC, m, "m"))
+	for _, std := range []string{"gnu11", "c99"} {
+		if out, err := exec.Command(cc, "-std="+std, "-Werror", "-c", "-o", filepath.Join(dir, "m.o"), file).CombinedOutput(); err != nil {
+			t.Errorf("%s, %d names: %v: %.1500s", std, len(names), err, out)
 		}
 	}
 }
