@@ -246,6 +246,10 @@ func (p *Plan) surveyed(ctx context.Context) (survey, error) {
 	if s.rows == 0 && p.sel.Nulls != schema.NullsDrop && p.query.DropUnlabelled && p.query.Where == "" {
 		return s, column.ErrorIn(p.in.Name(), "column %q has no value: choose another column with --label", p.query.Label)
 	}
+	if s.rows == 0 && p.query.Where != "" {
+		return s, message.Errorf("%s: no row fulfils --where %q, or each that does has a missing value: change the condition",
+			p.in.Name(), p.query.Where)
+	}
 	if s.rows == 0 {
 		return s, column.ErrorIn(p.in.Name(), "no rows are left, each has a missing value: exclude columns, or fill them in")
 	}

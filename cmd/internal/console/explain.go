@@ -110,6 +110,9 @@ func unknownOption(cmd *cobra.Command, dashes, name string) error {
 		}
 		return Usagef("unknown option %s: rows are float32, %s", typed, advice)
 	}
+	if plain == "proba" || plain == "probability" {
+		return Usagef("unknown option %s: predict --proba writes probabilities", typed)
+	}
 	for _, n := range []string{name, plain} {
 		option, _, _ := strings.Cut(strings.ReplaceAll(otherOptions[n], ",", " "), " ")
 		switch {

@@ -19,6 +19,7 @@ var otherVerbs = map[string]string{
 	"forecast": "predict", "cross-validate": "train with --cv 5", "crossvalidate": "train with --cv 5",
 	"cv": "train with --cv 5", "schema": "inspect FILE, which lists the columns and their types",
 	"columns": "inspect FILE, which lists the columns and their types", "benchmark": "bench", "models": "compare",
+	"predict_proba": "predict --proba", "predict-proba": "predict --proba", "proba": "predict --proba",
 	"tune": "train with --grid OPTION=VALUES", "gridsearch": "train with --grid OPTION=VALUES", "cpu": "version",
 	"import": "train with --algo logistic or --algo svm: models of other programs can't be read",
 }

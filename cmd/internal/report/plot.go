@@ -115,7 +115,7 @@ func run(a *console.App, cmd *cobra.Command, o *plotOptions, args, names []strin
 	at := slices.Index(names, args[0])
 	if at < 0 {
 		if near := console.DidYouMean(args[0], names); near != "" {
-			return console.Usagef("unknown picture %q%s", args[0], near)
+			return console.Usagef("unknown picture %q%s Or use %s", args[0], near, humanize.OneOf(names))
 		}
 		return console.Usagef("unknown picture %q: use %s", args[0], humanize.OneOf(names))
 	}

@@ -162,8 +162,11 @@ func (o *trainOptions) readGrid(cmd *cobra.Command) error {
 			return console.Usagef("--grid is %q: write an option and its values, such as l2=0.1,1,10", g)
 		}
 		if names := o.gridNames(); !slices.Contains(names, name) {
-			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name,
-				humanize.OneOf(names), console.DidYouMean(name, names))
+			advice := console.DidYouMean(name, names)
+			if other := console.OtherOption(name); other != "" {
+				advice = "; in place of " + name + other[1:]
+			}
+			return console.Usagef("--grid can't vary %q with --algo %s: vary %s%s", name, o.learner.Name, humanize.OneOf(names), advice)
 		}
 		if cmd.Flags().Changed(name) {
 			return console.Usagef("--grid varies %q, which --%s sets: leave one of them out", name, name)

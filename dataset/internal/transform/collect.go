@@ -83,6 +83,9 @@ func Collect(ctx context.Context, in Load, parts []Part) (*block.Data, error) {
 // finish returns the spec of the rows of all parts, and sets the labels in the blocks. numbers[i] has the class
 // number among all parts for each class of part i.
 func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, numbers [][]int) (*schema.Spec, error) {
+	if all.Input > 0 && all.unchosen.Load() == all.Input {
+		return nil, column.ErrorIn(in.Name, "%w", noneChosen(in.Choices.Where))
+	}
 	if err := CheckRows(in.Name, all.Rows, all.Input); err != nil {
 		return nil, err
 	}
@@ -103,6 +106,14 @@ func finish(ctx context.Context, in Load, all *Builder, built [][]*block.Block, 
 		}
 		return nil
 	})
+}
+
+// noneChosen returns the error that the options choose no row.
+func noneChosen(where string) error {
+	if where == "" {
+		return message.Errorf("no row is chosen by --sample: give more")
+	}
+	return message.Errorf("no row fulfils --where %q: change the condition", where)
 }
 
 // CheckRows returns an error if no rows are kept of the rows of an input.
