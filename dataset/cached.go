@@ -3,6 +3,7 @@ package dataset
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -20,6 +21,9 @@ const readerVersion = 7
 
 // openCache opens the rows in b.Cache. It plans and reads the rows only if it must write the cache.
 func (t *Table) openCache(ctx context.Context, opt Options, b Budget) (*Rows, error) {
+	if opt.Rejects != nil {
+		return nil, errors.New("a cache keeps no rejects: leave Rejects or Cache out")
+	}
 	key, err := t.key(opt)
 	if err != nil {
 		return nil, err

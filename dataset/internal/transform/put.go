@@ -92,7 +92,10 @@ func (b *Builder) damaged(ctx context.Context, bt *column.Batch, rows Cut, err e
 		return ctx.Err()
 	}
 	lo, hi := rows.Lo, rows.Hi
-	if rows.Rows != nil {
+	switch {
+	case rows.Rows != nil && len(rows.Rows) == 0: // no row is kept
+		lo, hi = 0, int(bt.Rows)
+	case rows.Rows != nil:
 		lo, hi = int(rows.Rows[0]), int(rows.Rows[len(rows.Rows)-1])+1
 	}
 	return bt.Damaged(b.Input+int64(lo), b.Input+int64(hi)-1, err)
